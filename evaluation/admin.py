@@ -136,3 +136,46 @@ class ScoreAdmin(LookOnly):
     search_fields = ("=evaluation__pk", "slug", "key", "fingerprint")
     exclude = ("vector", "status_vector", "part_vectors")
     show_full_result_count = False
+
+
+@admin.register(models.WorkerToken)
+class WorkerTokenAdmin(LookOnly):
+    list_display = (
+        "name",
+        "challenge",
+        "hint",
+        "queues",
+        "share",
+        "agreed",
+        "created_by",
+        "expires_at",
+        "revoked_at",
+        "held_at",
+        "wrong_at",
+    )
+    exclude = ("token_hash",)
+    search_fields = ("name", "challenge__slug")
+    list_select_related = ("challenge", "created_by")
+
+
+@admin.register(models.OutsideWorker)
+class OutsideWorkerAdmin(LookOnly):
+    list_display = ("name", "token", "machine", "first_seen_at", "seen_at")
+    search_fields = ("name", "machine", "token__name")
+    list_select_related = ("token",)
+
+
+@admin.register(models.PartRecord)
+class PartRecordAdmin(LookOnly):
+    list_display = ("pk", "submission", "token", "worker", "device", "n_items", "verdict", "core_seconds", "gpu_seconds", "finished_at")
+    list_filter = ("verdict", "device")
+    search_fields = ("=submission__pk", "worker", "token__name")
+    list_select_related = ("submission", "token")
+    raw_id_fields = ("part", "batch", "submission")
+    show_full_result_count = False
+
+
+@admin.register(models.ComputeBudget)
+class ComputeBudgetAdmin(LookOnly):
+    list_display = ("challenge", "core_hours", "gpu_hours")
+    list_select_related = ("challenge",)

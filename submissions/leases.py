@@ -67,9 +67,7 @@ class LeasedQuerySet(models.QuerySet):
                     lease_token=token,
                     lease_until=now + timedelta(seconds=settings.LEASE_SECONDS),
                     attempts=F("attempts") + 1,
-                    worker=worker,
-                    machine=machine(),
-                    **values,
+                    **{"worker": worker, "machine": machine()} | values,
                 )
             )
             if claimed:

@@ -3,6 +3,7 @@
 from evaluation.models.batch import EvaluationBatch
 from evaluation.models.definition import PhaseMetric, Reference
 from evaluation.models.evaluation import Evaluation, Part
+from evaluation.models.outside import ComputeBudget, OutsideWorker, PartRecord, WorkerToken
 from evaluation.models.pictures import PictureRun
 from evaluation.models.process import Process
 from evaluation.models.program import MetricProgram
@@ -12,10 +13,13 @@ from evaluation.models.score import Score
 from evaluation.models.trial import Trial
 
 __all__ = [
+    "ComputeBudget",
     "Evaluation",
     "EvaluationBatch",
     "MetricProgram",
+    "OutsideWorker",
     "Part",
+    "PartRecord",
     "PhaseMetric",
     "PictureRun",
     "Process",
@@ -24,4 +28,5 @@ __all__ = [
     "ResultTable",
     "Score",
     "Trial",
+    "WorkerToken",
 ]

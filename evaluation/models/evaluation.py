@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Self
+from typing import Any, Self
 
 from django.db import models, transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from evaluation.metrics import runner
-from evaluation.models import cutting
+from evaluation.models import crosscheck, cutting
 from evaluation.models.batch import EvaluationBatch
+from evaluation.models.outside import ComputeBudget, PartRecord, WorkerToken
 from evaluation.models.runs import Deferrable
 from evaluation.models.score import Score
 from submissions import turns, wake
 from submissions.choices import TextChoices
+from submissions.errors import Refused
 from submissions.formats import fit
 from submissions.leases import LeasedQuerySet
-from submissions.models import Phase, Status, Submission
+from submissions.models import AuditEntry, Phase, Status, Submission, User
 
+CANDIDATES = 64  # parts that a worker from outside is offered one of
 # By device: the clock, and what waits of one share of the workers, in seconds, and of how many entries.
 Backlogs = dict[str, tuple[float, float, int]]
 
@@ -168,13 +172,37 @@ class Evaluation(models.Model):
                 fits |= labels or {}
             locked.diagnosis = fit.diagnosis(fits.values())
             locked.save(update_fields=["state", "finished_at", "diagnosis"])
-            locked.parts.update(result=None, fits=None)  # the vectors hold it now
+            locked.forget_results()
             if locked.batch.state == EvaluationBatch.State.CURRENT:
                 if not locked.submission.complete():  # it was scored already, and left out of this batch
                     locked.submission.phase.touch_board()
                     wake.after_commit("boards")
             else:
                 locked.batch.switch_if_complete()
+        return True
+
+    def forget_results(self) -> None:
+        """Drop what the parts hold: the scores' vectors have it. Not while something of it may still be found wrong, because what
+        stands is then needed again."""
+        doubted = PartRecord.objects.filter(part__evaluation=self, verdict__in=[PartRecord.Verdict.UNCHECKED, PartRecord.Verdict.HELD])
+        if self.state == self.State.DONE and not doubted.exists():
+            self.parts.update(result=None, fits=None)
+
+    def reopen(self) -> bool:
+        """Take back the scores of a finished scoring, because a part of it is in doubt; it closes again when that is settled. False
+        where nobody looks at them any more, or it is not done."""
+        with transaction.atomic():
+            locked = self._locked("batch", "submission__phase")
+            if locked.state != self.State.DONE or not locked.batch.is_live:
+                return locked.state == self.State.RUNNING
+            locked.scores.all().delete()
+            locked.state, locked.finished_at = self.State.RUNNING, None
+            locked.save(update_fields=["state", "finished_at"])
+            if locked.batch.state == EvaluationBatch.State.CURRENT:
+                entry = Submission.objects.filter(pk=locked.submission_id, status=Status.SCORED)
+                entry.update(status=Status.SCORING, finished_at=None)
+                locked.submission.phase.touch_board()
+                wake.after_commit("boards")
         return True
 
     def fail(self, sentence: str, detail: str) -> None:
@@ -230,6 +258,21 @@ class PartQuerySet(LeasedQuerySet):
         """Parts to be done on `device`, in their turn."""
         return self.filter(state=Part.State.WAITING, device=device).order_by("turn", "id")
 
+    def affordable(self) -> Self:
+        """Those of challenges whose budget is not used up."""
+        exhausted = ComputeBudget.exhausted()
+        if not exhausted:
+            return self
+        running = Evaluation.objects.running().filter(batch__phase__challenge__in=exhausted).values_list("pk", flat=True)
+        return self.exclude(evaluation_id__in=list(running))
+
+    def for_token(self, token: WorkerToken) -> list[int]:
+        """The first ones that nobody has and a worker of the token may do, by primary key: of its challenge, none that one of its workers
+        did before, and none that the service has to decide."""
+        own = self.unleased().filter(own_only=False, evaluation__batch__phase__challenge=token.challenge_id)
+        done = PartRecord.objects.filter(part=OuterRef("pk"), token=token)
+        return list(own.filter(~Exists(done)).values_list("pk", flat=True)[:CANDIDATES])
+
     def clock(self, device: str) -> float:
         return turns.clock(self.waiting(device), self.filter(state=Part.State.DONE, device=device))
 
@@ -249,6 +292,7 @@ class Part(Deferrable):
         DONE = "done", "Done"
         FAILED = "failed", "Failed"
         DROPPED = "dropped", "Dropped"
+        HELD = "held", "Held back"  # done by a worker from outside that is in doubt
 
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="parts")
     device = models.CharField(max_length=8, default="cpu")
@@ -265,7 +309,10 @@ class Part(Deferrable):
     finished_at = models.DateTimeField(null=True)
     scored = models.PositiveIntegerField(default=0)  # items that the attempt under way has behind it
 
-    GIVEN_BACK = {"scored": 0}
+    token = models.ForeignKey(WorkerToken, on_delete=models.SET_NULL, null=True, related_name="parts")  # of whose worker has it
+    own_only = models.BooleanField(default=False)  # two workers from outside differ, and the service decides
+
+    GIVEN_BACK = {"scored": 0, "token": None}
     objects = PartQuerySet.as_manager()
 
     class Meta:
@@ -279,27 +326,73 @@ class Part(Deferrable):
     def doing(self) -> str:  # type: ignore[override]  # of this row, where other kinds of rows have one word for all
         return f"scoring items {self.start + 1} to {self.stop}"
 
-    def finish(self, result: dict, seconds: dict[str, float] | None = None, fits: Mapping[str, str] | None = None) -> bool:
+    def finish(self, result: dict, seconds: dict[str, float] | None = None, fits: Mapping[str, str] | None = None, **made: Any) -> bool:
         """Keep the result, what it cost and how its items fit the reference, under the current token only, and close the evaluation if
-        it was the last. False: the lease was lost, and nothing was written."""
+        it was the last. False: the lease was lost, and nothing was written. `made` are further columns of its record: seconds of cores
+        and of cards, the environment.
+
+        The result of a worker from outside may have to wait for a second worker's: see `crosscheck`.
+        """
         with transaction.atomic():
             Evaluation.lock_phase(self.evaluation_id)
-            kept = (
-                self.under_lease()
-                .filter(state=self.State.WAITING)
-                .update(
-                    state=self.State.DONE,
-                    result=result,
-                    seconds=seconds,
-                    fits=dict(fits or {}),
-                    finished_at=timezone.now(),
-                    lease_token=None,
-                    lease_until=None,
-                )
-            )
-            if kept:
+            held = self.under_lease().filter(state=self.State.WAITING)
+            if not held.exists():
+                return False
+            if not crosscheck.settle(self, result, {"seconds": seconds or {}, **made}):
+                held.update(lease_token=None, lease_until=None, attempts=0, started_at=None, **self.GIVEN_BACK)
+                wake.after_commit("work" if self.device == "cpu" else "gpu")
+                return True
+            self._keep(held, result, seconds, fits)
+        return True
+
+    def _keep(self, rows: models.QuerySet, result: dict, seconds: dict[str, float] | None, fits: Mapping[str, str] | None = None) -> None:
+        kept = rows.update(
+            state=self.State.DONE,
+            result=result,
+            seconds=seconds,
+            fits=dict(fits or {}),
+            finished_at=timezone.now(),
+            lease_token=None,
+            lease_until=None,
+        )
+        if kept:
+            self.evaluation.close_if_complete()
+
+    def decide(self, right: PartRecord | None, actor: User | None) -> None:
+        """An organizer says which of two results that differ is right, or that neither is."""
+        with transaction.atomic():
+            Evaluation.lock_phase(self.evaluation_id)
+            if not self.records.filter(verdict=PartRecord.Verdict.DISPUTED).exists():
+                raise Refused("This difference is settled already; look at the page again.", "settled")
+            said = f"{right.worker} of {right.token}" if right is not None else "neither"
+            entry = self.evaluation.submission
+            AuditEntry.record(entry.phase.challenge, actor, "worker.decide", entry, part=self.pk, right=said)
+            result = crosscheck.decide(self, right)
+            if result is not None and right is not None:
+                rows = type(self).objects.filter(pk=self.pk, state=self.State.WAITING)
+                self._keep(rows, result, right.seconds)
+
+    def hold(self) -> None:
+        """Its worker is in doubt: no score stands on it until that is settled."""
+        with transaction.atomic():
+            if self.evaluation.reopen():
+                type(self).objects.filter(pk=self.pk, state=self.State.DONE).update(state=self.State.HELD)
+
+    def release(self) -> None:
+        """Its worker was right after all."""
+        with transaction.atomic():
+            Evaluation.lock_phase(self.evaluation_id)
+            if type(self).objects.filter(pk=self.pk, state=self.State.HELD).update(state=self.State.DONE):
                 self.evaluation.close_if_complete()
-        return bool(kept)
+
+    def do_again(self) -> None:
+        """Its worker was wrong: have somebody else do it."""
+        with transaction.atomic():
+            if self.evaluation.reopen():
+                done = type(self).objects.filter(pk=self.pk, state__in=[self.State.DONE, self.State.HELD])
+                anew = {"state": self.State.WAITING, "result": None, "seconds": None, "fits": None, "started_at": None, "finished_at": None}
+                done.update(**anew, **self.ANEW, **self.GIVEN_BACK)
+                wake.after_commit("work" if self.device == "cpu" else "gpu")
 
     def give_up(self, sentence: str, detail: str) -> None:
         """Fail the part for good, and its evaluation with it."""

@@ -97,7 +97,14 @@ def score(folder: Path, job: dict) -> dict:
     )
     fits = {} if family.images else _fits(predictions, references, wanted)
     scores = {slug: samples.to_dict() for slug, samples in scored.items()}
-    return {"scores": scores, "seconds": seconds, "fits": fits, "unreadable": unreadable}
+    return {
+        "scores": scores,
+        "seconds": seconds,
+        "fits": fits,
+        "unreadable": unreadable,
+        "core_seconds": time.process_time(),  # of this process, which does this job alone
+        "gpu_seconds": sum(seconds.get(request.slug, 0.0) for request in requests if _on_card(request)),
+    }
 
 
 def _fits(predictions: Mapping[str, Any], references: Mapping[str, Any], items: Sequence[str]) -> dict[str, str]:
@@ -110,6 +117,13 @@ def _fits(predictions: Mapping[str, Any], references: Mapping[str, Any], items: 
         if boxes[0] is not None and boxes[1] is not None:
             found[item] = label(boxes[0], boxes[1])
     return found
+
+
+def _on_card(request: MetricRequest) -> bool:
+    """Return whether a metric's networks run on a graphics card here."""
+    spec = registry.get(request.key)
+    names = spec.networks_with(registry.resolve_params(request.key, request.params))
+    return any(network not in NOT_NETWORKS for network in names) and cards.card() is not None
 
 
 def _requests(job: dict) -> list[MetricRequest]:

@@ -74,7 +74,7 @@ def work_once(device: str) -> bool:
             return True
         if programs.check_once(name()) or trials.try_once(name(), overdue=True):
             return True
-    part = Part.objects.waiting(device).exclude(pk__in=missing_weights.deferred_rows(Part)).claim(name())
+    part = Part.objects.waiting(device).affordable().exclude(pk__in=missing_weights.deferred_rows(Part)).claim(name())
     if part is None:
         return device == "cpu" and (trials.try_once(name()) or view_images.make_once(name()) or properties.measure_once(name()))
     submission = part.evaluation.submission
@@ -144,7 +144,8 @@ def score(part: Part) -> None:
         else:
             with job_folder() as folder:
                 found = _scored_in(folder, part, evaluation, waiting)
-        if not part.finish({**found["scores"], **dict.fromkeys(waiting)}, found["seconds"], found.get("fits")):
+        cost = {name: found.get(name, 0.0) for name in ("core_seconds", "gpu_seconds")}
+        if not part.finish({**found["scores"], **dict.fromkeys(waiting)}, found["seconds"], found.get("fits"), **cost):
             log.info("late result dropped", part=part.pk)
 
 

@@ -20,7 +20,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.responses import Response
 from structlog.contextvars import get_contextvars
 
-from leaderboard.api import agreement, boards, entries, programs, studies
+from leaderboard.api import agreement, boards, entries, programs, studies, worker
 from submissions.api import challenges, teams
 from submissions.errors import Refused
 from submissions.storage.store import StorageError
@@ -79,6 +79,7 @@ api.add_router("", boards.router)
 api.add_router("", agreement.router)
 api.add_router("", studies.router)
 api.add_router("", programs.router)
+api.add_router("", worker.router)
 
 
 def problem(status: int, detail: str, code: str, **more: Any) -> HttpResponse:

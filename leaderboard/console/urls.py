@@ -23,6 +23,7 @@ from leaderboard.console.views import (
     scoring,
     studies,
     teams,
+    workers,
 )
 
 CHALLENGE = "challenges/<slug:challenge>"
@@ -81,5 +82,7 @@ urlpatterns = [
     path(f"{CHALLENGE}/teams/<int:pk>/", teams.team, name="console_team"),
     path(f"{CHALLENGE}/entries/", entries.entry_list, name="console_entries"),
     path(f"{CHALLENGE}/entries/<int:pk>/", entries.entry, name="console_entry"),
+    path(f"{CHALLENGE}/workers/", workers.workers, name="console_workers"),
+    path(f"{CHALLENGE}/costs/", workers.costs, name="console_costs"),
     path(f"{CHALLENGE}/audit/", audit.audit, name="console_audit"),
 ]

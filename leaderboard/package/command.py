@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -61,6 +62,13 @@ def _run(command: str, words: list[str]) -> int:
         from leaderboard.stats import __main__ as studying
 
         return studying.main(words[1:])
+    if command == "worker":
+        if sys.platform != "linux":  # where half of what it imports is not there either
+            print("A worker needs Linux: what it computes is limited by the kernel there.", file=sys.stderr)
+            return USAGE
+        from evaluation.work import outbound
+
+        return outbound.main(words[1:], os.environ.get("PLUMBLINE_WORKER_TOKEN", ""))
     print(f"There is no command {command!r}; `plumbline --help` lists those there are.", file=sys.stderr)
     return USAGE
 

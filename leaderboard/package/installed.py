@@ -9,7 +9,12 @@ import sys
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, version
 
 NAME = "plumbline"
-MODULES = {"PIL": "pillow", "igl": "libigl", "fast_simplification": "fast-simplification"}  # of requirements with another name
+MODULES = {
+    "PIL": "pillow",
+    "igl": "libigl",
+    "fast_simplification": "fast-simplification",
+    "yaml": "PyYAML",
+}  # of requirements with another name
 # numpy==2.4.6; (python_version < "3.14") and extra == "score"
 _PIN = re.compile(
     r'(?P<name>[\w.-]+)==(?P<version>[^;\s]+);.*?python_version < ["\'](?P<below>[\d.]+)["\'](?:.*?extra == ["\'](?P<extra>\w+)["\'])?'

@@ -22,7 +22,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
 from evaluation.celery import app
-from evaluation.models import Part, PictureRun, Process, PropertyRun, Trial
+from evaluation.models import OutsideWorker, Part, PictureRun, Process, PropertyRun, Trial
 from evaluation.programs import sandbox as programs
 from evaluation.work import progress
 from leaderboard.checks import check_squashed_migrations
@@ -238,6 +238,10 @@ def metrics(request: HttpRequest) -> HttpResponse:
         parts.labels(device, "leased").set(n)
     for device, n in open_parts.unleased(now).values_list("device").annotate(Count("id")):
         parts.labels(device, "waiting").set(n)
+    live = OutsideWorker.live(now)
+    at_work = Part.objects.held(now).filter(state=Part.State.WAITING, token__isnull=False).count()
+    counts = {"live": live.count(), "at_work": at_work}
+    gauge("outside_workers", "Workers that only call out: heard of within minutes, and at a part.", "state", counts)
     for name, help, model in (
         ("property_runs", "Property tables made in the background, by state.", PropertyRun),
         ("picture_runs", "Scenes whose pictures are made in the background, by state.", PictureRun),

@@ -26,6 +26,7 @@ log = structlog.get_logger(__name__)
 
 REFRESH_SECONDS = 5  # a page that was refused for no longer than this is asked for again by the browser itself
 COMPRESSED_TYPES = ("text/", "application/json", "application/problem+json", "application/atom+xml", "application/xml", "image/svg+xml")
+IDLE = "worker_claim"  # a worker asks whether there is something to do
 REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
 
 
@@ -50,8 +51,9 @@ class RequestMiddleware:
         seconds = time.monotonic() - started
         if not request.path.startswith("/-/"):
             traffic.count(response.status_code, seconds)
-        if request.method not in ("GET", "HEAD", "OPTIONS") or response.status_code >= 500:
-            match = request.resolver_match  # the route, because addresses hold tokens of invitations and raters
+        match = request.resolver_match  # the route, because addresses hold tokens of invitations and raters
+        is_idle = response.status_code == 204 and match is not None and match.url_name == IDLE  # hundreds of workers ask again and again
+        if (request.method not in ("GET", "HEAD", "OPTIONS") and not is_idle) or response.status_code >= 500:
             route = match.route if match else ""
             log.info("request", method=request.method, route=route, status=response.status_code, seconds=round(seconds, 3))
         response["X-Request-ID"] = request_id

@@ -101,6 +101,45 @@ class Server:
         headers = {**options.pop("headers", {}), **({"Authorization": f"Bearer {self._token}"} if self._token else {})}
         return self._repeat(lambda: self._http.request(method, url, headers=headers, **options), once)
 
+    def once(self, address: str, body: Mapping[str, Any], seconds: float) -> httpx.Response:
+        """One answer to a POST, whatever it says, without another try. Raises `Trouble` where the server does not answer or has trouble."""
+        headers = {"Authorization": f"Bearer {self._token}"}
+        try:
+            response = self._http.post(self.url.join(address), json=dict(body), headers=headers, timeout=seconds)
+        except httpx.TransportError as error:
+            raise Trouble(f"{self.url.host} cannot be reached ({str(error) or type(error).__name__}).") from None
+        if response.status_code in _PASSING:
+            raise Trouble(f"{self.url.host} has trouble: {_sentence(response)}")
+        return response
+
+    def download(self, url: str, path: Path, size: int, sha256: str) -> None:
+        """The file of that size and digest at a signed address, which needs no token, as `path`. Raises `ServerError`."""
+        part = path.with_name(f"{path.name}.{random.getrandbits(48):x}.part")
+
+        def ask() -> httpx.Response:
+            digest, got = hashlib.sha256(), 0
+            with self._http.stream("GET", url, headers={"Accept-Encoding": "identity"}) as response, part.open("wb") as target:
+                if response.status_code != 200:
+                    response.read()
+                    return response
+                for block in response.iter_raw(_BLOCK):
+                    got += len(block)
+                    if got > size:
+                        break
+                    digest.update(block)
+                    target.write(block)
+            if got < size:
+                raise httpx.ReadError(f"{got:,} of {size:,} bytes came")
+            if got > size or digest.hexdigest() != sha256:
+                raise RefusedByServer(f"What {self.url.host} sent is not the file that it described; claim the part again.", 502)
+            return response
+
+        try:
+            self._repeat(ask, once=False)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
     def put_signed(self, url: str, make_options: Callable[[], dict[str, Any]]) -> httpx.Response:
         """One answer of a file store, for a signed address that needs no token."""
         return self._repeat(lambda: self._http.put(url, **make_options()), once=False)

@@ -31,6 +31,9 @@ PURE = (
     "evaluation/synthetic",
     "evaluation/training",
     "evaluation/work/child.py",
+    "evaluation/work/hostile_results.py",
+    "evaluation/work/limited.py",
+    "evaluation/work/outbound.py",
     "evaluation/work/parent_death.py",
     "leaderboard/kinds.py",
     "leaderboard/package",
@@ -60,6 +63,7 @@ IMPURE = {"django", "celery", "kombu", "redis", "boto3", "botocore", "environs"}
 MAY_USE_THE_NETWORK = {
     "submissions/client/command.py",
     "submissions/client/transfer.py",
+    "evaluation/work/outbound.py",
     "evaluation/networks/fetching.py",
     "leaderboard/studies/judge/client.py",
 }

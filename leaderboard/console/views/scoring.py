@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.models import Evaluation, EvaluationBatch
 from evaluation.models.batch import sentences
+from evaluation.work import costs
 from leaderboard.console import acts
 from leaderboard.console.confirm_and_apply import scored_anew
 from leaderboard.console.page import chosen_act, page
@@ -53,6 +54,7 @@ def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
         "history": phase.batches.select_related("reference", "created_by")[:20],
         "outdated": sentences(latest.outdated()) if latest else [],
         "is_stale": latest is not None and _is_stale(phase, latest),
+        "estimate": costs.estimate(phase),
         "is_operator": allowed(request.user, "operator.see"),
     }
 

@@ -31,6 +31,12 @@ GET    /console/challenges/{c}/delete/              lnnnnyny
 POST   /console/challenges/{c}/delete/              lnnnnyny
 POST   /console/challenges/{draft}/delete/          lxxxxyxy
 GET    /console/challenges/{c}/bundle.zip           lnnnnyny
+GET    /console/challenges/{c}/workers/             lnnnnyny
+POST   /console/challenges/{c}/workers/             lnnnnxnx
+GET    /console/challenges/{private}/workers/       lxxxxyxy
+GET    /console/challenges/{c}/costs/               lnnnnyny
+POST   /console/challenges/{c}/costs/               lnnnnyny
+GET    /console/challenges/{private}/costs/         lxxxxyxy
 GET    /console/challenges/{c}/new-phase/           lnnnnyny
 POST   /console/challenges/{c}/new-phase/           lnnnnyny
 GET    /console/challenges/{c}/phases/{p}/          lnnnnyny

@@ -418,6 +418,12 @@ DELETE /api/v1/challenges/{c}/team/link             lxynyxxx
 POST   /api/v1/challenges/{c}/team/leave            lxyyyxxx
 POST   /api/v1/challenges/{c}/team/remove           lxynxxxx
 POST   /api/v1/teams/join                           lyyyyyyy
+POST   /api/v1/worker/claim                         llllllll
+POST   /api/v1/worker/parts/1/beat                  llllllll
+POST   /api/v1/worker/parts/1/result                llllllll
+POST   /api/v1/worker/parts/1/giveup                llllllll
+GET    /api/v1/worker/inputs/unsigned               yyyyyyyy
+GET    /api/v1/worker/weights/unsigned              yyyyyyyy
 GET    /api/v1/me                                   lyyyyyyy
 GET    /api/v1/tokens                               lyyyyyyy
 DELETE /api/v1/tokens/{token}                       lxyxxxxx

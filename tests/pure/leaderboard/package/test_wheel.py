@@ -22,7 +22,7 @@ HIDDEN = (
     "django", "celery", "kombu", "redis", "boto3", "ninja", "environs", "structlog", "submissions", "evaluation", "leaderboard",
     "fcntl", "resource", "pwd", "grp", "termios", "pty", "tty", "syslog", "readline",
 )  # fmt: skip
-POSIX_ONLY = ("plumbline.evaluation.work",)  # what a worker runs
+POSIX_ONLY = ("plumbline.evaluation.work", "plumbline.evaluation.programs")  # what a worker runs, and metric programs
 HIDE = f"""
 import importlib.abc, select, sys
 class Hider(importlib.abc.MetaPathFinder):

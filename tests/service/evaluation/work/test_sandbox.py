@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from evaluation.work import sandbox as module
+from evaluation.work import limited as module
 from evaluation.work.sandbox import JobFailed, LeaseLost, Sandbox, job_folder
 from tests.support.processes import wait_until
 

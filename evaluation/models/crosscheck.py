@@ -1,0 +1,170 @@
+"""How far workers from outside are believed: some of their parts are done again by others, and a difference is followed up.
+
+A part of a token goes to a second worker always until TRUSTED_FROM of its parts agreed, then at the token's share, which the worker
+cannot know beforehand: it is drawn when its result is there. Results that differ are both held back, and with them all of these tokens
+since their last agreement, until the service's own worker has done the part, or an organizer decides; what was wrong is done again.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import structlog
+from django.utils import timezone
+
+from evaluation.models.outside import PartRecord, WorkerToken, note_agreement
+
+if TYPE_CHECKING:
+    from evaluation.models.evaluation import Part
+
+log = structlog.get_logger(__name__)
+
+TRUSTED_FROM = 50  # parts in which a second worker found the same
+TOLERANCE = 1e-6  # relative: the last digits of two machines differ
+NETWORK_TOLERANCE = 1e-3  # of columns with networks, which a card and a processor compute in other orders
+SMALL = 1e-9  # a difference that is none, whatever the size of the numbers
+Verdict = PartRecord.Verdict
+_random = secrets.SystemRandom()
+
+
+def settle(part: Part, result: Mapping[str, Any], made: Mapping[str, Any]) -> bool:
+    """Keep what a worker found of a part as a record, and decide: True if this `result` stands, False if another is to do the part.
+
+    Call it under the phase's lock, by who holds the part; `made` are the record's own columns. Where others did the part before, their
+    records get their verdicts.
+    """
+    token, before = part.token, list(_open(part))
+    record = PartRecord(
+        part=part, batch_id=part.evaluation.batch_id, submission_id=part.evaluation.submission_id, token=token, fence=part.lease_token,
+        worker=part.worker, device=part.device, n_items=part.stop - part.start, verdict=Verdict.OWN, **made,
+    )  # fmt: skip
+    if token is None:
+        record.save()
+        for one in before:
+            _agree(one) if is_same(one.result, result, part) else _wrong(one)
+        return True
+    if not before:
+        second = token.agreed < TRUSTED_FROM or _random.random() < token.share
+        record.verdict, record.result = (Verdict.PENDING, dict(result)) if second else (Verdict.UNCHECKED, None)
+        record.save()
+        return not second
+    (first,) = before  # two that differ are left to the service
+    record.verdict, record.result = Verdict.PENDING, dict(result)
+    record.save()
+    if is_same(first.result, result, part):
+        _agree(first)
+        _agree(record)
+        return True
+    for one in (first, record):
+        PartRecord.objects.filter(pk=one.pk).update(verdict=Verdict.DISPUTED)
+        log.error("two workers differ", part=part.pk, worker=one.worker, token=str(one.token))
+        if one.token:
+            hold(one.token)
+    type(part)._default_manager.filter(pk=part.pk).update(own_only=True)
+    return False
+
+
+def decide(part: Part, right: PartRecord | None) -> dict[str, Any] | None:
+    """An organizer decides a dispute where no worker of the service does: the record that is right, or None where neither is. Returns
+    the result that stands."""
+    result = None
+    for one in list(_open(part)):
+        if right is not None and one.pk == right.pk:
+            result = one.result
+            _agree(one)
+        else:
+            _wrong(one)
+    type(part)._default_manager.filter(pk=part.pk).update(own_only=False)
+    return result
+
+
+def _open(part: Part) -> Iterable[PartRecord]:
+    return part.records.filter(verdict__in=[Verdict.PENDING, Verdict.DISPUTED]).select_related("token").order_by("id")
+
+
+def _agree(record: PartRecord) -> None:
+    was_disputed = record.verdict == Verdict.DISPUTED
+    PartRecord.objects.filter(pk=record.pk).update(verdict=Verdict.AGREED, result=None)
+    if record.token is None:
+        return
+    note_agreement(record.token, record.finished_at)
+    if was_disputed or record.token.held_at:
+        _release(record.token)
+    covered = PartRecord.objects.filter(token=record.token, verdict=Verdict.UNCHECKED, finished_at__lte=record.finished_at)
+    parts = [one.part for one in covered.select_related("part__evaluation") if one.part]
+    covered.update(verdict=Verdict.COVERED)
+    for evaluation in {part.evaluation_id: part.evaluation for part in parts}.values():
+        evaluation.forget_results()
+
+
+def _wrong(record: PartRecord) -> None:
+    """A worker's value was wrong: its token gets no more parts, and what it did since its last agreement is done again by others."""
+    PartRecord.objects.filter(pk=record.pk).update(verdict=Verdict.WRONG, result=None)
+    token = record.token
+    if token is None:
+        return
+    log.error("a worker from outside was wrong", token=str(token), worker=record.worker, part=record.part_id)
+    now = timezone.now()
+    WorkerToken.objects.filter(pk=token.pk).update(wrong_at=now, held_at=token.held_at or now)
+    token.refresh_from_db()
+    doubted = list(_since_agreement(token, Verdict.UNCHECKED, Verdict.HELD))
+    PartRecord.objects.filter(pk__in=[one.pk for one in doubted]).update(verdict=Verdict.VOID)
+    waiting = PartRecord.objects.filter(token=token, verdict=Verdict.PENDING)
+    waiting.update(verdict=Verdict.VOID, result=None)
+    for one in doubted:
+        if one.part is not None:
+            one.part.do_again()
+
+
+def hold(token: WorkerToken) -> None:
+    """Something of the token is in doubt: hold back what it did since its last agreement, and give it nothing meanwhile."""
+    WorkerToken.objects.filter(pk=token.pk, held_at__isnull=True).update(held_at=timezone.now())
+    token.refresh_from_db()
+    for one in list(_since_agreement(token, Verdict.UNCHECKED)):
+        PartRecord.objects.filter(pk=one.pk).update(verdict=Verdict.HELD)
+        if one.part is not None:
+            one.part.hold()
+
+
+def _release(token: WorkerToken) -> None:
+    """The token was right: what was held back stands, unless another difference of it is open."""
+    if PartRecord.objects.filter(token=token, verdict=Verdict.DISPUTED).exists() or token.wrong_at:
+        return
+    WorkerToken.objects.filter(pk=token.pk).update(held_at=None)
+    held = list(PartRecord.objects.filter(token=token, verdict=Verdict.HELD).select_related("part__evaluation"))
+    PartRecord.objects.filter(pk__in=[one.pk for one in held]).update(verdict=Verdict.UNCHECKED)
+    for one in held:
+        if one.part is not None:
+            one.part.release()
+
+
+def _since_agreement(token: WorkerToken, *verdicts: str) -> Iterable[PartRecord]:
+    since = token.agreed_at or datetime.min.replace(tzinfo=UTC)
+    found = PartRecord.objects.filter(token=token, verdict__in=verdicts, finished_at__gt=since)
+    return found.select_related("part__evaluation__batch", "part__evaluation__submission__phase").order_by("id")
+
+
+def is_same(first: Mapping[str, Any] | None, second: Mapping[str, Any], part: Part) -> bool:
+    """Return whether two results of a part agree: the same columns, items and statuses, and numbers within the tolerance."""
+    if first is None or first.keys() != second.keys():
+        return False
+    columns = {column["slug"]: column for column in part.evaluation.batch.metrics}
+    return all(_alike(first[slug], second[slug], _tolerance(columns[slug])) for slug in first)
+
+
+def _tolerance(column: Mapping[str, Any]) -> float:
+    return float(column.get("tolerance") or (NETWORK_TOLERANCE if column.get("weights_sha256") else TOLERANCE))
+
+
+def _alike(a: Any, b: Any, tolerance: float) -> bool:
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() == b.keys() and all(_alike(a[key], b[key], tolerance) for key in a)
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(_alike(x, y, tolerance) for x, y in zip(a, b, strict=True))
+    if isinstance(a, int | float) and isinstance(b, int | float) and not (isinstance(a, bool) or isinstance(b, bool)):
+        return math.isclose(a, b, rel_tol=tolerance, abs_tol=SMALL)
+    return bool(a == b)

@@ -1,0 +1,112 @@
+"""What scoring took: seconds of cores and of graphics cards by metric, entry and team, and what a re-evaluation would take."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Aggregate, Count, QuerySet, Sum
+
+from evaluation.models import ComputeBudget, EvaluationBatch, PartRecord, PhaseMetric, Score, cutting
+from evaluation.models.outside import spent_by
+from submissions.models import Challenge, Phase, Status, Submission
+
+MOST = 50  # rows of a table
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one metric, entry or team took: seconds of cores, of cards, and on the clock of whoever did it, in so many parts."""
+
+    name: str
+    core_seconds: float
+    gpu_seconds: float
+    parts: int
+    submission: int | None = None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What scoring all entries of a phase anew would take. `basis` says what that is taken from; `over`: more than the budget has left."""
+
+    core_seconds: float
+    gpu_seconds: float
+    entries: int
+    basis: str
+    over: bool
+
+
+def by_entry(challenge: Challenge) -> list[Cost]:
+    """The entries that took most, first."""
+    rows = _of(challenge).values_list("submission", "submission__method_name", "submission__number")
+    found = rows.annotate(**_sums()).order_by("-core", "-gpu", "submission")[:MOST]
+    return [Cost(f"#{number} {name}", core, gpu, parts, pk) for pk, name, number, core, gpu, parts in found]
+
+
+def by_team(challenge: Challenge) -> list[Cost]:
+    """The teams that took most, first."""
+    found = _of(challenge).values_list("submission__team__name").annotate(**_sums()).order_by("-core", "-gpu", "submission__team__name")
+    return [Cost(name, core, gpu, parts) for name, core, gpu, parts in found[:MOST]]
+
+
+def by_metric(challenge: Challenge) -> list[Cost]:
+    """What each metric took, most first. A part's seconds of cores are shared out as its metrics took the clock; what they share among
+    themselves is charged to the first of them, and what they did not take (reading, starting) is in no row."""
+    keys: dict[int, dict[str, tuple[str, bool]]] = {}
+    core: dict[str, float] = defaultdict(float)
+    card: dict[str, float] = defaultdict(float)
+    parts: dict[str, int] = defaultdict(int)
+    for batch in EvaluationBatch.objects.filter(phase__challenge=challenge):
+        keys[batch.pk] = {column["slug"]: (column["key"], bool(column.get("weights_sha256"))) for column in batch.metrics}
+    rows = _of(challenge).values_list("batch", "seconds", "core_seconds", "gpu_seconds")
+    for batch_id, seconds, core_seconds, gpu_seconds in rows.iterator(chunk_size=2000):
+        total = sum(seconds.values())
+        on_card = sum(spent for slug, spent in seconds.items() if keys[batch_id].get(slug, ("", False))[1])
+        for slug, spent in seconds.items():
+            key, has_network = keys[batch_id].get(slug, (slug, False))
+            core[key] += min(core_seconds, total) * spent / total if total else 0.0
+            card[key] += gpu_seconds * spent / on_card if has_network and on_card else 0.0
+            parts[key] += 1
+    return sorted((Cost(key, core[key], card[key], parts[key]) for key in core), key=lambda it: (-it.core_seconds, it.name))
+
+
+def total(challenge: Challenge) -> dict[str, float]:
+    """All of it: core_seconds and gpu_seconds."""
+    return spent_by(challenge.pk)
+
+
+def estimate(phase: Phase) -> Estimate | None:
+    """What a re-evaluation of the phase would take; None where there is nothing to score, or nothing to score it against."""
+    current = EvaluationBatch.latest(phase)
+    metrics = [metric.snapshot() for metric in PhaseMetric.objects.filter(phase=phase) if not metric.is_retired]
+    entries = Submission.objects.filter(phase=phase, status__in=[Status.SCORED, Status.SCORING]).exclude(artifact_key="").count()
+    if current is None or current.reference is None or not metrics or not entries:
+        return None
+    planned = EvaluationBatch(phase=phase, reference=current.reference, metrics=metrics, unit_scale=phase.unit_scale)
+    pieces = cutting.priced(planned)
+    core = entries * sum(piece.cost for piece in pieces)
+    card = entries * sum(piece.cost for piece in pieces if piece.device == "gpu")
+    known = Score.newest_costs(phase.pk, [metric["fingerprint"] for metric in metrics])
+    basis = _basis(len(known), len(metrics))
+    budget, spent = ComputeBudget.objects.filter(challenge=phase.challenge_id).first(), spent_by(phase.challenge_id)
+    limits: Sequence[tuple[float | None, float]] = ()
+    if budget is not None:
+        limits = ((budget.core_hours, spent["core_seconds"] + core), (budget.gpu_hours, spent["gpu_seconds"] + card))
+    return Estimate(core, card, entries, basis, any(hours is not None and seconds > 3600 * hours for hours, seconds in limits))
+
+
+def _basis(known: int, of: int) -> str:
+    if known == of:
+        return "the newest scores took"
+    if known:
+        return f"the newest scores took of {known} of {of} metrics and the others declare"
+    return "the metrics declare, for none was timed here yet"
+
+
+def _sums() -> dict[str, Aggregate]:
+    return {"core": Sum("core_seconds"), "gpu": Sum("gpu_seconds"), "parts": Count("pk")}
+
+
+def _of(challenge: Challenge) -> QuerySet:
+    return PartRecord.objects.filter(batch__phase__challenge=challenge).order_by()

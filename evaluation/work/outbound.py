@@ -1,0 +1,364 @@
+"""A worker that only calls out: it claims parts of a challenge from its server, scores them in the limited child, brings the results. PURE.
+
+    plumbline worker --server https://HOST --token plumbw_... [--queue gpu] [--drain] [--max-minutes N]
+
+The token may stand in the environment as PLUMBLINE_WORKER_TOKEN. It needs Linux: the child is limited by the kernel.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import re
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from evaluation.metrics import prepared, registry
+from evaluation.metrics.registry import OtherDefinition
+from evaluation.networks import cards, weights
+from evaluation.work.child import SCORED
+from evaluation.work.limited import JobFailed, LeaseLost, Limits, Sandbox, folder_in
+from submissions.client.transfer import PATIENCE_SECONDS, RefusedByServer, Server, ServerError, Trouble
+
+OK, USAGE, REFUSED, TROUBLE, STOPPED = 0, 2, 3, 4, 143
+ASK_SECONDS = 30.0  # in which a claim, a heartbeat or a goodbye must be answered
+KEEP_BYTES = 8 << 30  # of inputs kept between parts
+PROGRAMS_UNKNOWN = "This version of the package runs no metric programs; install the server's own again."
+LIBRARIES = ("plumbline", "numpy", "scipy", "torch", "manifold3d", "libigl", "pillow")
+HEX = re.compile(r"[0-9a-f]{64}")
+
+
+class Stopped(BaseException):
+    """Somebody asked this worker to stop."""
+
+
+class Ending:
+    """Whether somebody asked this process to end (SIGTERM). It ends at once, but not while it asks for a part: one that was given and
+    never taken up would wait for its lease to run out."""
+
+    def __init__(self) -> None:
+        self.asked = self.held = False
+
+    def ask(self, *_: object) -> None:
+        self.asked = True
+        if not self.held:
+            raise Stopped
+
+    def hold(self) -> None:
+        self.held = True
+
+    def release(self) -> None:
+        self.held = False
+        if self.asked:
+            raise Stopped
+
+    def pause(self, seconds: float) -> None:
+        """Sleep, and end when that is asked for."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if self.asked:
+                raise Stopped
+            time.sleep(min(0.5, left))
+
+
+class Missing(Exception):
+    """This worker cannot do a part that another may: a sentence."""
+
+
+@dataclass
+class Lease:
+    """A part that this worker has, kept alive by a thread of its own while it is done."""
+
+    server: Server
+    part: Mapping[str, Any]
+    folder: Path
+    lost: threading.Event = field(default_factory=threading.Event)
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    def __enter__(self) -> Lease:
+        self._thread = threading.Thread(target=self._beat, name="lease", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        self._thread.join(ASK_SECONDS)
+
+    def alive(self) -> bool:
+        return not self.lost.is_set()
+
+    @property
+    def done(self) -> int:
+        try:
+            said = (self.folder / SCORED).read_bytes()[:9]
+        except OSError:
+            return 0
+        return int(said) if said.isdigit() else 0
+
+    def _beat(self) -> None:
+        while not self.ended.wait(self.part["heartbeat_seconds"]):
+            body = {"fence": self.part["fence"], "done": min(self.done, len(self.part["item_ids"]))}
+            try:
+                answer = self.server.once(f"api/v1/worker/parts/{self.part['id']}/beat", body, ASK_SECONDS)
+            except Trouble:
+                continue  # the lease may outlive a short outage; a result that comes too late is refused
+            if answer.status_code in (401, 403, 404, 409):
+                self.lost.set()
+                return
+
+
+class Worker:
+    """One worker of a server. `folder` keeps inputs, weights and what is prepared of references between parts."""
+
+    def __init__(self, server: Server, queues: Sequence[str], folder: Path, name: str, say: Callable[[str], None]) -> None:
+        self.server, self.queues, self.folder, self.name, self.say = server, list(queues), folder, name, say
+        self.without: list[int] = []  # parts that it could not do
+        self.ending = Ending()
+        self.parts = 0
+        self._limits = Limits(3 << 30, 600, 5.0, folder / "weights")
+        self._sandbox = Sandbox(lambda: self._limits)
+        for inner in ("inputs", "prepared", "weights"):
+            (folder / inner).mkdir(parents=True, exist_ok=True)
+        weights.use_cache(folder / "weights")
+
+    def run(self, drain: bool = False, seconds: float = float("inf")) -> int:
+        """Do parts until nothing waits (`drain`), until `seconds` have passed and the part under way is done, or for ever."""
+        end = time.monotonic() + seconds
+        while True:
+            self.ending.hold()
+            part, wait = self.claim()
+            if part is not None:
+                self.do(part)
+            else:
+                self.ending.release()
+            if part is None and drain:
+                self.say(f"Nothing waits; {_parts(self.parts)} done.")
+                return OK
+            if time.monotonic() >= end:
+                self.say(f"The time is over; {_parts(self.parts)} done.")
+                return OK
+            if part is None:
+                self.ending.pause(min(wait, max(0.0, end - time.monotonic())))
+
+    def claim(self) -> tuple[dict[str, Any] | None, float]:
+        """A part, or the seconds after which to ask again. Raises `ServerError` where the server refuses, or does not answer for long."""
+        body: dict[str, Any] = {"queues": self.queues, "worker": self.name, "without": self.without[-100:]}
+        body |= {"machine": _machine(), "capabilities": _capabilities()}
+        response = self.server.request("POST", "api/v1/worker/claim", json=body)
+        if response.status_code == 204:
+            asked = response.headers.get("retry-after", "")
+            return None, float(asked) if asked.isdigit() else 15.0
+        return response.json(), 0.0
+
+    def do(self, part: Mapping[str, Any]) -> None:
+        """Score a part and bring its result; whatever keeps it from being done is said to the server, which gives it to others."""
+        try:
+            self.ending.release()
+            with folder_in(self.folder / "jobs") as folder, Lease(self.server, part, folder) as lease:
+                found = self._scored(part, folder, lease)
+                found["environment"] = _environment()
+                self._bring(part, found)
+        except Missing as error:
+            self._give_up(part, "missing", str(error))
+        except JobFailed as error:
+            kind = "missing" if error.is_missing_here else "stopped" if error.end in ("killed", "room") else "failed"
+            self._give_up(part, kind, f"{error.sentence} {error.detail}")
+        except LeaseLost:
+            self.say(f"Part {part['id']} is somebody else's now.")
+        except RefusedByServer as error:
+            self.say(f"The result of part {part['id']} was refused: {error}")
+            if error.status == 422:
+                self._give_up(part, "failed", str(error))
+        except BaseException:
+            self._sandbox.stop()
+            self._give_up(part, "stopped", "The worker was stopped.")
+            raise
+
+    def stop(self) -> None:
+        self._sandbox.stop()
+
+    def _scored(self, part: Mapping[str, Any], folder: Path, lease: Lease) -> dict[str, Any]:
+        if part["programs"]:
+            raise Missing(PROGRAMS_UNKNOWN)
+        try:
+            registry.require_current(part["columns"])
+        except (OtherDefinition, KeyError) as error:
+            raise Missing(f"{error} Install the server's own package again.") from None
+        self._limits = Limits(part["memory"], part["seconds"], min(1.0, part["heartbeat_seconds"]), self.folder / "weights")
+        for file in part["weights"]:
+            self._weights(file)
+        paths = {name: self._input(described) for name, described in part["inputs"].items()}
+        job = {
+            "kind": "score",
+            "family": part["family"],
+            "artifact": str(paths["artifact"]),
+            "reference": str(paths["reference"]),
+            "item_ids": part["item_ids"],
+            "groups": dict(zip(part["item_ids"], part["groups"], strict=True)),
+            "unit_scale": part["unit_scale"],
+            "requests": part["columns"],
+        }
+        job["prepared"] = str(self._prepared(part, job, folder, lease))
+        found = self._sandbox.run(folder, job, lease.alive, part["seconds"], part["patience"])
+        if not lease.alive():
+            raise LeaseLost
+        return {name: found[name] for name in ("scores", "seconds", "fits", "core_seconds", "gpu_seconds")}
+
+    def _prepared(self, part: Mapping[str, Any], job: Mapping[str, Any], folder: Path, lease: Lease) -> Path:
+        """What the metrics keep of the reference's side, made by a job that sees nothing of an entry, and kept for the next one."""
+        fingerprints = [column["fingerprint"] for column in part["columns"]]
+        name = prepared.digest(part["family"], part["inputs"]["reference"]["sha256"], part["unit_scale"], fingerprints, part["item_ids"])
+        path = self.folder / "prepared" / name
+        if not path.exists():
+            wanted = {key: job[key] for key in ("family", "reference", "item_ids", "unit_scale", "requests")}
+            try:
+                self._sandbox.run(folder, {"kind": "prepare", **wanted}, lease.alive, part["seconds"], part["patience"])
+                (folder / "prepared").replace(path)
+            except JobFailed as error:
+                if error.is_missing_here or error.end in ("killed", "room"):
+                    raise
+                path.write_bytes(prepared.pack({}))  # it is scored without, with the same values
+        os.utime(path)
+        return path
+
+    def _input(self, described: Mapping[str, Any]) -> Path:
+        """A file that the part needs, by its digest."""
+        if not HEX.fullmatch(described["sha256"]):
+            raise Missing("The server describes a file without its sha256.")
+        path = self.folder / "inputs" / described["sha256"]
+        if not path.exists() or path.stat().st_size != described["size"]:
+            self._make_room(described["size"])
+            self.server.download(described["url"], path, described["size"], described["sha256"])
+        os.utime(path)
+        return path
+
+    def _make_room(self, size: int) -> None:
+        """Remove what was not used for longest."""
+        kept = sorted(
+            (path for inner in ("inputs", "prepared") for path in (self.folder / inner).iterdir()), key=lambda it: it.stat().st_mtime
+        )
+        total = size + sum(path.stat().st_size for path in kept)
+        while kept and total > KEEP_BYTES:
+            oldest = kept.pop(0)
+            total -= oldest.stat().st_size
+            oldest.unlink(missing_ok=True)
+
+    def _weights(self, described: Mapping[str, Any]) -> None:
+        """A file of weights and what lies beside it, below this worker's folder of weights and nowhere else."""
+        root = (self.folder / "weights").resolve()
+        path, note = ((root / described[name]).resolve() for name in ("path", "note_path"))
+        if not all(one.is_relative_to(root) for one in (path, note)) or not HEX.fullmatch(described["sha256"]):
+            raise Missing("The server names weights outside the folder of weights.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or weights.file_digest(path) != described["sha256"]:
+            self.server.download(described["url"], path, described["size"], described["sha256"])
+        if not note.exists() or note.read_text() != described["note"]:
+            note.write_text(described["note"])
+
+    def _bring(self, part: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+        self.server.post(f"api/v1/worker/parts/{part['id']}/result", {"fence": part["fence"], "results": found})
+        self.parts += 1
+        self.say(
+            f"Part {part['id']}: {len(part['item_ids'])} items, {len(part['columns'])} columns, {found['core_seconds']:.1f} s of a core."
+        )
+
+    def _give_up(self, part: Mapping[str, Any], kind: str, reason: str) -> None:
+        self.say(f"Part {part['id']} is left to others: {reason}")
+        if kind != "stopped":
+            self.without.append(part["id"])
+        try:
+            body = {"fence": part["fence"], "kind": kind, "reason": reason.replace("\0", "")[:2000]}
+            self.server.once(f"api/v1/worker/parts/{part['id']}/giveup", body, ASK_SECONDS)
+        except ServerError as error:
+            self.say(f"That could not be said ({error}); the part is given to others when its lease runs out.")
+
+
+def _parts(n: int) -> str:
+    return f"{n} part{'' if n == 1 else 's'}"
+
+
+def _machine() -> str:
+    """Name and boot: two workers on one machine are not lost on two."""
+    boot = Path("/proc/sys/kernel/random/boot_id")
+    return f"{socket.gethostname()} {boot.read_text().strip() if boot.exists() else ''}".strip()
+
+
+def _environment() -> dict[str, str]:
+    found = {"python": platform.python_version(), "machine": platform.machine()}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _capabilities() -> dict[str, Any]:
+    """What organizers are shown of this worker."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {**_environment(), "cores": os.cpu_count() or 1, "memory_gb": round(memory / (1 << 30), 1), "card": cards.may_be_there()}
+
+
+def main(arguments: Sequence[str] | None = None, token: str = "") -> int:
+    """Run the command and return its exit code; `token` is that of the environment."""
+    options = _parser().parse_args(arguments)
+    if not (options.token or token):
+        return _end(
+            "A worker's token is needed: an organizer makes one in the console; give it as PLUMBLINE_WORKER_TOKEN or --token.", USAGE
+        )
+    try:
+        server = Server(options.server, options.token or token, patience=60 * options.patience, say=lambda sentence: _say(sentence))
+    except ValueError as error:
+        return _end(str(error), USAGE)
+    name = options.name or f"{socket.gethostname()}:{os.getpid()}"
+    worker = Worker(server, options.queue or ["cpu"], options.folder.expanduser(), name, _say)
+    server.pause = worker.ending.pause
+    signal.signal(signal.SIGTERM, worker.ending.ask)
+    try:
+        with server:
+            return worker.run(options.drain, 60 * options.max_minutes if options.max_minutes is not None else float("inf"))
+    except RefusedByServer as error:
+        return _end(str(error), REFUSED)
+    except ServerError as error:
+        return _end(str(error), TROUBLE)
+    except (Stopped, KeyboardInterrupt):
+        return _end("Stopped.", STOPPED)
+    finally:
+        worker.stop()
+
+
+def _say(sentence: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {sentence}", file=sys.stderr, flush=True)
+
+
+def _end(sentence: str, code: int) -> int:
+    print(sentence, file=sys.stderr)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="plumbline worker", description="Score what waits on a server, calling out alone.", allow_abbrev=False
+    )
+    parser.add_argument("--server", required=True, metavar="URL", help="address of the server")
+    parser.add_argument("--token", default="", help="a worker's token; better given in the environment as PLUMBLINE_WORKER_TOKEN")
+    parser.add_argument("--queue", action="append", choices=("cpu", "gpu"), help="which parts to do; may be given twice; cpu without it")
+    parser.add_argument("--drain", action="store_true", help="end when nothing waits")
+    parser.add_argument("--max-minutes", type=float, metavar="N", help="begin no part after so many minutes")
+    parser.add_argument(
+        "--patience", type=float, default=PATIENCE_SECONDS / 60, metavar="MINUTES", help="how long to wait for a server in trouble"
+    )
+    parser.add_argument(
+        "--folder", type=Path, default=Path("~/.cache/plumbline/worker"), help="where inputs and weights are kept; %(default)s"
+    )
+    parser.add_argument("--name", default="", help="how the server's pages call it; host and process without it")
+    return parser

@@ -1,0 +1,267 @@
+"""The service's side of workers that only call out: give a part, hear of it, take its result. What they send is hostile.
+
+They get what a part needs by signed links, each with its size and sha256, and nothing else: no other challenge, no credentials.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import random
+import time
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.core import signing
+from django.core.cache import cache
+from django.utils import timezone
+
+from evaluation.metrics import registry
+from evaluation.models import Evaluation, OutsideWorker, Part, PartRecord, WorkerToken, cutting
+from evaluation.models.outside import SEEN_SECONDS
+from evaluation.networks import weights
+from evaluation.work.hostile_results import BadResult, checked, fits_of
+from evaluation.work.limited import PATIENCE
+from submissions.errors import Refused
+from submissions.models import Status
+from submissions.storage import stored_files
+from submissions.storage.store import BLOCK
+
+log = structlog.get_logger(__name__)
+
+SALT = "evaluation.work.outside"
+LINK_SECONDS = 3600
+QUICK, SLOW = 1.0, 15.0  # seconds until a worker asks again: while work was recent, and at most
+IDLE_SHARE = 0.25  # of the time since work was last there
+KEPT = 24 * 3600  # seconds that the digest of a stored file is remembered
+
+
+_heard: dict[tuple[int, str], float] = {}  # when this process last noted a worker
+
+
+class Lost(Exception):
+    """The part is not the worker's any more: its lease ran out, or it was done."""
+
+
+def retry_after(token: WorkerToken) -> int:
+    """Whole seconds until a worker of the token should ask again: few while it had work recently, more later, and not all at once."""
+    since = (timezone.now() - (token.worked_at or token.created_at)).total_seconds()
+    seconds = min(SLOW, max(QUICK, IDLE_SHARE * since))
+    return max(1, round(seconds * random.uniform(0.75, 1.0)))  # noqa: S311 - spreads requests
+
+
+def claim(token: WorkerToken, queues: Collection[str], worker: str, machine: str, without: Sequence[int] = ()) -> Part | None:
+    """A part for a worker of the token, under a lease; None where nothing waits that it may do."""
+    if not token.is_trusted:
+        return None
+    for queue in (queue for queue in token.queues if queue in queues):
+        ids = set(Part.objects.waiting(queue).for_token(token)).difference(without)
+        if not ids:  # which is nearly always so: many workers ask, and nothing waits
+            continue
+        wanted = Part.objects.waiting(queue).filter(pk__in=ids, own_only=False).affordable()
+        while part := wanted.claim(worker[:120], token=token, machine=machine[:240]):
+            evaluation = _evaluation(part)
+            if evaluation.state != Evaluation.State.RUNNING or evaluation.submission.status == Status.CANCELLED:
+                evaluation.drop()
+                continue
+            columns = _columns(part, evaluation)
+            if not columns or any(registry.get(column["key"]).is_program for column in columns):
+                part.defer(0, own_only=True)  # the service says what keeps it; and organizers' programs run on its own workers
+                continue
+            now = timezone.now()
+            part.begin(started_at=now, scored=0)
+            Evaluation.objects.filter(pk=evaluation.pk, started_at__isnull=True).update(started_at=now)
+            WorkerToken.objects.filter(pk=token.pk).update(worked_at=now)
+            return part
+    return None
+
+
+def described(part: Part, token: WorkerToken, site: str) -> dict[str, Any]:
+    """What a worker needs to do the part, as it is sent; `site` is this service's address as the worker reached it."""
+    evaluation = _evaluation(part)
+    batch, reference = evaluation.batch, evaluation.batch.reference
+    names = ("slug", "key", "params", "fingerprint", "weights_sha256")
+    columns = _columns(part, evaluation)
+    entry = evaluation.submission
+    return {
+        "id": part.pk,
+        "fence": str(part.lease_token),
+        "lease_seconds": settings.LEASE_SECONDS,
+        "heartbeat_seconds": settings.HEARTBEAT_SECONDS,
+        "family": reference.family.key,
+        "device": part.device,
+        "item_ids": reference.item_ids[part.start : part.stop],
+        "groups": reference.groups[part.start : part.stop],
+        "unit_scale": batch.unit_scale,
+        "columns": [{name: column.get(name) for name in names} for column in columns],
+        "seconds": cutting.seconds_allowed(batch, part.slugs, part.start, part.stop),
+        "patience": PATIENCE,
+        "memory": settings.CHILD_MEMORY_MB << 20,
+        "inputs": {
+            "artifact": _input(entry.artifact_key, token, site),
+            "reference": _input(reference.key, token, site, reference.sha256),
+        },
+        "weights": [one for column in columns for one in _weights(column, token, site)],
+        "programs": [],  # metric programs by digest, once parts have some
+    }
+
+
+def beat(part: Part, done: int) -> float:
+    """The worker is at it, and has done so many items; the new lease in seconds. Raises `Lost`."""
+    cancelled = Evaluation.objects.filter(pk=part.evaluation_id, submission__status=Status.CANCELLED).exists()
+    if cancelled or not part.heartbeat(scored=max(0, min(done, part.stop - part.start))):
+        raise Lost
+    return settings.LEASE_SECONDS
+
+
+def take(part: Part, found: Any) -> None:
+    """Take the result of a part that its worker holds. Raises `BadResult`, or `Lost`."""
+    evaluation = _evaluation(part)
+    if not part.under_lease().exists():
+        raise Lost
+    columns = _columns(part, evaluation)
+    elapsed = (timezone.now() - part.started_at).total_seconds() if part.started_at else 0.0
+    ids = evaluation.batch.reference.item_ids[part.start : part.stop]
+    scores, seconds, cost = checked(found, columns, ids, set(evaluation.submission.missing_items), elapsed + 1)
+    left_out = dict.fromkeys(set(part.slugs) - {column["slug"] for column in columns})
+    environment = found.get("environment", {}) if isinstance(found, Mapping) else {}
+    kept = {str(name)[:40]: str(value)[:80] for name, value in list(environment.items())[:40]} if isinstance(environment, Mapping) else {}
+    result, fits = {**scores, **left_out}, fits_of(found.get("fits", {}), ids)
+    if not part.finish(result, seconds, fits, environment=kept, core_seconds=cost["core_seconds"], gpu_seconds=cost["gpu_seconds"]):
+        raise Lost
+    WorkerToken.objects.filter(pk=part.token_id).update(worked_at=timezone.now())
+
+
+def give_up(part: Part, kind: str, sentence: str) -> None:
+    """The worker cannot do the part. `stopped` and `missing` are no attempt of the part; `failed` is one, and the token's workers do not
+    get it again, so that nobody fails an entry alone."""
+    if not part.under_lease().exists():
+        raise Lost
+    log.warning("a worker from outside gave a part up", part=part.pk, worker=part.worker, kind=kind, sentence=sentence[:400])
+    if kind != "failed":
+        part.defer(0)
+        return
+    PartRecord.objects.create(
+        part=part, batch_id=part.evaluation.batch_id, submission_id=part.evaluation.submission_id, token=part.token,
+        fence=part.lease_token, worker=part.worker, device=part.device, n_items=part.stop - part.start, verdict=PartRecord.Verdict.FAILED,
+    )  # fmt: skip
+    part.give_up_or_retry(f"{part.doing[:1].upper()}{part.doing[1:]} failed.", f"{part.worker} says: {sentence[:2000]}")
+
+
+def held_part(token: WorkerToken, pk: int, fence: uuid.UUID) -> Part:
+    """The part that a worker of the token has under this fence. Raises `Lost`."""
+    part = Part.objects.filter(pk=pk, token=token, lease_token=fence, state=Part.State.WAITING).select_related("token").first()
+    if part is None:
+        raise Lost
+    return part
+
+
+def was_taken(token: WorkerToken, pk: int, fence: uuid.UUID) -> bool:
+    """Return whether a result came under this fence already: the answer to it may have been lost on its way."""
+    return PartRecord.objects.filter(part=pk, token=token, fence=fence).exclude(verdict=PartRecord.Verdict.FAILED).exists()
+
+
+def hear(token: WorkerToken, worker: str, machine: str, capabilities: Mapping[str, Any]) -> None:
+    """Note who called, at most once a minute in each process."""
+    now = time.monotonic()
+    if now - _heard.get((token.pk, worker), -math.inf) < SEEN_SECONDS:
+        return
+    if len(_heard) > 10_000:
+        _heard.clear()
+    _heard[token.pk, worker] = now
+    OutsideWorker.hear(token, worker[:120], machine[:240], capabilities)
+
+
+def _evaluation(part: Part) -> Evaluation:
+    rows = Evaluation.objects.select_related("submission__phase", "batch__reference__phase__challenge", "batch__phase")
+    return rows.get(pk=part.evaluation_id)
+
+
+def _columns(part: Part, evaluation: Evaluation) -> list[Mapping[str, Any]]:
+    """The columns of a part that are computed: not those on retired weights, nor of another version of their metric than this code's
+    where entries are scored without."""
+    batch = evaluation.batch
+    outdated = batch.outdated()
+    if not batch.scores_without(outdated):
+        return []
+    waiting = {column.slug for column in outdated} | set(batch.retired())
+    return [column for column in batch.metrics if column["slug"] in part.slugs and column["slug"] not in waiting]
+
+
+# --- inputs ------------------------------------------------------------------------------------
+
+
+def _input(key: str, token: WorkerToken, site: str, sha256: str = "") -> dict[str, Any]:
+    store = stored_files.store()
+    return {"url": _link(key, token, site), "size": store.size(key), "sha256": sha256 or _digest(key)}
+
+
+def _digest(key: str) -> str:
+    """The sha256 of a stored file; what lies under a key never changes."""
+    name = f"sha256:{hashlib.sha256(key.encode()).hexdigest()[:32]}"
+    found = cache.get(name)
+    if found is None:
+        digest = hashlib.sha256()
+        with stored_files.store().open(key) as stream:
+            while block := stream.read(BLOCK):
+                digest.update(block)
+        found = digest.hexdigest()
+        cache.set(name, found, KEPT)
+    return str(found)
+
+
+def _link(key: str, token: WorkerToken, site: str) -> str:
+    """An address that gives the file for an hour: of the bucket's own signing, or of ours while the token is answered."""
+    link = stored_files.store().link(key, "input", LINK_SECONDS)
+    return link or f"{site.rstrip('/')}/api/v1/worker/inputs/{signing.dumps({'key': key, 'token': token.pk}, salt=SALT)}"
+
+
+def linked_key(signed: str) -> str:
+    """The key that a link of ours names. Raises `Refused`, where it is none, has run out, or its token is not answered any more."""
+    try:
+        content = signing.loads(signed, salt=SALT, max_age=timedelta(seconds=LINK_SECONDS))
+    except signing.BadSignature:
+        raise Refused("This link is not one of this service, or has run out; claim the part again.", "link") from None
+    if not WorkerToken.objects.live().filter(pk=content["token"]).exists():
+        raise Refused("The token that this link was made for is not valid any more.", "link")
+    return str(content["key"])
+
+
+def _weights(column: Mapping[str, Any], token: WorkerToken, site: str) -> list[dict[str, Any]]:
+    """The files of weights that a column needs and that do not come with the package, as they lie in the worker's folder."""
+    spec, params = registry.get(column["key"]), registry.resolve_params(column["key"], column["params"])
+    found = []
+    folder = weights.cache_folder()
+    for network, name in spec.networks:
+        for file in weights.get(network, params[name]).files:
+            if not file.path.is_relative_to(folder) or not file.there:
+                continue
+            inner = file.path.relative_to(folder).as_posix()
+            signed = signing.dumps({"weights": inner, "token": token.pk}, salt=SALT)
+            note = file.path.with_name(f"{file.path.name}.json")  # of published files
+            card = note if note.is_file() else file.path.with_suffix(".json")  # of trained ones
+            found.append({
+                "path": inner, "size": file.path.stat().st_size, "sha256": file.sha256,
+                "url": f"{site.rstrip('/')}/api/v1/worker/weights/{signed}",
+                "note_path": card.relative_to(folder).as_posix(), "note": card.read_text(),
+            })  # fmt: skip
+    return found
+
+
+def linked_weights(signed: str) -> str:
+    """The path below the folder of weights that a link names. Raises `Refused`."""
+    try:
+        content = signing.loads(signed, salt=SALT, max_age=timedelta(seconds=LINK_SECONDS))
+        path = str(content["weights"])
+    except (signing.BadSignature, KeyError):
+        raise Refused("This link is not one of this service, or has run out; claim the part again.", "link") from None
+    if not WorkerToken.objects.live().filter(pk=content["token"]).exists():
+        raise Refused("The token that this link was made for is not valid any more.", "link")
+    return path
+
+
+__all__ = ["BadResult", "Lost", "beat", "claim", "described", "give_up", "hear", "held_part", "retry_after", "take", "was_taken"]

@@ -1,0 +1,205 @@
+"""Workers that only call out: they claim a part, say that they are at it, and bring its result. See `evaluation.work.outside`."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from typing import Annotated, Any
+
+from django.http import FileResponse, HttpRequest, HttpResponse
+from ninja import Path, Router, Schema
+from ninja.errors import AuthenticationError, HttpError
+from ninja.security import HttpBearer
+from pydantic import Field
+
+from evaluation.models import Part, WorkerToken
+from evaluation.networks import weights
+from evaluation.work import outside
+from submissions import throttling
+from submissions.api.common import ACT_ERRORS, DOWNLOAD, ERRORS, LARGEST_ID, NO_NUL, Id
+from submissions.errors import Refused
+from submissions.models.user import hash_secret
+from submissions.storage import stored_files
+
+LOST = "This part is not yours any more: its lease ran out, it was done, or its token was revoked. Claim another."
+BAD_TOKEN = "This is not the token of a worker, or it is revoked or has run out; ask the organizer for one."  # noqa: S105 - a sentence
+
+
+IDLE_SECONDS = 1.0  # hundreds of workers ask again and again: for so long, what nothing waited for is not looked up again
+
+_idle: dict[str, tuple[float, frozenset[str], WorkerToken]] = {}  # by the hash of a key: until when, for which queues, and whose it is
+
+
+class WorkerBearer(HttpBearer):
+    """A worker's token of a challenge, made in its console, sent as `Authorization: Bearer plumbw_…`."""
+
+    def authenticate(self, request: HttpRequest, token: str) -> Any:
+        key = hash_secret(token.strip())
+        idle = _idle.get(key)
+        if idle is not None and idle[0] > time.monotonic() and request.path.endswith("/claim"):
+            return idle[2]
+        found = WorkerToken.holder(token.strip())
+        if found is None:
+            throttling.limit_api(request)
+            raise AuthenticationError(message=BAD_TOKEN)
+        return found
+
+
+router = Router(tags=["workers"], auth=WorkerBearer())
+
+Signed = Annotated[str, Path(max_length=2000, pattern=r"^[\w:.=-]+$")]
+Short = Annotated[str, Field(max_length=240, pattern=NO_NUL)]
+
+
+class Claim(Schema):
+    queues: list[Annotated[str, Field(pattern="^(cpu|gpu)$")]] = Field(["cpu"], max_length=2)
+    worker: Annotated[str, Field(min_length=1, max_length=120, pattern=NO_NUL)] = Field(
+        "worker", description="How the worker calls itself."
+    )
+    machine: Short = Field("", description="Which machine it is on, told by name and boot.")
+    capabilities: dict[Annotated[str, Field(max_length=40, pattern=NO_NUL)], Short | int | float | bool | None] = Field(
+        {}, max_length=20, description="What it has: version of the package, cores, memory, a card. It is shown to organizers."
+    )
+    without: list[Annotated[int, Field(ge=1, le=LARGEST_ID)]] = Field([], max_length=100, description="Parts that it cannot do.")
+
+
+class Input(Schema):
+    url: str = Field(description="A signed link, good for an hour. Send the token to none of them.")
+    size: int
+    sha256: str
+
+
+class WeightsFile(Input):
+    path: str = Field(description="Below the folder of weights.")
+    note_path: str
+    note: str = Field(description="What lies beside it, as JSON.")
+
+
+class ColumnOut(Schema):
+    slug: str
+    key: str
+    params: dict[str, Any]
+    fingerprint: str
+    weights_sha256: str | None
+
+
+class PartOut(Schema):
+    id: int
+    fence: str = Field(description="Sent with everything about this part; it ends with the lease.")
+    lease_seconds: float
+    heartbeat_seconds: float
+    family: str
+    device: str
+    item_ids: list[str]
+    groups: list[str] = Field(description="One per item.")
+    unit_scale: float
+    columns: list[ColumnOut]
+    seconds: int = Field(description="Of the processor that the part may take.")
+    patience: float = Field(description="Times as many it may take on the wall.")
+    memory: int = Field(description="Bytes that the part may use.")
+    inputs: dict[str, Input]
+    weights: list[WeightsFile]
+    programs: list[Input] = Field(description="Metric programs, by digest.")
+
+
+class Fenced(Schema):
+    fence: uuid.UUID
+
+
+class Beat(Fenced):
+    done: int = Field(0, ge=0, le=10_000_000, description="Items that are done.")
+
+
+class Lease(Schema):
+    lease_seconds: float
+
+
+class Result(Fenced):
+    results: dict[str, Any] = Field(description="scores by slug, seconds by slug, core_seconds, gpu_seconds, environment.")
+
+
+class Taken(Schema):
+    kept: bool
+
+
+class GiveUp(Fenced):
+    kind: Annotated[str, Field(pattern="^(stopped|missing|failed)$")] = "stopped"
+    reason: Annotated[str, Field(max_length=2000, pattern=NO_NUL)] = ""
+
+
+def _site(request: HttpRequest) -> str:
+    return request.build_absolute_uri("/")
+
+
+@router.post("/worker/claim", response={200: PartOut, 204: None, **ERRORS}, summary="Get a part to do", url_name="worker_claim")
+def claim(request: HttpRequest, data: Claim, response: HttpResponse) -> Any:
+    token: WorkerToken = request.auth
+    outside.hear(token, data.worker, data.machine, data.capabilities)
+    queues, now = frozenset(data.queues), time.monotonic()
+    until, idle_queues, _ = _idle.get(token.token_hash, (-1.0, frozenset[str](), token))
+    is_idle = until > now and queues <= idle_queues
+    part = None if is_idle else outside.claim(token, data.queues, data.worker, data.machine, data.without)
+    if part is None:
+        if not is_idle and not data.without:
+            _idle[token.token_hash] = now + IDLE_SECONDS, queues, token
+        response["Retry-After"] = str(outside.retry_after(token))
+        return 204, None
+    return 200, outside.described(part, token, _site(request))
+
+
+def _held(request: HttpRequest, part: int, fence: uuid.UUID) -> Part:
+    try:
+        return outside.held_part(request.auth, part, fence)
+    except outside.Lost:
+        raise Refused(LOST, "lost") from None
+
+
+@router.post("/worker/parts/{part}/beat", response={200: Lease, **ACT_ERRORS}, summary="Say that you are at it")
+def beat(request: HttpRequest, part: Id, data: Beat) -> Any:
+    try:
+        return {"lease_seconds": outside.beat(_held(request, part, data.fence), data.done)}
+    except outside.Lost:
+        raise Refused(LOST, "lost") from None
+
+
+@router.post("/worker/parts/{part}/result", response={200: Taken, **ACT_ERRORS}, summary="Bring the result of a part")
+def result(request: HttpRequest, part: Id, data: Result) -> Any:
+    if outside.was_taken(request.auth, part, data.fence):
+        return {"kept": False}  # the answer to it was lost; nothing is written twice
+    try:
+        outside.take(_held(request, part, data.fence), data.results)
+    except outside.BadResult as error:
+        raise HttpError(422, str(error)) from None
+    except outside.Lost:
+        raise Refused(LOST, "lost") from None
+    return {"kept": True}
+
+
+@router.post("/worker/parts/{part}/giveup", response={204: None, **ACT_ERRORS}, summary="Leave a part to others")
+def giveup(request: HttpRequest, part: Id, data: GiveUp) -> Any:
+    try:
+        outside.give_up(_held(request, part, data.fence), data.kind, data.reason)
+    except outside.Lost:
+        raise Refused(LOST, "lost") from None
+    return 204, None
+
+
+@router.get("/worker/inputs/{signed}", auth=None, response=ERRORS, summary="A file that a part needs", openapi_extra=DOWNLOAD)
+def inputs(request: HttpRequest, signed: Signed) -> Any:
+    """By a signed link of a claimed part; it needs no token."""
+    throttling.limit_api(request)
+    try:
+        return FileResponse(stored_files.store().open(outside.linked_key(signed)), content_type="application/octet-stream")
+    except FileNotFoundError:
+        raise Refused("This file is not there any more; claim the part again.", "gone") from None
+
+
+@router.get("/worker/weights/{signed}", auth=None, response=ERRORS, summary="Weights that a part needs", openapi_extra=DOWNLOAD)
+def network_weights(request: HttpRequest, signed: Signed) -> Any:
+    """By a signed link of a claimed part; it needs no token."""
+    throttling.limit_api(request)
+    folder = weights.cache_folder().resolve()
+    path = (folder / outside.linked_weights(signed)).resolve()
+    if not path.is_relative_to(folder) or not path.is_file():
+        raise Refused("These weights are not there any more; claim the part again.", "gone")
+    return FileResponse(path.open("rb"), content_type="application/octet-stream")

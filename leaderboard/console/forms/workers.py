@@ -1,0 +1,44 @@
+"""Forms of workers from outside, and of what scoring may take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from evaluation.models import ComputeBudget
+from evaluation.models.outside import LONGEST_DAYS, QUEUES, USUAL_SHARE
+
+QUEUE_NAMES = {"cpu": "cpu: everything but networks", "gpu": "gpu: metrics with networks"}
+
+
+class TokenForm(forms.Form):
+    """A new token for workers."""
+
+    name = forms.CharField(max_length=80, label="Name", help_text="Whose machines they are, such as “cluster of the institute”.")
+    queues = forms.MultipleChoiceField(
+        choices=[(queue, QUEUE_NAMES[queue]) for queue in QUEUES], widget=forms.CheckboxSelectMultiple, label="Queues", initial=["cpu"]
+    )
+    days = forms.IntegerField(min_value=1, max_value=LONGEST_DAYS, initial=90, label="Days that it is valid")
+    share = forms.FloatField(
+        min_value=0,
+        max_value=100,
+        initial=100 * USUAL_SHARE,
+        label="Checked by a second worker, %",
+        help_text="Of its parts, once fifty of them agreed; before that, all.",
+    )
+    sees = forms.BooleanField(
+        label="I know that whoever has this token can read the hidden references and all entries of this challenge, and that a result "
+        "that no second worker checked is as good as the worker that brought it"
+    )
+
+
+class BudgetForm(forms.Form):
+    """The hours that scoring may take in all; empty is no limit."""
+
+    core_hours = forms.FloatField(min_value=0, max_value=1e9, required=False, label="Hours of cores")
+    gpu_hours = forms.FloatField(min_value=0, max_value=1e9, required=False, label="Hours of graphics cards")
+
+    def __init__(self, budget: ComputeBudget | None, data: Any = None) -> None:
+        initial = {"core_hours": budget.core_hours, "gpu_hours": budget.gpu_hours} if budget else {}
+        super().__init__(data, initial=initial)

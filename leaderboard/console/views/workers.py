@@ -1,0 +1,146 @@
+"""Workers that only call out: their tokens, who they are and what they did, where two differ; and what scoring took."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count, Q, Sum
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from evaluation.models import ComputeBudget, OutsideWorker, Part, PartRecord, Process, WorkerToken
+from evaluation.models.crosscheck import TRUSTED_FROM
+from evaluation.work import costs as spent
+from leaderboard.console.forms.workers import BudgetForm, TokenForm
+from leaderboard.console.page import chosen_act, page, paged
+from leaderboard.lookup import organizer
+from submissions import throttling
+from submissions.lookup import row_number
+from submissions.models import Challenge
+
+Verdict = PartRecord.Verdict
+MAX_SHOWN = 20  # differences
+
+
+@organizer
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def workers(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    """Tokens, workers, differences. The key of a new token is in this one answer only."""
+    if request.method == "POST":
+        return chosen_act(request, {"make": _make, "revoke": _revoke, "trust": _trust, "decide": _decide})(request, challenge)
+    return _shown(request, challenge, TokenForm())
+
+
+def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: int = 200, **more: object) -> HttpResponse:
+    now = timezone.now()
+    tokens = WorkerToken.objects.filter(challenge=challenge).select_related("created_by").annotate(
+        n_parts=Count("records", filter=~Q(records__verdict=Verdict.FAILED)),
+        n_pending=Count("records", filter=Q(records__verdict=Verdict.PENDING, records__part__isnull=False)),
+        n_wrong=Count("records", filter=Q(records__verdict__in=[Verdict.WRONG, Verdict.VOID])),
+    )  # fmt: skip
+    rows = [{"token": token, "live": token.is_live(now)} for token in tokens]
+    numbers, at, shown = paged(request, OutsideWorker.objects.filter(token__challenge=challenge).select_related("token"))
+    context: dict[str, Any] = {
+        "form": form, "rows": rows, "workers": _workers(shown, now), "pages": numbers, "page_number": at,
+        "differences": _differences(challenge), "own": Process.objects.listeners(), "trusted_from": TRUSTED_FROM,
+        "n_live": OutsideWorker.live(now).filter(token__challenge=challenge).count(),
+        "server": request.build_absolute_uri("/").rstrip("/"),
+    }  # fmt: skip
+    response = page(request, "workers", challenge, "workers", **context | more)
+    response.status_code = status
+    return response
+
+
+def _workers(shown: list[OutsideWorker], now: datetime) -> list[dict[str, Any]]:
+    """What each of them does and did, in three queries."""
+    names, tokens = {it.name for it in shown}, {it.token_id for it in shown}
+    live = set(OutsideWorker.live(now).filter(pk__in=[it.pk for it in shown]).values_list("pk", flat=True))
+    records = PartRecord.objects.filter(token__in=tokens, worker__in=names).exclude(verdict=Verdict.FAILED).order_by()
+    sums = records.values("token", "worker").annotate(n=Count("pk"), core=Sum("core_seconds"), gpu=Sum("gpu_seconds"))
+    done = {(row["token"], row["worker"]): row for row in sums}
+    held = Part.objects.held(now).filter(token__in=tokens, worker__in=names, state=Part.State.WAITING)
+    at_work = {(part.token_id, part.worker): part for part in held.select_related("evaluation__submission")}
+    none = {"n": 0, "core": None, "gpu": None}
+    return [
+        {"worker": it, "live": it.pk in live, "done": done.get((it.token_id, it.name), none), "part": at_work.get((it.token_id, it.name))}
+        for it in shown
+    ]
+
+
+def _differences(challenge: Challenge) -> list[dict[str, Any]]:
+    open_ones = PartRecord.objects.filter(batch__phase__challenge=challenge, verdict=Verdict.DISPUTED, part__isnull=False)
+    parts: dict[int, dict[str, Any]] = {}
+    for one in open_ones.select_related("token", "submission", "part")[: 2 * MAX_SHOWN]:
+        parts.setdefault(one.part_id, {"part": one.part, "submission": one.submission, "records": []})["records"].append(one)
+    return list(parts.values())
+
+
+def _make(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    form = TokenForm(request.POST)
+    if not form.is_valid():
+        return _shown(request, challenge, form, 422)
+    throttling.limit_tokens(request)
+    said = form.cleaned_data
+    token, key = WorkerToken.make(challenge, request.user, said["name"], said["queues"], said["days"], said["share"] / 100)
+    return _shown(request, challenge, TokenForm(), 201, new=token, key=key)
+
+
+def _token(request: HttpRequest, challenge: Challenge) -> WorkerToken:
+    return get_object_or_404(WorkerToken, pk=row_number(request.POST.get("token", "")), challenge=challenge)
+
+
+def _revoke(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    token = _token(request, challenge)
+    token.revoke(request.user)
+    messages.success(request, f"{token.name} is revoked; its workers are refused from now on, and what they had goes to others.")
+    return redirect(request.path)
+
+
+def _trust(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    token = _token(request, challenge)
+    token.trust_again(request.user)
+    messages.success(request, f"{token.name} gets parts again; the first {TRUSTED_FROM} are all done by a second worker, too.")
+    return redirect(request.path)
+
+
+def _decide(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    part = get_object_or_404(Part, pk=row_number(request.POST.get("part", "")), evaluation__batch__phase__challenge=challenge)
+    right = None
+    if request.POST.get("right"):
+        right = part.records.filter(pk=row_number(request.POST["right"]), verdict=Verdict.DISPUTED).first()
+        if right is None:
+            raise Http404
+    part.decide(right, request.user)
+    messages.success(request, "That is decided; what was wrong is done again by others.")
+    return redirect(request.path)
+
+
+@organizer
+@require_http_methods(["GET", "HEAD", "POST"])
+def costs(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    """What scoring took, by metric, entry and team, and what it may take."""
+    budget = ComputeBudget.objects.filter(challenge=challenge).first()
+    form = BudgetForm(budget, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        ComputeBudget.set_for(challenge, form.cleaned_data["core_hours"], form.cleaned_data["gpu_hours"], request.user)
+        messages.success(request, "The budget is set.")
+        return redirect(request.path)
+    tables = [
+        ("Metrics", "Metric", spent.by_metric(challenge)), ("Entries", "Entry", spent.by_entry(challenge)),
+        ("Teams", "Team", spent.by_team(challenge)),
+    ]  # fmt: skip
+    context: dict[str, Any] = {
+        "form": form,
+        "tables": tables,
+        "total": spent.total(challenge),
+        "is_exhausted": challenge.pk in ComputeBudget.exhausted(),
+    }
+    response = page(request, "costs", challenge, "costs", **context)
+    response.status_code = 422 if form.errors else 200
+    return response

@@ -1,0 +1,157 @@
+"""The worker that only calls out, as a process of its own with nothing but an address and a token."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from django.conf import settings
+
+from evaluation.models import Evaluation, Part, PartRecord, Score, WorkerToken
+from evaluation.work import worker
+from submissions.models import Status, Submission
+from tests.support.factories import archive, perturbed, received
+from tests.support.processes import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+KILLS = int(os.environ.get("PLUMBLINE_OUTBOUND_KILLS", "6"))
+
+
+@pytest.fixture
+def sent(phase, people, references):
+    def send(n: int = 1) -> list[Submission]:
+        found = []
+        for number in range(n):
+            found.append(received(phase, people.team, archive(perturbed(references, 0.1, number)), user=people.owner))
+            worker.check(Submission.objects.to_validate().claim("checks", status=Status.CLAIMED))
+        return found
+
+    return send
+
+
+@pytest.fixture
+def start(live_server, tmp_path):
+    """`start(key, "--drain", folder="a")`: a worker with an empty environment, but for its token."""
+    running = []
+
+    def begin(key: str, *words: str, folder: str = "kept") -> subprocess.Popen:
+        command = [
+            sys.executable,
+            "-m",
+            "leaderboard.package",
+            "worker",
+            "--server",
+            live_server.url,
+            "--folder",
+            str(tmp_path / folder),
+            *words,
+        ]
+        env = {"PATH": os.defpath, "HOME": str(tmp_path), "PLUMBLINE_WORKER_TOKEN": key, "PYTHONPATH": str(settings.BASE_DIR)}
+        process = subprocess.Popen(command, env=env, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        running.append(process)
+        return process
+
+    yield begin
+    for process in running:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def make(phase, name: str = "lab", **about) -> tuple[WorkerToken, str]:
+    token, key = WorkerToken.make(phase.challenge, None, name, ["cpu"], 30, about.pop("share", 0.0))
+    WorkerToken.objects.filter(pk=token.pk).update(agreed=about.pop("agreed", 50))
+    return token, key
+
+
+def ended(process: subprocess.Popen, seconds: float = 120) -> tuple[int, str]:
+    said = process.communicate(timeout=seconds)[1]
+    return process.returncode, said
+
+
+def test_it_drains_what_waits_and_ends_and_keeps_inputs(phase, sent, start, tmp_path):
+    entries = sent(2)
+    token, key = make(phase)
+    code, said = ended(start(key, "--drain"))
+    assert code == 0 and "Nothing waits; 8 parts done." in said, said
+    outside = {score.slug: score.value for score in Score.objects.filter(evaluation__submission=entries[0])}
+    assert set(PartRecord.objects.values_list("token", "verdict")) == {(token.pk, "unchecked")}
+    assert all(record.core_seconds > 0 and record.environment["numpy"] for record in PartRecord.objects.all())
+    assert len(list((tmp_path / "kept" / "inputs").iterdir())) == 3, "two entries and one reference"
+    Evaluation.objects.all().delete()
+    Submission.objects.filter(pk=entries[0].pk).update(status=Status.SCORING)
+    from evaluation.models import EvaluationBatch
+
+    Evaluation.make(entries[0], EvaluationBatch.current(phase))
+    worker.drain()
+    assert outside == {score.slug: score.value for score in Score.objects.filter(evaluation__submission=entries[0])}, "to the last digit"
+
+
+def test_it_says_what_is_wrong_with_its_token(phase, start):
+    code, said = ended(start("plumbw_wrong", "--drain"))
+    assert code == 3 and "This is not the token of a worker" in said
+    code, said = ended(start("", "--drain"))
+    assert code == 2 and "PLUMBLINE_WORKER_TOKEN" in said
+
+
+def test_asked_to_stop_it_gives_its_part_back_at_once(phase, sent, start):
+    sent()
+    _, key = make(phase)
+    process = start(key)
+    wait_until(lambda: Part.objects.filter(lease_token__isnull=False).exists(), what="a part at work")
+    process.send_signal(signal.SIGTERM)
+    code, said = ended(process)
+    assert code == 143 and "Stopped." in said
+    assert not Part.objects.filter(lease_token__isnull=False).exists() and not Part.objects.filter(losses__gt=0).exists()
+
+
+def test_a_token_that_is_revoked_ends_its_worker(phase, sent, start):
+    sent()
+    token, key = make(phase)
+    process = start(key)
+    wait_until(lambda: Part.objects.filter(lease_token__isnull=False).exists(), what="a part at work")
+    token.revoke(None)
+    code, said = ended(process)
+    assert code == 3 and "revoked" in said
+    worker.drain()
+    assert Submission.objects.get().status == Status.SCORED
+
+
+@pytest.mark.timeout(1800)
+def test_workers_that_are_killed_again_and_again_leave_one_set_of_true_scores(phase, sent, start, settings):
+    settings.MAX_LOSSES = 1000
+    moments = random.Random(7)
+    entries = sent(3)
+    keys = [make(phase, f"lab {n}", share=0.3)[1] for n in range(2)]
+    kills = 0
+    workers = {n: start(key, folder=f"w{n}") for n, key in enumerate(keys)}
+    while kills < KILLS or Submission.objects.exclude(status=Status.SCORED).exists():
+        time.sleep(moments.uniform(0.5, 3.0))
+        if kills < KILLS:
+            n = moments.choice(list(workers))
+            os.killpg(workers[n].pid, signal.SIGKILL)
+            workers[n].wait()
+            kills += 1
+            workers[n] = start(keys[n], folder=f"w{n}")
+            if kills % 3 == 0 and kills < KILLS:
+                entries += sent(1)
+        Part.objects.filter(lease_token__isnull=True).update(lease_until=None)  # no pauses after losses
+    assert not WorkerToken.objects.filter(wrong_at__isnull=False).exists()
+    found = {(score.evaluation.submission_id, score.slug): score.value for score in Score.objects.select_related("evaluation")}
+    assert len(found) == len(entries) * Score.objects.values("slug").distinct().count(), "one of each"
+    from evaluation.metrics import runner
+    from evaluation.models import Reference
+    from submissions.formats.wireframe.wireframe_files import unpack
+    from submissions.storage import stored_files
+
+    store = stored_files.store()
+    references, batch = unpack(store.read(Reference.objects.get().key)), phase.batches.get(state="current")
+    for entry in Submission.objects.all():
+        items = unpack(store.read(entry.artifact_key))
+        finished = runner.finish(batch.requests(), [runner.score_items(items, references, batch.requests())], batch.item_ids, batch.groups)
+        assert {slug: found[entry.pk, slug] for slug in finished} == {slug: summary.value for slug, (_, summary) in finished.items()}

@@ -1,0 +1,123 @@
+"""The console's pages of workers from outside, and of what scoring took."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from evaluation.models import ComputeBudget, EvaluationBatch, OutsideWorker, PartRecord, WorkerToken
+from evaluation.work import costs, outside, worker
+from submissions.models import AuditEntry, Status, Submission
+from tests.support.evaluation.outside import token_of, work
+from tests.support.factories import archive, perturbed, received
+
+pytestmark = pytest.mark.django_db
+GIVEN = {"act": "make", "name": "cluster", "queues": ["cpu"], "days": 30, "share": 5, "sees": "on"}
+
+
+def test_a_token_is_made_shown_once_and_audited(desk, at, challenge):
+    response = desk.post(at("workers/"), GIVEN)
+    assert response.status_code == 201
+    key = re.search(r"plumbw_[\w-]{40,}", response.content.decode())[0]
+    token = WorkerToken.holder(key)
+    assert token.challenge == challenge and token.queues == ["cpu"] and token.share == 0.05
+    assert key not in desk.get(at("workers/")).content.decode()
+    line = AuditEntry.objects.get(action="worker.token")
+    assert line.detail["after"]["sees"] == "the hidden reference"
+    assert "which see the hidden reference" in desk.get(at("audit/")).content.decode()
+
+
+def test_who_makes_one_must_say_that_it_sees_the_reference(desk, at):
+    page = desk.get(at("workers/")).content.decode()
+    assert "can read the hidden references and all entries" in page and "no second worker checked is as good as the worker" in page
+    response = desk.post(at("workers/"), {name: value for name, value in GIVEN.items() if name != "sees"})
+    assert response.status_code == 422 and not WorkerToken.objects.exists()
+    assert desk.post(at("workers/"), GIVEN | {"queues": ["other"]}).status_code == 422
+    assert desk.post(at("workers/"), GIVEN | {"days": 0}).status_code == 422
+
+
+def test_it_is_revoked_by_its_own_challenge_alone(desk, at, challenge):
+    from tests.support.factories import ChallengeFactory
+
+    other = token_of(ChallengeFactory())
+    assert desk.post(at("workers/"), {"act": "revoke", "token": other.pk}).status_code == 404
+    mine = token_of(challenge)
+    desk.post(at("workers/"), {"act": "revoke", "token": mine.pk})
+    mine.refresh_from_db()
+    assert not mine.is_live() and "revoked" in desk.get(at("workers/")).content.decode()
+
+
+@pytest.fixture
+def entry(phase, people, references) -> Submission:
+    sent = received(phase, people.team, archive(perturbed(references, 0.1)), user=people.owner, method_name="Roofer")
+    worker.check(Submission.objects.to_validate().claim("checks", status=Status.CLAIMED))
+    return sent
+
+
+def test_workers_are_listed_with_what_they_do_and_did(desk, at, challenge, entry):
+    token = token_of(challenge, agreed=50, share=0.0)
+    OutsideWorker.hear(token, "node7:1", "node7", {"cores": 8, "card": False})
+    work(token, worker="node7:1")
+    outside.claim(token, ["cpu"], "node7:1", "node7 b")
+    page = desk.get(at("workers/")).content.decode()
+    assert "node7:1" in page and "8 cores" in page and f"items 2 to 2 of #{entry.number}" in page and ">there<" in page
+    assert "1 of these was heard of" in page
+
+
+def test_a_difference_is_shown_and_decided(desk, at, challenge, entry):
+    one, other = token_of(challenge, "one"), token_of(challenge, "other")
+    for _ in range(4):
+        work(one)
+    part = work(other, lies=True)
+    page = desk.get(at("workers/")).content.decode()
+    assert "Two workers differ" in page and "#1 Roofer" in page and "held back" in page
+    assert desk.post(at("workers/"), {"act": "decide", "part": part.pk, "right": 999}).status_code == 404
+    right = PartRecord.objects.get(part=part, token=one)
+    desk.post(at("workers/"), {"act": "decide", "part": part.pk, "right": right.pk})
+    other.refresh_from_db()
+    assert other.wrong_at and AuditEntry.objects.filter(action="worker.decide").exists()
+    late = desk.post(at("workers/"), {"act": "decide", "part": part.pk, "right": ""}, follow=True).content.decode()
+    assert "This difference is settled already" in late
+    desk.post(at("workers/"), {"act": "trust", "token": other.pk})
+    other.refresh_from_db()
+    assert other.is_trusted
+
+
+def test_costs_stand_by_metric_entry_and_team(desk, at, challenge, entry):
+    worker.drain()
+    total = costs.total(challenge)
+    assert total["core_seconds"] > 0 and total["gpu_seconds"] == 0
+    for rows in (costs.by_entry(challenge), costs.by_team(challenge)):
+        assert [row.core_seconds for row in rows] == [pytest.approx(total["core_seconds"])] and rows[0].parts == 4
+    metrics = costs.by_metric(challenge)
+    assert {row.name for row in metrics} == {column["key"] for column in EvaluationBatch.objects.get().metrics}
+    assert 0 < sum(row.core_seconds for row in metrics) <= total["core_seconds"] + 1e-9
+    page = desk.get(at("costs/")).content.decode()
+    assert "#1 Roofer" in page and entry.team.name in page and all(row.name in page for row in metrics)
+
+
+def test_a_budget_is_set_and_said_when_it_is_used_up(desk, at, challenge, entry):
+    assert desk.post(at("costs/"), {"core_hours": "-1"}).status_code == 422
+    desk.post(at("costs/"), {"core_hours": "0.00000001", "gpu_hours": ""})
+    worker.drain()
+    budget = ComputeBudget.objects.get()
+    assert budget.core_hours == 1e-8 and budget.gpu_hours is None
+    assert PartRecord.objects.count() == 1, "the first part used it up"
+    assert "The budget is used up" in desk.get(at("costs/")).content.decode()
+    desk.post(at("costs/"), {"core_hours": "", "gpu_hours": ""})
+    worker.drain()
+    entry.refresh_from_db()
+    assert entry.status == Status.SCORED
+
+
+def test_a_reevaluation_is_estimated_before_it_begins(desk, at, challenge, phase, entry):
+    worker.drain()
+    found = costs.estimate(phase)
+    spent = costs.total(challenge)["core_seconds"]
+    assert found.entries == 1 and found.gpu_seconds == 0 and found.basis == "the newest scores took" and not found.over
+    assert 0 < found.core_seconds < 20 * spent + 10
+    page = desk.get(at(f"phases/{phase.slug}/scoring/")).content.decode()
+    assert "It takes about" in page and "for 1 entry, by what the newest scores took" in page
+    ComputeBudget.set_for(challenge, 0.0, None, None)
+    assert costs.estimate(phase).over

@@ -1,0 +1,150 @@
+"""Manifests for Kubernetes and the script for Slurm: valid by their schemas, and naming only what exists."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import jsonschema
+import kubernetes_validate
+import pytest
+import yaml
+from django.conf import settings
+from django.core.management import get_commands
+
+from evaluation.work import outbound
+
+DEPLOY = settings.BASE_DIR / "deploy"
+VERSION = "1.31"
+SERVICE = list(yaml.safe_load_all((DEPLOY / "kubernetes" / "service.yaml").read_text()))
+(SCALED,) = yaml.safe_load_all((DEPLOY / "kubernetes" / "workers.yaml").read_text())
+COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+SCRIPT = DEPLOY / "workers.sbatch"
+
+# What KEDA's ScaledJob (keda.sh/v1alpha1) takes, of the fields used here; its jobTargetRef is the spec of a Job.
+SCALED_JOB = {
+    "type": "object",
+    "required": ["apiVersion", "kind", "metadata", "spec"],
+    "properties": {
+        "apiVersion": {"const": "keda.sh/v1alpha1"},
+        "kind": {"const": "ScaledJob"},
+        "spec": {
+            "type": "object",
+            "required": ["jobTargetRef", "triggers"],
+            "additionalProperties": False,
+            "properties": {
+                "jobTargetRef": {"type": "object", "required": ["template"]},
+                "pollingInterval": {"type": "integer"},
+                "minReplicaCount": {"type": "integer"},
+                "maxReplicaCount": {"type": "integer"},
+                "successfulJobsHistoryLimit": {"type": "integer"},
+                "failedJobsHistoryLimit": {"type": "integer"},
+                "triggers": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "required": ["type", "metadata"],
+                        "properties": {
+                            "type": {"type": "string"},
+                            "metadata": {"type": "object", "additionalProperties": {"type": "string"}},
+                        },
+                    },
+                },
+            },
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("manifest", SERVICE, ids=lambda it: f"{it['kind']}-{it['metadata']['name']}")
+def test_each_manifest_keeps_to_the_schema_of_kubernetes(manifest):
+    kubernetes_validate.validate(manifest, VERSION, strict=True)
+
+
+def test_a_manifest_with_a_slip_does_not():
+    wrong = {**SERVICE[0], "spec": {**SERVICE[0]["spec"], "backOffLimit": 6}}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(wrong, VERSION, strict=True)
+
+
+def test_the_scaled_job_keeps_to_kedas_schema_and_its_job_to_kubernetes():
+    jsonschema.validate(SCALED, SCALED_JOB)
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": SCALED["metadata"], "spec": SCALED["spec"]["jobTargetRef"]}
+    kubernetes_validate.validate(job, VERSION, strict=True)
+
+
+def test_web_workers_sweeper_and_migrations_are_there_with_the_commands_of_compose():
+    pods = {it["metadata"]["name"]: it["spec"]["template"]["spec"] for it in SERVICE if it["kind"] in ("Deployment", "Job")}
+    assert pods.keys() == {"migrate", "web", "worker", "sweeper"}
+    for name, other in (("migrate", "migrate"), ("worker", "worker"), ("sweeper", "scheduler")):
+        assert pods[name]["containers"][0]["command"] == COMPOSE[other]["command"], name
+    for name, pod in pods.items():
+        (container,) = pod["containers"]
+        assert container["image"] == COMPOSE["scheduler" if name == "sweeper" else name]["image"]
+        assert container["securityContext"]["readOnlyRootFilesystem"] and container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+        assert pod["securityContext"]["runAsUser"] == 10001 and not pod["automountServiceAccountToken"]
+        for command in re.findall(r"manage\.py[ ,']+(\w+)", str(container.get("command", "")).replace("'", "")):
+            assert command in get_commands()
+
+
+def test_the_workers_elsewhere_run_a_command_that_exists_on_a_figure_that_is_given():
+    (container,) = SCALED["spec"]["jobTargetRef"]["template"]["spec"]["containers"]
+    python, dash_m, module, command, *words = container["command"]
+    assert (python, dash_m, command) == ("python", "-m", "worker") and find_spec(f"{module}.__main__")
+    options = outbound._parser().parse_args(words)
+    assert options.drain and options.server.startswith("https://")
+    query = SCALED["spec"]["triggers"][0]["metadata"]["query"]
+    health = Path(import_module("leaderboard.service.health").__file__).read_text()
+    assert "plumbline_parts{" in query and 'Gauge("plumbline_parts"' in health and '"waiting"' in health
+
+
+def test_the_script_of_slurm_gives_the_worker_what_it_understands(tmp_path):
+    assert subprocess.run(["bash", "-n", SCRIPT]).returncode == 0
+    said = tmp_path / "said"
+    fake = tmp_path / "plumbline"
+    fake.write_text(f'#!/bin/bash\nprintf "%s\\n" "$*" > {said}\n')
+    fake.chmod(0o755)
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "PLUMBLINE_BIN": str(fake),
+        "SLURM_ARRAY_JOB_ID": "7",
+        "SLURM_ARRAY_TASK_ID": "3",
+    }
+    missing = subprocess.run(["bash", SCRIPT], env=env, capture_output=True, text=True)
+    assert missing.returncode != 0 and "say which server" in missing.stderr
+    env |= {"PLUMBLINE_SERVER": "https://boards.example.org", "PLUMBLINE_WORKER_TOKEN": "plumbw_x"}
+    assert subprocess.run(["bash", SCRIPT], env=env).returncode == 0
+    command, *words = shlex.split(said.read_text())
+    options = outbound._parser().parse_args(words)
+    assert command == "worker" and options.drain and options.name == "slurm-7-3" and options.queue == ["cpu"]
+    assert not options.token, "a token on a command line is seen by everybody on the node"
+
+
+def test_the_script_passes_the_end_of_its_time_on_to_the_worker(tmp_path):
+    fake = tmp_path / "plumbline"
+    fake.write_text(
+        f"#!{sys.executable}\nimport signal, sys, time, pathlib\n"
+        f"signal.signal(signal.SIGTERM, lambda *_: (pathlib.Path({str(tmp_path / 'ended')!r}).write_text('gave it back'), sys.exit(143)))\n"
+        f"pathlib.Path({str(tmp_path / 'begun')!r}).write_text('')\ntime.sleep(60)\n"
+    )
+    fake.chmod(0o755)
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "PLUMBLINE_BIN": str(fake),
+        "PLUMBLINE_SERVER": "x",
+        "PLUMBLINE_WORKER_TOKEN": "y",
+    }
+    process = subprocess.Popen(["bash", SCRIPT], env=env)
+    from tests.support.processes import wait_until
+
+    wait_until((tmp_path / "begun").exists, what="the worker")
+    process.terminate()
+    assert process.wait(30) == 0 and (tmp_path / "ended").read_text() == "gave it back"

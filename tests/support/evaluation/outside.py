@@ -1,0 +1,60 @@
+"""Workers from outside without a network: honest ones, and one that lies."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from evaluation.metrics import runner
+from evaluation.metrics.runner import MetricRequest
+from evaluation.models import Part, WorkerToken
+from evaluation.work import outside
+from submissions.models import Challenge
+from submissions.storage import stored_files
+
+SITE = "http://testserver/"
+
+
+def token_of(challenge: Challenge, name: str = "lab", agreed: int = 0, share: float = 0.05, queues=("cpu",)) -> WorkerToken:
+    """A live token, trusted as far as so many parts that agreed."""
+    token, _ = WorkerToken.make(challenge, None, name, queues, 30, share)
+    WorkerToken.objects.filter(pk=token.pk).update(agreed=agreed)
+    token.refresh_from_db()
+    return token
+
+
+def claim(token: WorkerToken, worker: str = "w1") -> Part | None:
+    token.refresh_from_db()
+    return outside.claim(token, ["cpu"], worker, f"machine-of-{token.pk} {token.pk}")
+
+
+def honest(part: Part) -> dict[str, Any]:
+    """The true result of a part, as a worker sends it."""
+    sent = outside.described(part, part.token, SITE)
+    evaluation = part.evaluation
+    family, store = evaluation.batch.reference.family, stored_files.store()
+    scores = runner.score_items(
+        family.load(store.local_path(evaluation.submission.artifact_key)),
+        family.load(store.local_path(evaluation.batch.reference.key)),
+        [MetricRequest(column["slug"], column["key"], column["params"]) for column in sent["columns"]],
+        sent["unit_scale"],
+        sent["item_ids"],
+    )
+    return {"scores": {slug: samples.to_dict() for slug, samples in scores.items()}, "seconds": {}, "core_seconds": 0.5, "gpu_seconds": 0.0}
+
+
+def lie(found: dict[str, Any]) -> dict[str, Any]:
+    """The result a little changed, within every bound."""
+    wrong = copy.deepcopy(found)
+    for samples in wrong["scores"].values():
+        samples["values"] = [None if value is None else value * 0.999 for value in samples["values"]]
+    return wrong
+
+
+def work(token: WorkerToken, lies: bool = False, worker: str = "w1") -> Part | None:
+    """Claim a part, do it, bring the result; None where there is none to be had."""
+    part = claim(token, worker)
+    if part is not None:
+        found = honest(part)
+        outside.take(part, lie(found) if lies else found)
+    return part
