@@ -31,7 +31,7 @@ from PIL import Image, ImageDraw, ImageFont
 from evaluation.metrics.registry import REGISTRY
 from leaderboard.boards import human_agreement
 from leaderboard.boards.front import Front
-from leaderboard.boards.rows import cell, ordinal, rule_words, span
+from leaderboard.boards.rows import Cell, cell, ordinal, rule_words, span
 from leaderboard.models import Snapshot, Study
 from leaderboard.views.docs import TITLES
 from submissions.lookup import challenge_place, entry_place, phase_place
@@ -193,7 +193,7 @@ class EmbeddedRow:
     id: int
     name: str
     team: str
-    value: str
+    value: Cell | None
     place: str
 
 
@@ -216,7 +216,7 @@ def embed(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
             context["rows"].append(
                 EmbeddedRow(
                     str(rank or "–"), span(board.overall.rank_low[index], board.overall.rank_high[index]), entry.id, entry.name,
-                    "" if board.imported else entry.team, cell(metric, index).text if metric is not None else "", ordinal(at) if at else "",
+                    "" if board.imported else entry.team, cell(metric, index) if metric is not None else None, ordinal(at) if at else "",
                 )
             )  # fmt: skip
         context |= {"metric": metric, "has_places": any(row.place for row in context["rows"]), "rule": rule_words(board)}
