@@ -153,3 +153,25 @@ class JudgeAnswerAdmin(LookOnly):
     search_fields = ("sample", "left__label", "right__label")
     list_select_related = ("left", "right")
     show_full_result_count = False
+
+
+@admin.register(models.ProgramValues)
+class ProgramValuesAdmin(LookOnly):
+    list_display = ("program", "study", "state", "total", "finished_at", "failure")
+    list_filter = ("state",)
+    list_select_related = ("program", "study__phase__challenge")
+    search_fields = ("program__key", "study__slug", "failure")
+
+
+@admin.register(models.MetricChallenge)
+class MetricChallengeAdmin(LookOnly):
+    list_display = ("title", "study", "opens_at", "closes_at", "limit_per_day", "limit_total", "standings_at")
+    list_select_related = ("study__phase__challenge",)
+    search_fields = ("title", "study__slug")
+
+
+@admin.register(models.MetricEntry)
+class MetricEntryAdmin(LookOnly):
+    list_display = ("pk", "contest", "user", "program", "created_at")
+    list_select_related = ("contest", "user", "program")
+    search_fields = ("contest__title", "user__username", "program__key")

@@ -14,7 +14,7 @@ from evaluation.celery import cpu_task
 from evaluation.work.heartbeat import process_name
 from leaderboard.models import JudgeRun, Snapshot, StudyAnalysis
 from leaderboard.service.mail import send_due_mail
-from leaderboard.studies import joint
+from leaderboard.studies import joint, programs
 from leaderboard.studies.analysis import analyse_due, recount
 from leaderboard.studies.judge.run import ask_due
 from leaderboard.studies.live import artifacts
@@ -40,7 +40,7 @@ def mail() -> int:
 
 @cpu_task(name="leaderboard.studies")
 def studies() -> int:
-    return analyse_due() or joint.analyse_due()
+    return analyse_due() or joint.analyse_due() or programs.score_due()
 
 
 @cpu_task(name="leaderboard.judges")
@@ -63,7 +63,7 @@ def request_analyses() -> int:
     """Ask for the analyses of studies that are due, and wake a worker for each that waits."""
     recount()
     StudyAnalysis.request_missing()
-    waiting = StudyAnalysis.objects.waiting().unleased().count() + artifacts.waiting().count() + joint.request()
+    waiting = StudyAnalysis.objects.waiting().unleased().count() + artifacts.waiting().count() + joint.request() + programs.request()
     if waiting:
         wake.send("studies", times=min(waiting, 4))
     return waiting

@@ -325,7 +325,7 @@ def get_metric(request: HttpRequest, key: MetricKey) -> Any:
 @router.get("/metrics/{challenge}/{name}", response={200: MetricOut, **ERRORS}, summary="A metric that an organizer brought")
 def get_program_metric(request: HttpRequest, challenge: Slug, name: MetricKey) -> Any:
     spec = registry.find(f"{challenge}/{name}")
-    if spec is None or not visible_challenges(request.user).filter(programs__scope=challenge, programs__key=name).exists():
+    if spec is None or not visible_challenges(request.user).filter(slug=challenge, programs__scope=challenge, programs__key=name).exists():
         raise Http404
     return _metrics([spec])[0]
 

@@ -7,6 +7,7 @@ from leaderboard.models.judge import JudgeAnswer, JudgeRun
 from leaderboard.models.judge_budget import JudgeBudget
 from leaderboard.models.judge_key import JudgeKey
 from leaderboard.models.look import StudyLook
+from leaderboard.models.metric_challenge import MetricChallenge, MetricEntry, ProgramValues
 from leaderboard.models.question import Opinion, PracticeQuestion, Question, StudyVote
 from leaderboard.models.rater import Rater, StudyInvitation, Tally
 from leaderboard.models.snapshot import Snapshot, read_board
@@ -18,8 +19,11 @@ __all__ = [
     "JudgeBudget",
     "JudgeKey",
     "JudgeRun",
+    "MetricChallenge",
+    "MetricEntry",
     "Opinion",
     "PracticeQuestion",
+    "ProgramValues",
     "Question",
     "Rater",
     "Snapshot",

@@ -21,7 +21,7 @@ from leaderboard.boards import metric_evidence
 from leaderboard.boards.metric_evidence import Evidence
 from leaderboard.charts.gap import gap_chart
 from leaderboard.lookup import search_text
-from leaderboard.models import Study
+from leaderboard.models import ProgramValues, Study, StudyAnalysis
 from leaderboard.stats.votes import LEAST
 from leaderboard.studies import metric_ranking, paper_figures
 from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing
@@ -180,7 +180,8 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     is_outdated = bool(studies) and not any(one.is_current for one in studies)
     n_contradictions, contradicted = contradictions(request.user, studies)
     context = {
-        "spec": spec, "worst": _worst(spec), "program": program, "used": [(usage, _changed(usage)) for usage in used[:50]],
+        "spec": spec, "worst": _worst(spec), "program": program, "on_studies": _on_studies(request, program),
+        "used": [(usage, _changed(usage)) for usage in used[:50]],
         "family": FAMILIES[spec.family].title, "column": column, "evidence": evidence,
         "trained": list(_trained(spec, evidence.params)), "mentions": list(paper_figures.mentions(key)),
         "studies": studies, "default": registry.fingerprint(key, {}), "found": family, "standing": standing, "means": means,
@@ -200,11 +201,22 @@ def _worst(spec: registry.MetricSpec) -> str:
 def _program(request: HttpRequest, key: str) -> MetricProgram:
     """An organizer's program by its key, for those who may see its challenge; Http404 for others."""
     scope, _, name = key.partition("/")
-    rows = MetricProgram.objects.newest().filter(scope=scope, key=name, challenge__in=visible_challenges(request.user))
+    # The key of an entry in a challenge of metrics begins otherwise than with the challenge: it has no page.
+    own = visible_challenges(request.user).filter(slug=scope)
+    rows = MetricProgram.objects.newest().filter(scope=scope, key=name, challenge__in=own)
     row = rows.select_related("challenge").first()
     if row is None:
         raise Http404
     return row
+
+
+def _on_studies(request: HttpRequest, program: MetricProgram | None) -> list[tuple[ProgramValues, dict[str, Any]]]:
+    """What a program's values on studies say, of those studies that the reader may see."""
+    if program is None:
+        return []
+    rows = ProgramValues.objects.filter(program=program, state=ProgramValues.State.DONE).select_related("study__phase__challenge")
+    known = {row.study_id for row in StudyAnalysis.seen_by(request.user, study__in=[row.study_id for row in rows])}
+    return [(row, row.decided or {}) for row in rows if row.study_id in known]
 
 
 def program_file(request: HttpRequest, challenge: str, name: str) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""The form of a metric program."""
+"""The forms of a metric program, and of a challenge of metrics."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from evaluation.programs.files import MAX_UNPACKED
+from leaderboard.models import Study
+from submissions.models import Challenge
 
 
 class ProgramForm(forms.Form):
@@ -21,3 +23,20 @@ class ProgramForm(forms.Form):
         if file.size > MAX_UNPACKED:
             raise ValidationError(f"The file has {file.size:,} bytes and at most {MAX_UNPACKED:,} are taken; make it smaller.")
         return file
+
+
+class MetricChallengeForm(forms.Form):
+    """A challenge of metrics on one of the challenge's studies of pairs whose figures are hidden."""
+
+    study = forms.ModelChoiceField(Study.objects.none(), help_text="A study of pairs that is not public: its answers rank the metrics.")
+    title = forms.CharField(max_length=120)
+    description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}), help_text="Plain text.")
+    closes_at = forms.DateTimeField(
+        label="Ends", help_text="UTC, such as 2026-12-31 12:00.", widget=forms.DateTimeInput(attrs={"placeholder": "2026-12-31 12:00"})
+    )
+    limit_per_day = forms.IntegerField(min_value=1, max_value=100, initial=1, label="Uploads a day")
+    limit_total = forms.IntegerField(min_value=1, max_value=1000, initial=20, label="Uploads in all")
+
+    def __init__(self, challenge: Challenge, *args: object) -> None:
+        super().__init__(*args)
+        self.fields["study"].queryset = Study.objects.filter(phase__challenge=challenge, kind=Study.Kind.PAIRS, is_public=False)

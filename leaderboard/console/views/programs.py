@@ -49,7 +49,11 @@ def program(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse
     row = get_object_or_404(own(challenge), pk=pk)
     run = PropertyRun.objects.filter(key=row.full_key).order_by("-created_at").first() if row.is_newest else None
     checks = [(TITLES[name], row.report.get(name)) for name in TITLES]
-    return page(request, "program", challenge, "programs", program=row, document=row.read, checks=checks, properties=run)
+    values = row.values_on_studies.select_related("study__phase__challenge").order_by("study__title")
+    return page(
+        request, "program", challenge, "programs", program=row, document=row.read, checks=checks, properties=run,
+        agreement=[(one, one.decided or {}) for one in values],
+    )  # fmt: skip
 
 
 @organizer

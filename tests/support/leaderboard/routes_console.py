@@ -18,6 +18,9 @@ GET    /console/challenges/nothing/                 lxxxxxxx
 GET    /console/challenges/{c}/settings/            lnnnnyny
 POST   /console/challenges/{c}/settings/            lnnnnyny
 GET    /console/challenges/{private}/settings/      lxxxxyxy
+GET    /console/challenges/{c}/metric-challenges/   lnnnnyny
+POST   /console/challenges/{c}/metric-challenges/   lnnnnyny
+GET    /console/challenges/{private}/metric-challenges/ lxxxxyxy
 GET    /console/challenges/{c}/programs/            lnnnnyny
 POST   /console/challenges/{c}/programs/            lnnnnxnx
 GET    /console/challenges/{private}/programs/      lxxxxyxy

@@ -13,7 +13,7 @@ from django.utils import timezone
 from evaluation.models import PictureRun, Process, Reference, Score, Trial
 from evaluation.networks.gate.design import VERSION, SceneVerdict
 from leaderboard.boards.scorecard import current_evaluation
-from leaderboard.models import Snapshot, Study
+from leaderboard.models import MetricChallenge, Snapshot, Study
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.judge import planning
 from leaderboard.studies.judge.planning import Wish
@@ -229,6 +229,11 @@ def _programs(challenge: Challenge, private: Challenge) -> int:
     return first
 
 
+def _contest(study: Study) -> int:
+    """A challenge of metrics on a study; its number."""
+    return MetricChallenge.objects.create(study=study, title="Metrics", closes_at=timezone.now() + timedelta(days=9)).pk
+
+
 def _names(phases, private, draft, entries, people, insiders) -> dict[str, object]:
     challenge = phases["p"].challenge
     snapshots = {
@@ -250,5 +255,6 @@ def _names(phases, private, draft, entries, people, insiders) -> dict[str, objec
         "view": "garden/view_1", "study": phases["p"].studies.get(slug="inner").pk,
         "judge": _plan_judge(phases["p"], entries),
         "program": _programs(challenge, private),
+        "contest": _contest(phases["p"].studies.get(slug="inner")), "private_contest": _contest(phases["pp"].studies.first()),
         "participation": challenge.participations.get(user=people.mate).pk, "news": challenge.announcements.create(title="News").pk,
     }  # fmt: skip

@@ -24,6 +24,11 @@ GET    /challenges/                                 yyyyyyyy
 GET    /metrics/                                    yyyyyyyy
 GET    /metrics/hss/                                yyyyyyyy
 GET    /metrics/nothing/                            xxxxxxxx
+GET    /metric-challenges/                          yyyyyyyy
+GET    /metric-challenges/{contest}/                yyyyyyyy
+POST   /metric-challenges/{contest}/                lyyyyyyy
+GET    /metric-challenges/999999/                   xxxxxxxx
+GET    /metric-challenges/{private_contest}/        xxxxxyxy
 GET    /metrics/{c}/own_lengths/                    yyyyyyyy
 GET    /metrics/{c}/own_lengths/program.zip         yyyyyyyy
 GET    /metrics/{private}/own_lengths/              xxxxxyxy

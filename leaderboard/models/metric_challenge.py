@@ -1,0 +1,189 @@
+"""Metric programs against people: a program's values on what a study is about, and challenges whose entries are metrics."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Self
+
+from django.conf import settings
+from django.db import models, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from evaluation.models import MetricProgram
+from evaluation.models.runs import Run
+from leaderboard.models.study import Study
+from submissions import wake
+from submissions.choices import TextChoices
+from submissions.errors import Refused
+from submissions.leases import LeasedQuerySet
+from submissions.models import AuditEntry, User
+
+FAILED_PER_DAY = 10  # programs that fail their checks, of one entrant: they use up no upload
+
+
+class ProgramValuesQuerySet(LeasedQuerySet):
+    def waiting(self) -> Self:
+        return self.filter(state=ProgramValues.State.WAITING).order_by("id")
+
+
+class ProgramValues(Run):
+    """The values of a program on the entries and samples of a study, made an entry at a time, and what they say.
+
+    `values` is by the study's label of the entry, then by sample; None where there is none. `decided` is the figure over all samples.
+    """
+
+    class State(TextChoices):
+        WAITING = "waiting", "Being computed"
+        DONE = "done", "Computed"
+        FAILED = "failed", "Failed"
+
+    program = models.ForeignKey(MetricProgram, on_delete=models.CASCADE, related_name="values_on_studies")
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="program_values")
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
+    values = models.JSONField(default=dict, blank=True)
+    total = models.PositiveIntegerField(default=0)
+    decided = models.JSONField(null=True)
+
+    doing = "holding this metric program against people"
+    objects = ProgramValuesQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["program", "study"], name="program_on_study_once")]
+        verbose_name_plural = "values of programs"
+
+    def __str__(self) -> str:
+        return f"{self.program.full_key} on {self.study} ({self.state})"
+
+    def keep(self, label: str, found: dict[str, float | None], total: int) -> bool:
+        """The values of one entry are there: keep them, and let go. False: the lease was lost, nothing was written."""
+        values = {**self.values, label: found}
+        return bool(self.under_lease().filter(state=self.State.WAITING).update(values=values, total=total, **self.ANEW))
+
+    def finish(self, decided: dict[str, Any]) -> bool:
+        """All values are there, and so is what they say."""
+        return bool(
+            self.under_lease()
+            .filter(state=self.State.WAITING)
+            .update(state=self.State.DONE, decided=decided, finished_at=timezone.now(), **self.ANEW)
+        )
+
+
+class MetricChallenge(models.Model):
+    """A challenge whose entries are metric programs, ranked by agreement with a study that nobody sees: on a public half of its samples
+    until it ends, then on the other half."""
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="metric_challenges")
+    title = models.CharField(max_length=120)
+    description = models.TextField(blank=True, help_text="Plain text.")
+    opens_at = models.DateTimeField(default=timezone.now)
+    closes_at = models.DateTimeField()
+    limit_per_day = models.PositiveSmallIntegerField(default=1)
+    limit_total = models.PositiveSmallIntegerField(default=20)
+    seed = models.PositiveIntegerField(default=0)  # of the halves; shown to nobody
+    standings = models.JSONField(null=True)  # {"public": [Standing.to_dict()], "final": [...]}, by the entry's number
+    standings_at = models.DateTimeField(null=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        ordering = ["-opens_at", "-id"]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def challenge(self) -> Any:
+        """Return whose organizers run it, and who may see it."""
+        return self.study.phase.challenge
+
+    def is_open(self, now: datetime | None = None) -> bool:
+        return self.opens_at <= (now or timezone.now()) < self.closes_at
+
+    def is_over(self, now: datetime | None = None) -> bool:
+        return (now or timezone.now()) >= self.closes_at
+
+    @classmethod
+    def open(cls, study: Study, title: str, closes_at: datetime, actor: User | None, **values: Any) -> MetricChallenge:
+        """Begin one on a study of pairs. `Refused` where the study is public, or of another kind: what is hidden decides."""
+        if study.kind != Study.Kind.PAIRS:
+            raise Refused("A challenge of metrics needs a study of pairs; this one has opinion scores.", "wrong_study")
+        if study.is_public:
+            raise Refused("The study's figures are public; hide it first, or metrics could be fitted to it.", "public_study")
+        if closes_at <= values.get("opens_at", timezone.now()):
+            raise Refused("It must end after it opens; choose a later end.", "wrong_dates")
+        row = cls.objects.create(study=study, title=title, closes_at=closes_at, created_by=actor, **values)
+        AuditEntry.record(study.phase.challenge, actor, "metric_challenge.open", row, study=study.slug)
+        return row
+
+    def left(self, user: User, now: datetime | None = None) -> tuple[int, int]:
+        """Uploads that somebody has left today (in UTC), and in all. Programs that failed their checks do not count."""
+        now = now or timezone.now()
+        mine = self.entries.filter(user=user).exclude(program__state=MetricProgram.State.FAILED)
+        today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        return (
+            max(0, self.limit_per_day - mine.filter(created_at__gte=today).count()),
+            max(0, self.limit_total - mine.count()),
+        )
+
+    def enter(self, user: User, path: Path, name: str) -> MetricEntry:
+        """Take a program as an entry. `Refused` outside its time, where no upload is left, or for a program that is none."""
+        now = timezone.now()
+        if not self.is_open(now):
+            word = "has ended" if self.is_over(now) else "has not begun"
+            raise Refused(f"This challenge of metrics {word}; no program is taken.", "closed")
+        if self.challenge.organizers.filter(pk=user.pk).exists():
+            raise Refused("You organize the challenge whose study decides here, so you cannot take part.", "organizer")
+        with transaction.atomic():
+            type(self).objects.select_for_update().get(pk=self.pk)
+            today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+            left_today, left = self.left(user, now)
+            if not left:
+                raise Refused(f"You have used all {self.limit_total} uploads.", "limit_reached")
+            if not left_today:
+                raise Refused(
+                    f"You have used the {self.limit_per_day} of today; the next is possible from midnight UTC.",
+                    "limit_reached",
+                    retry_at=today + timedelta(days=1),
+                )
+            failed = self.entries.filter(user=user, created_at__gte=today, program__state=MetricProgram.State.FAILED)
+            if failed.count() >= FAILED_PER_DAY:
+                raise Refused(
+                    "Ten of your programs failed their checks today; go on tomorrow.", "limit_reached", retry_at=today + timedelta(days=1)
+                )
+            program = MetricProgram.add(self.challenge, path, name, user, scope=f"metrics.{self.pk}.{user.pk}")
+            entry, made = MetricEntry.objects.get_or_create(program=program, defaults={"contest": self, "user": user})
+            if not made:
+                raise Refused("You have sent these files before; nothing was used up.", "sent_before")
+            return entry
+
+    def ask(self) -> None:
+        """Have the standings made anew."""
+        type(self).objects.filter(pk=self.pk).update(standings_at=None)
+        wake.after_commit("studies")
+
+
+class MetricEntry(models.Model):
+    """A program in a challenge of metrics. Of each entrant the newest whose values are there counts."""
+
+    contest = models.ForeignKey(MetricChallenge, on_delete=models.CASCADE, related_name="entries")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="metric_entries")
+    program = models.OneToOneField(MetricProgram, on_delete=models.CASCADE, related_name="contest_entry")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        verbose_name_plural = "metric entries"
+
+    def __str__(self) -> str:
+        return f"{self.program.key} of {self.user}"
+
+    @classmethod
+    def counted(cls, contest: MetricChallenge) -> list[MetricEntry]:
+        """The entry of each entrant that counts."""
+        done = Q(program__values_on_studies__study=contest.study_id, program__values_on_studies__state=ProgramValues.State.DONE)
+        rows = cls.objects.filter(done, contest=contest).select_related("program", "user").order_by(F("created_at").desc(), "-id")
+        found: dict[int, MetricEntry] = {}
+        for row in rows:
+            found.setdefault(row.user_id, row)
+        return list(found.values())

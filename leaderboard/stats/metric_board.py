@@ -1,0 +1,58 @@
+"""Metrics ranked by how far each agrees with people's answers: figures, tiers, and which stand above what knows nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from leaderboard.stats import agreement
+from leaderboard.stats.answers import Answers
+from leaderboard.stats.crossed import Figure
+from leaderboard.stats.votes import Floats
+
+GUARDS = {"coin": "A coin", "constant": "A constant"}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One metric: its decided agreement, its tier (None for a guard, and without a figure), and whether it is better than the coin beyond
+    chance; `above` is None where that was not tested."""
+
+    key: str
+    decided: Figure
+    tier: int | None
+    guard: bool = False
+    above: bool | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+
+def ranked(counted: Answers, metrics: Mapping[str, Floats], seed: int = 0) -> list[Standing]:
+    """The standings of metrics, each x float64[samples, entries] turned so that higher is better, the best first, and of the guards after
+    them. Tiers are those of `agreement.tiers`: Holm's correction is over all pairs of metrics, guards left out."""
+    shape = (len(counted.samples), len(counted.entries))
+    found = {key: agreement.differences(counted, x) for key, x in metrics.items()}
+    figures = {key: agreement.decided(one) for key, one in found.items()}
+    values = {key: figure.value for key, figure in figures.items() if figure.value is not None and figure.low is not None}
+    made = agreement.pairs([(key, found[key]) for key in values])
+    p_holm = {frozenset((pair.first, pair.second)): pair.p_holm for pair in made if pair.p_holm is not None}
+    tiers = agreement.tiers(values, p_holm)
+    guards = {"coin": agreement.coin(seed, *shape), "constant": agreement.constant(*shape)}
+    blind = {key: agreement.differences(counted, x) for key, x in guards.items()}
+    above = {key: not agreement.not_above(agreement.compared(found[key], blind["coin"], (key, "coin"))) for key in values}
+    rows = [Standing(key, figures[key], tiers.get(key), above=above.get(key)) for key in found]
+    rows.sort(key=lambda row: (row.tier is None, row.tier or 0, -(row.decided.value or 0.0), row.key))
+    return rows + [Standing(key, agreement.decided(one), None, True) for key, one in blind.items()]
+
+
+def halves(samples: tuple[str, ...], seed: int) -> tuple[frozenset[str], frozenset[str]]:
+    """The public half of the samples, and the other; which is which hangs on the seed. An odd one goes to the other."""
+    order = np.random.default_rng(seed).permutation(len(samples))
+    names = [sorted(samples)[place] for place in order]
+    cut = len(names) // 2
+    return frozenset(names[:cut]), frozenset(names[cut:])

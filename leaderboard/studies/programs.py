@@ -1,0 +1,170 @@
+"""Metric programs held against people: their values on a study's entries, a worker's slice each, their figure, and standings."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.utils import timezone
+
+from evaluation.metrics import registry, runner
+from evaluation.metrics.runner import MetricRequest, SampleScores
+from evaluation.models import MetricProgram, Reference
+from evaluation.programs import sandbox as programs
+from evaluation.work import leased
+from evaluation.work.sandbox import PATIENCE, sandbox
+from leaderboard.models import MetricChallenge, MetricEntry, ProgramValues, Study, StudyAnalysis, StudyEntry
+from leaderboard.stats import agreement, metric_board
+from leaderboard.stats import votes as voting
+from leaderboard.stats.answers import Answers, answers
+from leaderboard.stats.votes import Floats
+from submissions.storage import stored_files
+
+AT_MOST = 1800  # seconds of the processor for one entry of a study
+
+
+def request() -> int:
+    """Ask for the values of each program on each study that it is to be held against; how many wait.
+
+    An organizer's own is held against the studies of pairs of its kind that whoever brought it may see; one that entered a challenge of
+    metrics against that challenge's study alone.
+    """
+    known = set(ProgramValues.objects.values_list("program", "study"))
+    wanted = []
+    for program in MetricProgram.objects.newest().filter(contest_entry__isnull=True).select_related("created_by"):
+        if program.created_by is None or program.read.level == "set":
+            continue
+        rows = StudyAnalysis.seen_by(program.created_by, study__phase__challenge__family=program.read.kind, study__kind=Study.Kind.PAIRS)
+        wanted += [(program.pk, row.study_id) for row in rows]
+    ready = MetricEntry.objects.filter(program__state=MetricProgram.State.READY)
+    wanted += list(ready.values_list("program", "contest__study"))
+    missing = [ProgramValues(program_id=program, study_id=study) for program, study in wanted if (program, study) not in known]
+    ProgramValues.objects.bulk_create(missing, ignore_conflicts=True)
+    due = MetricChallenge.objects.filter(standings_at__isnull=True, entries__isnull=False).distinct().count()
+    return ProgramValues.objects.waiting().unleased().count() + due
+
+
+def score_due(worker: str = "studies") -> int:
+    """Score one entry of a study with a program, or make the standings of a challenge; how many were done."""
+    if leased.claim_one(ProgramValues, worker, _next):
+        return 1
+    contest = MetricChallenge.objects.filter(standings_at__isnull=True, entries__isnull=False).first()
+    if contest is not None:
+        contest.standings, contest.standings_at = standings(contest), timezone.now()
+        contest.save(update_fields=["standings", "standings_at"])
+        return 1
+    return 0
+
+
+def _next(row: ProgramValues) -> None:
+    leased.do_slice(row, lambda: programs.refusal(row.program.read.run), lambda folder: _slice(row, folder))
+
+
+def _slice(row: ProgramValues, folder: Path) -> bool:
+    """The values on the next entry; after the last, the figure."""
+    entries = list(scored_entries(row.study))
+    left = [entry for entry in entries if entry.label not in row.values]
+    if not left:
+        counted = counted_answers(row.study)
+        x = table(row, counted)
+        figure = agreement.decided(agreement.differences(counted, x))
+        if not row.finish(plain(figure)):
+            return False
+        for contest in MetricChallenge.objects.filter(study=row.study_id, entries__program=row.program_id):
+            contest.ask()
+        return True
+    return row.keep(left[0].label, _values(row, left[0], folder), len(entries))
+
+
+def scored_entries(study: Study) -> Any:
+    """The entries of a study whose files are here, by label."""
+    rows = StudyEntry.objects.filter(study=study, submission__isnull=False, left_out_at__isnull=True).exclude(submission__artifact_key="")
+    return rows.select_related("submission").order_by("label")
+
+
+def _values(row: ProgramValues, entry: StudyEntry, folder: Path) -> dict[str, float | None]:
+    """The program's value of each sample of the study, of one entry: the mean over the sample's items that have one."""
+    reference, program = _reference(row.study), row.program
+    samples = set(counted_answers(row.study).samples)
+    items = [(name, group) for name, group in zip(reference.item_ids, reference.groups, strict=True) if group in samples]
+    ids, groups = [name for name, _ in items], [group for _, group in items]
+    spec = program.spec
+    with registry.with_programs([spec]):
+        params = registry.resolve_params(spec.key, {})
+        request = MetricRequest("program", spec.key, params)
+        column = {"slug": "program", "key": spec.key, "params": params, "fingerprint": registry.fingerprint(spec.key, params)}
+        job = {
+            "kind": "score",
+            "family": reference.family.key,
+            "artifact": str(stored_files.store().local_path(entry.submission.artifact_key)),
+            "reference": str(stored_files.store().local_path(reference.key)),
+            "item_ids": ids,
+            "groups": dict(items),
+            "unit_scale": reference.phase.unit_scale,
+            "requests": [column | {"weights_sha256": spec.contents}],
+            "programs": [program.order()],
+            "program_seconds": 0.8 * AT_MOST * PATIENCE,
+        }
+        found = sandbox.run(folder, job, row.heartbeat, AT_MOST, PATIENCE)
+        scores = SampleScores.from_dict(found["scores"]["program"])
+        values = runner.finish([request], [{"program": scores}], ids, groups)["program"][0].values
+    by_sample: dict[str, list[float]] = {}
+    for group, value in zip(groups, values, strict=True):
+        by_sample.setdefault(group, []).extend([] if value is None else [value])
+    return {name: float(np.mean(known)) if known else None for name, known in by_sample.items()}
+
+
+def _reference(study: Study) -> Reference:
+    if study.reference is not None:
+        return study.reference
+    if study.batch is not None and study.batch.reference is not None:
+        return study.batch.reference
+    return Reference.objects.filter(phase=study.phase).latest("version")
+
+
+def counted_answers(study: Study) -> Answers:
+    """The answers that count on the study's leading criterion, of the entries that were handed in."""
+    criteria = dict.fromkeys(sorted(study.judged_criteria()))
+    criterion = study.leading(criteria) if criteria else study.main_criterion
+    votes = voting.canonical(study.votes(criterion, counted=True))
+    labels = set(scored_entries(study).values_list("label", flat=True))
+    return answers(votes, labels & set(votes.methods))
+
+
+def table(row: ProgramValues, counted: Answers) -> Floats:
+    """float64[samples, entries] of a program, turned so that higher is better, NaN where it has no value."""
+    sign = 1.0 if row.program.read.higher_is_better else -1.0
+    found = np.full((len(counted.samples), len(counted.entries)), math.nan)
+    for e, label in enumerate(counted.entries):
+        for s, sample in enumerate(counted.samples):
+            value = row.values.get(label, {}).get(sample)
+            if value is not None:
+                found[s, e] = sign * value
+    return found
+
+
+def standings(contest: MetricChallenge) -> dict[str, list[dict[str, Any]]]:
+    """Standings of the entries that count, on each half of the samples, by the entry's number."""
+    counted = counted_answers(contest.study)
+    entries = MetricEntry.counted(contest)
+    rows = ProgramValues.objects.filter(study=contest.study, program__in=[entry.program_id for entry in entries]).select_related("program")
+    by_program = {row.program_id: table(row, counted) for row in rows}
+    values = {str(entry.pk): by_program[entry.program_id] for entry in entries}
+    public, final = metric_board.halves(counted.samples, contest.seed)
+    found = {}
+    for name, half in (("public", public), ("final", final)):
+        inside = np.array([sample in half for sample in counted.samples], dtype=bool)
+        part = counted.take(inside[counted.sample])
+        found[name] = [plain(row) for row in metric_board.ranked(part, values, contest.seed)]
+    return found
+
+
+def plain(record: Any) -> Any:
+    """A record of figures as JSON values: nothing that is not finite."""
+    from dataclasses import asdict
+
+    from leaderboard.stats.study import plain as as_plain
+
+    return as_plain(asdict(record))

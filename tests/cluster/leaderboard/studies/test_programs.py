@@ -1,0 +1,150 @@
+"""Metric programs against people: an organizer's on each study they may see, entries of a challenge of metrics on its hidden one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from evaluation.models import MetricProgram
+from evaluation.work.worker import drain
+from leaderboard.models import MetricChallenge, ProgramValues, Study, StudyAnalysis
+from leaderboard.stats.votes import Vote
+from leaderboard.studies import programs as against
+from submissions.errors import Refused
+from tests.conftest import need
+from tests.support.evaluation.programs import DRAWN, LENGTHS, written
+from tests.support.factories import TeamFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+BLIND = "def score(prediction, reference, params):\n    return 0.0"
+CLOSER = """
+    import numpy as np
+
+    def score(prediction, reference, params):
+        return float(np.abs(prediction.vertices - reference.vertices).mean())
+"""
+
+
+@pytest.fixture(autouse=True)
+def _sandbox():
+    need("sandbox")
+
+
+@pytest.fixture
+def study(phase, scored, people) -> Study:
+    """Six people on three entries of growing damage over the four houses, who see which is closer."""
+    entries = {
+        label: scored(scale, team=TeamFactory(challenge=phase.challenge), seed=n)
+        for n, (label, scale) in enumerate((("near", 0.05), ("far", 0.15), ("farther", 0.3)))
+    }
+    order = list(entries)
+    votes = [
+        Vote(rater=f"r{r}", left=order[a], right=order[b], choice="left" if (r + a + s) % 7 else "right", sample=sample)
+        for r in range(6)
+        for s, sample in enumerate(phase.references.get().groups)
+        for a in range(3)
+        for b in range(a + 1, 3)
+    ]
+    made = Study.import_votes(phase, None, votes, slug="hidden", title="Hidden", question="Which is closer?", is_public=False)
+    for label, entry in entries.items():
+        made.entries.filter(label=label).update(submission=entry)
+    StudyAnalysis.request_missing()
+    content = {"kind": "pairs"}  # that it was analysed is enough for somebody to see it
+    StudyAnalysis.objects.filter(study=made).update(state=StudyAnalysis.State.DONE, content=content, finished_at=timezone.now())
+    return made
+
+
+def worked() -> None:
+    drain()
+    while against.request() and against.score_due():
+        pass
+
+
+def test_an_organizers_program_is_held_against_the_studies_they_may_see(study, people, tmp_path):
+    challenge = study.phase.challenge
+    row = MetricProgram.add(challenge, written(tmp_path, CLOSER), "closer", people.organizer)
+    worked()
+    found = ProgramValues.objects.get(program=row)
+    assert found.state == ProgramValues.State.DONE, found.failure
+    assert set(found.values) == {"near", "far", "farther"}
+    assert found.values["near"].keys() == set(study.phase.references.get().groups)
+    # Of 72 answers those are for the left, which is the closer one, whose (rater + entry + sample) is no multiple of 7.
+    left = [bool((r + a + s) % 7) for r in range(6) for s in range(4) for a in range(3) for _ in range(a + 1, 3)]
+    assert found.decided["value"] == pytest.approx(sum(left) / len(left))
+    assert found.decided["n"] == len(left)
+
+
+def test_a_stranger_to_the_study_is_told_nothing_of_it(study, people, tmp_path):
+    row = MetricProgram.add(study.phase.challenge, written(tmp_path, CLOSER), "closer", people.stranger)
+    worked()
+    assert not ProgramValues.objects.filter(program=row).exists()
+
+
+class TestChallenge:
+    @pytest.fixture
+    def contest(self, study) -> MetricChallenge:
+        return MetricChallenge.open(study, "Find a metric", timezone.now() + timedelta(days=30), None, seed=1, limit_total=2)
+
+    def test_programs_are_ranked_with_tiers_and_guards_on_each_half(self, contest, people, tmp_path):
+        first = contest.enter(people.owner, written(tmp_path / "a", CLOSER), "a.zip")
+        second = contest.enter(people.stranger, written(tmp_path / "b", BLIND, title="Blind"), "b.zip")
+        worked()
+        contest.refresh_from_db()
+        for half in ("public", "final"):
+            rows = contest.standings[half]
+            assert [row["key"] for row in rows][-2:] == ["coin", "constant"]
+            assert {row["key"] for row in rows[:-2]} == {str(first.pk), str(second.pk)}
+            blind = next(row for row in rows if row["key"] == str(second.pk))
+            assert blind["decided"]["value"] == 0.5
+        assert contest.standings["public"] != contest.standings["final"]
+
+    def test_until_the_end_the_public_half_is_shown_and_then_the_other(self, contest, people, tmp_path, client):
+        contest.enter(people.owner, written(tmp_path, CLOSER, title="Closer"), "a.zip")
+        worked()
+        page = client.get(f"/metric-challenges/{contest.pk}/").content.decode()
+        assert "Board on the public half" in page
+        assert "Closer" in page
+        assert "Too few samples: 5 are needed" in page
+        MetricChallenge.objects.update(closes_at=timezone.now())
+        assert "Final board" in client.get(f"/metric-challenges/{contest.pk}/").content.decode()
+
+    def test_one_upload_a_day_and_no_more_than_there_are(self, contest, people, tmp_path):
+        contest.enter(people.owner, written(tmp_path / "a", CLOSER), "a.zip")
+        with pytest.raises(Refused, match="from midnight UTC") as refused:
+            contest.enter(people.owner, written(tmp_path / "b", LENGTHS, version=2), "b.zip")
+        assert refused.value.retry_at is not None
+        contest.entries.update(created_at=timezone.now() - timedelta(days=2))
+        contest.enter(people.owner, written(tmp_path / "b", LENGTHS, version=2), "b.zip")
+        contest.entries.update(created_at=timezone.now() - timedelta(days=2))
+        with pytest.raises(Refused, match="all 2 uploads"):
+            contest.enter(people.owner, written(tmp_path / "c", LENGTHS, version=3), "c.zip")
+
+    def test_what_fails_its_checks_uses_nothing_up_and_stands_nowhere(self, contest, people, tmp_path):
+        entry = contest.enter(people.owner, written(tmp_path / "a", DRAWN), "a.zip")
+        worked()
+        entry.program.refresh_from_db()
+        assert entry.program.state == MetricProgram.State.FAILED
+        assert contest.left(people.owner) == (1, 2)
+        assert not ProgramValues.objects.filter(program=entry.program).exists()
+
+    def test_organizers_take_no_part_and_the_study_must_be_hidden(self, contest, study, people, tmp_path):
+        with pytest.raises(Refused, match="organize"):
+            contest.enter(people.organizer, written(tmp_path, CLOSER), "a.zip")
+        Study.objects.update(is_public=True)
+        study.refresh_from_db()
+        with pytest.raises(Refused, match="public"):
+            MetricChallenge.open(study, "Another", timezone.now() + timedelta(days=1), None)
+
+    def test_before_and_after_its_time_nothing_is_taken(self, contest, people, tmp_path):
+        MetricChallenge.objects.update(closes_at=timezone.now())
+        contest.refresh_from_db()
+        with pytest.raises(Refused, match="has ended"):
+            contest.enter(people.owner, written(tmp_path, CLOSER), "a.zip")
+
+    def test_a_program_that_entered_has_no_page_and_is_no_metric_of_the_organizers(self, contest, people, tmp_path, client):
+        entry = contest.enter(people.owner, written(tmp_path, CLOSER), "a.zip")
+        drain()
+        assert client.get(f"/metrics/{entry.program.full_key}/").status_code == 404

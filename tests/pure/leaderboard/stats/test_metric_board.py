@@ -1,0 +1,57 @@
+"""Standings of metrics: figures and tiers as the study's own, guards after them, halves that share no sample."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from leaderboard.stats import agreement, metric_board
+from leaderboard.stats.answers import Answers
+
+
+def people(n_raters=12, n_samples=24, seed=0) -> tuple[Answers, np.ndarray]:
+    """Answers on four entries by raters who see their quality with some noise, and that quality [samples, entries]."""
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(size=(n_samples, 4)) + np.arange(4)
+    rows = [
+        (r, s, a, b) for r in range(n_raters) for s in range(n_samples) for a in range(4) for b in range(a + 1, 4) if rng.random() < 0.4
+    ]
+    rater, sample, a, b = (np.array(column) for column in zip(*rows, strict=True))
+    verdict = np.sign(quality[sample, b] - quality[sample, a] + rng.normal(scale=0.7, size=len(rows))).astype(int)
+    names = tuple(f"s{n:02d}" for n in range(n_samples))
+    raters = tuple(f"r{n}" for n in range(n_raters))
+    ones = np.ones(len(rows))
+    return Answers(raters, names, tuple("abcd"), rater, sample, a, b, verdict, np.zeros(len(rows), dtype=int), ones, True), quality
+
+
+def test_a_metric_that_knows_opens_the_first_tier_and_noise_another():
+    answers, quality = people()
+    noise = np.random.default_rng(5).normal(size=quality.shape)
+    found = metric_board.ranked(answers, {"noise": noise, "knows": quality, "nearly": quality + 0.05 * noise})
+    assert [(row.key, row.tier, row.guard) for row in found] == [
+        ("knows", 1, False), ("nearly", 1, False), ("noise", 2, False), ("coin", None, True), ("constant", None, True),
+    ] or [row.key for row in found][:2] == ["nearly", "knows"]  # fmt: skip
+    assert found[0].decided == agreement.decided(
+        agreement.differences(answers, {"knows": quality, "nearly": quality + 0.05 * noise}[found[0].key])
+    )
+    assert found[0].above is True
+    assert found[2].above is False
+    assert found[4].decided.value == 0.5
+
+
+def test_with_few_raters_there_is_no_tier_and_no_interval():
+    answers, quality = people(n_raters=4)
+    (row, *_) = metric_board.ranked(answers, {"knows": quality})
+    assert (row.tier, row.above, row.decided.low) == (None, None, None)
+    assert "5 are needed" in row.decided.why
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 24])
+def test_halves_share_nothing_and_leave_nothing_out(n):
+    samples = tuple(f"s{k}" for k in range(n))
+    public, final = metric_board.halves(samples, 3)
+    assert not public & final
+    assert public | final == set(samples)
+    assert len(final) - len(public) in (0, 1)
+    assert metric_board.halves(samples, 3) == (public, final)
+    assert n < 7 or metric_board.halves(samples, 4) != (public, final)
