@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any, Self
 
@@ -98,7 +99,12 @@ class MetricProgram(Run):
     @property
     def environment_changed(self) -> bool:
         """True if packages here are of other versions than those it was checked with."""
-        return bool(self.environment) and self.read.run != "image" and self.environment != environment_of(self.read.packages)
+        if not self.environment or self.read.run == "image":
+            return False
+        try:
+            return self.environment != environment_of(self.read.packages)
+        except PackageNotFoundError:  # a web server that runs no program
+            return False
 
     @property
     def progress(self) -> tuple[int, int]:
@@ -112,7 +118,8 @@ class MetricProgram(Run):
         """The program in a zip or folder that was sent as `name`, stored and to be checked. What is here already is not added twice.
         `Refused` in one sentence where it cannot be."""
         try:
-            found = files.read(path, name)
+            # With workers of their own the web server has neither their packages nor their sandbox: they say what is missing.
+            found = files.read(path, name, here=not settings.BROKER_URL)
         except DocumentError as error:
             raise Refused(str(error), "wrong_program") from None
         document, scope = found.document, scope or challenge.slug
@@ -125,7 +132,7 @@ class MetricProgram(Run):
                 "device is gpu, which needs a worker of your own that the sandbox can give a card; there is none here, so use cpu.",
                 "no_gpu",
             )
-        if refusal := sandbox.refusal(document.run):
+        if not settings.BROKER_URL and (refusal := sandbox.refusal(document.run)):
             raise Refused(refusal, "no_sandbox")
         with transaction.atomic():
             Challenge.objects.select_for_update().get(pk=challenge.pk)

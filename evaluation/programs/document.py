@@ -143,8 +143,9 @@ def one_for_all(items: Any, params: Mapping[str, Any]) -> list[Any]:
     return [result for _ in items]
 
 
-def read(data: bytes) -> MetricDocument:
-    """The record of the file's bytes. Raises DocumentError."""
+def read(data: bytes, here: bool = True) -> MetricDocument:
+    """The record of the file's bytes; packages must be installed in this process' environment, or, where the program runs elsewhere (not
+    `here`), be among those a worker may have. Raises DocumentError."""
     if len(data) > MAX_BYTES:
         raise DocumentError(f"{FILE} has {len(data):,} bytes; at most {MAX_BYTES:,} are taken.")
     try:
@@ -152,7 +153,7 @@ def read(data: bytes) -> MetricDocument:
     except UnicodeDecodeError as error:
         raise DocumentError(f"{FILE} is not UTF-8 text (byte {error.start}); save it as UTF-8.") from None
     fields = _parsed(text)
-    return _Reader(fields).document()
+    return _Reader(fields, here=here).document()
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -199,8 +200,8 @@ _MISSING = object()
 class _Reader:
     """The fields of a file, each typed and checked as it is taken."""
 
-    def __init__(self, fields: dict[str, Any], where: str = "") -> None:
-        self.fields, self.where = fields, where
+    def __init__(self, fields: dict[str, Any], where: str = "", here: bool = True) -> None:
+        self.fields, self.where, self.here = fields, where, here
 
     def document(self) -> MetricDocument:
         known = {field.name for field in dataclasses.fields(MetricDocument)}
@@ -342,7 +343,7 @@ class _Reader:
             raise self.wrong("packages", "must be a list of package names", found)
         if run == "image":
             return tuple(found)
-        there = installed()
+        there = installed() if self.here else OFFERED
         for name in found:
             if name.lower() not in {one.lower() for one in there}:
                 raise DocumentError(f"{FILE}: packages names {name!r}, which is not installed here; there are {', '.join(there)}.")

@@ -62,8 +62,8 @@ class ProgramFiles:
             os.chmod(path, 0o755 if data.startswith(b"#!") else 0o644)
 
 
-def read(path: Path, name: str | None = None) -> ProgramFiles:
-    """The program in a zip or a folder. Raises DocumentError, one sentence."""
+def read(path: Path, name: str | None = None, here: bool = True) -> ProgramFiles:
+    """The program in a zip or a folder; `here` says whether it is to run in this environment. Raises DocumentError, one sentence."""
     try:
         with open_package(path, BOUNDS, name or path.name) as package:
             names = [file.name for file in package.files]
@@ -74,7 +74,7 @@ def read(path: Path, name: str | None = None) -> ProgramFiles:
             contents = {one: package.read(one) for one in names if "__pycache__" not in one.split("/")}
     except FormatError as error:
         raise DocumentError(f"{error.all()[0]}.") from None
-    said = document.read(contents[document.FILE])
+    said = document.read(contents[document.FILE], here)
     _check_entry(said, contents)
     return ProgramFiles(said, contents)
 

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -36,8 +37,10 @@ def programs(request: HttpRequest, challenge: Challenge) -> HttpResponse:
             return _add(request, challenge, form)
     rows = list(own(challenge))
     context: dict[str, Any] = {
-        "form": form, "programs": rows, "packages": document.installed(), "refusal": sandbox.refusal("python"),
-        "images": sandbox.refusal("image"), "waiting": any(row.state == MetricProgram.State.WAITING for row in rows),
+        "form": form, "programs": rows, "packages": document.OFFERED if settings.BROKER_URL else document.installed(),
+        "refusal": "" if settings.BROKER_URL else sandbox.refusal("python"),
+        "images": "" if settings.BROKER_URL else sandbox.refusal("image"),
+        "waiting": any(row.state == MetricProgram.State.WAITING for row in rows),
     }  # fmt: skip
     return page(request, "programs", challenge, "programs", **context)
 

@@ -123,7 +123,8 @@ def test_a_file_that_is_no_plain_mapping_is_refused(text):
         document.read(text)
 
 
-def test_its_spec_is_one_of_any_metric():
+def test_its_spec_is_one_of_any_metric(monkeypatch):
+    monkeypatch.setattr(registry, "_source", None)  # nobody keeps programs
     spec = read().spec("roofs", "c" * 64)
     assert (spec.key, spec.family, spec.bounds, spec.worst, spec.is_program) == (
         "roofs/normal_consistency",
