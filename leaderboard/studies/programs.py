@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,10 @@ from leaderboard.stats import agreement, metric_board
 from leaderboard.stats import votes as voting
 from leaderboard.stats.answers import Answers, answers
 from leaderboard.stats.votes import Floats
+from submissions import wake
 from submissions.storage import stored_files
 
+TURN_SECONDS = 10.0  # then other tasks of the queue get their turn
 AT_MOST = 1800  # seconds of the processor for one entry of a study
 
 
@@ -47,7 +50,17 @@ def request() -> int:
 
 
 def score_due(worker: str = "studies") -> int:
-    """Score one entry of a study with a program, or make the standings of a challenge; how many were done."""
+    """Score entries of studies with programs, and make standings of challenges, for a turn; how many were done."""
+    done, start = 0, time.monotonic()
+    while _once(worker):
+        done += 1
+        if time.monotonic() - start > TURN_SECONDS:
+            wake.send("studies")
+            break
+    return done
+
+
+def _once(worker: str) -> int:
     if leased.claim_one(ProgramValues, worker, _next):
         return 1
     contest = MetricChallenge.objects.filter(standings_at__isnull=True, entries__isnull=False).first()
