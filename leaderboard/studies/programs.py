@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.utils import timezone
@@ -17,12 +17,13 @@ from evaluation.programs import sandbox as programs
 from evaluation.work import leased
 from evaluation.work.sandbox import PATIENCE, sandbox
 from leaderboard.models import MetricChallenge, MetricEntry, ProgramValues, Study, StudyAnalysis, StudyEntry
-from leaderboard.stats import agreement, metric_board
 from leaderboard.stats import votes as voting
-from leaderboard.stats.answers import Answers, answers
 from leaderboard.stats.votes import Floats
 from submissions import wake
 from submissions.storage import stored_files
+
+if TYPE_CHECKING:
+    from leaderboard.stats.answers import Answers
 
 TURN_SECONDS = 10.0  # then other tasks of the queue get their turn
 AT_MOST = 1800  # seconds of the processor for one entry of a study
@@ -77,6 +78,8 @@ def _next(row: ProgramValues) -> None:
 
 def _slice(row: ProgramValues, folder: Path) -> bool:
     """The values on the next entry; after the last, the figure."""
+    from leaderboard.stats import agreement
+
     entries = list(scored_entries(row.study))
     left = [entry for entry in entries if entry.label not in row.values]
     if not left:
@@ -139,6 +142,8 @@ def _reference(study: Study) -> Reference:
 
 def counted_answers(study: Study) -> Answers:
     """The answers that count on the study's leading criterion, of the entries that were handed in."""
+    from leaderboard.stats.answers import answers
+
     criteria = dict.fromkeys(sorted(study.judged_criteria()))
     criterion = study.leading(criteria) if criteria else study.main_criterion
     votes = voting.canonical(study.votes(criterion, counted=True))
@@ -160,6 +165,8 @@ def table(row: ProgramValues, counted: Answers) -> Floats:
 
 def standings(contest: MetricChallenge) -> dict[str, list[dict[str, Any]]]:
     """Standings of the entries that count, on each half of the samples, by the entry's number."""
+    from leaderboard.stats import metric_board
+
     counted = counted_answers(contest.study)
     entries = MetricEntry.counted(contest)
     rows = ProgramValues.objects.filter(study=contest.study, program__in=[entry.program_id for entry in entries]).select_related("program")
