@@ -25,6 +25,7 @@ EDITED = {"code_url": "https://example.org/code", "licence": "Apache 2.0"}
 UPLOADED = {"application/octet-stream": "entry.zip", "multipart/form-data": "program.zip"}
 FOR_PARTICIPANTS = frozenset({"challenges_list_files", "challenges_get_file"})  # asked of anybody, who is answered nothing without a token
 DOWNLOADED = "download.bin"
+OF_WORKERS = "workers"  # the tag of what workers elsewhere call with keys of their own: no call for anybody else, so without an example
 
 
 @dataclass(frozen=True)
@@ -105,11 +106,14 @@ def _literal(body: Mapping[str, Any]) -> str:
 
 
 def examples(schema: Mapping[str, Any], public: Collection[tuple[str, str]]) -> list[Example]:
-    """One for each operation of the schema, in its order; `public` are the (method, address) of those that need no token."""
+    """One for each operation of the schema but those of workers, in its order; `public` are the (method, address) of those that need no
+    token."""
     found = []
     for path, by_method in schema["paths"].items():
         short = path.removeprefix("/api/v1")
         for method, one in by_method.items():
+            if OF_WORKERS in one.get("tags", ()):
+                continue
             key = one["operationId"].rpartition("_api_")[2]
             query = tuple(it["name"] for it in one.get("parameters", ()) if it["in"] == "query" and it.get("required"))
             content = one.get("requestBody", {}).get("content", {})

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.text import slugify
 
-from leaderboard.api.examples import Example, examples
+from leaderboard.api.examples import OF_WORKERS, Example, examples
 from leaderboard.api.service import api
 from leaderboard.views.docs import TITLES
 from submissions.api.common import anyone
@@ -68,6 +68,8 @@ def operations(site: str) -> dict[str, list[Operation]]:
     calls = {(one.method, one.path): one for one in every_example()}
     for path, methods in schema["paths"].items():
         for method, operation in methods.items():
+            if OF_WORKERS in operation.get("tags", ()):
+                continue
             one = _operation(schema, site, path, method, operation, calls[method.upper(), path.removeprefix("/api/v1")])
             found.setdefault((operation.get("tags") or ["others"])[0], []).append(one)
     return found

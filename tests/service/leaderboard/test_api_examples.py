@@ -30,7 +30,12 @@ BYTES = b"x" * int(FIELDS["size"])
 
 def test_every_operation_of_the_schema_has_an_example():
     paths = api.get_openapi_schema()["paths"]
-    wanted = {(method.upper(), path.removeprefix("/api/v1")) for path, methods in paths.items() for method in methods}
+    wanted = {
+        (method.upper(), path.removeprefix("/api/v1"))
+        for path, methods in paths.items()
+        for method, operation in methods.items()
+        if "workers" not in operation["tags"]  # these call with keys of their own
+    }
     assert {(one.method, one.path) for one in every()} == wanted and len(wanted) >= 49
     assert len({one.key for one in every()}) == len(wanted)
 

@@ -18,7 +18,12 @@ def every() -> list:
 def test_every_operation_stands_there_once_with_all_that_it_takes():
     schema = api.get_openapi_schema()
     said = {(one.method.lower(), one.path): one for one in every()}
-    asked = {(method, path): operation for path, methods in schema["paths"].items() for method, operation in methods.items()}
+    asked = {
+        (method, path): operation
+        for path, methods in schema["paths"].items()
+        for method, operation in methods.items()
+        if "workers" not in operation["tags"]
+    }
     assert said.keys() == asked.keys() and len(every()) == len(said) == len({one.anchor for one in every()})
     for key, operation in asked.items():
         names = {one["name"] for one in operation.get("parameters", ())}
