@@ -163,7 +163,7 @@ def _metric(reader: Reader, family: str) -> MetricDef:
     if spec is not None and spec.family != family:
         reader.fault("key", f"expected a metric of {FAMILIES[family].plural}; {key} is one of {FAMILIES[spec.family].plural}")
     definition = MetricDef(
-        slug=_column(reader, PhaseMetric, "slug", key.rpartition("/")[2]),
+        slug=_column(reader, PhaseMetric, "slug", (key or "").rpartition("/")[2]),
         key=key,
         title=_column(reader, PhaseMetric, "title"),
         params=_params(reader.reader("params"), spec),

@@ -192,11 +192,8 @@ def of(user: Any) -> Ranking:
     rows = [row for row in StudyAnalysis.seen_by(user) if not row.study.from_results]
     ids, made_of = {row.study_id for row in rows}, {row.study_id: row.made_of for row in rows}
     # Of studies as they are now, all of which the reader may see.
-    joint = [
-        row
-        for row in JointAnalysis.objects.filter(content__isnull=False).defer("content").order_by("members")
-        if ids.issuperset(row.ids) and row.made_of == JointAnalysis.stamp(row.ids, made_of)
-    ]
+    known = JointAnalysis.objects.filter(content__isnull=False).defer("content").order_by("members") if len(ids) > 1 else []
+    joint = [row for row in known if ids.issuperset(row.ids) and row.made_of == JointAnalysis.stamp(row.ids, made_of)]
     key = tuple(sorted((row.pk, row.made_of, str(row.finished_at), source_of(row.study)) for row in rows))
     families = KEPT.of((key, tuple((row.members, str(row.finished_at)) for row in joint)), lambda: _families(rows, joint))
     return Ranking(families, {row.study_id: row.study for row in rows}, made_of)

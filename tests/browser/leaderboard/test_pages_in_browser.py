@@ -114,7 +114,7 @@ def test_a_bar_shows_its_interval_and_a_dot_within_it(open_page, two):
 
 def test_an_item_opens_in_3d_over_the_reference(open_page, two):
     tab = open_page(f"/entries/{two[0].pk}/")
-    tab.get_by_role("link", name="house_01").click()
+    tab.get_by_role("link", name="house_01", exact=True).click()
     tab.locator(".viewer[data-ready]").wait_for()
     legend = tab.locator(".viewer-legend").inner_text()
     assert "reference" in legend and "ridge-net" in legend and "matched 17 edges" in legend

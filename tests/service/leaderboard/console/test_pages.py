@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import pytest
 from django.urls import reverse
 
@@ -9,6 +12,7 @@ from leaderboard.console.urls import urlpatterns
 from leaderboard.studies.judge import planning
 from leaderboard.studies.judge.planning import Wish
 from submissions.models import Announcement, Submission
+from tests.support.evaluation import programs
 from tests.support.factories import archive, gables, received
 from tests.support.leaderboard.studies.judge.studies import entry as stored
 from tests.support.leaderboard.studies.judge.studies import study_of
@@ -27,6 +31,9 @@ def addresses(phase, people) -> dict[str, str]:
     places = {"challenge": phase.challenge.slug, "phase": phase.slug, "key": "hss", "metric": "edge_f1", "study": study.slug, "answer": 1}
     places |= {"scene": "garden", "version": 1, "item": "garden/view_1", "token": "preview-0", "name": "left.mesh"}
     rows = {"console_team": people.team.pk, "console_entry": entry.pk, "console_news_edit": news.pk}
+    with tempfile.TemporaryDirectory() as folder:
+        program = programs.ready(phase.challenge, Path(folder) / "program")
+    rows |= dict.fromkeys(("console_program", "console_program_file"), program.pk)
     rows |= dict.fromkeys(("console_judge", "console_judge_progress", "console_judge_image", "console_judge_answers"), run.pk)
     found = {}
     for pattern in urlpatterns:
@@ -44,7 +51,7 @@ def test_every_page_opens_for_the_organizer(desk, phase, people):
 def test_every_page_opens_for_an_empty_challenge(client, people, challenge):
     client.force_login(people.staff)
     plain = [it.name for it in urlpatterns if set(it.pattern.converters) == {"challenge"} and it.name != "console_bundle"]
-    assert len(plain) == 13
+    assert len(plain) == 17
     for name in plain:
         assert client.get(reverse(name, args=[challenge.slug])).status_code == 200, name
 

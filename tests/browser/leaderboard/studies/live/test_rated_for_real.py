@@ -192,7 +192,7 @@ def test_a_small_study_is_rated_resumed_exported_analysed_and_changes_the_board(
     assert "too early: 1 of 5 people" in board_of(tab).locator("thead").inner_text().replace("\n", " ")
     tab.goto(f"{address}people/{study.slug}/")
     assert "Too few raters: 5 are needed, there is 1." in tab.locator(".claims").inner_text()
-    assert sorted(tab.locator("#scales td.name b").all_inner_texts()) == [f"secret-method-{k}" for k in range(4)]
+    assert sorted(name.strip() for name in tab.locator("#scales td.name b").all_inner_texts()) == [f"secret-method-{k}" for k in range(4)]
     context.close()
 
 
