@@ -21,6 +21,7 @@ from leaderboard.tasks import build_due_boards
 from leaderboard.views.api_docs import every_example as every
 from submissions.models import ApiToken, ChallengeFile, Phase, Status, Submission, User
 from submissions.storage import stored_files, uploads
+from tests import environment
 from tests.service.leaderboard.views.test_board import scores
 from tests.support.evaluation import programs
 from tests.support.factories import TeamFactory, UserFactory, archive, gables, join, received
@@ -139,10 +140,10 @@ class Scene:
         command = (
             ["bash", "-c", one.curl(self.site, values)] if language == "curl" else [sys.executable, "-c", one.python(self.site, values)]
         )
-        environment = {"PATH": os.environ["PATH"], "PLUMBLINE_TOKEN": ApiToken.make(user, "example")[1]}
+        variables = {"PATH": os.environ["PATH"], "PLUMBLINE_TOKEN": ApiToken.make(user, "example")[1]}
         if one.public:
-            del environment["PLUMBLINE_TOKEN"]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, env=environment, timeout=120)
+            del variables["PLUMBLINE_TOKEN"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, env=variables, timeout=120)
         assert done.returncode == 0, f"{one.method} {one.path} in {language}:\n{command[-1]}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
 
     site = ""
@@ -161,6 +162,8 @@ def test_every_example_runs(scene, language):
     for one in every():
         if one.key.startswith("worker_"):
             continue  # between this service and its own workers, which have tokens of their own
+        if environment.CLUSTER and one.act in ("put_part", "complete"):
+            continue  # there parts go to signed addresses of the storage, as the answer to the first call says
         user, values = scene.prepare(one)
         scene.run(one, user, values, language)
     assert scene.people.team.submissions.filter(method_name=FIELDS["method_name"], status=Status.UPLOADING).exists()
