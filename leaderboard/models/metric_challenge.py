@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
@@ -14,6 +15,7 @@ from django.utils import timezone
 from evaluation.models import MetricProgram
 from evaluation.models.runs import Run
 from leaderboard.models.study import Study
+from leaderboard.stats.votes import LEAST
 from submissions import wake
 from submissions.choices import TextChoices
 from submissions.errors import Refused
@@ -112,9 +114,23 @@ class MetricChallenge(models.Model):
             raise Refused("The study's figures are public; hide it first, or metrics could be fitted to it.", "public_study")
         if closes_at <= values.get("opens_at", timezone.now()):
             raise Refused("It must end after it opens; choose a later end.", "wrong_dates")
-        row = cls.objects.create(study=study, title=title, closes_at=closes_at, created_by=actor, **values)
+        samples = study.study_votes.values("sample").distinct().count()
+        if samples < 2 * LEAST:
+            raise Refused(
+                f"The study's judgements are on {samples} samples; a half needs {LEAST} for any figure, so {2 * LEAST} are needed.",
+                "too_few_samples",
+            )
+        seed = secrets.randbelow(1 << 31)  # so that nobody can work out which samples decide in the end
+        row = cls.objects.create(study=study, title=title, closes_at=closes_at, created_by=actor, **({"seed": seed} | values))
         AuditEntry.record(study.phase.challenge, actor, "metric_challenge.open", row, study=study.slug)
         return row
+
+    def end(self, actor: User) -> None:
+        """Take no more programs, and show the final board."""
+        with transaction.atomic():
+            self.closes_at = timezone.now()
+            self.save(update_fields=["closes_at"])
+            AuditEntry.record(self.challenge, actor, "metric_challenge.end", self)
 
     def left(self, user: User, now: datetime | None = None) -> tuple[int, int]:
         """Uploads that somebody has left today (in UTC), and in all. Programs that failed their checks do not count."""

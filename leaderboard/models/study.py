@@ -279,7 +279,9 @@ class Study(models.Model):
         return set(rows.order_by().values_list("criterion", flat=True).distinct())
 
     def publish(self, actor: User, is_public: bool) -> None:
-        """Show the study, or stop showing it."""
+        """Show the study, or stop showing it. `Refused` while a challenge of metrics is decided by what it hides."""
+        if is_public and self.metric_challenges.filter(closes_at__gt=timezone.now()).exists():
+            raise Refused("A challenge of metrics runs on this study; its figures stay hidden until that has ended.", "decides_a_challenge")
         with transaction.atomic():
             before, self.is_public = self.is_public, is_public
             self.save(update_fields=["is_public"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.console.forms.programs import MetricChallengeForm
@@ -13,7 +12,7 @@ from leaderboard.console.page import page
 from leaderboard.lookup import organizer
 from leaderboard.models import MetricChallenge
 from submissions.lookup import row_number
-from submissions.models import AuditEntry, Challenge
+from submissions.models import Challenge
 
 
 @organizer
@@ -25,14 +24,12 @@ def metric_challenges(request: HttpRequest, challenge: Challenge) -> HttpRespons
     if request.method == "POST":
         if request.POST.get("act") == "end":
             row = get_object_or_404(rows, pk=row_number(request.POST.get("row")))
-            row.closes_at = timezone.now()
-            row.save(update_fields=["closes_at"])
-            AuditEntry.record(challenge, request.user, "metric_challenge.end", row)
+            row.end(request.user)
             messages.success(request, f"{row.title} has ended; its final board is shown.")
             return redirect("console_metric_challenges", challenge.slug)
         form = MetricChallengeForm(challenge, request.POST)
         if form.is_valid():
-            row = MetricChallenge.open(actor=request.user, seed=challenge.pk * 7919 + rows.count(), **form.cleaned_data)
+            row = MetricChallenge.open(actor=request.user, **form.cleaned_data)
             messages.success(request, f"{row.title} is open.")
             return redirect("console_metric_challenges", challenge.slug)
     return page(request, "metric_challenges", challenge, "programs", form=form, rows=list(rows))

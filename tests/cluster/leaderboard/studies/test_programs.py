@@ -15,7 +15,7 @@ from leaderboard.studies import programs as against
 from submissions.errors import Refused
 from tests.conftest import need
 from tests.support.evaluation.programs import DRAWN, LENGTHS, written
-from tests.support.factories import TeamFactory
+from tests.support.factories import PhaseFactory, TeamFactory, gables, give_reference
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -34,8 +34,16 @@ def _sandbox():
 
 
 @pytest.fixture
+def phase(challenge):
+    """Twelve houses, so that each half of them can say something."""
+    phase = PhaseFactory(challenge=challenge)
+    give_reference(phase, gables(12))
+    return phase
+
+
+@pytest.fixture
 def study(phase, scored, people) -> Study:
-    """Six people on three entries of growing damage over the four houses, who see which is closer."""
+    """Six people on three entries of growing damage over the twelve houses, who see which is closer."""
     entries = {
         label: scored(scale, team=TeamFactory(challenge=phase.challenge), seed=n)
         for n, (label, scale) in enumerate((("near", 0.05), ("far", 0.15), ("farther", 0.3)))
@@ -71,8 +79,8 @@ def test_an_organizers_program_is_held_against_the_studies_they_may_see(study, p
     assert found.state == ProgramValues.State.DONE, found.failure
     assert set(found.values) == {"near", "far", "farther"}
     assert found.values["near"].keys() == set(study.phase.references.get().groups)
-    # Of 72 answers those are for the left, which is the closer one, whose (rater + entry + sample) is no multiple of 7.
-    left = [bool((r + a + s) % 7) for r in range(6) for s in range(4) for a in range(3) for _ in range(a + 1, 3)]
+    # Of 216 answers those are for the left, which is the closer one, whose (rater + entry + sample) is no multiple of 7.
+    left = [bool((r + a + s) % 7) for r in range(6) for s in range(12) for a in range(3) for _ in range(a + 1, 3)]
     assert found.decided["value"] == pytest.approx(sum(left) / len(left))
     assert found.decided["n"] == len(left)
 
@@ -107,7 +115,7 @@ class TestChallenge:
         page = client.get(f"/metric-challenges/{contest.pk}/").content.decode()
         assert "Board on the public half" in page
         assert "Closer" in page
-        assert "Too few samples: 5 are needed" in page
+        assert "Too few samples" not in page
         MetricChallenge.objects.update(closes_at=timezone.now())
         assert "Final board" in client.get(f"/metric-challenges/{contest.pk}/").content.decode()
 
@@ -137,6 +145,22 @@ class TestChallenge:
         study.refresh_from_db()
         with pytest.raises(Refused, match="public"):
             MetricChallenge.open(study, "Another", timezone.now() + timedelta(days=1), None)
+
+    def test_nobody_can_work_out_which_samples_decide(self, study):
+        seeds = {MetricChallenge.open(study, f"Find {n}", timezone.now() + timedelta(days=1), None).seed for n in range(3)}
+        assert len(seeds) == 3
+
+    def test_a_half_has_the_samples_that_a_figure_needs(self, study):
+        study.study_votes.exclude(sample__in=[f"house_{n:02d}" for n in range(1, 10)]).delete()
+        with pytest.raises(Refused, match="on 9 samples; a half needs 5 for any figure, so 10 are needed"):
+            MetricChallenge.open(study, "Find a metric", timezone.now() + timedelta(days=1), None)
+
+    def test_the_study_stays_hidden_until_it_has_ended(self, contest, study, people):
+        with pytest.raises(Refused, match="stay hidden until that has ended"):
+            study.publish(people.organizer, True)
+        contest.end(people.organizer)
+        study.publish(people.organizer, True)
+        assert Study.objects.get(pk=study.pk).is_public
 
     def test_before_and_after_its_time_nothing_is_taken(self, contest, people, tmp_path):
         MetricChallenge.objects.update(closes_at=timezone.now())
