@@ -172,11 +172,9 @@ class PlanFields(forms.Form):
             self.fields["plan"].choices = [one for one in Study.Plan.choices if one[0] not in (Study.Plan.INFORMATIVE, Study.Plan.FIRST)]
         self.initial |= {name: float(f"{100 * getattr(study, share):.6g}") for name, share in SHARES.items()}
 
-    def clean(self) -> dict[str, Any]:
-        data = super().clean()
-        if "plan" not in self.fields:
-            return data
-        if self.asked_kind == OPINIONS:
+    def check_plan(self, data: dict[str, Any], kind: str) -> None:
+        """Hold the plan against the `kind` of what raters answer, empty while the form does not say; what is wrong stands at its field."""
+        if kind == OPINIONS:
             data |= {"planned_looks": 0, "planned_answers": None}
             if data.get("plan") in (Study.Plan.INFORMATIVE, Study.Plan.FIRST):
                 self.add_error("plan", "Opinion scores have no pairs to choose from; ask everything, or balanced.")
@@ -184,7 +182,6 @@ class PlanFields(forms.Form):
         if bool(data.get("planned_looks")) != bool(data.get("planned_answers")) and not badly:
             missing = "planned_answers" if data.get("planned_looks") else "planned_looks"
             self.add_error(missing, "Looks lie at equal steps up to the answers at which the study ends; give both, or neither.")
-        return data
 
     def plan_values(self) -> dict[str, Any]:
         """The columns of the study that the plan of a valid form sets."""
@@ -192,11 +189,6 @@ class PlanFields(forms.Form):
         values = {name: data[name] for name in ("plan", "questions_per_rater", "answers_per_question", "planned_answers")}
         values |= {share: data[name] / 100 for name, share in SHARES.items() if name in data}
         return values | {"planned_looks": data["planned_looks"] or 0}
-
-    @property
-    def asked_kind(self) -> str:
-        """What raters answer, pairs or opinion scores; empty while the form does not say."""
-        raise NotImplementedError
 
 
 def other_studies(phase: Phase, own: Study | None = None) -> list[tuple[str, str]]:
@@ -375,10 +367,6 @@ class NewStudyForm(StudyFields):
                 "discloses"
             ].help_text = f"Not everybody may see the reference of this phase.{running} The audit log keeps who said so."
 
-    @property
-    def asked_kind(self) -> str:
-        return self.cleaned_data.get("kind", "")
-
     def clean_slug(self) -> str:
         slug = self.cleaned_data["slug"].lower()
         if slug == "new":
@@ -425,6 +413,7 @@ class NewStudyForm(StudyFields):
             data["criteria"] = chosen
         if kind == OPINIONS:
             data |= {"gold_percent": 0, "gold_better": None, "gold_worse": None, "rater_skill": "", "covariates": []}
+        self.check_plan(data, kind or "")
         gold = (data.get("gold_better"), data.get("gold_worse"))
         if any(gold) and (not all(gold) or gold[0] == gold[1] or not set(gold) <= set(data.get("entries") or ())):
             self.add_error("gold_worse", "A pair of known order is two different ones of the entries above; choose both, or neither.")
@@ -551,10 +540,6 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
         for name in MOMENTS:
             self.initial[name] = self.fields[name].show(self.before[name], instance.phase.zone)
 
-    @property
-    def asked_kind(self) -> str:
-        return self.instance.kind
-
     def clean_rater_skill(self) -> str:
         return self.cleaned_data["rater_skill"] or self.instance.rater_skill
 
@@ -581,6 +566,8 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
 
     def clean(self) -> dict[str, object]:
         data = super().clean()
+        if "plan" in self.fields:
+            self.check_plan(data, self.instance.kind)
         read_moments(self, data, self.instance.phase, self.before)
         return data
 
