@@ -59,7 +59,9 @@ class Package:
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
             if token.type in STRINGS:
                 for number in range(token.start[0] - 1, token.end[0]):
-                    lines[number] = self._text(lines[number])
+                    for here, there in self.settings["commands"].items():
+                        lines[number] = lines[number].replace(here, there)
+                    lines[number] = DOTTED.sub(self._module_moved, lines[number])
         found = []
         for line in lines:
             new = IMPORT.sub(lambda match: f"{match[1]}{self._moved(match[2] + '.')[:-1]}", line)
@@ -68,14 +70,10 @@ class Package:
             found.append(self._top(new))
         return "".join(found)
 
-    def _text(self, line: str) -> str:
-        """A line with a text in it: dotted names of modules, and commands."""
-        for here, there in self.settings["commands"].items():
-            line = line.replace(here, there)
-        return DOTTED.sub(lambda match: self._moved(match[0]) if self._is_module(match[1], match[2]) else match[0], line)
-
-    def _is_module(self, room: str, name: str) -> bool:
-        return any((self.root / room / f"{name}{suffix}").exists() for suffix in ("", ".py"))
+    def _module_moved(self, dotted: re.Match[str]) -> str:
+        """A dotted name in a text as it reads in the wheel, if it is a module's here."""
+        is_module = any((self.root / dotted[1] / f"{dotted[2]}{suffix}").exists() for suffix in ("", ".py"))
+        return self._moved(dotted[0]) if is_module else dotted[0]
 
     def _moved(self, dotted: str) -> str:
         return self._top(f"{self.name}.{dotted}")

@@ -165,18 +165,13 @@ def _score(
     finally:
         if bar:
             bar.close()
-    said = [f"{name}: {slug}: {reason}" for slug, column in scores.items() for name, reason in _failures(column)]
+    from evaluation.programs import results
+
+    said = [f"{name}: {slug}: {reason}" for slug, column in scores.items() for name, reason in results.failures(column)]
     cut = [f"... and {len(said) - SHOWN_SAMPLES} more."] if len(said) > SHOWN_SAMPLES else []
     lost = [] if metrics or manifest is None else [m.key for m in manifest.metrics if registry.find(m.key) is None and "/" in m.key]
     left_out = [f"{key} is a program of the organizer's and is left out; with its files, add --metric ./FOLDER." for key in lost]
     return Outcome(runner.finish(requests, [scores], ids, groups), warnings=(*verdict.warnings, *left_out, *said[:SHOWN_SAMPLES], *cut))
-
-
-def _failures(scores: SampleScores) -> list[tuple[str, str]]:
-    """Each item on which a program failed, and why."""
-    from evaluation.programs import results
-
-    return [(name, reason) for name, flags in zip(scores.item_ids, scores.flags, strict=True) for reason in results.reasons(flags)]
 
 
 def _family(metrics: Sequence[str], manifest: Manifest | None, paths: Sequence[Path]) -> Family:

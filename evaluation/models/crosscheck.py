@@ -153,11 +153,11 @@ def is_same(first: Mapping[str, Any] | None, second: Mapping[str, Any], part: Pa
     if first is None or first.keys() != second.keys():
         return False
     columns = {column["slug"]: column for column in part.evaluation.batch.metrics}
-    return all(_alike(first[slug], second[slug], _tolerance(columns[slug])) for slug in first)
-
-
-def _tolerance(column: Mapping[str, Any]) -> float:
-    return float(column.get("tolerance") or (NETWORK_TOLERANCE if column.get("weights_sha256") else TOLERANCE))
+    for slug, column in columns.items():
+        tolerance = float(column.get("tolerance") or (NETWORK_TOLERANCE if column.get("weights_sha256") else TOLERANCE))
+        if slug in first and not _alike(first[slug], second[slug], tolerance):
+            return False
+    return first.keys() <= columns.keys()
 
 
 def _alike(a: Any, b: Any, tolerance: float) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
@@ -25,7 +25,8 @@ def pieces(batch: EvaluationBatch) -> Iterator[tuple[str, list[str], int, int]]:
     """(device, slugs, start, stop) of every part of an entry: the metrics of a device over the items [start, stop)."""
     for device, together in by_device(batch.metrics).items():
         # A program of the whole set sees all items at once.
-        whole = [metric["slug"] for metric in batch.metrics if metric["slug"] in together and _is_whole(metric)]
+        specs = {metric["slug"]: registry.get(metric["key"]) for metric in batch.metrics if metric["slug"] in together}
+        whole = [slug for slug, spec in specs.items() if spec.is_program and spec.level == "set"]
         yield from ((device, [slug], 0, len(batch.reference.groups)) for slug in whole)
         slugs = [slug for slug in together if slug not in whole]
         if not slugs:
@@ -33,11 +34,6 @@ def pieces(batch: EvaluationBatch) -> Iterator[tuple[str, list[str], int, int]]:
         declared = efforts(batch.metrics, slugs, batch.reference.bounds)
         for start, stop in slices(batch.reference.groups, settings.PART_SAMPLES, declared, settings.PART_SECONDS):
             yield device, slugs, start, stop
-
-
-def _is_whole(metric: Mapping[str, Any]) -> bool:
-    spec = registry.get(metric["key"])
-    return spec.is_program and spec.level == "set"
 
 
 def by_device(metrics: list[dict]) -> dict[str, list[str]]:

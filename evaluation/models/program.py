@@ -189,7 +189,11 @@ class MetricProgram(Run):
 
     def remove(self, actor: User | None) -> None:
         """Take the version and its files away; `Refused` while a column of a phase, or a board's batch, is of the program."""
-        if PhaseMetric.objects.filter(key=self.full_key).exists() or self._in_batches():
+        from evaluation.models.batch import EvaluationBatch
+
+        batches = EvaluationBatch.objects.filter(phase__challenge=self.challenge).values_list("metrics", flat=True)
+        in_batches = any(column["key"] == self.full_key for metrics in batches for column in metrics)
+        if PhaseMetric.objects.filter(key=self.full_key).exists() or in_batches:
             raise Refused(
                 f"{self.read.title} has values in a phase; they would be without their program. Take it out of the phase.", "in_use"
             )
@@ -199,12 +203,6 @@ class MetricProgram(Run):
             self.delete()
             transaction.on_commit(lambda: stored_files.try_delete(file_key))
         forget()
-
-    def _in_batches(self) -> bool:
-        from evaluation.models.batch import EvaluationBatch
-
-        rows = EvaluationBatch.objects.filter(phase__challenge=self.challenge).values_list("metrics", flat=True)
-        return any(column["key"] == self.full_key for metrics in rows for column in metrics)
 
     # --- for workers
 

@@ -92,7 +92,7 @@ class Score(models.Model):
                     n_invalid=summary.n_invalid,
                     n_null=summary.n_null,
                     extra=summary.extra,
-                    failures=_failures(samples),
+                    failures=[[*failure] for failure in itertools.islice(results.failures(samples), MAX_FAILURES)],
                     cost_ms=(cost_ms or {}).get(metric["slug"]),
                     vector=_floats(samples.values).tobytes(),
                     status_vector=bytes(STATUSES.index(SampleStatus(s)) for s in samples.statuses),
@@ -177,12 +177,6 @@ class Score(models.Model):
                 if not math.isnan(mean):
                     found.setdefault(scene, (mean, least, greatest))
         return found
-
-
-def _failures(samples: SampleScores) -> list[list[str]]:
-    """The first items on which an organizer's program failed, and why."""
-    rows = ([name, why] for name, flags in zip(samples.item_ids, samples.flags, strict=True) for why in results.reasons(flags))
-    return list(itertools.islice(rows, MAX_FAILURES))
 
 
 def _floats(values: Iterable[float | None]) -> np.ndarray:

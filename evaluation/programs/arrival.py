@@ -106,7 +106,7 @@ def determinism(again: Callable[[], Program], samples: Sequence[tuple[str, Sampl
     worst, where = 0.0, ""
     for key, row in runs[0].items():
         for n, other in enumerate(runs[1:]):
-            difference = _difference(row.value, other[key].value)
+            difference = relative_difference(row.value, other[key].value)
             if difference > worst:
                 worst, where = (
                     difference,
@@ -119,7 +119,8 @@ def determinism(again: Callable[[], Program], samples: Sequence[tuple[str, Sampl
     return Check(True, f"Scored three times, twice in one order and once in another: no value differs by more than {tolerance:g}.", rows)
 
 
-def _difference(a: float | None, b: float | None) -> float:
+def relative_difference(a: float | None, b: float | None) -> float:
+    """By what share of the larger two values differ; infinite where one of them alone is there."""
     if a is None or b is None:
         return 0.0 if a is b else math.inf
     return 0.0 if a == b else abs(a - b) / max(abs(a), abs(b))

@@ -18,6 +18,7 @@ from typing import Any
 import yaml
 
 from evaluation.metrics.spec import Effort, MetricSpec, Param
+from submissions.formats.errors import shown
 from submissions.kinds import FAMILIES
 
 FILE = "metric.yaml"
@@ -371,7 +372,7 @@ class _Reader:
                 raise DocumentError(f"{FILE}: {self.where}{str(name)[:60]} is not a field; the fields are {', '.join(sorted(known))}.")
 
     def wrong(self, name: str, wanted: str, got: Any) -> DocumentError:
-        return DocumentError(f"{FILE}: {self.where}{name} {wanted}; it is {_shown(got)}.")
+        return DocumentError(f"{FILE}: {self.where}{name} {wanted}; it is {shown(repr(got))}.")
 
     def missing(self, name: str, what: str) -> DocumentError:
         return DocumentError(f"{FILE}: {self.where}{name} is missing: {what}.")
@@ -430,11 +431,6 @@ class _Reader:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300 and math.isfinite(value)
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 @cache

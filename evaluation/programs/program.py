@@ -198,7 +198,8 @@ class Program:
         setup = {
             "run": "python",
             "entry": self.document.entry,
-            "preload": list(_modules(self.document.packages)),
+            # Imported before the first item, so that its time counts for none.
+            "preload": ["numpy", *(MODULES.get(name.lower(), name) for name in self.document.packages)],
             "limits": limits.of_kernel(),
         }
         try:
@@ -228,7 +229,8 @@ class Program:
             write_data(data, samples, params, self.document.kind)
             binds = [(str(data / name), f"{guest.WORK}/{name}") for name in ("prediction", "reference", "params.json", "items.json")]
             if self.document.run == "image":
-                answer = sandbox.run_image(self.document.image, self.document.entry, binds, limits, _empty(folder / "image"))
+                (folder / "image").mkdir()
+                answer = sandbox.run_image(self.document.image, self.document.entry, binds, limits, folder / "image")
             else:
                 own = [(str(path), f"{guest.WORK}/{path.name}") for path in sorted(self.folder.iterdir())]
                 binds += [*own, (str(self.folder), guest.PROGRAM)]
@@ -266,16 +268,6 @@ def last_line(text: str) -> str:
 
 
 MODULES = {"pillow": "PIL", "libigl": "igl", "fast-simplification": "fast_simplification", "scikit-image": "skimage", "pyyaml": "yaml"}
-
-
-def _modules(packages: Sequence[str]) -> list[str]:
-    """What to import before the first item, so that its time counts for none."""
-    return ["numpy", *(MODULES.get(name.lower(), name) for name in packages)]
-
-
-def _empty(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
 
 
 # --- items for programs

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.programs.document import MetricDocument
 from submissions.formats.errors import shown
+
+if TYPE_CHECKING:
+    from evaluation.metrics.runner import SampleScores
 
 MAX_PARTS, MAX_NOTE, MAX_ITEMS = 50, 500, 100_000
 PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .@/%-]{0,62}")
@@ -33,6 +36,12 @@ def failed(sentence: str) -> MetricResult:
 def reasons(flags: Any) -> list[str]:
     """The sentences of the flags that say why an item failed."""
     return [flag.removeprefix(FAILED) for flag in flags if flag.startswith(FAILED)]
+
+
+def failures(samples: SampleScores) -> Iterator[tuple[str, str]]:
+    """Each item on which a program failed, and why."""
+    for name, flags in zip(samples.item_ids, samples.flags, strict=True):
+        yield from ((name, reason) for reason in reasons(flags))
 
 
 def parsed(text: str | bytes) -> Any:

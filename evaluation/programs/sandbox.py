@@ -131,12 +131,6 @@ def _site_packages() -> list[str]:
     return [one for one in dict.fromkeys(found) if os.path.isdir(one)]
 
 
-def _guest_command() -> list[str]:
-    """The interpreter inside, with the packages of this one and nothing else of its environment."""
-    start = f"import sys, runpy; sys.path += {_site_packages()!r}; runpy.run_path('/plumbline/guest.py', run_name='__main__')"
-    return [os.path.realpath(sys.executable), "-I", "-B", "-c", start]
-
-
 class Boxed:
     """A process in bubblewrap, with pipes to the first process inside, and what bounds it. Close it when done."""
 
@@ -148,7 +142,10 @@ class Boxed:
         with contextlib.ExitStack() as files:
             given = [files.enter_context(_file_of(data)) for data in ("\0".join(arguments).encode() + b"\0", seccomp.program())]
             argv, filtered = (file.fileno() for file in given)
-            command = ["bwrap", "--args", str(argv), "--seccomp", str(filtered), "--", *_guest_command()]
+            # The interpreter inside has the packages of this one and nothing else of its environment.
+            start = f"import sys, runpy; sys.path += {_site_packages()!r}; runpy.run_path('/plumbline/guest.py', run_name='__main__')"
+            command = ["bwrap", "--args", str(argv), "--seccomp", str(filtered), "--", os.path.realpath(sys.executable)]
+            command += ["-I", "-B", "-c", start]
             if cgroup.kind():
                 with contextlib.suppress(OSError):
                     self._group = Cgroup(limits.memory + GROUP_MEMORY, PROCESSES + 4)
