@@ -167,7 +167,7 @@ def _score(
             bar.close()
     from evaluation.programs import results
 
-    said = [f"{name}: {slug}: {reason}" for slug, column in scores.items() for name, reason in results.failures(column)]
+    said = [f"{name}: {slug}: {reason}" for slug, column in scores.items() for name, reason, _ in results.failures(column)]
     cut = [f"... and {len(said) - SHOWN_SAMPLES} more."] if len(said) > SHOWN_SAMPLES else []
     lost = [] if metrics or manifest is None else [m.key for m in manifest.metrics if registry.find(m.key) is None and "/" in m.key]
     left_out = [f"{key} is a program of the organizer's and is left out; with its files, add --metric ./FOLDER." for key in lost]

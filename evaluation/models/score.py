@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 FROM_REFERENCE = ("gt_diagonal", "gt_diagonal_squared", "empty_prediction")  # worst values that are measured on the reference alone
 RECENT = 200  # scores that say what a metric costs
 MAX_FAILURES = 100
+FAILED_UNSAID = "It ended in an error, or gave no value that can be taken; in what words is shown to who may see the reference."
 NEWEST = 20  # and what it costs in a phase now
 STATUSES = tuple(SampleStatus)  # a status vector holds indices into this
 CLEAN_BAND = ("clean_mean", "clean_least", "clean_greatest")  # parts of what judges by clean views: what these score themselves
@@ -50,7 +51,7 @@ class Score(models.Model):
     n_invalid = models.PositiveIntegerField(default=0)
     n_null = models.PositiveIntegerField(default=0)
     extra = models.JSONField(default=dict, blank=True)  # micro-averages and the like
-    failures = models.JSONField(default=list, blank=True)  # of a program: [item, why it failed there], for organizers
+    failures = models.JSONField(default=list, blank=True)  # of a program: [item, why it failed there, whether all may read that]
     cost_ms = models.FloatField(null=True)  # milliseconds an item took here; no part of the value
     vector = models.BinaryField(null=True)
     status_vector = models.BinaryField(null=True)
@@ -154,6 +155,16 @@ class Score(models.Model):
         if uncapped is not None:
             answered &= np.isnan(uncapped)
         return np.where(answered, values, np.nan)
+
+    def failures_shown(self, sees_reference: bool) -> dict[str, str]:
+        """Why an organizer's program failed, by item, of the first items on which it did, for somebody who may or may not see the
+        reference: what a program says may quote it, so that others read the service's own sentences alone."""
+        return {row[0]: row[1] if sees_reference or row[2:] == [True] else FAILED_UNSAID for row in self.failures}
+
+    @property
+    def n_failed(self) -> int:
+        """On how many items an organizer's program failed."""
+        return bytes(self.status_vector or b"").count(STATUSES.index(SampleStatus.FAILED))
 
     @property
     def statuses(self) -> list[SampleStatus]:

@@ -133,6 +133,6 @@ def _rows(program: Program, samples: Sequence[tuple[str, Sample]], params: Mappi
         places = [place for place, (one, _) in enumerate(samples) if one == against]
         found |= dict(zip(places, program.score_all([samples[place][1] for place in places], params), strict=True))
     return [
-        Row(sample.id, against, found[n].value, str(found[n].status), next(iter(results.reasons(found[n].flags)), ""))
+        Row(sample.id, against, found[n].value, str(found[n].status), next((why for why, _ in results.reasons(found[n].flags)), ""))
         for n, (against, sample) in enumerate(samples)
     ]

@@ -115,7 +115,7 @@ class Program:
     def _called(
         self, samples: Sequence[Sample], params: Mapping[str, Any], end: float, progress: Callable[[int], None] | None
     ) -> list[MetricResult]:
-        found: list[MetricResult] = [results.failed("It is missing.")] * len(samples)
+        found: list[MetricResult] = [results.stopped("It is missing.")] * len(samples)
         level = self.document.level
         together: dict[Any, list[int]] = {}
         for place, sample in enumerate(samples):
@@ -135,7 +135,7 @@ class Program:
         limits = self.limits(len(samples))
         wall = min(limits.wall, end - time.monotonic())
         if wall <= 0:
-            return results.failed(
+            return results.stopped(
                 f"The program did not get to it: it took more than the {self.budget.seconds:.0f} s there are for a slice."
             )
         if refusal := self._started(limits):
@@ -154,12 +154,12 @@ class Program:
             answer = self._box.receive(time.monotonic() + wall + sandbox.GRACE, guest.MAX_ANSWER)
         except TimeoutError:
             self.close()
-            return results.failed(self._too_slow(limits))
+            return results.stopped(self._too_slow(limits))
         except BrokenPipeError:
             answer = None
         if answer is None:
             self.close()
-            return results.failed("The program ended its process, answered otherwise than agreed, or was killed for its memory.")
+            return results.stopped("The program ended its process, answered otherwise than agreed, or was killed for its memory.")
         return self._result(answer, limits)
 
     def _result(self, answer: bytes, limits: Limits) -> MetricResult:
@@ -171,14 +171,14 @@ class Program:
             return results.result_of(found["result"], self.document)
         end = found.get("end") if isinstance(found, dict) else None
         if end == "time":
-            return results.failed(self._too_slow(limits))
+            return results.stopped(self._too_slow(limits))
         if end == "memory":
-            return results.failed(f"The program needed more than the {limits.memory >> 20:,} MB it may use.")
+            return results.stopped(f"The program needed more than the {limits.memory >> 20:,} MB it may use.")
         if end == "size":
-            return results.failed(f"The program answered with more than {guest.MAX_ANSWER:,} bytes.")
+            return results.stopped(f"The program answered with more than {guest.MAX_ANSWER:,} bytes.")
         if isinstance(found, dict) and isinstance(found.get("error"), str):
             return results.failed(last_line(found["error"]))
-        return results.failed("The program's process broke down, or was killed for its memory.")
+        return results.stopped("The program's process broke down, or was killed for its memory.")
 
     def _too_slow(self, limits: Limits) -> str:
         declared = self.document.effort.seconds
@@ -246,7 +246,8 @@ class Program:
                 return [found[name] for name in ids]
             except WrongResult as error:
                 sentence = str(error)
-        return [results.failed(sentence)] * len(samples)
+        say = results.failed if answer.end in ("ok", "exit") else results.stopped
+        return [say(sentence)] * len(samples)
 
     def _script_problem(self, answer: sandbox.Answer, limits: Limits) -> str:
         if answer.end == "time":

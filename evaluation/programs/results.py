@@ -19,7 +19,8 @@ MAX_PARTS, MAX_NOTE, MAX_ITEMS = 50, 500, 100_000
 PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .@/%-]{0,62}")
 STATUSES = {"ok": Status.OK, "not_applicable": Status.NOT_APPLICABLE, "failed": Status.FAILED}
 FIELDS = ("value", "status", "parts", "note")
-FAILED = "failed: "  # begins the flag that says why an item failed
+FAILED = "failed: "  # begins the flag that says why an item failed, which may quote the program, and with it the reference
+STOPPED = "stopped: "  # begins it where the sentence is the service's own alone
 NOTE = "note: "  # begins the flag with what the program itself says of an item
 SLACK = 1e-9  # relative, by which rounding may take a value out of its bounds
 
@@ -29,19 +30,25 @@ class WrongResult(ValueError):
 
 
 def failed(sentence: str) -> MetricResult:
-    """An item that the program gave no value, and why."""
+    """An item that the program gave no value, and why, which may be in its own words."""
     return MetricResult(None, Status.FAILED, (f"{FAILED}{shown(sentence)[:MAX_NOTE]}",))
 
 
-def reasons(flags: Any) -> list[str]:
-    """The sentences of the flags that say why an item failed."""
-    return [flag.removeprefix(FAILED) for flag in flags if flag.startswith(FAILED)]
+def stopped(sentence: str) -> MetricResult:
+    """An item that the program gave no value, and why, in a sentence that has nothing of the program's, so that everybody may read it."""
+    return MetricResult(None, Status.FAILED, (f"{STOPPED}{sentence[:MAX_NOTE]}",))
 
 
-def failures(samples: SampleScores) -> Iterator[tuple[str, str]]:
-    """Each item on which a program failed, and why."""
+def reasons(flags: Any) -> list[tuple[str, bool]]:
+    """Of the flags that say why an item failed: the sentence, and whether it is the service's own alone."""
+    found = [flag for flag in flags if flag.startswith((FAILED, STOPPED))]
+    return [(flag.removeprefix(FAILED).removeprefix(STOPPED), flag.startswith(STOPPED)) for flag in found]
+
+
+def failures(samples: SampleScores) -> Iterator[tuple[str, str, bool]]:
+    """Each item on which a program failed, and its `reasons`."""
     for name, flags in zip(samples.item_ids, samples.flags, strict=True):
-        yield from ((name, reason) for reason in reasons(flags))
+        yield from ((name, *reason) for reason in reasons(flags))
 
 
 def parsed(text: str | bytes) -> Any:

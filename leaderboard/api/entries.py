@@ -78,6 +78,7 @@ class ItemScore(Schema):
     group: str
     value: float | None
     status: str
+    failure: str = Field(description="Why an organizer's program failed on it; kept of the first hundred items of an entry.")
     parts: dict[str, float]
 
 
@@ -216,4 +217,5 @@ def _item(score: Score, reference: Reference, index: int, sees_reference: bool) 
     return {
         "item": reference.item_ids[index], "group": reference.groups[index], "value": None if math.isnan(value) else value,
         "status": str(score.statuses[index]), "parts": parts,
+        "failure": score.failures_shown(sees_reference).get(reference.item_ids[index], ""),
     }  # fmt: skip

@@ -147,6 +147,12 @@ class ItemTable:
         valued = [i for i in best if values[i] is not None]
         return valued[::-1] + [i for i in best if values[i] is None]
 
+    @property
+    def failures(self) -> list[tuple[Result, dict[str, str]]]:
+        """Of each organizer's program that failed on items: why, by item."""
+        shown = ((result, result.score.failures_shown(self.sees_reference)) for result in self.results)
+        return [(result, found) for result, found in shown if found]
+
     def rows(self, start: int, stop: int) -> list[ItemRow]:
         columns = [(r.score.values_shown(self.sees_reference), r.score.statuses) for r in self.results]
         item_rows = []
@@ -171,9 +177,10 @@ class ItemDetail:
     note: str
     parts: dict[str, float]
     band: tuple[float, ...]
+    failure: str  # why an organizer's program failed on it
 
 
-def item_details(metric_results: Sequence[Result], index: int, sees_reference: bool) -> list[ItemDetail]:
+def item_details(metric_results: Sequence[Result], item: str, index: int, sees_reference: bool) -> list[ItemDetail]:
     details = []
     for result in metric_results:
         values = result.score.values_shown(sees_reference)
@@ -184,5 +191,6 @@ def item_details(metric_results: Sequence[Result], index: int, sees_reference: b
         parts = {name: value for name, value in known.items() if not name.startswith(DRAWN)} if sees_reference else {}
         status = result.score.statuses[index]
         own = _item_cell(values[index], status)
-        details.append(ItemDetail(result, own.text, own.note, parts, band))
+        failure = result.score.failures_shown(sees_reference).get(item, "")
+        details.append(ItemDetail(result, own.text, own.note, parts, band, failure))
     return details

@@ -168,7 +168,7 @@ class Scene:
         )  # fmt: skip
 
     def _values(self, place: int) -> list[ItemDetail]:
-        return [one for one in item_details(self.results, place, self.sees_reference) if one.result.spec.level == "item"]
+        return [one for one in item_details(self.results, self.ids[place], place, self.sees_reference) if one.result.spec.level == "item"]
 
     # --- objects
 

@@ -35,7 +35,7 @@ def entry_item(request: HttpRequest, pk: int, item: str) -> HttpResponse:
     at = order.index(index)
     context = base_context(place) | {
         "item": item, "group": evaluation.batch.reference.groups[index], "table": table,
-        "details": item_details(metric_results, index, sees_reference),
+        "details": item_details(metric_results, item, index, sees_reference),
         "before": table.ids[order[at - 1]] if at > 0 else None, "after": table.ids[order[at + 1]] if at + 1 < len(order) else None,
         "shown_as": KINDS[place.submission.phase.challenge.family],
         "number": at + 1, "total": len(order), "is_missing": item in place.submission.missing_items,

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.metrics.registry import REGISTRY, MetricSpec, find, get, resolve_params
-from evaluation.models import MetricProgram
+from evaluation.models import MetricProgram, Score
 from leaderboard.bundle.definition import MetricDef
 from leaderboard.bundle.state import read
 from leaderboard.console.confirm_and_apply import confirm_and_apply, moved, with_phase
@@ -56,8 +56,16 @@ def edit(request: HttpRequest, phase: Phase, metric: str) -> HttpResponse:
         return _apply_metrics(
             request, phase, tuple(entered if other.slug == metric else other for other in metrics), metric if entered.is_primary else ""
         )
-    spec = get(column.key)
-    return page(request, "metric", phase.challenge, "metrics", phase, form=form, spec=spec, column=column, evidence=_evidence(form, phase))
+    spec, failed = get(column.key), None
+    if spec.is_program:
+        current = {"evaluation__batch__phase": phase, "evaluation__batch__state": "current"}
+        scores = Score.objects.filter(**current, slug=metric).exclude(failures=[]).defer("vector", "part_vectors")
+        rows = scores.select_related("evaluation__submission__team").order_by("-evaluation__submission_id")
+        failed = [(score.evaluation.submission, score.n_failed) for score in rows]
+    return page(
+        request, "metric", phase.challenge, "metrics", phase, form=form, spec=spec, column=column, evidence=_evidence(form, phase),
+        failed=failed, n_failed=sum(n for _, n in failed or ()),
+    )  # fmt: skip
 
 
 @organizer_of_measured_phase

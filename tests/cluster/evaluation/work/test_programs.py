@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, PropertyRun
+from evaluation.models import score as score_module
 from evaluation.programs import sandbox
 from evaluation.work.sweep import sweep
 from evaluation.work.worker import drain
@@ -112,13 +115,57 @@ class TestScoring:
         row.refresh_from_db()
         assert row.state == MetricProgram.State.READY, row.failure
         column(row)
-        from dataclasses import replace
-
         items = {name: replace(item, edges=item.edges[:1]) for name, item in phase.references.get().items().items()}
         entry = scored(items=items)
         score = entry.evaluations.get(batch__state="current").scores.get(slug="lengths")
         assert (entry.status, score.n_invalid, score.values.tolist()) == (Status.SCORED, 4, [100.0] * 4)
         assert score.failures[0][1] == "AssertionError: no roof"
+
+    def test_why_it_failed_is_read_by_who_may_and_quotes_no_hidden_reference(self, challenge, phase, tmp_path, scored, client, people):
+        code = (
+            LENGTHS
+            + """
+    plain = score
+
+    def score(p, r, q):
+        if len(p.edges) == 1:
+            raise ValueError(f"the reference has {len(r.vertices)} corners")
+        while len(p.edges) == 2:
+            pass
+        return plain(p, r, q)
+"""
+        )
+        row = added(challenge, written(tmp_path, code, effort="{seconds: 0.1, memory_mb: 60}"))
+        drain()
+        column(row)
+        items = phase.references.get().items()
+        first, second, *_ = items
+        items |= {name: replace(items[name], edges=items[name].edges[:n]) for n, name in enumerate((first, second), 1)}
+        entry = scored(items=items)
+        quoted, own = f"the reference has {len(items[first].vertices)} corners", "The program took longer than 1 s"
+        seen = {}
+        for who in (people.owner, people.organizer):
+            client.force_login(who)
+            api = client.get(f"/api/v1/submissions/{entry.pk}/items?metric=lengths").json()["items"]
+            seen[who] = [one["failure"] for one in api if one["item"] in (first, second)]
+            for page in (f"/entries/{entry.pk}/", f"/entries/{entry.pk}/items/{first}/"):
+                text = client.get(page).content.decode()
+                assert (quoted in text) == (who == people.organizer)
+                assert (score_module.FAILED_UNSAID in text) == (who == people.owner)
+            assert own in client.get(f"/entries/{entry.pk}/items/{second}/").content.decode()
+        assert quoted in seen[people.organizer][0]
+        assert seen[people.owner][0] == score_module.FAILED_UNSAID
+        assert seen[people.owner][1] == seen[people.organizer][1] != ""
+        client.logout()  # others read what the team does, where the phase shows values per item
+        assert score_module.FAILED_UNSAID in client.get(f"/entries/{entry.pk}/items/{first}/").content.decode()
+        challenge.phases.update(withhold_items=True)
+        client.force_login(people.other)
+        assert client.get(f"/entries/{entry.pk}/items/{first}/").status_code in (403, 404)
+        assert client.get(f"/api/v1/submissions/{entry.pk}/items?metric=lengths").status_code in (403, 404)
+        assert own not in client.get(f"/entries/{entry.pk}/").content.decode()
+        client.force_login(people.organizer)
+        console = client.get(f"/console/challenges/{challenge.slug}/phases/{phase.slug}/metrics/edit/lengths/").content.decode()
+        assert "It failed on 2 items of 1 entry" in console
 
     def test_a_newer_version_waits_for_a_re_evaluation_as_ours_do(self, program, scored, tmp_path):
         column(program)

@@ -130,7 +130,7 @@ def test_a_program_that_goes_wrong_fails_its_item_with_a_sentence(tmp_path, code
     program = load(written(tmp_path, code))
     (result,) = scored(program, Sample("a", "a", LINE, LINE))
     assert result.status == Status.FAILED
-    assert said in results.reasons(result.flags)[0]
+    assert said in results.reasons(result.flags)[0][0]
 
 
 def test_no_more_time_than_there_is_for_the_slice(tmp_path):
@@ -139,7 +139,7 @@ def test_no_more_time_than_there_is_for_the_slice(tmp_path):
     found = scored(program, *(Sample(str(n), str(n), LINE, LINE) for n in range(20)))
     assert found[0].status == Status.OK
     assert found[-1].status == Status.FAILED
-    assert "did not get to it" in results.reasons(found[-1].flags)[0]
+    assert "did not get to it" in results.reasons(found[-1].flags)[0][0]
 
 
 def test_columns_of_programs_stand_among_ours(tmp_path):

@@ -57,7 +57,7 @@ def test_what_the_contract_asks_for_is_taken(answer, value, status):
 def test_anything_else_is_a_failed_item_with_a_sentence(answer, said):
     found = results.result_of(answer, DOCUMENT)
     assert (found.value, found.status) == (None, Status.FAILED)
-    (sentence,) = results.reasons(found.flags)
+    ((sentence, _),) = results.reasons(found.flags)
     assert said in sentence
 
 
