@@ -85,13 +85,18 @@ class Package:
         if entry.size > most:
             raise PackageError(name, "", f"is {size_text(entry.size)}, at most {size_text(most)} here")
         try:
+            taken = io.BytesIO()  # gives its bytes away without a copy
             with entry.open() as stream:
-                data = _read_exactly(stream, entry.size)
+                while taken.tell() <= entry.size:  # never more than one byte beyond what it claims
+                    chunk = stream.read(min(_CHUNK, entry.size + 1 - taken.tell()))
+                    if not chunk:
+                        break
+                    taken.write(chunk)
         except _UNREADABLE as error:
             raise PackageError(name, "", f"cannot be unpacked ({shown(str(error))}); make the archive again") from None
-        if data is None:
+        if taken.tell() != entry.size:
             raise PackageError(name, "", "has another size than the archive says; make the archive again")
-        return data
+        return taken.getvalue()
 
     def __enter__(self) -> Self:
         return self
@@ -109,18 +114,46 @@ def open_package(path: Path, bounds: Bounds = DEFAULT_BOUNDS, name: str | None =
     label = name or path.name
     with ExitStack() as stack:
         if path.is_dir():
-            entries, folders, findings = _folder_entries(path, label, bounds)
-            packed = None
+            findings, packed = Findings(label, PackageError), None
+            entries: list[_Entry] = []
+            folders: list[str] = []
+            for found, inner in _walk(path, "", bounds.max_depth):
+                if len(entries) + len(folders) >= bounds.max_entries:
+                    raise PackageError(label, "", f"holds more than {bounds.max_entries} files and folders")
+                mode = found.stat(follow_symlinks=False).st_mode
+                if stat.S_ISDIR(mode):
+                    folders.append(inner)
+                elif stat.S_ISREG(mode):
+                    entries.append(_disk_entry(Path(found.path), inner))
+                else:
+                    findings.add("", _kind_fault(mode), inner)
         elif not path.is_file():
             raise PackageError(label, "", "does not exist, or is neither a file nor a folder")
         elif Path(label).suffix.lower() in SINGLE_FILE_SUFFIXES:
             entries, folders, packed = [_disk_entry(path, Path(label).name)], [], None
             findings = Findings(label, PackageError)
         else:
-            packed = _archive_size(path, label, bounds)
+            packed = path.stat().st_size
+            if packed == 0:
+                raise PackageError(label, "", "is empty; send a zip archive with one file per sample")
+            if packed > bounds.max_archive_bytes:
+                raise PackageError(label, "", f"is {size_text(packed)}, at most {size_text(bounds.max_archive_bytes)} are taken")
             stream = stack.enter_context(path.open("rb"))
+            if stream.read(2) != b"PK":
+                kinds = ", ".join(SINGLE_FILE_SUFFIXES)
+                raise PackageError(label, "", f"is not a zip archive; send a .zip, or a single file named {kinds}")
             entries, folders, findings = _zip_entries(stream, label, bounds, stack)
-        _check_sizes(entries, packed, bounds, findings)
+        total = 0
+        for entry in entries:
+            total += entry.size
+            if entry.size > bounds.max_file_bytes:
+                most = size_text(bounds.max_file_bytes)
+                findings.add("", f"is {size_text(entry.size)}, at most {most} are taken for one file", entry.name)
+        if total > bounds.max_total_bytes:
+            most = size_text(bounds.max_total_bytes)
+            findings.add("", f"unpacks to {size_text(total)}, at most {most} are taken")
+        if packed and total > bounds.max_ratio * max(packed, _SMALL_PACKED * max(1, len(entries))):
+            findings.add("", f"unpacks from {size_text(packed)} to {size_text(total)}; it looks like a zip bomb")
         package = Package(label, *_checked_names(entries, folders, bounds, findings, keep_top), bounds)
         package._stack = stack.pop_all()
     return package
@@ -131,24 +164,6 @@ def open_package(path: Path, bounds: Bounds = DEFAULT_BOUNDS, name: str | None =
 
 def _disk_entry(path: Path, name: str) -> _Entry:
     return _Entry(name, path.stat().st_size, lambda: path.open("rb"))
-
-
-def _folder_entries(root: Path, label: str, bounds: Bounds) -> tuple[list[_Entry], list[str], Findings]:
-    """Files and folders below ``root``, junk left out; links and special files are faults."""
-    findings = Findings(label, PackageError)
-    entries: list[_Entry] = []
-    folders: list[str] = []
-    for found, name in _walk(root, "", bounds.max_depth):
-        if len(entries) + len(folders) >= bounds.max_entries:
-            raise PackageError(label, "", f"holds more than {bounds.max_entries} files and folders")
-        mode = found.stat(follow_symlinks=False).st_mode
-        if stat.S_ISDIR(mode):
-            folders.append(name)
-        elif stat.S_ISREG(mode):
-            entries.append(_disk_entry(Path(found.path), name))
-        else:
-            findings.add("", _kind_fault(mode), name)
-    return entries, folders, findings
 
 
 def _walk(folder: Path, prefix: str, depth: int) -> Iterator[tuple[os.DirEntry[str], str]]:
@@ -162,19 +177,6 @@ def _walk(folder: Path, prefix: str, depth: int) -> Iterator[tuple[os.DirEntry[s
         # One level past the limit is listed, so that the depth check can name it; nothing further.
         if entry.is_dir(follow_symlinks=False) and depth >= 0:
             yield from _walk(Path(entry.path), f"{name}/", depth - 1)
-
-
-def _archive_size(path: Path, label: str, bounds: Bounds) -> int:
-    size = path.stat().st_size
-    if size == 0:
-        raise PackageError(label, "", "is empty; send a zip archive with one file per sample")
-    if size > bounds.max_archive_bytes:
-        raise PackageError(label, "", f"is {size_text(size)}, at most {size_text(bounds.max_archive_bytes)} are taken")
-    with path.open("rb") as stream:
-        if stream.read(2) != b"PK":
-            kinds = ", ".join(SINGLE_FILE_SUFFIXES)
-            raise PackageError(label, "", f"is not a zip archive; send a .zip, or a single file named {kinds}")
-    return size
 
 
 class _GuardedFile:
@@ -209,68 +211,38 @@ def _zip_entries(stream: BinaryIO, label: str, bounds: Bounds, stack: ExitStack)
     infos = archive.infolist()
     if len(infos) > bounds.max_entries:
         raise PackageError(label, "", f"holds {len(infos)} files and folders, at most {bounds.max_entries} are taken")
-    _refuse_overlap(infos, archive.start_dir, label)
+    # Files that share bytes are how a small archive unpacks to petabytes without a suspicious ratio.
+    end = 0
+    for one in sorted(infos, key=lambda one: one.header_offset):
+        if one.header_offset < end or one.header_offset < 0:
+            raise PackageError(label, "", f"holds files that overlap, at {shown(one.orig_filename)}; make it again")
+        end = one.header_offset + 30 + one.compress_size
+    if end > archive.start_dir:
+        raise PackageError(label, "", "holds a file that runs into the archive's own list; make it again")
     findings = Findings(label, PackageError)
     entries: list[_Entry] = []
     folders: list[str] = []
     for info in infos:
-        name = info.orig_filename
-        fault = _zip_fault(info)
-        if fault:
-            findings.add("", fault, name)
+        name, mode = info.orig_filename, info.external_attr >> 16
+        if mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
+            findings.add("", _kind_fault(mode), name)
+        elif info.flag_bits & 0x1:
+            findings.add("", "is encrypted; make the archive without a password", name)
+        elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            findings.add("", f"is packed by an uncommon method (number {info.compress_type}); use plain deflate", name)
+        elif info.filename.endswith("/") and info.file_size:
+            findings.add("", "is a folder that holds data of its own; make the archive again", name)
         elif name.endswith("/"):
             folders.append(name[:-1])
         elif not _is_junk(name):
             entries.append(_Entry(name, info.file_size, partial(archive.open, info)))
-            _check_ratio(info, bounds, findings)
+            if info.file_size > bounds.max_ratio * max(info.compress_size, _SMALL_PACKED):
+                grows = f"unpacks from {size_text(info.compress_size)} to {size_text(info.file_size)}"
+                findings.add("", f"{grows}, more than {bounds.max_ratio} times; it looks like a zip bomb", info.orig_filename)
     return entries, folders, findings
 
 
-def _zip_fault(info: zipfile.ZipInfo) -> str:
-    mode = info.external_attr >> 16
-    if mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
-        return _kind_fault(mode)
-    if info.flag_bits & 0x1:
-        return "is encrypted; make the archive without a password"
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        return f"is packed by an uncommon method (number {info.compress_type}); use plain deflate"
-    if info.filename.endswith("/") and info.file_size:
-        return "is a folder that holds data of its own; make the archive again"
-    return ""
-
-
-def _refuse_overlap(infos: list[zipfile.ZipInfo], directory_start: int, label: str) -> None:
-    """Files that share bytes are how a small archive unpacks to petabytes without a suspicious ratio."""
-    end = 0
-    for info in sorted(infos, key=lambda info: info.header_offset):
-        if info.header_offset < end or info.header_offset < 0:
-            raise PackageError(label, "", f"holds files that overlap, at {shown(info.orig_filename)}; make it again")
-        end = info.header_offset + 30 + info.compress_size
-    if end > directory_start:
-        raise PackageError(label, "", "holds a file that runs into the archive's own list; make it again")
-
-
-def _check_ratio(info: zipfile.ZipInfo, bounds: Bounds, findings: Findings) -> None:
-    if info.file_size > bounds.max_ratio * max(info.compress_size, _SMALL_PACKED):
-        grows = f"unpacks from {size_text(info.compress_size)} to {size_text(info.file_size)}"
-        findings.add("", f"{grows}, more than {bounds.max_ratio} times; it looks like a zip bomb", info.orig_filename)
-
-
 # --- checks on what was found
-
-
-def _check_sizes(entries: list[_Entry], packed: int | None, bounds: Bounds, findings: Findings) -> None:
-    total = 0
-    for entry in entries:
-        total += entry.size
-        if entry.size > bounds.max_file_bytes:
-            most = size_text(bounds.max_file_bytes)
-            findings.add("", f"is {size_text(entry.size)}, at most {most} are taken for one file", entry.name)
-    if total > bounds.max_total_bytes:
-        most = size_text(bounds.max_total_bytes)
-        findings.add("", f"unpacks to {size_text(total)}, at most {most} are taken")
-    if packed and total > bounds.max_ratio * max(packed, _SMALL_PACKED * max(1, len(entries))):
-        findings.add("", f"unpacks from {size_text(packed)} to {size_text(total)}; it looks like a zip bomb")
 
 
 def _checked_names(
@@ -287,9 +259,21 @@ def _checked_names(
         findings.add("", "holds no files; put one file per sample into it")
     parents = {str(parent) for entry in entries for parent in PurePosixPath(entry.name).parents} - {"."}
     every_folder = set(folders) | parents
-    _check_unique([entry.name for entry in entries], every_folder, findings)
+    names = [entry.name for entry in entries]
+    seen: dict[str, str] = {_folded(folder): folder for folder in every_folder}
+    for given in names:
+        folded = _folded(given)
+        if folded not in seen:
+            seen[folded] = given
+        elif seen[folded] == given:
+            findings.add("", "is named twice", given)
+        else:
+            findings.add("", f"differs from {shown(seen[folded])} by case or accents' encoding only", given)
     findings.raise_if_any()
-    top = "" if keep_top else _common_top([entry.name for entry in entries])
+    top, slash, _ = entries[0].name.partition("/")
+    top += slash
+    if keep_top or not slash or not all(entry.name.startswith(top) for entry in entries):
+        top = ""
     cut = len(top)
     kept = {folder[cut:] for folder in every_folder if folder.startswith(top) and folder[cut:]}
     named = {unicodedata.normalize("NFC", entry.name[cut:]): entry for entry in entries}
@@ -318,24 +302,6 @@ def _name_fault(name: str, max_depth: int) -> str:
     return ""
 
 
-def _check_unique(names: list[str], folders: set[str], findings: Findings) -> None:
-    seen: dict[str, str] = {_folded(folder): folder for folder in folders}
-    for name in names:
-        folded = _folded(name)
-        if folded not in seen:
-            seen[folded] = name
-        elif seen[folded] == name:
-            findings.add("", "is named twice", name)
-        else:
-            findings.add("", f"differs from {shown(seen[folded])} by case or accents' encoding only", name)
-
-
-def _common_top(names: list[str]) -> str:
-    first = names[0].split("/", 1)
-    top = f"{first[0]}/"
-    return top if len(first) == 2 and all(name.startswith(top) for name in names) else ""
-
-
 def _is_junk(name: str) -> bool:
     """Return whether file managers made it: folders' settings, previews, and macOS's second half of each file (``._name``)."""
     return any(part in JUNK_NAMES or part.startswith("._") for part in name.rstrip("/").split("/"))
@@ -348,14 +314,3 @@ def _folded(name: str) -> str:
 def _kind_fault(mode: int) -> str:
     kind = "a symbolic link" if stat.S_ISLNK(mode) else "a special file"
     return f"is {kind}; put the file itself there"
-
-
-def _read_exactly(stream: IO[bytes], size: int) -> bytes | None:
-    """``size`` bytes when the stream holds exactly that many, else nothing; never takes more than one chunk beyond."""
-    taken = io.BytesIO()  # gives its bytes away without a copy
-    while taken.tell() <= size:
-        chunk = stream.read(min(_CHUNK, size + 1 - taken.tell()))
-        if not chunk:
-            break
-        taken.write(chunk)
-    return taken.getvalue() if taken.tell() == size else None

@@ -73,7 +73,12 @@ def table(rows: Any, columns: int, label: str, most: int, where: str, findings: 
         if set(map(type, flat)) <= {int, float}:
             return np.array(flat, dtype=np.float64).reshape(-1, columns)
     for number, row in enumerate(rows):
-        fault = _row_fault(row, columns)
+        if type(row) is not list or len(row) != columns:
+            given = f"a list of {len(row)}" if type(row) is list else _kind(row)
+            fault = f"must be a list of {columns} numbers, not {given}"
+        else:
+            wrong = [value for value in row if type(value) not in (int, float)]
+            fault = f"holds {_kind(wrong[0])} where a number belongs" if wrong else ""
         if fault:
             findings.add(f"{where}{' ' if where else ''}{label}[{number}]", fault)
         if findings.full:
@@ -102,7 +107,12 @@ def wireframe(
     _check_coordinates(vertices, naming, findings)
     _check_indices(edges, len(vertices), naming, findings)
     if edge_score is not None:
-        edge_score = _checked_scores(edge_score, len(edges), naming, findings)
+        edge_score = edge_score.astype(np.float64)
+        if len(edge_score) == len(edges):
+            _each(~np.isfinite(edge_score), findings, naming.score, lambda n: "is not finite")
+        else:
+            place = naming.score(0).rsplit("[", 1)[0]
+            findings.add(place, f"has {len(edge_score)} values, there are {len(edges)} edges")
     if findings.count > before:
         return None
     return Wireframe(vertices, edges.astype(np.int64), edge_score)
@@ -126,21 +136,17 @@ def mesh(
 def _check_coordinates(vertices: NDArray[np.float64], naming: Naming, findings: Findings) -> None:
     # Honest files pass by two reductions; only a file with a fault pays for finding out where.
     if vertices.size and not (vertices.min() >= -MAX_COORDINATE and vertices.max() <= MAX_COORDINATE):
-        _describe_coordinates(vertices, naming, findings)
-
-
-def _describe_coordinates(vertices: NDArray[np.float64], naming: Naming, findings: Findings) -> None:
-    _each(~np.isfinite(vertices).all(axis=1), findings, naming.vertex, lambda n: "has a coordinate that is not finite")
-    with np.errstate(invalid="ignore"):
-        large = np.abs(vertices)
-    large[~np.isfinite(large)] = 0
-    most = large.max(axis=1, initial=0)
-    _each(
-        most > MAX_COORDINATE,
-        findings,
-        naming.vertex,
-        lambda n: f"has the coordinate {vertices[n][large[n].argmax()]:.6g}, the limit is ±{MAX_COORDINATE:.0f}",
-    )
+        _each(~np.isfinite(vertices).all(axis=1), findings, naming.vertex, lambda n: "has a coordinate that is not finite")
+        with np.errstate(invalid="ignore"):
+            large = np.abs(vertices)
+        large[~np.isfinite(large)] = 0
+        most = large.max(axis=1, initial=0)
+        _each(
+            most > MAX_COORDINATE,
+            findings,
+            naming.vertex,
+            lambda n: f"has the coordinate {vertices[n][large[n].argmax()]:.6g}, the limit is ±{MAX_COORDINATE:.0f}",
+        )
 
 
 def _check_indices(edges: NDArray[Any], n_vertices: int, naming: Naming, findings: Findings) -> None:
@@ -165,30 +171,12 @@ def _check_indices(edges: NDArray[Any], n_vertices: int, naming: Naming, finding
     _each(outside.any(axis=1), findings, naming.edge, fault)
 
 
-def _checked_scores(edge_score: NDArray[Any], n_edges: int, naming: Naming, findings: Findings) -> NDArray[np.float64] | None:
-    values = edge_score.astype(np.float64)
-    if len(values) != n_edges:
-        place = naming.score(0).rsplit("[", 1)[0]
-        findings.add(place, f"has {len(values)} values, there are {n_edges} edges")
-        return None
-    _each(~np.isfinite(values), findings, naming.score, lambda n: "is not finite")
-    return values
-
-
 def _each(wrong: NDArray[np.bool_] | np.bool_, findings: Findings, place: Callable[[int], str], reason: Callable[[int], str]) -> None:
     """Notes the first faults of a mask one by one and counts the rest."""
     at = np.flatnonzero(wrong)
     for n in at[:MAX_FINDINGS_PER_FILE].tolist():
         findings.add(place(n), reason(n))
     findings.count_more(max(0, len(at) - MAX_FINDINGS_PER_FILE))
-
-
-def _row_fault(row: Any, columns: int) -> str:
-    if type(row) is not list or len(row) != columns:
-        given = f"a list of {len(row)}" if type(row) is list else _kind(row)
-        return f"must be a list of {columns} numbers, not {given}"
-    wrong = [value for value in row if type(value) not in (int, float)]
-    return f"holds {_kind(wrong[0])} where a number belongs" if wrong else ""
 
 
 def _kind(value: Any) -> str:

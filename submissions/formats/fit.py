@@ -88,7 +88,8 @@ def misfit(found: Box, other: Box, may_be_part: bool = False) -> Misfit | None:
     """The first thing that is wrong with `found`, in the order size, axes, place; None where nothing is. With `may_be_part`, `found` may
     be a small part of the other and lie anywhere within it."""
     ratio = found.diagonal / other.diagonal
-    gap = _gap(found, other)
+    # How far the boxes are apart along the axis that parts them most; not above 0 where they meet.
+    gap = float(np.max(np.maximum(found.low - other.high, other.low - found.high)))
     if ratio >= LARGER or ratio <= (1 / PART if may_be_part and gap <= 0 else 1 / LARGER):
         return Misfit(Kind.SIZE, ratio=ratio)
     shared = overlap(found, other)
@@ -104,14 +105,11 @@ def misfit(found: Box, other: Box, may_be_part: bool = False) -> Misfit | None:
     return None
 
 
-def _turns() -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """All orders of axes with all signs but the plain one, those that change least first."""
-    every = [(axes, signs) for axes in permutations(range(3)) for signs in product((1, -1), repeat=3)]
-    ordered = sorted(every, key=lambda one: (sum(a != n for n, a in enumerate(one[0])) + one[1].count(-1), one))
-    return ordered[1:]
-
-
-_TURNS = _turns()
+# All orders of axes with all signs but the plain one, those that change least first.
+_TURNS = sorted(
+    product(permutations(range(3)), product((1, -1), repeat=3)),
+    key=lambda one: (sum(a != n for n, a in enumerate(one[0])) + one[1].count(-1), one),
+)[1:]
 
 
 def overlap(a: Box, b: Box) -> float:
@@ -124,11 +122,6 @@ def overlap(a: Box, b: Box) -> float:
     (low_a, high_a), (low_b, high_b) = sizes
     both = float(np.prod(np.clip(np.minimum(high_a, high_b) - np.maximum(low_a, low_b), 0, None)))
     return both / (float(np.prod(high_a - low_a)) + float(np.prod(high_b - low_b)) - both)
-
-
-def _gap(a: Box, b: Box) -> float:
-    """How far two boxes are apart along the axis that parts them most; not above 0 where they meet."""
-    return float(np.max(np.maximum(a.low - b.high, b.low - a.high)))
 
 
 def diagnosis(labels: Iterable[str]) -> str:

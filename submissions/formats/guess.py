@@ -18,29 +18,24 @@ def family_of(paths: Iterable[Path]) -> Family:
     Raises ``FormatError`` where a path is no readable package.
     """
     for path in paths:
-        votes = _votes(path)
+        votes: Counter[str] = Counter()
+        with open_package(path) as package:
+            for file in package.files:
+                suffix = PurePosixPath(file.name).suffix.lower()
+                kinds = [family.key for family in FAMILIES.values() if suffix in family.singles]
+                if len(kinds) == 1:
+                    votes[kinds[0]] += 1
+            if not votes.keys() - {RENDER.key}:  # images may be the textures of meshes, whose OBJ tells nothing by its name
+                files = [file.name for file in package.files if file.name.lower().endswith(".obj")]
+                for name in files[:10]:
+                    data = package.read(name)
+                    # A wireframe's OBJ may carry faces, which it does not read; a mesh's seldom carries lines.
+                    if _LINE.search(data):
+                        votes[WIREFRAME.key] += 1
+                    elif _FACE.search(data):
+                        votes[MESH.key] += 1
+        if len(votes) > 1:
+            del votes[RENDER.key]
         if votes:
             return FAMILIES[votes.most_common(1)[0][0]]
     return WIREFRAME
-
-
-def _votes(path: Path) -> Counter[str]:
-    votes: Counter[str] = Counter()
-    with open_package(path) as package:
-        for file in package.files:
-            suffix = PurePosixPath(file.name).suffix.lower()
-            kinds = [family.key for family in FAMILIES.values() if suffix in family.singles]
-            if len(kinds) == 1:
-                votes[kinds[0]] += 1
-        if not votes.keys() - {RENDER.key}:  # images may be the textures of meshes, whose OBJ tells nothing by its name
-            files = [file.name for file in package.files if file.name.lower().endswith(".obj")]
-            for name in files[:10]:
-                data = package.read(name)
-                # A wireframe's OBJ may carry faces, which it does not read; a mesh's seldom carries lines.
-                if _LINE.search(data):
-                    votes[WIREFRAME.key] += 1
-                elif _FACE.search(data):
-                    votes[MESH.key] += 1
-    if len(votes) > 1:
-        del votes[RENDER.key]
-    return votes

@@ -36,8 +36,15 @@ def sentences(items: Mapping[str, Any], manifest: Manifest) -> list[str]:
             copies.append(item.id)
         box = Box.of(model.vertices)
         one = misfit(box, box_of(item.input, manifest), may_be_part=True) if box is not None else None
-        if one is not None:
-            found.setdefault(_alike(one), []).append((item.id, one))
+        if one is None:
+            continue
+        # One sentence is about all misfits that are alike.
+        alike: Any = (one.kind, one.local)
+        if one.kind is Kind.SIZE:
+            alike = one.kind, round(math.log10(one.ratio))
+        elif one.kind is Kind.AXES:
+            alike = one.kind, one.axes, one.signs
+        found.setdefault(alike, []).append((item.id, one))
     words = [_sentence([name for name, _ in group], [one for _, one in group], manifest) for group in found.values()]
     if copies:
         verb = "has" if len(copies) == 1 else "have"
@@ -51,57 +58,35 @@ def box_of(given: Input, manifest: Manifest) -> Box:
     return box.scaled(UNITS[given.unit] / manifest.unit_scale) if given.unit in UNITS else box
 
 
-def _alike(one: Misfit) -> Any:
-    """Misfits that one sentence can be about."""
-    if one.kind is Kind.SIZE:
-        return one.kind, round(math.log10(one.ratio))
-    return (one.kind, one.axes, one.signs) if one.kind is Kind.AXES else (one.kind, one.local)
-
-
 def _sentence(names: Sequence[str], misfits: Sequence[Misfit], manifest: Manifest) -> str:
     first, who = misfits[0], _names(names)
     is_are, its = ("is", "its") if len(names) == 1 else ("are", "their")
     if first.kind is Kind.SIZE:
         ratio = float(np.median([one.ratio for one in misfits]))
-        times, word = (ratio, "larger") if ratio >= 1 else (1 / ratio, "smaller")
-        guess = _unit(ratio, manifest)
-        return f"{who} {is_are} {_times(times)} times {word} than {its} points{f': {guess}?' if guess else '.'} {_wanted(manifest)}".strip()
+        factor, word = (ratio, "larger") if ratio >= 1 else (1 / ratio, "smaller")
+        exponent = math.log10(factor)
+        if abs(exponent - round(exponent)) <= 0.15:
+            times = f"{10 ** round(exponent):,.0f}"
+        else:
+            times = f"about {round(factor, -max(0, int(exponent) - 1)):,.0f}"
+        # The unit whose numbers are so many times those of the phase's, where one comes near.
+        scale = manifest.unit_scale
+        others = {unit: abs(math.log10(ratio * metres / scale)) for unit, metres in UNITS.items() if metres != scale}
+        nearest = min(others, key=lambda unit: others[unit])
+        guess = f": {NAMES[nearest]}?" if others[nearest] <= NEAR else "."
+        wanted = f"This phase wants {NAMES[manifest.unit]}." if manifest.unit in NAMES else ""
+        return f"{who} {is_are} {times} times {word} than {its} points{guess} {wanted}".strip()
     if first.kind is Kind.AXES:
-        return f"{who} would fit {its} points with {_turn(first)}: another order of axes?"
+        moved = ["xyz"[axis] for n, axis in enumerate(first.axes) if axis != n]
+        turned = ["xyz"[first.axes[n]] for n, sign in enumerate(first.signs) if sign < 0]
+        parts = [f"{' and '.join(sorted(moved))} swapped"] if moved else []
+        parts += [f"{' and '.join(turned)} turned round"] if turned else []
+        return f"{who} would fit {its} points with {' and '.join(parts)}: another order of axes?"
     lie = "lies" if len(names) == 1 else "lie"
     if first.local:
         return f"{who} {lie} near the origin and {its} points far from it: local instead of projected coordinates?"
     distance = float(np.median([one.distance for one in misfits]))
     return f"{who} {lie} {distance:,.3g} {manifest.unit} away from {its} points: an offset?"
-
-
-def _times(ratio: float) -> str:
-    """`1,000` near a power of ten, else `about 39`."""
-    exponent = math.log10(ratio)
-    if abs(exponent - round(exponent)) <= 0.15:
-        return f"{10 ** round(exponent):,.0f}"
-    digits = max(0, int(exponent) - 1)
-    return f"about {round(ratio, -digits):,.0f}"
-
-
-def _unit(ratio: float, manifest: Manifest) -> str:
-    """The unit whose numbers are so many times those of the phase's, in words; empty where none comes near."""
-    others = {unit: abs(math.log10(ratio * scale / manifest.unit_scale)) for unit, scale in UNITS.items() if scale != manifest.unit_scale}
-    nearest = min(others, key=lambda unit: others[unit])
-    return NAMES[nearest] if others[nearest] <= NEAR else ""
-
-
-def _wanted(manifest: Manifest) -> str:
-    """The phase's unit, where it is a length."""
-    return f"This phase wants {NAMES[manifest.unit]}." if manifest.unit in NAMES else ""
-
-
-def _turn(one: Misfit) -> str:
-    moved = [axis for n, axis in enumerate(one.axes) if axis != n]
-    turned = ["xyz"[one.axes[n]] for n, sign in enumerate(one.signs) if sign < 0]
-    parts = [f"{' and '.join(sorted('xyz'[axis] for axis in moved))} swapped"] if moved else []
-    parts += [f"{' and '.join(turned)} turned round"] if turned else []
-    return " and ".join(parts)
 
 
 def folders(files: Iterable[str]) -> list[str]:

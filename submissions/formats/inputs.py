@@ -10,6 +10,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -97,50 +98,42 @@ def of_files(path: Path, items: Collection[str] | None = None, name: str | None 
     """The box and the number of points of each file of a folder, archive or single file, by file name without suffix (of `items` alone,
     if they are given). Files of other kinds are passed over. Raises ``FormatError``."""
     found: dict[str, Input] = {}
-
-    def take(file: str, data: Callable[[], bytes]) -> None:
-        pure = PurePosixPath(file)
-        if pure.suffix.lower() not in READ or (items is not None and pure.stem not in items):
-            return
-        one = _measured(data(), file)
-        if one is not None:
-            before = found.get(pure.stem)
-            found[pure.stem] = one if before is None else _joined(before, one)  # several scans of one item
-
     label = name or path.name
-    if path.is_file() and PurePosixPath(label).suffix.lower() in READ:
-        take(label, path.read_bytes)
-        return found
-    with open_package(path, BOUNDS, name) as package:
-        for file in package.files:
-            take(file.name, partial(package.read, file.name))
+    with ExitStack() as stack:
+        if path.is_file() and PurePosixPath(label).suffix.lower() in READ:
+            contents: list[tuple[str, Callable[[], bytes]]] = [(label, path.read_bytes)]
+        else:
+            package = stack.enter_context(open_package(path, BOUNDS, name))
+            contents = [(file.name, partial(package.read, file.name)) for file in package.files]
+        for file, content in contents:
+            pure = PurePosixPath(file)
+            if pure.suffix.lower() not in READ or (items is not None and pure.stem not in items):
+                continue
+            one = _measured(content(), file)
+            before = found.get(pure.stem)
+            if one is not None and before is not None:  # several scans of one item
+                low, high = np.minimum(before.low, one.low).tolist(), np.maximum(before.high, one.high).tolist()
+                one = Input(tuple(low), tuple(high), before.points + one.points, before.unit)
+            if one is not None:
+                found[pure.stem] = one
     return dict(sorted(found.items()))
 
 
 def _measured(data: bytes, file: str) -> Input | None:
-    points = _points(data, file)
-    if isinstance(points, Input) or not len(points):
-        return points if isinstance(points, Input) else None
-    low, high = points.min(axis=0).tolist(), points.max(axis=0).tolist()
-    return None if low == high else Input(tuple(low), tuple(high), len(points), "")
-
-
-def _joined(a: Input, b: Input) -> Input:
-    low = tuple(min(pair) for pair in zip(a.low, b.low, strict=True))
-    high = tuple(max(pair) for pair in zip(a.high, b.high, strict=True))
-    return Input((low[0], low[1], low[2]), (high[0], high[1], high[2]), a.points + b.points, a.unit)
-
-
-def _points(data: bytes, file: str) -> NDArray[np.float64] | Input:
-    """The points of one file, float64 [N, 3], or at once the box that its header states. Raises ``FormatError``."""
+    """The box and the number of points of one file; None where they have no extent. Raises ``FormatError``."""
     suffix = PurePosixPath(file).suffix.lower()
     if suffix == ".las":
         return _las(data, file)
     if suffix in (".npy", ".npz"):
-        return _array(data, file)
-    if suffix in TEXTS:
-        return _text(data, file)
-    return mesh_files.read_mesh(data, file).vertices
+        points = _array(data, file)
+    elif suffix in TEXTS:
+        points = _text(data, file)
+    else:
+        points = mesh_files.read_mesh(data, file).vertices
+    if not len(points):
+        return None
+    low, high = points.min(axis=0).tolist(), points.max(axis=0).tolist()
+    return None if low == high else Input(tuple(low), tuple(high), len(points), "")
 
 
 def _las(data: bytes, file: str) -> Input:

@@ -30,7 +30,21 @@ def item_of(family: Family, name: str, ids: Collection[str]) -> str | None:
     if not family.grouped:
         return path.stem if path.stem in ids else None
     scenes = {item.partition("/")[0] for item in ids}
-    return next((item for item in _candidates(path, scenes) if item in ids), None)
+    *folders, _ = path.parts
+    stem = path.stem
+    # The ids that the file could be of, the plainest reading first.
+    candidates = [f"{folders[-1]}/{stem}"] if folders else []
+    generated = _GENERATED.fullmatch(stem)
+    if generated and len(folders) > 1:
+        candidates.append(f"{folders[-2]}/{folders[-1]}-{int(generated[1])}")
+    if _PREDICTED in folders:
+        at = len(folders) - 1 - folders[::-1].index(_PREDICTED)
+        candidates += [f"{folders[at - 1]}/{stem}"] if at else []
+        if len(scenes) == 1:
+            candidates += [f"{scene}/{stem}" for scene in scenes]
+    if len(scenes) == 1 and len(folders) <= 1 and not {*folders} & {*_OTHER_OUTPUTS}:
+        candidates += [f"{scene}/{stem}" for scene in scenes]
+    return next((item for item in candidates if item in ids), None)
 
 
 def is_companion(family: Family, name: str) -> bool:
@@ -54,21 +68,3 @@ def normals_of(name: str) -> str:
     path = PurePosixPath(name)
     found = _GENERATED.fullmatch(path.stem)
     return str(path.with_name(f"normal_{found[1]}{path.suffix}")) if found else ""
-
-
-def _candidates(path: PurePosixPath, scenes: Collection[str]) -> list[str]:
-    """The ids that a file could be of, the plainest reading first."""
-    *folders, _ = path.parts
-    stem = path.stem
-    found = [f"{folders[-1]}/{stem}"] if folders else []
-    generated = _GENERATED.fullmatch(stem)
-    if generated and len(folders) > 1:
-        found.append(f"{folders[-2]}/{folders[-1]}-{int(generated[1])}")
-    if _PREDICTED in folders:
-        at = len(folders) - 1 - folders[::-1].index(_PREDICTED)
-        found += [f"{folders[at - 1]}/{stem}"] if at else []
-        if len(scenes) == 1:
-            found += [f"{scene}/{stem}" for scene in scenes]
-    if len(scenes) == 1 and len(folders) <= 1 and not {*folders} & {*_OTHER_OUTPUTS}:
-        found += [f"{scene}/{stem}" for scene in scenes]
-    return found

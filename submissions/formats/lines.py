@@ -132,6 +132,15 @@ def note_number_faults(places: Sequence[int], rows: Sequence[Sequence[bytes]], f
     findings.raise_if_any()
 
 
+def row_numbers(places: Sequence[int], rows: Sequence[Sequence[bytes]], columns: int, findings: Findings) -> NDArray[np.float64]:
+    """All numbers of rows of ``columns`` words each, in a row; raises every word that is none, by the line its row stands in."""
+    values = numbers(b" ".join([word for row in rows for word in row]))
+    if values is None or len(values) != columns * len(rows):
+        note_number_faults(places, rows, findings)
+    assert values is not None
+    return values
+
+
 def word_text(word: bytes) -> str:
     """A word of a file, short and safe to print."""
     return shown(word[:60].decode("utf-8", "replace"))

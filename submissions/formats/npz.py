@@ -46,10 +46,25 @@ def read_members(source: BinaryIO, file: str, rows: Mapping[str, Shape], max_byt
     """``read_npz`` of an open file that the service wrote itself: nothing but the list of members and those named is read."""
     try:
         with zipfile.ZipFile(source) as archive:
-            infos = [info for info in archive.infolist() if _member_name(info) in rows]
-            if len({_member_name(info) for info in infos}) != len(infos):
+            members = [(info.orig_filename.removesuffix(".npy"), info) for info in archive.infolist()]
+            members = [(name, info) for name, info in members if name in rows]
+            if len({name for name, _ in members}) != len(members):
                 raise FormatError(file, "", "holds an array twice under one name")
-            return {_member_name(info): _read_member(archive, info, file, rows[_member_name(info)], max_bytes) for info in infos}
+            found = {}
+            most = max_bytes + MAX_HEADER_BYTES
+            for name, info in members:
+                if info.flag_bits & 0x1:
+                    raise FormatError(file, name, "is encrypted")
+                if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise FormatError(file, name, "is packed by an uncommon method; use numpy.savez_compressed")
+                if info.file_size > most:
+                    raise FormatError(file, name, f"unpacks to {size_text(info.file_size)}, at most {size_text(most)} are taken")
+                with archive.open(info) as stream:
+                    content = stream.read(most + 1)
+                if len(content) != info.file_size:
+                    raise FormatError(file, name, "has another size than the file says; write it again")
+                found[name] = _array(content, file, name, rows[name])
+            return found
     except FormatError:
         raise
     except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError) as error:
@@ -66,26 +81,6 @@ def write_npz(arrays: Mapping[str, NDArray[Any]]) -> bytes:
             info = zipfile.ZipInfo(f"{name}.npy", date_time=_EPOCH)
             archive.writestr(info, member.getvalue(), compress_type=zipfile.ZIP_DEFLATED)
     return target.getvalue()
-
-
-def _member_name(info: zipfile.ZipInfo) -> str:
-    return info.orig_filename.removesuffix(".npy")
-
-
-def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, file: str, row: Shape, max_bytes: int) -> NDArray[Any]:
-    name = _member_name(info)
-    if info.flag_bits & 0x1:
-        raise FormatError(file, name, "is encrypted")
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise FormatError(file, name, "is packed by an uncommon method; use numpy.savez_compressed")
-    most = max_bytes + MAX_HEADER_BYTES
-    if info.file_size > most:
-        raise FormatError(file, name, f"unpacks to {size_text(info.file_size)}, at most {size_text(most)} are taken")
-    with archive.open(info) as stream:
-        content = stream.read(most + 1)
-    if len(content) != info.file_size:
-        raise FormatError(file, name, "has another size than the file says; write it again")
-    return _array(content, file, name, row)
 
 
 def _array(content: bytes, file: str, name: str, row: Shape) -> NDArray[Any]:

@@ -53,7 +53,21 @@ def read_rows(
         count = number(footer, 3, Long)
         if count > max_rows:
             raise FormatError(file, "", f"has {count} rows, at most {max_rows} are taken in this phase")
-        columns = _check_columns(parquet, file, id_columns, number_columns)
+        # The wanted columns that are there, each of a type that makes sense.
+        wanted = {*id_columns, *number_columns}
+        columns = []
+        for index in range(len(parquet.schema)):
+            column = parquet.schema.column(index)
+            top = column.path.split(".")[0]
+            if top not in wanted:
+                continue
+            if column.max_definition_level > _MAX_LEVELS:
+                raise FormatError(file, top, "nests lists too deeply")
+            is_id = top in id_columns
+            types = {"BYTE_ARRAY", "INT32", "INT64"} if is_id else _NUMERIC
+            if column.physical_type not in types or (is_id and column.max_repetition_level) or top in columns:
+                raise FormatError(file, top, "must hold one id per row" if is_id else "must hold lists of numbers")
+            columns.append(top)
         _check_chunks(data, footer, columns, file, id_columns, max_rows, max_values)
         # Ids stay in their dictionary, so one long text shared by all rows is not copied for each.
         ids = [name for name in columns if name in id_columns]
@@ -68,25 +82,6 @@ def read_rows(
         raise FormatError(file, "", f"is a broken parquet file ({reason}); write it again") from None
 
 
-def _check_columns(parquet: Any, file: str, id_columns: Collection[str], number_columns: Collection[str]) -> list[str]:
-    """The wanted columns that are there, each of a type that makes sense."""
-    wanted = {*id_columns, *number_columns}
-    kept = []
-    for index in range(len(parquet.schema)):
-        column = parquet.schema.column(index)
-        name = column.path.split(".")[0]
-        if name not in wanted:
-            continue
-        if column.max_definition_level > _MAX_LEVELS:
-            raise FormatError(file, name, "nests lists too deeply")
-        is_id = name in id_columns
-        types = {"BYTE_ARRAY", "INT32", "INT64"} if is_id else _NUMERIC
-        if column.physical_type not in types or (is_id and column.max_repetition_level) or name in kept:
-            raise FormatError(file, name, "must hold one id per row" if is_id else "must hold lists of numbers")
-        kept.append(name)
-    return kept
-
-
 def _check_chunks(
     data: bytes,
     footer: Fields,
@@ -98,7 +93,12 @@ def _check_chunks(
 ) -> None:
     """Holds the true page headers of every wanted column against the bounds."""
     values = size = id_size = 0
-    for name, chunk in _chunks(footer):
+    chunks = [struct(column, 3) for group in items(footer, 4) for column in items(group, 1)]
+    for chunk in chunks:
+        path = items(chunk, 3)
+        if not path or type(path[0]) is not bytes:
+            raise ValueError("a column without a name")
+        name = path[0].decode("utf-8", "replace")
         if name not in columns:
             continue
         pages = list(_pages(data, chunk, file, name))
@@ -117,17 +117,6 @@ def _check_chunks(
     for total, most in ((size, 16 * max_values + 2_000_000), (id_size, _ID_BYTES * max_rows + 100_000)):
         if total > most:
             raise FormatError(file, "", f"unpacks to {size_text(total)}, far more than this phase's samples can need")
-
-
-def _chunks(footer: Fields) -> Iterator[tuple[str, Fields]]:
-    """The column chunks of a footer: the column's top name, and the chunk's metadata."""
-    for group in items(footer, 4):
-        for column in items(group, 1):
-            chunk = struct(column, 3)
-            path = items(chunk, 3)
-            if not path or type(path[0]) is not bytes:
-                raise ValueError("a column without a name")
-            yield path[0].decode("utf-8", "replace"), chunk
 
 
 class _Page:

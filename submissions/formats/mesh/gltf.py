@@ -84,16 +84,16 @@ class Document:
     def buffer(self, index: Any, where: str) -> memoryview:
         """The bytes of a buffer: the file's own chunk, or a data URI."""
         entry = self.one("buffers", index, where)
-        if index not in self._buffers:
-            self._buffers[index] = memoryview(self._bytes(entry, index, f"buffers[{index}]"))
-        return self._buffers[index]
-
-    def _bytes(self, entry: dict[str, Any], index: int, where: str) -> bytes:
+        if index in self._buffers:
+            return self._buffers[index]
+        where = f"buffers[{index}]"
         length = self.whole(entry, "byteLength", where)
         uri = entry.get("uri")
         if uri is None:
             if index != 0 or self._binary is None:
-                if name := self._stands_in_for(entry, index):
+                owners = [entry, *(view for view in self._all("bufferViews") if type(view) is dict and view.get("buffer") == index)]
+                named = [name for owner in owners if type(owner.get("extensions")) is dict for name in owner["extensions"]]
+                if name := next((name for name in named if name in _COMPRESSED), ""):
                     reason = f"is compressed with {_COMPRESSED[name]} ({name}) and its fallback, {where}, holds no data"
                     raise self.fault("", f"{reason}; export it without compression")
                 raise self.fault(where, f"has no data; {_EMBED}")
@@ -110,13 +110,8 @@ class Document:
                 raise self.fault(where, "has a data URI with broken base64; write it again") from None
         if len(data) < length:
             raise self.fault(where, f"claims {length} bytes but holds {len(data)}; is it cut short?")
-        return data[:length]
-
-    def _stands_in_for(self, entry: dict[str, Any], index: Any) -> str:
-        """The extension that compresses what this buffer is the fallback of: it says so, or views of it do; else empty."""
-        owners = [entry, *(view for view in self._all("bufferViews") if type(view) is dict and view.get("buffer") == index)]
-        named = [name for owner in owners if type(owner.get("extensions")) is dict for name in owner["extensions"]]
-        return next((name for name in named if name in _COMPRESSED), "")
+        self._buffers[index] = memoryview(data)[:length]
+        return self._buffers[index]
 
     def _all(self, kind: str) -> list[Any]:
         found = self.tree.get(kind, [])
@@ -135,7 +130,14 @@ def open_document(data: bytes, file: str) -> Document:
     if type(version) is not str or not version.startswith("2."):
         raise FormatError(file, "asset", f'has the version "{shown(str(version))}", only glTF 2 is read')
     document = Document(file, tree, binary)
-    _refuse_extensions(document)
+    required = document.tree.get("extensionsRequired", [])
+    if type(required) is not list or not all(type(name) is str for name in required):
+        raise document.fault("extensionsRequired", "must be a list of names")
+    for name in required:
+        if name in _COMPRESSED:
+            raise document.fault("", f"is compressed with {_COMPRESSED[name]} ({name}); export it without compression")
+        if name not in _READ and not name.startswith(_HARMLESS):
+            raise document.fault("", f"requires the extension {shown(name)}, which is not read; export it without")
     return document
 
 
@@ -163,17 +165,6 @@ def _chunks(data: bytes, file: str) -> tuple[bytes, bytes | None]:
         raise FormatError(file, "chunk 0", "must be JSON")
     binary = found[1][1] if len(found) > 1 and found[1][0] == _BIN else None
     return found[0][1].rstrip(b"\0 "), binary
-
-
-def _refuse_extensions(document: Document) -> None:
-    required = document.tree.get("extensionsRequired", [])
-    if type(required) is not list or not all(type(name) is str for name in required):
-        raise document.fault("extensionsRequired", "must be a list of names")
-    for name in required:
-        if name in _COMPRESSED:
-            raise document.fault("", f"is compressed with {_COMPRESSED[name]} ({name}); export it without compression")
-        if name not in _READ and not name.startswith(_HARMLESS):
-            raise document.fault("", f"requires the extension {shown(name)}, which is not read; export it without")
 
 
 # Accessors of glTF: typed rows within the bytes of a buffer, plain or sparse, every place checked before it is read.
@@ -286,7 +277,33 @@ class _Instance:
 def read_gltf(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
     """Reads all triangles of the default scene; raises ``FormatError`` naming the element of the file at fault."""
     document = open_document(data, file)
-    found = _instances(document, max_vertices, max_faces)
+    found: list[_Instance] = []
+    n_vertices = n_faces = 0
+    for mesh_index, transform, where in _placed_meshes(document):
+        entry = document.one("meshes", mesh_index, where)
+        for number, primitive in enumerate(document.objects(entry, "primitives", f"meshes[{mesh_index}]")):
+            where = f"meshes[{mesh_index}].primitives[{number}]"
+            mode = document.whole(primitive, "mode", where, _TRIANGLES)
+            if mode not in (_TRIANGLES, _STRIP, _FAN):
+                raise document.fault(where, f"is {_MODES.get(mode, 'of an unknown mode')}, not triangles; export triangles only")
+            if "KHR_draco_mesh_compression" in document.object(primitive, "extensions", where):
+                raise document.fault(where, "is compressed with Draco; export it without compression")
+            if document.objects(primitive, "targets", where):
+                raise document.fault(where, "has morph targets; export the mesh in its final shape")
+            positions = document.object(primitive, "attributes", where).get("POSITION")
+            if positions is None:
+                raise document.fault(where, "has no POSITION; export the mesh with its vertices")
+            n_points = n_corners = row_count(document, positions, where, max_vertices, "vertices")
+            if "indices" in primitive:
+                n_corners = row_count(document, primitive["indices"], where, 3 * max_faces + 2, "corners")
+            if mode == _TRIANGLES and n_corners % 3:
+                raise document.fault(where, f"has {n_corners} corners, which is not a whole number of triangles")
+            claimed = _Instance(primitive, where, transform, n_points, n_corners, mode)
+            n_vertices, n_faces = n_vertices + claimed.n_vertices, n_faces + claimed.n_faces
+            for count, most, what in ((n_vertices, max_vertices, "vertices"), (n_faces, max_faces, "triangles")):
+                if count > most:
+                    raise document.fault("", f"has {count} {what} or more in its scene, at most {most} are taken for this sample")
+            found.append(claimed)
     starts = np.cumsum([0, *(instance.n_vertices for instance in found)])
     face_starts = np.cumsum([0, *(instance.n_faces for instance in found)])
     vertices = np.zeros((int(starts[-1]), 3))
@@ -312,29 +329,27 @@ def read_gltf(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh
 # --- the scene
 
 
-def _instances(document: Document, max_vertices: int, max_faces: int) -> list[_Instance]:
-    """All primitives of the scene, once the sum of their sizes is known to be within the limits."""
-    found: list[_Instance] = []
-    n_vertices = n_faces = 0
-    for mesh_index, transform, where in _placed_meshes(document):
-        entry = document.one("meshes", mesh_index, where)
-        for n, primitive in enumerate(document.objects(entry, "primitives", f"meshes[{mesh_index}]")):
-            instance = _instance(document, primitive, f"meshes[{mesh_index}].primitives[{n}]", transform, max_vertices, max_faces)
-            n_vertices, n_faces = n_vertices + instance.n_vertices, n_faces + instance.n_faces
-            for count, most, what in ((n_vertices, max_vertices, "vertices"), (n_faces, max_faces, "triangles")):
-                if count > most:
-                    raise document.fault("", f"has {count} {what} or more in its scene, at most {most} are taken for this sample")
-            found.append(instance)
-    return found
-
-
 def _placed_meshes(document: Document) -> Iterator[tuple[Any, NDArray[np.float64] | None, str]]:
     """The meshes of the scene with their transforms and the nodes they hang on; every node once, none too deep."""
     if not document.count("nodes"):
         yield from ((n, None, f"meshes[{n}]") for n in range(document.count("meshes")))
         return
     seen: set[int] = set()
-    stack: list[tuple[Any, NDArray[np.float64] | None, int, str]] = [(root, None, 0, where) for root, where in reversed(_roots(document))]
+    # The nodes of the default scene; without any scene, those that are no other node's child.
+    place = "nodes"
+    if document.count("scenes"):
+        scene = document.tree.get("scene", 0)
+        place = f"scenes[{scene}]"
+        roots = document.one("scenes", scene, "scene").get("nodes", [])
+        if type(roots) is not list:
+            raise document.fault(place, 'must have a list as "nodes"')
+    else:
+        lists = [document.one("nodes", n, "nodes").get("children") for n in range(document.count("nodes"))]
+        below = {child for entries in lists if type(entries) is list for child in entries if type(child) is int}
+        roots = [n for n in range(len(lists)) if n not in below]
+        if not roots:
+            raise document.fault("nodes", "are all children of each other; every node must have one parent")
+    stack: list[tuple[Any, NDArray[np.float64] | None, int, str]] = [(root, None, 0, place) for root in reversed(roots)]
     while stack:
         index, above, depth, where = stack.pop()
         node = document.one("nodes", index, where)
@@ -344,7 +359,12 @@ def _placed_meshes(document: Document) -> Iterator[tuple[Any, NDArray[np.float64
         if depth > MAX_DEPTH:
             raise document.fault(where, f"lies more than {MAX_DEPTH} nodes deep")
         seen.add(index)
-        transform = _combined(above, _local(document, node, where))
+        transform = _local(document, node, where)
+        if above is not None and transform is not None:
+            with np.errstate(all="ignore"):
+                transform = above @ transform
+        elif above is not None:
+            transform = above
         if "skin" in node:
             raise document.fault(where, "is moved by a skeleton (skin); export the mesh in its final pose")
         if "EXT_mesh_gpu_instancing" in document.object(node, "extensions", where):
@@ -355,23 +375,6 @@ def _placed_meshes(document: Document) -> Iterator[tuple[Any, NDArray[np.float64
         if type(children) is not list:
             raise document.fault(where, 'must have a list as "children"')
         stack += [(child, transform, depth + 1, where) for child in reversed(children)]
-
-
-def _roots(document: Document) -> list[tuple[Any, str]]:
-    """The nodes of the default scene; without any scene, those that are no other node's child."""
-    if document.count("scenes"):
-        index = document.tree.get("scene", 0)
-        roots = document.one("scenes", index, "scene").get("nodes", [])
-        if type(roots) is not list:
-            raise document.fault(f"scenes[{index}]", 'must have a list as "nodes"')
-        return [(root, f"scenes[{index}]") for root in roots]
-    nodes = [document.one("nodes", n, "nodes") for n in range(document.count("nodes"))]
-    lists = [node.get("children") for node in nodes]
-    children = {child for entries in lists if type(entries) is list for child in entries if type(child) is int}
-    roots = [n for n in range(len(nodes)) if n not in children]
-    if not roots:
-        raise document.fault("nodes", "are all children of each other; every node must have one parent")
-    return [(root, "nodes") for root in roots]
 
 
 def _local(document: Document, node: dict[str, Any], where: str) -> NDArray[np.float64] | None:
@@ -386,7 +389,16 @@ def _local(document: Document, node: dict[str, Any], where: str) -> NDArray[np.f
         return None
     found = np.eye(4)
     if rotation is not None:
-        found[:3, :3] = _rotation(np.array(rotation))
+        quaternion = np.array(rotation)
+        with np.errstate(all="ignore"):
+            x, y, z, w = quaternion / np.linalg.norm(quaternion)
+        found[:3, :3] = np.array(
+            [
+                [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+                [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+                [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+            ]
+        )
     if scale is not None:
         found[:3, :3] *= np.array(scale)
     if translation is not None:
@@ -394,55 +406,7 @@ def _local(document: Document, node: dict[str, Any], where: str) -> NDArray[np.f
     return found
 
 
-def _rotation(quaternion: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A quaternion x, y, z, w as a matrix [3, 3]; it is brought to length 1 first."""
-    with np.errstate(all="ignore"):
-        x, y, z, w = quaternion / np.linalg.norm(quaternion)
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-
-
-def _combined(above: NDArray[np.float64] | None, own: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    if above is None or own is None:
-        return own if above is None else above
-    with np.errstate(all="ignore"):
-        return above @ own
-
-
 # --- one primitive
-
-
-def _instance(
-    document: Document,
-    primitive: dict[str, Any],
-    where: str,
-    transform: NDArray[np.float64] | None,
-    max_vertices: int,
-    max_faces: int,
-) -> _Instance:
-    """A primitive with its sizes as claimed; what is no plain triangle mesh is refused."""
-    mode = document.whole(primitive, "mode", where, _TRIANGLES)
-    if mode not in (_TRIANGLES, _STRIP, _FAN):
-        raise document.fault(where, f"is {_MODES.get(mode, 'of an unknown mode')}, not triangles; export triangles only")
-    if "KHR_draco_mesh_compression" in document.object(primitive, "extensions", where):
-        raise document.fault(where, "is compressed with Draco; export it without compression")
-    if document.objects(primitive, "targets", where):
-        raise document.fault(where, "has morph targets; export the mesh in its final shape")
-    positions = document.object(primitive, "attributes", where).get("POSITION")
-    if positions is None:
-        raise document.fault(where, "has no POSITION; export the mesh with its vertices")
-    n_vertices = row_count(document, positions, where, max_vertices, "vertices")
-    n_corners = n_vertices
-    if "indices" in primitive:
-        n_corners = row_count(document, primitive["indices"], where, 3 * max_faces + 2, "corners")
-    if mode == _TRIANGLES and n_corners % 3:
-        raise document.fault(where, f"has {n_corners} corners, which is not a whole number of triangles")
-    return _Instance(primitive, where, transform, n_vertices, n_corners, mode)
 
 
 def _geometry(document: Document, instance: _Instance) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -452,7 +416,15 @@ def _geometry(document: Document, instance: _Instance) -> tuple[NDArray[np.float
         points = read(document, primitive["attributes"]["POSITION"], where, ("VEC3",)).astype(np.float64)
     corners = np.arange(instance.n_corners)
     if "indices" in primitive:
-        corners = _indices(document, primitive["indices"], where, len(points))
+        index = primitive["indices"]
+        rows = read(document, index, where, ("SCALAR",))
+        if rows.dtype.kind != "u":
+            raise document.fault(f"accessors[{index}]", "must hold whole numbers of at least 0, as it is a list of vertices")
+        corners = rows[:, 0].astype(np.int64)
+        outside = np.flatnonzero(corners >= len(points))
+        if len(outside):
+            said = f"names vertex {corners[outside[0]]}, there are {len(points)}, counted from 0"
+            raise document.fault(f"{where} corner {outside[0]}", said)
     faces = _triangles(corners, instance.mode)
     if instance.transform is None:
         return points, faces
@@ -462,18 +434,6 @@ def _geometry(document: Document, instance: _Instance) -> tuple[NDArray[np.float
         mirrored = np.linalg.det(turn) < 0
     # A mirrored mesh would show its inside.
     return points, faces[:, ::-1] if mirrored else faces
-
-
-def _indices(document: Document, index: Any, where: str, n_vertices: int) -> NDArray[np.int64]:
-    rows = read(document, index, where, ("SCALAR",))
-    if rows.dtype.kind != "u":
-        raise document.fault(f"accessors[{index}]", "must hold whole numbers of at least 0, as it is a list of vertices")
-    corners = rows[:, 0].astype(np.int64)
-    outside = np.flatnonzero(corners >= n_vertices)
-    if len(outside):
-        said = f"names vertex {corners[outside[0]]}, there are {n_vertices}, counted from 0"
-        raise document.fault(f"{where} corner {outside[0]}", said)
-    return corners
 
 
 def _triangles(corners: NDArray[np.int64], mode: int) -> NDArray[np.int64]:

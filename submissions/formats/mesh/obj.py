@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from submissions.formats.arrays import Mesh, Naming, mesh
 from submissions.formats.errors import MAX_FINDINGS_PER_FILE, Findings, FormatError
-from submissions.formats.lines import Block, note_number_faults, numbers, text_blocks, whole_numbers, word_text
+from submissions.formats.lines import Block, numbers, row_numbers, text_blocks, whole_numbers, word_text
 from submissions.formats.mesh.polygons import PLAIN, bytes_of, fan, from_corners
 from submissions.formats.wireframe.obj import IGNORED_RECORDS
 
@@ -125,26 +125,11 @@ def _line_by_line(block: Block, findings: Findings) -> Records:
         if findings.full:
             break
     findings.raise_if_any()
-    found.coordinates = _coordinates(vertex_lines, vertices, findings)
-    found.numbers = _numbers_by_word(face_lines, faces, findings)
-    found.sizes = np.fromiter(map(len, faces), np.int64, len(faces))
-    found.vertex_lines, found.face_lines, found.above = (np.array(rows, np.int64) for rows in (vertex_lines, face_lines, above))
-    return found
-
-
-def _coordinates(lines: list[int], rows: list[list[bytes]], findings: Findings) -> NDArray[np.float64]:
-    values = numbers(b" ".join([word for row in rows for word in row]))
-    if values is None or len(values) != 3 * len(rows):
-        note_number_faults(lines, rows, findings)
-    assert values is not None
-    return values
-
-
-def _numbers_by_word(lines: list[int], rows: list[list[bytes]], findings: Findings) -> NDArray[np.int64]:
-    words = [word.partition(b"/")[0] for row in rows for word in row]
-    values = whole_numbers(b" ".join(words))
-    if values is None or len(values) != len(words):
-        for line, row in zip(lines, rows, strict=True):
+    found.coordinates = row_numbers(vertex_lines, vertices, 3, findings)
+    first_parts = [word.partition(b"/")[0] for row in faces for word in row]
+    written = whole_numbers(b" ".join(first_parts))
+    if written is None or len(written) != len(first_parts):
+        for line, row in zip(face_lines, faces, strict=True):
             for word in row:
                 value = whole_numbers(word.partition(b"/")[0])
                 if value is None or len(value) != 1:
@@ -152,8 +137,11 @@ def _numbers_by_word(lines: list[int], rows: list[list[bytes]], findings: Findin
             if findings.count >= MAX_FINDINGS_PER_FILE:
                 break
         findings.raise_if_any()
-    assert values is not None
-    return values
+    assert written is not None
+    found.numbers = written
+    found.sizes = np.fromiter(map(len, faces), np.int64, len(faces))
+    found.vertex_lines, found.face_lines, found.above = (np.array(rows, np.int64) for rows in (vertex_lines, face_lines, above))
+    return found
 
 
 # Meshes in OBJ: ``v`` and ``f`` records, with the colours of the ``.mtl`` file that stands beside it where there is one.
@@ -178,7 +166,12 @@ class _Reader:
 
     def add(self, records: Records) -> None:
         """Takes a block's records in, once they are known to be within the limits and to name vertices that exist."""
-        self._check_sizes(records)
+        room = self.max_vertices - self.n_vertices
+        if len(records.vertex_lines) > room:
+            self._too_many(records.vertex_lines[room], "vertices", self.max_vertices)
+        over = np.flatnonzero(np.cumsum(records.sizes - 2) > self.max_faces - self.n_triangles)
+        if len(over):
+            self._too_many(records.face_lines[over[0]], "triangles", self.max_faces)
         for polygons_above, words in records.others:
             name = b" ".join(words[1:])
             if words[0] == b"usemtl":
@@ -188,7 +181,19 @@ class _Reader:
         if len(self.materials) > MAX_MATERIALS or len(self.libraries) > MAX_MATERIALS:
             raise FormatError(self.findings.file, "", f"changes its material more than {MAX_MATERIALS} times")
         self.colour_rows += [(self.n_vertices + n, words) for n, words in records.colours]
-        self.corners.append(self._rows_from_zero(records))
+        # Vertex numbers as rows from 0, those that count backwards from their own line resolved.
+        written = records.numbers
+        corners = written - 1
+        backwards = written <= 0
+        if backwards.any():
+            above = np.repeat(records.above + self.n_vertices, records.sizes)
+            lines = np.repeat(records.face_lines, records.sizes)
+            for at in np.flatnonzero((written == 0) | (-written > above))[:MAX_FINDINGS_PER_FILE].tolist():
+                said = f"names vertex {written[at]}, only {above[at]} are defined above it"
+                self.findings.add(f"line {lines[at]}", f"face {said if written[at] else 'names vertex 0, the first vertex is 1'}")
+            self.findings.raise_if_any()
+            corners = np.where(backwards, written + above, corners)
+        self.corners.append(corners)
         self.coordinates.append(records.coordinates)
         self.vertex_lines.append(records.vertex_lines)
         self.sizes.append(records.sizes)
@@ -197,30 +202,8 @@ class _Reader:
         self.n_polygons += len(records.sizes)
         self.n_triangles += int((records.sizes - 2).sum())
 
-    def _check_sizes(self, records: Records) -> None:
-        room = self.max_vertices - self.n_vertices
-        if len(records.vertex_lines) > room:
-            self._too_many(records.vertex_lines[room], "vertices", self.max_vertices)
-        over = np.flatnonzero(np.cumsum(records.sizes - 2) > self.max_faces - self.n_triangles)
-        if len(over):
-            self._too_many(records.face_lines[over[0]], "triangles", self.max_faces)
-
     def _too_many(self, line: int, what: str, most: int) -> None:
         raise FormatError(self.findings.file, f"line {line}", f"there are more than {most} {what}, the most for this sample")
-
-    def _rows_from_zero(self, records: Records) -> NDArray[np.int64]:
-        """Vertex numbers as rows from 0, those that count backwards from their own line resolved; faults by line."""
-        written = records.numbers
-        backwards = written <= 0
-        if not backwards.any():
-            return written - 1
-        above = np.repeat(records.above + self.n_vertices, records.sizes)
-        lines = np.repeat(records.face_lines, records.sizes)
-        for at in np.flatnonzero((written == 0) | (-written > above))[:MAX_FINDINGS_PER_FILE].tolist():
-            said = f"names vertex {written[at]}, only {above[at]} are defined above it"
-            self.findings.add(f"line {lines[at]}", f"face {said if written[at] else 'names vertex 0, the first vertex is 1'}")
-        self.findings.raise_if_any()
-        return np.where(backwards, written + above, written - 1)
 
 
 def read_mesh_obj(data: bytes, file: str, max_vertices: int, max_faces: int, companions: Companions | None = None) -> Mesh:
@@ -260,8 +243,19 @@ def _colours(
     companions: Companions | None,
 ) -> NDArray[np.uint8] | None:
     """Colours of faces: those of their materials, else those of their corners, else plain; None where none has any."""
-    by_corner = _corner_colours(reader, vertex_lines)
-    known = _libraries(reader.libraries, companions)
+    by_corner = None
+    if reader.colour_rows:
+        at, words = [n for n, _ in reader.colour_rows], [words for _, words in reader.colour_rows]
+        values = row_numbers(vertex_lines[at].tolist(), words, 3, reader.findings)
+        # Some writers count to 255 here.
+        given = values if values.max() <= 1 else np.rint(np.clip(values, 0, 255)).astype(np.int64)
+        by_corner = np.full((len(vertex_lines), 3), PLAIN, np.uint8)
+        by_corner[at] = bytes_of(given).reshape(-1, 3)
+    known: dict[bytes, NDArray[np.uint8]] = {}
+    for name in dict.fromkeys(reader.libraries):
+        data = companions(name) if companions else None
+        if data is not None and data.strip():  # a library that is missing costs only its colours
+            known |= read_mtl(data, name)
     used = [known.get(name) for _, name in reader.materials]
     if by_corner is None and all(colour is None for colour in used):
         return None
@@ -271,32 +265,6 @@ def _colours(
         if colour is not None:
             colours[first:last] = colour
     return colours
-
-
-def _corner_colours(reader: _Reader, vertex_lines: NDArray[np.int64]) -> NDArray[np.uint8] | None:
-    """Colours of all vertices, those without one plain; None where none has any."""
-    if not reader.colour_rows:
-        return None
-    at, words = [n for n, _ in reader.colour_rows], [words for _, words in reader.colour_rows]
-    values = numbers(b" ".join([word for row in words for word in row]))
-    if values is None or len(values) != 3 * len(words):
-        note_number_faults(vertex_lines[at].tolist(), words, reader.findings)
-    assert values is not None
-    # Some writers count to 255 here.
-    given = values if values.max() <= 1 else np.rint(np.clip(values, 0, 255)).astype(np.int64)
-    colours = np.full((len(vertex_lines), 3), PLAIN, np.uint8)
-    colours[at] = bytes_of(given).reshape(-1, 3)
-    return colours
-
-
-def _libraries(names: list[str], companions: Companions | None) -> dict[bytes, NDArray[np.uint8]]:
-    """Diffuse colours by material, from the libraries that stand beside the file; a missing one costs only its colours."""
-    found: dict[bytes, NDArray[np.uint8]] = {}
-    for name in dict.fromkeys(names):
-        data = companions(name) if companions else None
-        if data is not None and data.strip():
-            found |= read_mtl(data, name)
-    return found
 
 
 def read_mtl(data: bytes, file: str) -> dict[bytes, NDArray[np.uint8]]:

@@ -72,7 +72,23 @@ def read_ply(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
     """Reads a PLY file; raises ``FormatError`` naming lines or elements. A polygon is a fan around its first corner."""
     findings = Findings(file)
     order, elements, start = _header(data, file)
-    _check_counts(elements, max_vertices, max_faces, len(data) - start, file)
+    # Everything that the header claims, held against the limits and the bytes that follow it.
+    held = len(data) - start
+    for element in elements:
+        most = {"vertex": max_vertices, "face": max_faces}.get(element.name)
+        if most is not None and element.count > most:
+            plural = {"vertex": "vertices", "face": "faces"}[element.name]
+            raise FormatError(file, "", f"has {element.count} {plural}, at most {most} are taken for this sample")
+        if element.count and not element.properties:
+            raise FormatError(file, "", f'has an element "{element.name}" without properties')
+        if element.count > held:
+            raise FormatError(file, "", f'claims {element.count} rows of "{element.name}", {held} bytes follow its header')
+        if element.name == "vertex" and not element.has(*"xyz"):
+            raise FormatError(file, "", "has vertices without x, y and z")
+        if element.name == "face" and element.count and _corners_of(element) is None:
+            raise FormatError(file, "", f"has faces without a list {' or '.join(_CORNERS)}")
+        if element.name == "tristrips" and element.count:
+            raise FormatError(file, "", "holds strips of triangles; export plain faces")
     if order:
         tables = _read_binary(data, start, order, elements, findings)
     else:
@@ -147,7 +163,16 @@ def _header(data: bytes, file: str) -> tuple[str, list[Element], int]:
             elements.append((word_text(words[1]), int(words[2]), []))
             fault = "there are too many elements" if len(elements) > MAX_ELEMENTS else ""
         elif words[0] == b"property" and elements:
-            fault = _add_property(words, elements[-1][2])
+            *kinds, given = words[1:] or [b""]
+            column, columns = word_text(given), elements[-1][2]
+            is_list = kinds[:1] == [b"list"]
+            types = [_KIND_OF.get(kind) for kind in (kinds[1:] if is_list else kinds)]
+            if len(types) != (2 if is_list else 1) or None in types or (is_list and types[0] in ("f4", "f8")):
+                fault = f'"{word_text(b" ".join(words))}" is not a property of PLY'
+            elif len(columns) == MAX_PROPERTIES or column in {other.name for other in columns}:
+                fault = f'the property "{column}" is one too many, or stands there twice'
+            else:
+                columns.append(Property(column, str(types[-1]), str(types[0]) if is_list else ""))
         else:
             fault = f'"{word_text(line)}" is not a line of a PLY header'
         if fault:
@@ -157,38 +182,6 @@ def _header(data: bytes, file: str) -> tuple[str, list[Element], int]:
     if len({name for name, _, _ in elements}) != len(elements):
         raise FormatError(file, "", "has two elements of one name")
     return order, [Element(name, count, tuple(columns)) for name, count, columns in elements], end.end()
-
-
-def _add_property(words: list[bytes], columns: list[Property]) -> str:
-    """Adds the property of a header's line, or returns why not."""
-    *kinds, name = words[1:] or [b""]
-    is_list = kinds[:1] == [b"list"]
-    found = [_KIND_OF.get(kind) for kind in (kinds[1:] if is_list else kinds)]
-    if len(found) != (2 if is_list else 1) or None in found or (is_list and found[0] in ("f4", "f8")):
-        return f'"{word_text(b" ".join(words))}" is not a property of PLY'
-    if len(columns) == MAX_PROPERTIES or word_text(name) in {column.name for column in columns}:
-        return f'the property "{word_text(name)}" is one too many, or stands there twice'
-    columns.append(Property(word_text(name), str(found[-1]), str(found[0]) if is_list else ""))
-    return ""
-
-
-def _check_counts(elements: list[Element], max_vertices: int, max_faces: int, held: int, file: str) -> None:
-    """Everything that the header claims, held against the limits and the bytes that follow it."""
-    for element in elements:
-        most = {"vertex": max_vertices, "face": max_faces}.get(element.name)
-        if most is not None and element.count > most:
-            plural = {"vertex": "vertices", "face": "faces"}[element.name]
-            raise FormatError(file, "", f"has {element.count} {plural}, at most {most} are taken for this sample")
-        if element.count and not element.properties:
-            raise FormatError(file, "", f'has an element "{element.name}" without properties')
-        if element.count > held:
-            raise FormatError(file, "", f'claims {element.count} rows of "{element.name}", {held} bytes follow its header')
-        if element.name == "vertex" and not element.has(*"xyz"):
-            raise FormatError(file, "", "has vertices without x, y and z")
-        if element.name == "face" and element.count and _corners_of(element) is None:
-            raise FormatError(file, "", f"has faces without a list {' or '.join(_CORNERS)}")
-        if element.name == "tristrips" and element.count:
-            raise FormatError(file, "", "holds strips of triangles; export plain faces")
 
 
 def _corners_of(element: Element) -> Property | None:
@@ -206,8 +199,18 @@ def _read_text(rows: Rows, elements: list[Element], findings: Findings) -> dict[
         for piece in rows.take(element.count, f'rows of "{element.name}"'):
             if element.name in ("vertex", "face"):
                 pieces.append(_text_piece(element, kept, piece, findings))
-        if element.name in ("vertex", "face"):
-            tables[element.name] = _joined(element, pieces)
+        if element.name not in ("vertex", "face"):
+            continue
+        columns: dict[str, NDArray[Any]] = {}
+        for column in element.properties:
+            if column.length:
+                continue
+            whole = np.concatenate([np.zeros(0), *(piece.columns[column.name] for piece in pieces)])
+            # Colours alone depend on the type; coordinates are kept as exactly as they are written.
+            columns[column.name] = whole if column.kind[0] == "f" else np.clip(np.nan_to_num(whole), -(2**31), 2**32).astype(np.int64)
+        values = np.concatenate([np.zeros(0), *(piece.values for piece in pieces)])
+        sizes, places = (np.concatenate([_NONE, *(getattr(piece, name) for piece in pieces)]) for name in ("sizes", "places"))
+        tables[element.name] = _Table(columns, values, sizes, places)
     return tables
 
 
@@ -226,19 +229,6 @@ def _text_piece(element: Element, kept: Property | None, piece: Piece, findings:
         else:
             columns[column.name] = cursor.number(column.name)
     return _Table(columns, values, sizes, piece.places)
-
-
-def _joined(element: Element, pieces: list[_Table]) -> _Table:
-    """The pieces of a text element as one, each column in the type that the header gives it."""
-    plain = [column for column in element.properties if not column.length]
-    columns: dict[str, NDArray[Any]] = {}
-    for column in plain:
-        whole = np.concatenate([np.zeros(0), *(piece.columns[column.name] for piece in pieces)])
-        # Colours alone depend on the type; coordinates are kept as exactly as they are written.
-        columns[column.name] = whole if column.kind[0] == "f" else np.clip(np.nan_to_num(whole), -(2**31), 2**32).astype(np.int64)
-    values = np.concatenate([np.zeros(0), *(piece.values for piece in pieces)])
-    sizes, places = (np.concatenate([_NONE, *(getattr(piece, name) for piece in pieces)]) for name in ("sizes", "places"))
-    return _Table(columns, values, sizes, places)
 
 
 # --- binary
@@ -266,7 +256,15 @@ def _binary_lists(data: bytes, at: int, order: str, element: Element, findings: 
     kept = _corners_of(element)
     first = _lengths_at(data, at, order, element) if element.count else None
     if first is not None:
-        kind = np.dtype([entry for column in element.properties for entry in _fields(column, order, first.get(column.name))])
+        fields: list[tuple[Any, ...]] = []
+        for column in element.properties:
+            if column.length:
+                # No name in a header ends with a space, so this one is free.
+                fields.append((f"{column.name} ", order + column.length))
+                fields.append((column.name, order + column.kind, (first[column.name],)))
+            else:
+                fields.append((column.name, order + column.kind))
+        kind = np.dtype(fields)
         if at + element.count * kind.itemsize <= len(data):
             rows = np.frombuffer(data, kind, element.count, at)
             if all((rows[f"{name} "] == length).all() for name, length in first.items()):
@@ -277,13 +275,6 @@ def _binary_lists(data: bytes, at: int, order: str, element: Element, findings: 
                     values, sizes = rows[kept.name].reshape(-1), np.full(element.count, first[kept.name], np.int64)
                 return _Table(columns, values, sizes, _NONE), at + element.count * kind.itemsize
     return _row_by_row(data, at, order, element, kept, findings)
-
-
-def _fields(column: Property, order: str, length: int | None) -> list[tuple[Any, ...]]:
-    if length is None:
-        return [(column.name, order + column.kind)]
-    # No name in a header ends with a space, so this one is free.
-    return [(f"{column.name} ", order + column.length), (column.name, order + column.kind, (length,))]
 
 
 def _lengths_at(data: bytes, at: int, order: str, element: Element) -> dict[str, int] | None:
@@ -341,7 +332,20 @@ def _row_by_row(data: bytes, at: int, order: str, element: Element, kept: Proper
     values = np.zeros(0)
     if kept:
         values = _gathered(data, np.array(lists, np.int64), lengths, np.dtype(order + kept.kind))
-    return _Table(_plain_columns(data, starts, lists, lengths, order, element, kept), values, lengths, _NONE), at
+    # The columns of rows of different lengths, where they stand before any list or right behind the only one.
+    n_lists = sum(bool(column.length) for column in element.properties)
+    columns: dict[str, NDArray[Any]] = {}
+    places = np.array(starts, np.int64)
+    for column in element.properties:
+        size = np.dtype(column.kind).itemsize
+        if not column.length:
+            columns[column.name] = _gathered(data, places, np.ones(len(places), np.int64), np.dtype(order + column.kind))
+            places = places + size
+        elif n_lists == 1 and column is kept:
+            places = np.array(lists, np.int64) + lengths * size
+        else:
+            break
+    return _Table(columns, values, lengths, _NONE), at
 
 
 def _refuse_short(sizes: NDArray[np.int64], findings: Findings) -> None:
@@ -354,22 +358,3 @@ def _gathered(data: bytes, starts: NDArray[np.int64], counts: NDArray[np.int64],
     """Runs of values of one type that begin at the given bytes, one run after the other."""
     places = spread(starts, counts * kind.itemsize)
     return np.frombuffer(np.frombuffer(data, np.uint8)[places].tobytes(), kind)
-
-
-def _plain_columns(
-    data: bytes, starts: list[int], lists: list[int], sizes: NDArray[np.int64], order: str, element: Element, kept: Property | None
-) -> dict[str, NDArray[Any]]:
-    """The colours of rows of different lengths, where they stand before any list or right behind the only one."""
-    n_lists = sum(bool(column.length) for column in element.properties)
-    at = np.array(starts, np.int64)
-    columns: dict[str, NDArray[Any]] = {}
-    for column in element.properties:
-        size = np.dtype(column.kind).itemsize
-        if column.length:
-            if n_lists > 1 or column is not kept:
-                return columns
-            at = np.array(lists, np.int64) + sizes * size
-        else:
-            columns[column.name] = _gathered(data, at, np.ones(len(at), np.int64), np.dtype(order + column.kind))
-            at = at + size
-    return columns

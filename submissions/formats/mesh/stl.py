@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from submissions.formats.arrays import Mesh, Naming, mesh
 from submissions.formats.errors import Findings, FormatError
-from submissions.formats.lines import Block, is_wide, note_number_faults, numbers, spread, text_blocks, word_text
+from submissions.formats.lines import Block, is_wide, numbers, row_numbers, spread, text_blocks, word_text
 
 _HEADER, _TRIANGLE = 84, 50
 _RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
@@ -154,11 +154,7 @@ def _line_by_line(block: Block, findings: Findings) -> _Piece:
         if findings.full:
             break
     findings.raise_if_any()
-    values = numbers(b" ".join([word for row in rows for word in row]))
-    if values is None or len(values) != 3 * len(rows):
-        note_number_faults(places, rows, findings)
-    assert values is not None
-    return b"".join(letters), values, np.array(places, np.int64)
+    return b"".join(letters), row_numbers(places, rows, 3, findings), np.array(places, np.int64)
 
 
 def _check_order(sentence: str, data: bytes, file: str) -> None:
@@ -173,15 +169,11 @@ def _check_order(sentence: str, data: bytes, file: str) -> None:
     good = next((n for n, (is_, should) in enumerate(zip(rest, expected, strict=False)) if is_ != should), len(rest))
     if at + good >= len(sentence):
         raise FormatError(file, "", "ends within a solid, without endsolid; is it cut short?")
-    line = _nth_line(data, file, at + good)
-    raise FormatError(file, f"line {line}", f"is {_WORDS[rest[good]]}, where {_WORDS[expected[good]]} should stand")
-
-
-def _nth_line(data: bytes, file: str, wanted: int) -> int:
-    """The number of line ``wanted``, from 0, among those that are not blank."""
+    wanted, line = at + good, 0  # of the lines that are not blank
     for block in text_blocks(data, file):
         filled = np.flatnonzero(block.words)
         if wanted < len(filled):
-            return block.first + int(filled[wanted])
+            line = block.first + int(filled[wanted])
+            break
         wanted -= len(filled)
-    return 0
+    raise FormatError(file, f"line {line}", f"is {_WORDS[rest[good]]}, where {_WORDS[expected[good]]} should stand")

@@ -46,7 +46,35 @@ def read(package: Package, label: str, background: Colour = WHITE) -> dict[str, 
     faults of all files.
     """
     findings = Findings(label)
-    scenes, prompts = _sorted_out(package, label, findings)
+    scenes: dict[str, _Scene] = {}
+    prompts: dict[str, str] = {}
+    alone = any("/" not in file.name and file.name != PROMPTS and _is_ours(file.name) for file in package.files)
+    scene_name = package.top.rstrip("/") or PurePosixPath(label).stem
+    for file in package.files:
+        if file.name == PROMPTS:
+            prompts = prompts_of(package, file.name, findings)
+            continue
+        if not _is_ours(file.name):
+            continue  # texts that explain
+        path = PurePosixPath(file.name)
+        folders = (scene_name, *path.parts[:-1]) if alone else path.parts[:-1]
+        inner = folders[1:]
+        if not folders or inner not in ((), (MASKS,), (CLEAN,)):
+            where = f"put views into <scene>/, masks into <scene>/{MASKS}/, clean views into <scene>/{CLEAN}/"
+            findings.add("", f"lies in no place a reference has; {where}", file.name)
+            continue
+        scene = scenes.setdefault(folders[0], _Scene())
+        if path.suffix.lower() == ".json":
+            if inner:
+                findings.add("", f"belongs beside the views, not into {inner[0]}/", file.name)
+            else:
+                scene.notes[path.name] = file.name
+            continue
+        named = {(): scene.images, (MASKS,): scene.masks, (CLEAN,): scene.clean}[inner]
+        if path.stem in named:
+            findings.add("", f"gives {path.stem}, which {named[path.stem]} gives too", file.name)
+        else:
+            named[path.stem] = file.name
     views: dict[str, View] = {}
     for name, scene in sorted(scenes.items()):
         views |= _Reader(package, name, scene, background, prompts.get(name, ""), findings).views()
@@ -83,47 +111,9 @@ def _json(content: object) -> bytes:
     return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def _sorted_out(package: Package, label: str, findings: Findings) -> tuple[dict[str, _Scene], dict[str, str]]:
-    """The scenes' files, and the prompts by scene."""
-    scenes: dict[str, _Scene] = {}
-    prompts: dict[str, str] = {}
-    alone = any("/" not in file.name and file.name != PROMPTS and _is_ours(file.name) for file in package.files)
-    scene_name = package.top.rstrip("/") or PurePosixPath(label).stem
-    for file in package.files:
-        if file.name == PROMPTS:
-            prompts = prompts_of(package, file.name, findings)
-            continue
-        if not _is_ours(file.name):
-            continue  # texts that explain
-        parts = PurePosixPath(file.name).parts
-        folders = (scene_name, *parts[:-1]) if alone else parts[:-1]
-        fault = _put(scenes, folders, PurePosixPath(file.name), file.name)
-        if fault:
-            findings.add("", fault, file.name)
-    return scenes, prompts
-
-
 def _is_ours(name: str) -> bool:
     path = PurePosixPath(name)
     return path.suffix.lower() in RENDER.suffixes or path.name in (ROIS, VIEWS)
-
-
-def _put(scenes: dict[str, _Scene], folders: tuple[str, ...], path: PurePosixPath, file: str) -> str:
-    """Files one image or note under its scene; returns what is wrong with its place, or nothing."""
-    inner = folders[1:]
-    if not folders or inner not in ((), (MASKS,), (CLEAN,)):
-        return f"lies in no place a reference has; put views into <scene>/, masks into <scene>/{MASKS}/, clean views into <scene>/{CLEAN}/"
-    scene = scenes.setdefault(folders[0], _Scene())
-    if path.suffix.lower() == ".json":
-        if inner:
-            return f"belongs beside the views, not into {inner[0]}/"
-        scene.notes[path.name] = file
-        return ""
-    kind = {(): scene.images, (MASKS,): scene.masks, (CLEAN,): scene.clean}[inner]
-    if path.stem in kind:
-        return f"gives {path.stem}, which {kind[path.stem]} gives too"
-    kind[path.stem] = file
-    return ""
 
 
 def prompts_of(package: Package, name: str, findings: Findings) -> dict[str, str]:
@@ -147,13 +137,25 @@ class _Reader:
         self.findings = findings
 
     def views(self) -> dict[str, View]:
-        clean = self._clean()
+        images = [image for _, file in sorted(self.scene.clean.items()) if (image := self._image(file))]
+        sizes = sorted({(image.width, image.height) for image in images})
+        if len(sizes) > 1:
+            shown = ", ".join(f"{width} × {height}" for width, height in sizes[:4])
+            self._fault(f"{self.name}/{CLEAN}/", f"holds images of different sizes ({shown}); clean views must have one size")
+        clean = CleanViews.of(images) if len(sizes) == 1 else None
         rois, bare = self._rois(), self._bare()
         found: dict[str, View] = {}
         for view in sorted({*self.scene.images, *bare}):
             image = self._image(self.scene.images[view]) if view in self.scene.images else None
             size = (image.width, image.height) if image else bare.get(view, (0, 0))
-            found[f"{self.name}/{view}"] = View(image, *size, self._mask(view, image), rois.pop(view, ()), clean, self.prompt)
+            mask = None
+            if image is not None and view in self.scene.masks:
+                file = self.scene.masks[view]
+                try:
+                    mask = encoded(read_mask(self.package.read(file), file, (image.width, image.height)))
+                except FormatError as error:
+                    self.findings.add(error.where, error.reason, error.file)
+            found[f"{self.name}/{view}"] = View(image, *size, mask, rois.pop(view, ()), clean, self.prompt)
         for view, file in self.scene.masks.items():
             if view not in self.scene.images:
                 self._fault(file, "is a mask of no view; name it after a view that has a reference image")
@@ -169,25 +171,6 @@ class _Reader:
         except FormatError as error:
             self.findings.add(error.where, error.reason, error.file)
             return None
-
-    def _mask(self, view: str, image: Render | None) -> bytes | None:
-        if image is None or view not in self.scene.masks:
-            return None
-        file = self.scene.masks[view]
-        try:
-            return encoded(read_mask(self.package.read(file), file, (image.width, image.height)))
-        except FormatError as error:
-            self.findings.add(error.where, error.reason, error.file)
-            return None
-
-    def _clean(self) -> CleanViews | None:
-        found = [self._image(file) for _, file in sorted(self.scene.clean.items())]
-        images = [image for image in found if image]
-        sizes = sorted({(image.width, image.height) for image in images})
-        if len(sizes) > 1:
-            shown = ", ".join(f"{width} × {height}" for width, height in sizes[:4])
-            self._fault(f"{self.name}/{CLEAN}/", f"holds images of different sizes ({shown}); clean views must have one size")
-        return CleanViews.of(images) if len(sizes) == 1 else None
 
     def _rois(self) -> dict[str, tuple[Roi, ...]]:
         content = self._note(ROIS)
@@ -212,7 +195,12 @@ class _Reader:
         entries = content if isinstance(content, list) else []
         found = {}
         for entry in entries:
-            view, size = _bare_view(entry)
+            view, size = (entry, (0, 0)) if isinstance(entry, str) else ("", (0, 0))
+            if isinstance(entry, dict) and isinstance(entry.get("view"), str):
+                asked = entry.get("width", 0), entry.get("height", 0)
+                whole = all(type(side) is int and 0 <= side <= most for side, most in zip(asked, RENDER.most, strict=True))
+                if whole and bool(asked[0]) == bool(asked[1]):
+                    view, size = entry["view"], asked
             if not view or view in self.scene.images:
                 why = f"lists {view}, which has a reference image" if view else "holds an entry that is not a view; see the documentation"
                 self._fault(self.scene.notes[VIEWS], why)
@@ -246,14 +234,3 @@ def _roi(entry: Any) -> Roi | None:
     x1, y1, x2, y2 = (float(v) for v in box)
     roi = Roi(x1, y1, x2, y2, entry["label"])
     return None if roi.fault else roi
-
-
-def _bare_view(entry: Any) -> tuple[str, tuple[int, int]]:
-    """A view of ``views.json`` and its size; an empty name where it is none."""
-    if isinstance(entry, str):
-        return entry, (0, 0)
-    if not isinstance(entry, dict) or not isinstance(entry.get("view"), str):
-        return "", (0, 0)
-    size = entry.get("width", 0), entry.get("height", 0)
-    whole = all(type(side) is int and 0 <= side <= most for side, most in zip(size, RENDER.most, strict=True))
-    return (entry["view"], size) if whole and bool(size[0]) == bool(size[1]) else ("", (0, 0))

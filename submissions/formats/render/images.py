@@ -32,7 +32,13 @@ class Header:
 
 def read_header(data: bytes, name: str, kind: str) -> Header:
     """The header of an image whose name says it is a ``kind``. Raises ``FormatError`` where it is not, or is none."""
-    found = _kind(data)
+    found = None
+    if data.startswith(_PNG):
+        found = "png"
+    elif data.startswith(b"\xff\xd8\xff"):
+        found = "jpg"
+    elif data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        found = "webp"
     if found != kind:
         if found is None:
             raise FormatError(name, "", f"is not a {_KINDS[kind]} image, whatever its name says; write it again")
@@ -44,16 +50,6 @@ def read_header(data: bytes, name: str, kind: str) -> Header:
     if not (width and height):
         raise FormatError(name, "", "has no pixels; write the image again")
     return Header(kind, width, height)
-
-
-def _kind(data: bytes) -> str | None:
-    if data.startswith(_PNG):
-        return "png"
-    if data.startswith(b"\xff\xd8\xff"):
-        return "jpg"
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "webp"
-    return None
 
 
 def _png(data: bytes, name: str) -> tuple[int, int]:
@@ -110,7 +106,12 @@ def is_whole(data: bytes) -> bool:
     """Return whether the pixels of the PNG unpack to at least as many bytes as its header asks for. Unpacked piece by piece, and no
     further than that. Raises ``struct.error`` or ``zlib.error`` where it is no PNG at all."""
     width, height, depth, colour, _, _, interlaced = struct.unpack_from(">IIBBBBB", data, _SIGNATURE + 8)
-    missing = _size(width, height, depth * _CHANNELS.get(colour, 1), bool(interlaced))
+    bits = depth * _CHANNELS.get(colour, 1)
+    missing = 0
+    for x, y, dx, dy in _PASSES if interlaced else ((0, 0, 1, 1),):
+        columns, rows = (max(0, -(-(side - start) // step)) for side, start, step in ((width, x, dx), (height, y, dy)))
+        # Each line begins with its filter's number.
+        missing += rows * (1 + (columns * bits + 7) // 8) if columns or not interlaced else 0
     unpacker = zlib.decompressobj()
     for packed in _pixels(data):
         while packed and missing > 0:
@@ -119,17 +120,6 @@ def is_whole(data: bytes) -> bool:
         if missing <= 0 or unpacker.eof:
             break
     return missing <= 0
-
-
-def _size(width: int, height: int, bits: int, interlaced: bool) -> int:
-    """Bytes of the unpacked lines, each with its filter's number."""
-    if not interlaced:
-        return height * (1 + (width * bits + 7) // 8)
-    total = 0
-    for x, y, dx, dy in _PASSES:
-        columns, rows = (max(0, -(-(side - start) // step)) for side, start, step in ((width, x, dx), (height, y, dy)))
-        total += rows * (1 + (columns * bits + 7) // 8) if columns else 0
-    return total
 
 
 def _pixels(data: bytes) -> Iterator[bytes]:
@@ -190,7 +180,8 @@ def read_image(data: bytes, name: str, background: Colour = WHITE, most: Size = 
     """
     with _opened(data, name, most) as image:
         try:
-            size = _oriented_size(image)
+            swaps = (Image.Transpose.TRANSPOSE, Image.Transpose.ROTATE_270, Image.Transpose.TRANSVERSE, Image.Transpose.ROTATE_90)
+            size = (image.height, image.width) if _orientation(image) in swaps else (image.width, image.height)
             if all(wanted) and size != wanted:
                 given, asked = (f"{width} × {height}" for width, height in (size, wanted))
                 raise FormatError(name, "", f"is {given} pixels, this view is {asked}; render it in that size")
@@ -227,7 +218,14 @@ def _opened(data: bytes, name: str, most: Size) -> ImageFile.ImageFile:
     if kind is None:
         raise FormatError(name, "", f"is not an image format ({', '.join(RENDER.suffixes)})")
     header = read_header(data, name, kind)
-    _check_size(name, header.width, header.height, most)
+    # An image may be turned by its orientation, so the longer side is held against the longer bound.
+    if (
+        header.width * header.height > MAX_PIXELS
+        or max(header.width, header.height) > max(most)
+        or min(header.width, header.height) > min(most)
+    ):
+        given, bound = f"{header.width} × {header.height}", f"{most[0]} × {most[1]}"
+        raise FormatError(name, "", f"is {given} pixels; at most {bound}, and {MAX_PIXELS // 10**6} million in all, are taken here")
     try:
         image = Image.open(io.BytesIO(data), formats=(_PILLOW[kind],))
         frames = getattr(image, "n_frames", 1)
@@ -243,13 +241,6 @@ def _opened(data: bytes, name: str, most: Size) -> ImageFile.ImageFile:
     if image.mode in ("P", "PA") and image.palette is None:
         raise FormatError(name, "", "has no palette, which its colours are numbers of; write the image again")
     return image
-
-
-def _check_size(name: str, width: int, height: int, most: Size) -> None:
-    # An image may be turned by its orientation, so the longer side is held against the longer bound.
-    if width * height > MAX_PIXELS or max(width, height) > max(most) or min(width, height) > min(most):
-        given, bound = f"{width} × {height}", f"{most[0]} × {most[1]}"
-        raise FormatError(name, "", f"is {given} pixels; at most {bound}, and {MAX_PIXELS // 10**6} million in all, are taken here")
 
 
 def _require_whole(image: Image.Image, name: str, data: bytes) -> None:
@@ -275,11 +266,6 @@ def _orientation(image: Image.Image) -> Image.Transpose | None:
         return turns.get(found.get(ExifTags.Base.Orientation) or 0)
     except _BROKEN:
         return None
-
-
-def _oriented_size(image: Image.Image) -> Size:
-    swaps = (Image.Transpose.TRANSPOSE, Image.Transpose.ROTATE_270, Image.Transpose.TRANSVERSE, Image.Transpose.ROTATE_90)
-    return (image.height, image.width) if _orientation(image) in swaps else (image.width, image.height)
 
 
 def _channels(given: ImageFile.ImageFile, name: str, data: bytes) -> tuple[NDArray[Any], NDArray[Any] | None]:

@@ -113,7 +113,7 @@ def doubts(views: Mapping[str, View]) -> list[str]:
         masked = [name for name, view in named.items() if view.mask is not None]
         if masked and len(masked) < len(named):
             found.append(f"{scene}: {len(named) - len(masked)} of {len(named)} views have no mask, so masked metrics have no value there.")
-        empty = [name for name in masked if not _mask(named[name]).any()]
+        empty = [name for name in masked if not np.any(named[name].mask_pixels())]
         if empty:
             found.append(f"{empty[0]}: the mask has nothing inside, so masked metrics have no value there ({len(empty)} such).")
         clean = next((view.clean for view in named.values() if view.clean), None)
@@ -124,11 +124,6 @@ def doubts(views: Mapping[str, View]) -> list[str]:
         if same:
             found.append(f"{same[0]}: a clean view of the scene is this very image, so copying it scores full marks ({len(same)} such).")
     return found
-
-
-def _mask(view: View) -> NDArray[np.bool_]:
-    mask = view.mask_pixels()
-    return np.zeros(0, np.bool_) if mask is None else mask
 
 
 def _in_size(pixels: NDArray[np.uint8], size: Size) -> tuple[NDArray[np.uint8], bool]:

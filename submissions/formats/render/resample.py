@@ -19,7 +19,8 @@ def resized(pixels: np.ndarray, width: int, height: int, kind: str) -> np.ndarra
     if (pixels.shape[1], pixels.shape[0]) == (width, height):
         return pixels
     if kind == "area":
-        return _by_area(pixels, width, height)
+        found = _means(_means(pixels.astype(np.float64), height, 0), width, 1)
+        return np.floor(found + 0.5).astype(np.uint8) if pixels.dtype == np.uint8 else found.astype(pixels.dtype)
     if pixels.dtype == np.uint8:
         return np.asarray(Image.fromarray(np.ascontiguousarray(pixels)).resize((width, height), FILTERS[kind]))
     planes = pixels[..., None] if pixels.ndim == 2 else pixels
@@ -37,11 +38,6 @@ def to_size(pixels: np.ndarray, width: int, height: int) -> np.ndarray:
     """
     across, down = min(width, pixels.shape[1]), min(height, pixels.shape[0])
     return resized(resized(pixels, across, down, "area"), width, height, "bicubic")
-
-
-def _by_area(pixels: np.ndarray, width: int, height: int) -> np.ndarray:
-    found = _means(_means(pixels.astype(np.float64), height, 0), width, 1)
-    return np.floor(found + 0.5).astype(np.uint8) if pixels.dtype == np.uint8 else found.astype(pixels.dtype)
 
 
 def _means(values: np.ndarray, n: int, axis: int) -> np.ndarray:

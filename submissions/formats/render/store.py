@@ -39,7 +39,15 @@ def write(items: Mapping[str, Render | View], target: BinaryIO) -> None:
         if item.clean is not None and item.clean.sha256 not in sets:
             sets[item.clean.sha256] = len(clean)
             clean.append({"sha256": item.clean.sha256, "images": [_render(image, blobs) for image in item.clean.images]})
-        listed.append({"id": name, "view": _view(item, blobs, sets)})
+        view = {
+            "size": [item.width, item.height],
+            "image": None if item.image is None else _render(item.image, blobs),
+            "mask": blobs.add(item.mask),
+            "rois": [[roi.x1, roi.y1, roi.x2, roi.y2, roi.label] for roi in item.rois],
+            "clean": None if item.clean is None else sets[item.clean.sha256],
+            "prompt": item.prompt,
+        }
+        listed.append({"id": name, "view": view})
     text = json.dumps({"items": listed, "clean": clean}, separators=(",", ":")).encode()
     target.write(MAGIC + _LENGTH.pack(len(text)) + text)
     for blob in blobs.parts:
@@ -137,17 +145,6 @@ def _render(item: Render, blobs: _Blobs) -> dict[str, Any]:
     return found
 
 
-def _view(item: View, blobs: _Blobs, sets: Mapping[str, int]) -> dict[str, Any]:
-    return {
-        "size": [item.width, item.height],
-        "image": None if item.image is None else _render(item.image, blobs),
-        "mask": blobs.add(item.mask),
-        "rois": [[roi.x1, roi.y1, roi.x2, roi.y2, roi.label] for roi in item.rois],
-        "clean": None if item.clean is None else sets[item.clean.sha256],
-        "prompt": item.prompt,
-    }
-
-
 class _Stored:
     """A stored file that is open: its list, and images on demand."""
 
@@ -172,13 +169,20 @@ class _Stored:
         if "render" in entry:
             return self._render(entry["render"])
         view = entry["view"]
+        clean = None
+        if view["clean"] is not None:
+            # One object for all views of a scene.
+            if view["clean"] not in self._clean:
+                stored = self._sets[view["clean"]]
+                self._clean[view["clean"]] = CleanViews(tuple(self._render(image) for image in stored["images"]), stored["sha256"])
+            clean = self._clean[view["clean"]]
         return View(
             image=None if view["image"] is None else self._render(view["image"]),
             width=view["size"][0],
             height=view["size"][1],
             mask=self._blob(view["mask"]),
             rois=tuple(Roi(*roi) for roi in view["rois"]),
-            clean=None if view["clean"] is None else self._shared(view["clean"]),
+            clean=clean,
             prompt=view["prompt"],
         )
 
@@ -193,13 +197,6 @@ class _Stored:
             raise ValueError("a render without an image")
         width, height = entry["size"]
         return Render(png, width, height, entry.get("resized", False), self._blob(entry.get("normal")))
-
-    def _shared(self, number: int) -> CleanViews:
-        """One object for all views of a scene."""
-        if number not in self._clean:
-            entry = self._sets[number]
-            self._clean[number] = CleanViews(tuple(self._render(image) for image in entry["images"]), entry["sha256"])
-        return self._clean[number]
 
     def _blob(self, place: Place | None) -> bytes | None:
         if place is None:

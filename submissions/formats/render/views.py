@@ -132,7 +132,13 @@ class View:
             return False
         if (self.clean and self.clean.sha256) != (other.clean and other.clean.sha256):
             return False
-        return _same_mask(self, other) and _same_image(self.image, other.image)
+        if self.mask != other.mask:
+            inside, others = self.mask_pixels(), other.mask_pixels()
+            if inside is None or others is None or not np.array_equal(inside, others):
+                return False
+        if self.image is None or other.image is None:
+            return self.image is other.image
+        return self.image.png == other.image.png or np.array_equal(self.image.pixels(), other.image.pixels())
 
     def mask_pixels(self) -> NDArray[np.bool_] | None:
         """bool [H, W], True inside; None where there is no mask."""
@@ -149,19 +155,6 @@ def with_scenes(views: Mapping[str, View]) -> dict[str, View]:
             scenes.setdefault(name.partition("/")[0], []).append(view.image)
     shared = {scene: SceneImages(len(images), images.__getitem__) for scene, images in scenes.items()}
     return {name: replace(view, scene=shared.get(name.partition("/")[0])) for name, view in views.items()}
-
-
-def _same_mask(a: View, b: View) -> bool:
-    if a.mask == b.mask:
-        return True
-    one, other = a.mask_pixels(), b.mask_pixels()
-    return one is not None and other is not None and np.array_equal(one, other)
-
-
-def _same_image(a: Render | None, b: Render | None) -> bool:
-    if a is None or b is None:
-        return a is b
-    return a.png == b.png or np.array_equal(a.pixels(), b.pixels())
 
 
 def encoded(pixels: NDArray[np.uint8]) -> bytes:

@@ -63,28 +63,21 @@ class _Reader:
             self._too_many(number, "edges", self.max_edges)
         before = None
         for word in words:
-            index = self._index(number, word)
+            index = None
+            match = _INDEX.fullmatch(word)
+            value, defined = int(match[1]) if match else 0, len(self.vertex_lines)
+            if not match:
+                self.findings.add(f"line {number}", f'"{word_text(word)}" is not a vertex number')
+            elif value == 0:
+                self.findings.add(f"line {number}", "edge names vertex 0, the first vertex is 1")
+            elif -value > defined:
+                self.findings.add(f"line {number}", f"edge names vertex {value}, only {defined} are defined above it")
+            else:
+                index = value - 1 if value > 0 else defined + value
             if before is not None and index is not None:
                 self.indices.extend((before, index))
                 self.edge_lines.append(number)
             before = index
-
-    def _index(self, number: int, word: bytes) -> int | None:
-        match = _INDEX.fullmatch(word)
-        if not match:
-            self.findings.add(f"line {number}", f'"{word_text(word)}" is not a vertex number')
-            return None
-        value = int(match[1])
-        if value > 0:
-            return value - 1
-        if value == 0:
-            self.findings.add(f"line {number}", "edge names vertex 0, the first vertex is 1")
-            return None
-        defined = len(self.vertex_lines)
-        if -value > defined:
-            self.findings.add(f"line {number}", f"edge names vertex {value}, only {defined} are defined above it")
-            return None
-        return defined + value
 
     def _too_many(self, number: int, what: str, most: int) -> None:
         self.findings.add(f"line {number}", f"there are more than {most} {what}, the most for this sample")

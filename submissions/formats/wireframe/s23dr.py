@@ -42,24 +42,22 @@ def judge_s23dr(data: bytes, name: str, limits: Mapping[str, tuple[int, int]] | 
     if PurePosixPath(name).suffix.lower() == ".parquet":
         rows = read_rows(data, name, ID_COLUMNS, _NUMBERS, max_rows, max_values)
     else:
-        rows = _json_rows(data, name, max_values)
-    return _wireframes(rows, name, limits)
-
-
-def _json_rows(data: bytes, name: str, max_values: int) -> Iterable[Any]:
-    rows = parse_json(data, name, max_values)
-    if type(rows) is not list:
-        raise FormatError(name, "", "must be a list with one object per sample")
-    return rows
-
-
-def _wireframes(
-    rows: Iterable[Any], name: str, limits: Mapping[str, tuple[int, int]] | None
-) -> tuple[dict[str, Wireframe | None], Findings]:
+        rows = parse_json(data, name, max_values)
+        if type(rows) is not list:
+            raise FormatError(name, "", "must be a list with one object per sample")
     findings = Findings(name)
     found: dict[str, Wireframe | None] = {}
     for number, row in enumerate(rows, 1):
-        sample, fault = _sample_id(row)
+        fault, sample = "", ""
+        if type(row) is not dict:
+            fault = "must be an object with order_id, wf_vertices and wf_edges"
+        else:
+            given = next((row[column] for column in ID_COLUMNS if row.get(column) is not None), None)
+            if type(given) not in (int, str):
+                fault = f"has no {ID_COLUMNS[0]} or {ID_COLUMNS[1]}"
+            else:
+                sample = str(given)
+                fault = "" if ITEM_ID.fullmatch(sample) else "has an id that no sample can have"
         if not fault and sample in found:
             fault = "occurs in an earlier row too; give each sample once"
         if not fault and limits is not None and sample not in limits:
@@ -68,31 +66,15 @@ def _wireframes(
             findings.add(f"row {number}{f' ({shown(sample)})' if sample else ''}", fault)
             continue
         most = WIREFRAME.most if limits is None else limits[sample]
-        found[sample] = _row(row, f"row {number} ({sample})", most, findings)
+        where = f"row {number} ({sample})"
+        found[sample] = None
+        absent = [column for column in _NUMBERS[:2] if row.get(column) is None]
+        if absent:
+            findings.add(where, f"has no {absent[0]}")
+            continue
+        vertices = table(row["wf_vertices"], 3, "wf_vertices", most[0], where, findings)
+        edges = table(row["wf_edges"], 2, "wf_edges", most[1], where, findings)
+        edge_score = None if row.get("edge_score") is None else scores(row["edge_score"], where, findings)
+        if vertices is not None and edges is not None:
+            found[sample] = wireframe(vertices, edges, edge_score, counted_from_zero(f"{where} wf_"), findings)
     return found, findings
-
-
-def _sample_id(row: Any) -> tuple[str, str]:
-    """The sample a row is for, and what is wrong with that."""
-    if type(row) is not dict:
-        return "", "must be an object with order_id, wf_vertices and wf_edges"
-    given = next((row[column] for column in ID_COLUMNS if row.get(column) is not None), None)
-    if type(given) is int:
-        given = str(given)
-    if type(given) is not str:
-        return "", f"has no {ID_COLUMNS[0]} or {ID_COLUMNS[1]}"
-    return given, "" if ITEM_ID.fullmatch(given) else "has an id that no sample can have"
-
-
-def _row(row: dict[str, Any], where: str, most: tuple[int, int], findings: Findings) -> Wireframe | None:
-    absent = [column for column in _NUMBERS[:2] if row.get(column) is None]
-    if absent:
-        findings.add(where, f"has no {absent[0]}")
-        return None
-    vertices = table(row["wf_vertices"], 3, "wf_vertices", most[0], where, findings)
-    edges = table(row["wf_edges"], 2, "wf_edges", most[1], where, findings)
-    given = row.get("edge_score")
-    edge_score = None if given is None else scores(given, where, findings)
-    if vertices is None or edges is None:
-        return None
-    return wireframe(vertices, edges, edge_score, counted_from_zero(f"{where} wf_"), findings)
