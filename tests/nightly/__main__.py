@@ -40,16 +40,19 @@ class Stage:
 # goes on for hours and has stages of its own.
 REAL_PROCESSES = (
     *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests" / "nightly" / "evaluation").glob("test_*.py"))),
+    "tests/nightly/evaluation/work",
     "tests/nightly/leaderboard/studies/judge",
     "tests/nightly/leaderboard/test_ready.py",
     "tests/nightly/leaderboard/test_run.py",
 )
 
 STAGES = (
-    Stage("trainings and networks", tuple(f"tests/nightly/evaluation/{name}" for name in ("gate", "metrics", "networks", "training"))),
+    Stage(
+        "trainings and networks", tuple(f"tests/nightly/evaluation/{name}" for name in ("metrics", "networks", "properties", "training"))
+    ),
     Stage("real processes, embedded profile", REAL_PROCESSES),
     Stage("real processes, cluster profile", REAL_PROCESSES, env={"PLUMBLINE_PROFILE": "cluster"}),
-    Stage("statistics", ("tests/nightly/leaderboard/stats",)),
+    Stage("statistics", ("tests/nightly/leaderboard/stats", "tests/nightly/leaderboard/studies/live")),
     Stage("properties on many examples", ("-n", "2", "-m", "hypothesis", "tests/pure"), env={"PLUMBLINE_EXAMPLES": "5"}),
     Stage("large hostile files", ("tests/nightly/submissions",)),
     Stage("fuzzing, 20,000 a format", command=("-m", "tests.fuzz", "--cases", "20000")),

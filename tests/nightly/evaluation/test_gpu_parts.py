@@ -9,9 +9,10 @@ from evaluation.work import worker
 from evaluation.work.sweep import sweep
 from submissions.models import Status
 from tests.cluster.evaluation.test_gpu_parts import METRICS, entry, phase, state
+from tests.support.evaluation.warm_child import warm_child
 from tests.support.processes import Worker, wait_until
 
-__all__ = ["entry", "phase"]  # the fixtures
+__all__ = ["entry", "phase", "warm_child"]  # the fixtures
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
