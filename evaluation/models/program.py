@@ -106,6 +106,13 @@ class MetricProgram(Run):
         except PackageNotFoundError:  # a web server that runs no program
             return False
 
+    @classmethod
+    def newest_of(cls, challenge: Challenge) -> list[MetricProgram]:
+        """The newest version of each of the organizer's programs, in whatever state, by key."""
+        return list(
+            {row.key: row for row in cls.objects.filter(challenge=challenge, scope=challenge.slug).order_by("key", "version")}.values()
+        )
+
     @property
     def progress(self) -> tuple[int, int]:
         """How many of the deciding checks have been done, of how many."""
@@ -122,6 +129,13 @@ class MetricProgram(Run):
             found = files.read(path, name, here=not settings.BROKER_URL)
         except DocumentError as error:
             raise Refused(str(error), "wrong_program") from None
+        return cls.take(challenge, found, actor, scope=scope, is_public=is_public)
+
+    @classmethod
+    def take(
+        cls, challenge: Challenge, found: ProgramFiles, actor: User | None, *, scope: str = "", is_public: bool = False
+    ) -> MetricProgram:
+        """`add` for files that were read."""
         document, scope = found.document, scope or challenge.slug
         if document.kind != challenge.family:
             raise Refused(

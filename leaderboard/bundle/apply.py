@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.utils import timezone
 
-from evaluation.models import EvaluationBatch, PhaseMetric, Reference, ResultTable
+from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Reference, ResultTable
 from leaderboard.bundle.definition import (
     CHALLENGE_FIELDS,
     MANIFEST_FIELDS,
@@ -61,7 +61,9 @@ def facts_of(challenge: Challenge) -> Facts:
             versions={(reference.sha256, reference.groups): reference.version for reference in stored if reference.version is not None},
         )  # fmt: skip
     participants = challenge.participations.exclude(rules_accepted_at=None).count()
-    return Facts(participants=participants, phases=phases, now=now)
+    programs = MetricProgram.objects.newest().filter(challenge=challenge, scope=challenge.slug)
+    ready = frozenset((row.full_key, row.contents) for row in programs)
+    return Facts(participants=participants, phases=phases, now=now, ready=ready)
 
 
 def apply(definition: ChallengeDef, actor: User | None = None, expected: str | None = None) -> Plan:
@@ -93,6 +95,7 @@ class _Work:
         self._challenge()
         self._audit()
         self._people_and_news()
+        self._programs()
         self._files(None, self.plan.before.files if self.plan.before else (), self.after.files)
         for slug in self._removed("phase"):
             remove_phase(self.challenge.phases.get(slug=slug))
@@ -149,6 +152,17 @@ class _Work:
         for row in ChallengeFile.objects.filter(pk__in=[file.pk for file in old.values()]):
             drop_bytes(row.key)
             row.delete()
+
+    def _programs(self) -> None:
+        """What is new is stored and checked as if it had been uploaded."""
+        old = {program.key: program for program in self.plan.before.programs} if self.plan.before else {}
+        for program in self.after.programs:
+            known = old.get(program.key)
+            if known is None or known.sha256 != program.sha256:
+                MetricProgram.take(self.challenge, program.files(), self.actor, is_public=program.is_public)
+            elif known.is_public != program.is_public:
+                row = MetricProgram.objects.get(challenge=self.challenge, key=program.key, version=program.version, contents=program.sha256)
+                row.publish(program.is_public, self.actor)
 
     def _phase(self, position: int, definition: PhaseDef) -> None:
         before = self._before(definition.slug)
@@ -240,6 +254,8 @@ class _Work:
     def _audit(self) -> None:
         """One entry for each thing that changed, with the values before and after."""
         for path, changes in self.plan.things().items():
+            if path and path[-1].startswith("program "):
+                continue  # its model keeps that
             noun = path[-1].split(" ")[0] if path else "challenge"
             verb = "create" if changes[0].kind == "create" and not path else VERBS[changes[0].kind]
             values = [change for change in changes if change.field]

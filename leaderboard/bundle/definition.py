@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from evaluation.programs.files import ProgramFiles
 from evaluation.result_tables import Layout
 
 # The plain columns of each model, in the order in which they are written and shown.
@@ -68,6 +69,17 @@ class FileDef:
     sha256: str
     local_path: Callable[[], Path] = field(compare=False, repr=False)
     pk: int | None = field(default=None, compare=False)  # of a stored one
+
+
+@dataclass(frozen=True)
+class ProgramDef:
+    """A metric program of the organizer's. `sha256` is over the names and contents of its files, which `files` gives."""
+
+    key: str
+    version: int
+    sha256: str
+    is_public: bool
+    files: Callable[[], ProgramFiles] = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -186,6 +198,7 @@ class ChallengeDef:
     organizers: tuple[str, ...] = ()
     announcements: tuple[NewsDef, ...] = ()
     files: tuple[FileDef, ...] = ()
+    programs: tuple[ProgramDef, ...] = ()  # by key; those that it does not name stay
     phases: tuple[PhaseDef, ...] = ()
 
     def phase(self, slug: str) -> PhaseDef | None:

@@ -76,6 +76,10 @@ def _challenge(definition: ChallengeDef, folder: Path) -> dict[str, object]:
         for news in definition.announcements
     ]
     data |= _files(definition.files, folder, "")
+    for program in definition.programs:
+        program.files().unpack(folder / "programs" / program.key)
+    if definition.programs:
+        data["programs"] = [{"path": f"programs/{program.key}", "public": program.is_public} for program in definition.programs]
     data["phases"] = [_phase(phase, folder, FAMILIES[definition.family]) for phase in definition.phases]
     return data
 

@@ -13,6 +13,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import yaml
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, validate_email
 from django.db import models
@@ -20,8 +21,10 @@ from django.db import models
 from evaluation.metrics import registry
 from evaluation.models import PhaseMetric
 from evaluation.networks import weights
+from evaluation.programs import files as program_files
+from evaluation.programs.document import DocumentError
 from leaderboard.bundle import results
-from leaderboard.bundle.definition import IMAGE_FIELDS, PHASE_FIELDS, ChallengeDef, MetricDef, NewsDef, PhaseDef
+from leaderboard.bundle.definition import IMAGE_FIELDS, PHASE_FIELDS, ChallengeDef, MetricDef, NewsDef, PhaseDef, ProgramDef
 from leaderboard.bundle.document import REQUIRED, Problems, Reader, compose, is_null
 from leaderboard.bundle.folder import Folder
 from submissions.kinds import FAMILIES
@@ -59,8 +62,12 @@ def parse(root: Path) -> Bundle:
 
 def _challenge(reader: Reader, folder: Folder) -> ChallengeDef:
     family = reader.choice("family", list(FAMILIES), _default(Challenge, "family"))
+    slug = _column(reader, Challenge, "slug", REQUIRED)
+    programs = _programs(reader, folder, family)
+    with registry.with_programs(program.files().document.spec(slug, program.sha256) for program in programs):
+        phases = tuple(_phase(entry, folder, family) for entry in reader.readers("phases"))
     definition = ChallengeDef(
-        slug=_column(reader, Challenge, "slug", REQUIRED),
+        slug=slug,
         description=folder.markdown(reader, "description"),
         rules=folder.markdown(reader, "rules"),
         family=family,
@@ -71,12 +78,34 @@ def _challenge(reader: Reader, folder: Folder) -> ChallengeDef:
         organizers=tuple(_distinct(reader.problems, reader.texts("organizers"))),
         announcements=tuple(_news(entry, folder) for entry in reader.readers("announcements")),
         files=_files(reader, folder),
-        phases=tuple(_phase(entry, folder, family) for entry in reader.readers("phases")),
+        programs=programs,
+        phases=phases,
     )
     reader.close()
     _check_phases(reader.problems, definition.phases)
     _unique(reader.problems, "announcements", "title and date", [(n.title, n.published_at) for n in definition.announcements])
     return definition
+
+
+def _programs(reader: Reader, folder: Folder, family: str) -> tuple[ProgramDef, ...]:
+    """The metric programs that a list names: `path`, a folder or a .zip, and whether its files are `public`. None of them is run."""
+    found = []
+    for entry in reader.readers("programs"):
+        path, is_public = folder.find(entry, "path"), entry.flag("public", False)
+        entry.close()
+        if path is None:
+            continue
+        try:
+            files = program_files.read(path, here=not settings.BROKER_URL)
+        except DocumentError as error:
+            entry.fault("path", f"expected a metric program; {error}")
+            continue
+        said = files.document
+        if said.kind != family:
+            entry.fault("path", f"expected a metric of {FAMILIES[family].plural}; {said.key} is of the kind {said.kind}")
+        found.append(ProgramDef(said.key, said.version, files.digest, bool(is_public), lambda files=files: files))  # type: ignore[misc]
+    _unique(reader.problems, "programs", "key", [program.key for program in found])
+    return tuple(sorted(found, key=lambda program: program.key))
 
 
 def _news(reader: Reader, folder: Folder) -> NewsDef:

@@ -85,6 +85,7 @@ class Facts:
     participants: int = 0
     phases: Mapping[str, PhaseFacts] = field(default_factory=dict)
     now: datetime | None = None
+    ready: frozenset[tuple[str, str]] = frozenset()  # metric programs that may score: their keys with the challenge's, and digests
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ class Plan:
     changes: tuple[Change, ...]
     rescorings: tuple[Rescoring, ...]
     refusals: tuple[str, ...]
+    waiting: tuple[str, ...] = ()  # what another run will do, once metric programs have been checked
 
     @property
     def is_empty(self) -> bool:
@@ -131,6 +133,8 @@ class Plan:
 
 def make_plan(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) -> Plan:
     """The way from `before` to `after`."""
+    after = _with_stored_programs(before, after)
+    after, waiting = _without_waiting_columns(before, after, facts)
     refusals = [*_refusals(before, after, facts), *_missing_prompts(before, after)]
     if before is not None:
         after = _with_stored_references(before, after, facts)
@@ -141,7 +145,7 @@ def make_plan(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
         reason = _rescoring_reason(old, phase, facts.phases.get(phase.slug, PhaseFacts()))
         if reason:
             rescorings.append(Rescoring(phase.slug, facts.phases.get(phase.slug, PhaseFacts()).scored, reason))
-    return Plan(before, after, tuple(changes), tuple(rescorings), tuple(refusals))
+    return Plan(before, after, tuple(changes), tuple(rescorings), tuple(refusals), tuple(waiting))
 
 
 def _with_stored_references(before: ChallengeDef, after: ChallengeDef, facts: Facts) -> ChallengeDef:
@@ -159,6 +163,36 @@ def _with_stored_references(before: ChallengeDef, after: ChallengeDef, facts: Fa
             phase = replace(phase, reference=replace(new, version=versions.get((new.sha256, new.groups))))
         phases.append(phase)
     return replace(after, phases=tuple(phases))
+
+
+def _with_stored_programs(before: ChallengeDef | None, after: ChallengeDef) -> ChallengeDef:
+    """`after` with the programs that it does not name: values may be theirs, so they are taken away in the console alone."""
+    known = {program.key: program for program in (*(before.programs if before else ()), *after.programs)}
+    return replace(after, programs=tuple(known[key] for key in sorted(known)))
+
+
+def _without_waiting_columns(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) -> tuple[ChallengeDef, list[str]]:
+    """`after` with the columns of programs that may not score yet as they are now, or left out, and a sentence on each."""
+    programs = {f"{after.slug}/{program.key}": program for program in after.programs}
+    phases, waiting = [], []
+    for phase in after.phases:
+        old = before.phase(phase.slug) if before else None
+        now = {metric.slug: metric for metric in old.metrics} if old else {}
+        metrics = []
+        for metric in phase.metrics:
+            program = programs.get(metric.key)
+            if program is None or metric == now.get(metric.slug) or (metric.key, program.sha256) in facts.ready:
+                metrics.append(metric)
+                continue
+            waiting.append(
+                f"Phase {phase.slug}: the column {metric.slug} waits until a worker has found that {metric.key} version {program.version} "
+                "may score; apply the bundle again then."
+            )
+            metrics += [replace(now[metric.slug], is_primary=metric.is_primary)] if metric.slug in now else []
+        if metrics and not any(metric.is_primary for metric in metrics):
+            metrics[0] = replace(metrics[0], is_primary=True)
+        phases.append(replace(phase, metrics=tuple(metrics)))
+    return replace(after, phases=tuple(phases)), waiting
 
 
 def _same_or_new(old: ReferenceDef, new: ReferenceDef | None) -> ReferenceDef:
@@ -187,6 +221,8 @@ def _challenge_changes(before: ChallengeDef | None, after: ChallengeDef, facts: 
             yield Change(REMOVE, (f"organizer {name}",), warning=f"{name} will no longer be able to manage this challenge.")
     yield from _listed((), "announcement", _news(before), _news(after), ("body",))
     yield from _listed((), "file", _files(before), _files(after), ("title", "size", "sha256"))
+    ours, theirs = ({program.key: program for program in holder.programs} if holder else {} for holder in (before, after))
+    yield from _listed((), "program", ours, theirs, ("version", "sha256", "is_public"))
     old_phases = before.phases if before else ()
     slugs = [phase.slug for phase in after.phases]
     for phase in old_phases:
@@ -362,6 +398,14 @@ def _refusals(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
         return
     if before.organizers and not after.organizers:
         yield "A challenge keeps at least one organizer; name one."
+    stored = {program.key: program for program in before.programs}
+    for program in after.programs:
+        known_program = stored.get(program.key, program)
+        if program.sha256 != known_program.sha256 and program.version <= known_program.version:
+            yield (
+                f"Version {known_program.version} of the metric program {program.key} is here with other files; raise version in its "
+                f"metric.yaml to {known_program.version + 1}."
+            )
     if before.family != after.family:
         held = [phase.slug for phase in before.phases if phase.reference is not None]
         if held or any(phase_facts.entries for phase_facts in facts.phases.values()):

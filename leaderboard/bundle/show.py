@@ -28,6 +28,8 @@ def lines(plan: Plan) -> Iterator[str]:
     if not plan.is_empty:
         counts = plan.counts()
         yield f"{counts['create']} to create, {counts['change']} to change, {counts['remove']} to remove."
+    for sentence in plan.waiting:
+        yield f"! {sentence}"
     for sentence in plan.refusals:
         yield f"Refused: {sentence}"
 

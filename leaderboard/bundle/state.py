@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from evaluation.models import EvaluationBatch, PhaseMetric, Reference, ResultTable
+from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Reference, ResultTable
+from evaluation.programs import files as program_files
 from leaderboard.bundle.definition import (
     CHALLENGE_FIELDS,
     PHASE_FIELDS,
@@ -14,6 +15,7 @@ from leaderboard.bundle.definition import (
     NewsDef,
     OpinionsDef,
     PhaseDef,
+    ProgramDef,
     ReferenceDef,
     ResultsDef,
 )
@@ -36,6 +38,7 @@ def read(challenge: Challenge) -> ChallengeDef:
             for row in challenge.announcements.order_by("published_at", "pk")
         ),
         files=in_order(files[None]),
+        programs=tuple(program_definition(row) for row in MetricProgram.newest_of(challenge)),
         phases=tuple(
             phase_definition(phase, in_order(files[phase.pk]))
             for phase in challenge.phases.select_related("parent").prefetch_related("metrics")
@@ -91,6 +94,13 @@ def file_definition(row: ChallengeFile) -> FileDef:
     return FileDef(
         kind=row.kind, name=row.name, title=row.title, size=row.size, sha256=row.sha256, pk=row.pk,
         local_path=lambda: stored_files.store().local_path(row.key),
+    )  # fmt: skip
+
+
+def program_definition(row: MetricProgram) -> ProgramDef:
+    return ProgramDef(
+        key=row.key, version=row.version, sha256=row.contents, is_public=row.is_public,
+        files=lambda: program_files.read(stored_files.store().local_path(row.file_key), "program.zip", here=False),
     )  # fmt: skip
 
 
