@@ -86,7 +86,9 @@ def _require_migrated(**_: object) -> None:
 @worker_ready.connect
 def _start_heartbeat(sender: Any, **_: object) -> None:
     """The worker has reached the broker and listens: its row says so from now on."""
+    from evaluation.work import programs
     from evaluation.work.heartbeat import Heartbeat, Process  # models, which are there once Django is set up
 
-    heartbeat = Heartbeat(Process.Kind.WORKER, queues=sorted(sender.app.amqp.queues.consume_from)).start()
+    queues = sorted(sender.app.amqp.queues.consume_from)
+    heartbeat = Heartbeat(Process.Kind.WORKER, queues, lambda: {"sandboxes": programs.sandboxes()}).start()
     worker_shutdown.connect(lambda **_: heartbeat.stop(), weak=False)

@@ -40,6 +40,7 @@ class Process(models.Model):
     name = models.CharField(max_length=120, unique=True)
     queues = models.JSONField(default=list)  # that a worker listens to
     requests = models.JSONField(default=dict)  # that a web process answered: see leaderboard.service.traffic
+    sandboxes = models.JSONField(default=dict)  # of a worker: what metric programs that run so (python, ...) lack on its machine, or ""
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField(db_index=True)
     worked_at = models.DateTimeField(null=True)  # when the sweeper last ended a round

@@ -471,8 +471,13 @@ def rungs() -> tuple[Rung, ...]:
     )
 
 
+def missing(run: str) -> str:
+    """What a program of this kind (python, script, image) lacks here, and what to install; empty where it is run."""
+    return podman_refusal() if run == "image" else bubblewrap_refusal()
+
+
 def refusal(run: str) -> str:
-    """Why a program of this kind (python, script, image) is not run here, in one sentence; empty where it is."""
-    found = podman_refusal() if run == "image" else bubblewrap_refusal()
+    """Why a program of this kind is not run here, in one sentence; empty where it is."""
+    found = missing(run)
     what = "images" if run == "image" else "metric programs"
     return f"This machine has no sandbox for {what}, so none is run: {found}." if found else ""

@@ -13,6 +13,12 @@ from submissions.storage import stored_files
 AT_MOST = 1800  # seconds of the processor for a check
 
 
+def sandboxes() -> dict[str, str]:
+    """What metric programs lack on this machine, by how those that are known run (python, script, image); empty where they are run."""
+    runs = MetricProgram.objects.order_by().values_list("document__run", flat=True).distinct()
+    return {run: programs.missing(run) for run in runs}
+
+
 def check_once(worker: str) -> bool:
     """Claim a program and do its next check; False if there is none."""
     return leased.claim_one(MetricProgram, worker, check)

@@ -13,7 +13,7 @@ from django.apps import apps
 from django.conf import settings
 from django.core.cache import cache
 from django.db import connection
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Q
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
@@ -22,7 +22,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
 from evaluation.celery import app
-from evaluation.models import OutsideWorker, Part, PictureRun, Process, PropertyRun, Trial
+from evaluation.models import MetricProgram, OutsideWorker, Part, PhaseMetric, PictureRun, Process, PropertyRun, Trial
 from evaluation.programs import sandbox as programs
 from evaluation.work import progress
 from leaderboard.checks import check_squashed_migrations
@@ -176,6 +176,27 @@ def probe_sandbox() -> str:
     return "; ".join([", ".join(there) or "no metric program is run on this machine", *([missing] if missing else [])])
 
 
+def probe_programs() -> str:
+    """Each metric program that scores, or waits to be checked, has a sandbox on a worker's machine."""
+    now = timezone.now()
+    rows = {row.full_key: row for row in MetricProgram.objects.newest()}
+    columns = PhaseMetric.objects.filter(Q(phase__closes_at=None) | Q(phase__closes_at__gt=now), key__in=rows)
+    needed = [
+        (f"The phase {column.phase.challenge.slug}/{column.phase.slug} is scored by the metric program {column.key}", rows[column.key])
+        for column in columns.select_related("phase__challenge")
+    ]
+    needed += [(f"The metric program {row.full_key} waits to be checked", row) for row in MetricProgram.objects.waiting()]
+    workers = Process.objects.live(now).filter(kind=Process.Kind.WORKER)
+    said = list(workers.values_list("sandboxes", flat=True))
+    for sentence, row in needed:
+        run = row.read.run
+        # Of the embedded profile all run on this machine; a worker that does not say, of another version, may have one.
+        lacking = [one.get(run, "") for one in said] if settings.BROKER_URL else [programs.missing(run)]
+        if lacking and all(lacking):
+            raise Unready(f"{sentence}, and no worker's machine has a sandbox for it: {lacking[0]}; then restart the workers.")
+    return f"{_count(len(needed), 'metric program')} in use, each with a sandbox" if needed else "no metric program is in use"
+
+
 PROBES: dict[str, Callable[[], str]] = {
     "database": probe_database,
     "storage": probe_storage,
@@ -184,6 +205,7 @@ PROBES: dict[str, Callable[[], str]] = {
     "gpu": probe_gpu,
     "sweeper": probe_sweeper,
     "disk": probe_disk,
+    "programs": probe_programs,
 }
 
 

@@ -26,8 +26,8 @@ MAX_KEYS = 100_000  # of a Redis, that are looked at
 class Command(BaseCommand):
     help = (
         "Check settings, database, queue, that workers and sweeper run, cache, storage, disk, the limited scoring process, the "
-        "sandboxes of metric programs, the weights "
-        "that phases need, and that boards stand on the current versions of their metrics."
+        "sandboxes of metric programs and that those in use have one, the weights that "
+        "phases need, and that boards stand on the current versions of their metrics."
     )
 
     def handle(self, *args, **options) -> None:
@@ -45,6 +45,7 @@ class Command(BaseCommand):
             "disk": health.probe_disk,
             "scoring": self._scoring,
             "sandbox": health.probe_sandbox,
+            "programs": health.probe_programs,
             "weights": self._weights,
             "values": self._values,
             "waiting": self._waiting,

@@ -9,12 +9,14 @@ import pytest
 from django.core.cache import cache
 from django.utils import timezone
 
-from evaluation.models import Evaluation, Part, Process
+from evaluation.models import Evaluation, MetricProgram, Part, PhaseMetric, Process
+from evaluation.programs import sandbox
 from leaderboard.service import health, traffic
 from leaderboard.service.health import Unready
 from submissions.models import Status, Submission
 from submissions.storage import stored_files
 from submissions.storage.store import StorageError
+from tests.support.evaluation import programs
 from tests.support.factories import archive, received
 
 LONG_AGO = timedelta(hours=2)
@@ -41,6 +43,50 @@ def sentence(probe) -> str:
 @pytest.fixture
 def embedded(settings):
     settings.DATABASE_URL = settings.BROKER_URL = ""
+
+
+@pytest.mark.django_db
+class TestMetricPrograms:
+    """Whether those in use have a sandbox where the workers are."""
+
+    LACKS = "bwrap is not installed; install the package bubblewrap"
+
+    @pytest.fixture
+    def column(self, challenge, phase, tmp_path) -> PhaseMetric:
+        row = programs.ready(challenge, tmp_path)
+        return PhaseMetric.objects.create(phase=phase, slug="own_lengths", key=row.full_key, position=9)
+
+    def test_in_a_cluster_some_worker_must_have_one(self, column, settings):
+        settings.DATABASE_URL = settings.BROKER_URL = "redis://"
+        assert health.probe_programs() == "1 metric program in use, each with a sandbox"
+        process("worker", queues=["cpu"], sandboxes={"python": self.LACKS})
+        process("web")
+        phase = f"{column.phase.challenge.slug}/{column.phase.slug}"
+        assert sentence(health.probe_programs) == (
+            f"The phase {phase} is scored by the metric program {column.key}, and no worker's machine has a sandbox for it: "
+            f"{self.LACKS}; then restart the workers."
+        )
+
+    @pytest.mark.parametrize("there", [{"python": ""}, {}])
+    def test_one_that_has_it_or_does_not_say_is_enough(self, column, settings, there):
+        settings.BROKER_URL = "redis://"
+        process("worker", queues=["cpu"], sandboxes={"python": self.LACKS})
+        process("worker", queues=["cpu"], sandboxes=there)
+        assert health.probe_programs().startswith("1 metric program")
+
+    def test_of_the_embedded_profile_this_machine_counts_and_it_is_not_ready(self, column, embedded, client, monkeypatch):
+        monkeypatch.setattr(sandbox, "missing", lambda run: self.LACKS)
+        assert "install the package bubblewrap" in client.get("/-/ready").json()["failed"]["programs"]
+        column.phase.closes_at = timezone.now() - timedelta(days=1)
+        column.phase.save()
+        assert "programs" not in client.get("/-/ready").json()["failed"]
+
+    def test_one_that_waits_to_be_checked_waits_for_a_sandbox(self, challenge, phase, tmp_path, embedded, monkeypatch):
+        row = programs.ready(challenge, tmp_path)
+        assert health.probe_programs() == "no metric program is in use"
+        MetricProgram.objects.update(state=MetricProgram.State.WAITING)
+        monkeypatch.setattr(sandbox, "missing", lambda run: self.LACKS)
+        assert sentence(health.probe_programs).startswith(f"The metric program {row.full_key} waits to be checked, and no worker")
 
 
 @pytest.mark.django_db
