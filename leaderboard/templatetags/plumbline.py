@@ -1,6 +1,6 @@
 """Tags and filters of every page: `{% load plumbline %}`.
 
-`{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
+`{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{% day at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
 `{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`,
 `{% install_command "score" %}`, `{{ cell|spread }}`, `{{ value|figure }}`, `{{ names|sentence_list }}`, `{% chart figure name %}`.
 """
@@ -91,6 +91,24 @@ def moment(context: template.Context, at: datetime | None, zone: str | None = No
         attributes = format_html('{} title="{}"', attributes, yours)
     time = format_html('<time datetime="{}"{}>{}</time>', f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}", attributes, there)
     return format_html('{} <span class="local">({})</span>', time, yours) if yours and how != "title" else time
+
+
+@register.simple_tag
+def moment_text(at: datetime, zone: str | None = None) -> str:
+    """`at` in `zone` (UTC where none is given) as words alone, for a tooltip."""
+    return in_words(at, zone or "UTC")
+
+
+@register.simple_tag
+def day(at: datetime | None, zone: str | None = None, how: str = "") -> str:
+    """The day of `at` in `zone` (the phase's; UTC where none is given), `14 December 2026`, with the moment in the tooltip: a deadline at
+    23:59 anywhere on Earth is the next day in UTC. `how` is "short" for `14 Dec 2026`, or "bare" for `14 Dec`. Nothing for `at=None`."""
+    if at is None:
+        return ""
+    local = at.astimezone(zoneinfo.ZoneInfo(zone or "UTC"))
+    there = {"short": f"{local.day} {local:%b %Y}", "bare": f"{local.day} {local:%b}"}.get(how, f"{local.day} {local:%B %Y}")
+    attributes = format_html(' title="{}"', in_words(at, zone or "UTC"))
+    return format_html('<time datetime="{}" data-local="none"{}>{}</time>', f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}", attributes, there)
 
 
 def in_words(at: datetime, zone: str, short: bool = False) -> str:

@@ -59,3 +59,7 @@ def test_attributes_are_broken_between_one_another():
 
 def test_every_template_is_as_the_formatter_leaves_it():
     assert [path.name for path in templates() if broken(path.read_text()) != path.read_text()] == []
+
+
+def test_days_and_moments_are_written_by_the_tags_that_know_the_zone():
+    assert [path.name for path in templates() if "|date:" in path.read_text() or "|time:" in path.read_text()] == []

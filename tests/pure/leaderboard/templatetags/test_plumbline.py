@@ -33,8 +33,17 @@ def test_in_tables_the_viewers_time_is_in_the_title():
     assert 'title="your time: 15 December, 07:59"' in html and "span" not in html
 
 
+def test_a_deadline_anywhere_on_earth_is_of_the_day_it_names():
+    end = datetime(2026, 12, 15, 11, 59, tzinfo=UTC)
+    html = shown("{% day at 'Etc/GMT+12' 'short' %}", at=end)
+    time = '<time datetime="2026-12-15T11:59:00Z" data-local="none" title="14 December 2026, 23:59 -12">14 Dec 2026</time>'
+    assert html == time
+    assert shown("{% day at %}", at=end).endswith(">15 December 2026</time>")
+    assert shown("{% day at 'UTC' 'bare' %}", at=end).endswith(">15 Dec</time>")
+
+
 def test_no_moment_is_nothing():
-    assert shown("{% moment at %}", at=None) == ""
+    assert shown("{% moment at %}{% day at %}", at=None) == ""
 
 
 @pytest.mark.parametrize(
