@@ -143,18 +143,46 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
     eligible = list(_entries(phase, batch, columns, audience, now or timezone.now()))
     primary = primary_slug(columns)
     rows = _chosen_rows(phase, batch, eligible, primary)
-    scores = _scores(batch, rows)
     counted = [row.counted for row in rows]
+
+    n_items = len(batch.item_ids)
+    place = {row.submission.pk: index for index, row in enumerate(rows)}
+    by_slug = {metric["slug"]: Values.empty(len(rows), n_items) for metric in batch.metrics}
+    ids = list(place)
+    for start in range(0, len(ids), BUNDLE):
+        bundle = Score.objects.filter(
+            evaluation__batch=batch, evaluation__state="done", evaluation__submission_id__in=ids[start : start + BUNDLE]
+        ).order_by()
+        for submission, slug, value, n, vector in bundle.values_list(
+            "evaluation__submission_id", "slug", "value", "n", "vector"
+        ).iterator():
+            if slug not in by_slug:
+                continue
+            index, values = place[submission], by_slug[slug]
+            values.value[index], values.n[index] = value, n
+            if vector and len(vector) == n_items * 8:
+                values.vectors[index] = np.frombuffer(vector, dtype=np.float64)
+
     metrics, matrices = [], {}
     for metric in columns:
-        values, standing = scores[metric["slug"]], standings.get(metric["slug"])
+        values, standing = by_slug[metric["slug"]], standings.get(metric["slug"])
         if standing is not None and standing.scenes is not None:
             values = values.of_scenes(batch, standing.scenes)
         matrices[metric["slug"]] = uncertainty.unit_matrix(values.vectors, batch.groups, spec_of(metric).level)
         column = _metric(metric, values, matrices[metric["slug"]], counted, standing)
         if standing is not None and standing.ranks and gate.kind_of(spec_of(metric), metric["params"]) == gate.CROSS:
-            column = column.model_copy(update={"clean": _clean_bands(batch, metric["slug"], standing)})
+            # Mean, least and greatest score of each scene's clean views. Every entry's scores hold them, but for views it has not sent.
+            scenes = standing.scenes or tuple(dict.fromkeys(batch.groups))
+            bands: dict[str, tuple[float, float, float]] = {}
+            scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=metric["slug"]).only("part_vectors")
+            for score in scores.order_by("pk")[:ASKED]:
+                bands = score.clean_bands(batch.groups) | bands
+                if bands.keys() >= set(scenes):
+                    break
+            clean = [(scene, *(round(figure, 4) for figure in bands[scene])) for scene in scenes if scene in bands]
+            column = column.model_copy(update={"clean": clean})
         metrics.append(column)
+
     participants = [row for row in eligible if row.takes_part]
     entries = [row.entry for row in rows]
     fingerprints = {metric["slug"]: metric["fingerprint"] for metric in batch.metrics}
@@ -176,7 +204,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
         frozen_at=phase.frozen_since(now) if audience == PUBLIC else None,
         n_teams=len({row.submission.team_id for row in participants}),
         n_entries=len(participants),
-        n_items=len(batch.item_ids),
+        n_items=n_items,
         resampled=unit.noun,
         n_resampled=unit.n,
         inner=unit.inner,
@@ -220,7 +248,13 @@ def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[dict], audi
     One that waits in a column that decides the order is shown and not counted, in no column: so a newer entry of a team does not
     take the place of the one that is ranked.
     """
-    waiting, primary = _waiting(batch), primary_slug(columns)
+    waiting: dict[int, tuple[str, ...]] = {}  # columns without a score of the entry, which was scored with another version of their metric
+    if not batch.is_imported:
+        scores = Prefetch("scores", Score.objects.only("evaluation_id", "slug"))
+        done = batch.evaluations.filter(state="done").order_by().annotate(n_scores=Count("scores"))
+        partly = done.filter(n_scores__lt=len(batch.metrics)).select_related("batch").prefetch_related(scores)
+        waiting = {evaluation.submission_id: tuple(column["slug"] for column in evaluation.waiting()) for evaluation in partly}
+    primary = primary_slug(columns)
     deciding = {metric["slug"] for metric in columns if metric["in_ranking"] and phase.ranking != "primary"} | {primary}
     frozen = phase.frozen_since(now)
     entries = Submission.objects.filter(RANKED if audience == ORGANIZERS else on_board(phase, now), phase=phase)
@@ -237,16 +271,6 @@ def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[dict], audi
         yield row
 
 
-def _waiting(batch: EvaluationBatch) -> dict[int, tuple[str, ...]]:
-    """By entry, the columns that it has no score in, because it was scored when the code had another version of their metric."""
-    if batch.is_imported:
-        return {}
-    scores = Prefetch("scores", Score.objects.only("evaluation_id", "slug"))
-    done = batch.evaluations.filter(state="done").order_by().annotate(n_scores=Count("scores"))
-    partly = done.filter(n_scores__lt=len(batch.metrics)).select_related("batch").prefetch_related(scores)
-    return {evaluation.submission_id: tuple(column["slug"] for column in evaluation.waiting()) for evaluation in partly}
-
-
 def _chosen_rows(phase: Phase, batch: EvaluationBatch, eligible: list[Row], primary: str | None) -> list[Row]:
     """The entries of each team that the phase counts; baselines, hidden, disqualified and waiting ones stay."""
     rule = phase.entries
@@ -254,7 +278,14 @@ def _chosen_rows(phase: Phase, batch: EvaluationBatch, eligible: list[Row], prim
         return eligible
     if rule == Phase.Entries.CHOSEN:
         return [row for row in eligible if not row.counted or row.submission.is_chosen]
-    best_first = list(reversed(eligible)) if rule == Phase.Entries.LATEST else _by_primary(batch, eligible, primary)
+    best_first = eligible
+    if rule == Phase.Entries.LATEST:
+        best_first = eligible[::-1]
+    elif primary is not None:  # by its value, the earlier of equals first, those without a value last
+        scores = Score.objects.filter(evaluation__batch=batch, slug=primary, evaluation__state="done")
+        values = dict(scores.values_list("evaluation__submission_id", "value"))
+        higher = spec_of(next(m for m in batch.metrics if m["slug"] == primary)).higher_is_better
+        best_first = [eligible[i] for i in ranking.order([values.get(row.submission.pk) for row in eligible], higher)]
     kept: dict[int, Row] = {}
     for row in best_first:
         if row.counted:
@@ -263,54 +294,7 @@ def _chosen_rows(phase: Phase, batch: EvaluationBatch, eligible: list[Row], prim
     return [row for row in eligible if not row.counted or row.submission.pk in chosen]
 
 
-def _by_primary(batch: EvaluationBatch, rows: list[Row], primary: str | None) -> list[Row]:
-    """Best first by the primary metric, the earlier of equals first, those without a value last."""
-    if primary is None:
-        return rows
-    scores = Score.objects.filter(evaluation__batch=batch, slug=primary, evaluation__state="done")
-    values = dict(scores.values_list("evaluation__submission_id", "value"))
-    higher = spec_of(next(m for m in batch.metrics if m["slug"] == primary)).higher_is_better
-    return [rows[i] for i in ranking.order([values.get(row.submission.pk) for row in rows], higher)]
-
-
 # --- their scores --------------------------------------------------------------------------
-
-
-def _scores(batch: EvaluationBatch, rows: list[Row]) -> dict[str, Values]:
-    """Every metric's scores under the batch, by slug."""
-    n_items = len(batch.item_ids)
-    place = {row.submission.pk: index for index, row in enumerate(rows)}
-    by_slug = {metric["slug"]: Values.empty(len(rows), n_items) for metric in batch.metrics}
-    columns = ("evaluation__submission_id", "slug", "value", "n", "vector")
-    ids = list(place)
-    for start in range(0, len(ids), BUNDLE):
-        bundle = Score.objects.filter(
-            evaluation__batch=batch, evaluation__state="done", evaluation__submission_id__in=ids[start : start + BUNDLE]
-        ).order_by()
-        for submission, slug, value, n, vector in bundle.values_list(*columns).iterator():
-            if slug not in by_slug:
-                continue
-            index, values = place[submission], by_slug[slug]
-            values.value[index], values.n[index] = value, n
-            if vector and len(vector) == n_items * 8:
-                values.vectors[index] = np.frombuffer(vector, dtype=np.float64)
-    return by_slug
-
-
-def _clean_bands(batch: EvaluationBatch, slug: str, standing: Standing) -> list[tuple[str, float, float, float]]:
-    """(scene, mean, least, greatest score of its clean views) of the scenes that a column ranks by, of what judges by clean views.
-
-    Every entry's scores hold them, but for the views that it has not sent.
-    """
-    scenes = standing.scenes or tuple(dict.fromkeys(batch.groups))
-    found: dict[str, tuple[float, float, float]] = {}
-    scores = Score.objects.filter(evaluation__batch=batch, evaluation__state="done", slug=slug).only("part_vectors")
-    for score in scores.order_by("pk")[:ASKED]:
-        found = score.clean_bands(batch.groups) | found
-        if found.keys() >= set(scenes):
-            break
-    bands = [(scene, found[scene]) for scene in scenes if scene in found]
-    return [(scene, round(mean, 4), round(least, 4), round(greatest, 4)) for scene, (mean, least, greatest) in bands]
 
 
 # --- figures -------------------------------------------------------------------------------

@@ -22,11 +22,28 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 _LATEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
-    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", '"': "''", "–": "--", "—": "---", "−": r"$-$", "±": r"$\pm$", "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$", "ρ": r"$\rho$",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "''",
+    "–": "--",
+    "—": "---",
+    "−": r"$-$",
+    "±": r"$\pm$",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "ρ": r"$\rho$",
+}
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]|~#!]")
 
 
@@ -142,19 +159,34 @@ def to_csv(table: Table) -> str:
 
 def to_json(table: Table) -> str:
     """One object: ``caption``, ``columns``, and ``rows`` with their ``scores`` by slug, in full."""
-    caption = table.caption
-    data = {
-        "caption": {
-            "challenge": caption.challenge,
-            "phase": caption.phase,
-            "snapshot": caption.snapshot,
-            "date": caption.date,
-            "address": caption.address,
+    caption = asdict(table.caption)
+    if not table.caption.people:
+        del caption["people"]
+    columns = []
+    for column in table.columns:
+        about: dict[str, Any] = {name: getattr(column, name) for name in ("slug", "title", "higher_is_better", "unit")}
+        if column.people is not None:
+            about["people"] = {name: asdict(figure) for name, figure in column.people.figures.items()}
+            if "decided" in column.people.figures:
+                about["people"]["tier"] = column.people.tier
+            if column.people.trained:
+                about["people"]["trained"] = column.people.trained
+        columns.append(about)
+    rows = [
+        {
+            "rank": row.rank,
+            "rank_interval": _pair(row.rank_low, row.rank_high),
+            "entry": row.entry,
+            "team": row.team,
+            "flags": list(row.flags),
+            "scores": {
+                column.slug: {"value": _number(cell.value), "ci": _pair(cell.low, cell.high), "rank": cell.rank}
+                for column, cell in zip(table.columns, row.cells, strict=True)
+            },
         }
-        | ({"people": caption.people} if caption.people else {}),
-        "columns": [_column_object(column) for column in table.columns],
-        "rows": [_row_object(table.columns, row) for row in table.rows],
-    }
+        for row in table.rows
+    ]
+    data = {"caption": caption, "columns": columns, "rows": rows}
     return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
@@ -172,7 +204,14 @@ def to_latex(table: Table) -> str:
         r"\midrule",
     ]
     for number, row in enumerate(table.rows):
-        cells = [_latex_cell(cell, column, number in chosen) for cell, column, chosen in zip(row.cells, table.columns, best, strict=True)]
+        cells = []
+        for cell, column, chosen in zip(row.cells, table.columns, best, strict=True):
+            own = rounded(cell.value, cell.low, cell.high, column.bounds, column.decimals)
+            text = rf"\textbf{{{_latex(own.text)}}}" if number in chosen else _latex(own.text)
+            if own.up:  # the two sides, stacked
+                cells.append(rf"{text}$^{{{own.up}}}_{{{own.down.replace('−', '-')}}}$")
+            else:
+                cells.append(f"{text} {_latex(own.half)}".rstrip())
         lines.append(" & ".join([_latex(_rank_text(row)), _latex(_entry_text(row)), *cells]) + r" \\")
     people_rows = _people_rows(table)
     if people_rows:
@@ -192,9 +231,11 @@ def to_markdown(table: Table) -> str:
     lines.append(_markdown_line(["Rank", "Entry", *(_markdown(_title(column)) for column in table.columns)]))
     lines.append(_markdown_line(["---:", ":---", *["---:"] * len(table.columns)]))
     for number, row in enumerate(table.rows):
-        cells = [
-            _markdown_cell(cell, column, number in chosen) for cell, column, chosen in zip(row.cells, table.columns, best, strict=True)
-        ]
+        cells = []
+        for cell, column, chosen in zip(row.cells, table.columns, best, strict=True):
+            own = rounded(cell.value, cell.low, cell.high, column.bounds, column.decimals)
+            text = _markdown(own.text)
+            cells.append(f"{f'**{text}**' if number in chosen else text} {_markdown(own.spread)}".rstrip())
         lines.append(_markdown_line([_rank_text(row), _markdown(_entry_text(row)), *cells]))
     for title, texts in _people_rows(table):
         lines.append(_markdown_line(["", f"*{_markdown(title)}*", *(_markdown(cell) for cell in texts)]))
@@ -214,16 +255,6 @@ def _people_cells(column: Column) -> list[tuple[str, float | str | None]]:
     return [*found, ("trained", column.people.trained)] if column.people.trained else found
 
 
-def _column_object(column: Column) -> dict[str, Any]:
-    said: dict[str, Any] = {"slug": column.slug, "title": column.title, "higher_is_better": column.higher_is_better, "unit": column.unit}
-    if column.people is None:
-        return said
-    told: dict[str, Any] = {name: asdict(figure) for name, figure in column.people.figures.items()}
-    if "decided" in told:
-        told["tier"] = column.people.tier
-    return said | {"people": told | ({"trained": column.people.trained} if column.people.trained else {})}
-
-
 def _people_rows(table: Table) -> list[tuple[str, list[str]]]:
     """Lines that say how far each column agrees with people, with their cells as plain text; none where nobody judged."""
     found = []
@@ -232,49 +263,18 @@ def _people_rows(table: Table) -> list[tuple[str, list[str]]]:
         figures = [column.people.figures.get(name) if column.people else None for column in table.columns]
         # Below the smallest numbers of people and items there is no figure.
         if any(figure is not None and figure.value is not None and (figure.low is not None or name != "decided") for figure in figures):
-            found.append((title, [_agreement_text(figure) for figure in figures]))
+            texts = []
+            for figure in figures:
+                ends = f" ({figure.low:.2f} to {figure.high:.2f})" if figure is not None and figure.low is not None else ""
+                texts.append("–" if figure is None or figure.value is None else f"{figure.value:.2f}{ends}")
+            found.append((title, texts))
     return found
-
-
-def _agreement_text(figure: Agreement | None) -> str:
-    if figure is None or figure.value is None:
-        return "–"
-    return f"{figure.value:.2f}" + (f" ({figure.low:.2f} to {figure.high:.2f})" if figure.low is not None else "")
-
-
-def _row_object(columns: Sequence[Column], row: Row) -> dict[str, Any]:
-    scores = {
-        column.slug: {"value": _number(cell.value), "ci": _pair(cell.low, cell.high), "rank": cell.rank}
-        for column, cell in zip(columns, row.cells, strict=True)
-    }
-    return {
-        "rank": row.rank,
-        "rank_interval": _pair(row.rank_low, row.rank_high),
-        "entry": row.entry,
-        "team": row.team,
-        "flags": list(row.flags),
-        "scores": scores,
-    }
 
 
 def _best(table: Table) -> list[set[int]]:
     """Per column the rows that share the first place of the whole board; rows that do not count have no place."""
     columns = range(len(table.columns))
     return [{number for number, row in enumerate(table.rows) if row.cells[index].rank == 1} for index in columns]
-
-
-def _latex_cell(cell: Cell, column: Column, is_best: bool) -> str:
-    own = rounded(cell.value, cell.low, cell.high, column.bounds, column.decimals)
-    text = rf"\textbf{{{_latex(own.text)}}}" if is_best else _latex(own.text)
-    if own.up:  # the two sides, stacked
-        return rf"{text}$^{{{own.up}}}_{{{own.down.replace('−', '-')}}}$"
-    return f"{text} {_latex(own.half)}".rstrip()
-
-
-def _markdown_cell(cell: Cell, column: Column, is_best: bool) -> str:
-    own = rounded(cell.value, cell.low, cell.high, column.bounds, column.decimals)
-    text = _markdown(own.text)
-    return f"{f'**{text}**' if is_best else text} {_markdown(own.spread)}".rstrip()
 
 
 def _rank_text(row: Row) -> str:

@@ -104,11 +104,24 @@ def front(board: Board) -> Front | None:
         lines = drawn.lines if drawn else ()
         named = {line.id for line in lines} | {claim.metrics[1], claim.people[1]}
         parted = Parted(
-            metrics=claim.metrics, people=claim.people, ends=claim.ends, opinions=people.opinions, basis=people.basis,
-            made_up=people.study.made_up, imported=board.imported is not None, lines=lines, ids=tuple(sorted(named)),
-        )  # fmt: skip
+            metrics=claim.metrics,
+            people=claim.people,
+            ends=claim.ends,
+            opinions=people.opinions,
+            basis=people.basis,
+            made_up=people.study.made_up,
+            imported=board.imported is not None,
+            lines=lines,
+            ids=tuple(sorted(named)),
+        )
     return Front(
-        id=entry.id, name=entry.name, team=entry.team, metric=metric.title, value=cell(metric, first).text, top=tuple(top),
-        judgements=board.people.judgements if board.people is not None and column is not None else 0, parted=parted,
+        id=entry.id,
+        name=entry.name,
+        team=entry.team,
+        metric=metric.title,
+        value=cell(metric, first).text,
+        top=tuple(top),
+        judgements=board.people.judgements if board.people is not None and column is not None else 0,
+        parted=parted,
         level=sum(rank == 1 for rank, _ in ranked),
-    )  # fmt: skip
+    )

@@ -75,131 +75,104 @@ def steps(moments: Sequence[Moment], left: Mapping[int, str] | None = None) -> l
     no more, by its id, where that may be said."""
     found = []
     for before, after in zip([None, *moments], moments, strict=False):
-        changes = _opened(after.board) if before is None else _changes(before.board, after.board, left or {})
-        if before is not None and after.at < before.at:
-            changes = [Change("again", "A ranking of before, of the moment given here, stands again."), *changes]
-        found.append(Step(after.digest, after.at, _first(after.board), len(after.board.entries), tuple(changes)))
+        board = after.board
+        n = len(board.entries)
+        if before is None:
+            changes = [Change("opened", f"The oldest ranking that is kept: {n:,} {'entry' if n == 1 else 'entries'}.")]
+        else:
+            changes = _changes(before.board, board, left or {})
+            if after.at < before.at:
+                changes = [Change("again", "A ranking of before, of the moment given here, stands again."), *changes]
+        leaders = [board.entries[at].name for at in board.overall.order if board.overall.rank[at] == 1]
+        first = "" if not leaders else leaders[0] if len(leaders) == 1 else f"{leaders[0]} and {len(leaders) - 1} more, level"
+        found.append(Step(after.digest, after.at, first, n, tuple(changes)))
     return found[::-1]
 
 
-def _first(board: Board) -> str:
-    """Who is first, in words; empty where nobody is ranked."""
-    names = [board.entries[n].name for n in board.overall.order if board.overall.rank[n] == 1]
-    if not names:
-        return ""
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more, level"
-
-
-def _opened(board: Board) -> list[Change]:
-    n = len(board.entries)
-    return [Change("opened", f"The oldest ranking that is kept: {n:,} {'entry' if n == 1 else 'entries'}.")]
-
-
 def _changes(before: Board, after: Board, left: Mapping[int, str]) -> list[Change]:
-    found = [*_scored(before, after)]
+    """What differs between two rankings, and why, as far as it may be said."""
+    found = []
+    if before.batch != after.batch:
+        columns, now_columns = ({metric.slug: metric for metric in board.metrics} for board in (before, after))
+        why = ["under a new version of the reference"] if before.reference != after.reference else []
+        added = [metric.title for slug, metric in now_columns.items() if slug not in columns]
+        removed = [metric.title for slug, metric in columns.items() if slug not in now_columns]
+        other = [m.title for slug, m in now_columns.items() if slug in columns and columns[slug].fingerprint != m.fingerprint]
+        for words, titles in (("with {} added", added), ("without {}", removed), ("with another definition of {}", other)):
+            if titles:
+                why.append(words.format(_names(titles)))
+        found.append(Change("scored", f"All entries were scored anew{', ' + '; '.join(why) if why else ''}."))
+
     old, new = ({entry.id: n for n, entry in enumerate(board.entries)} for board in (before, after))
     entered = [n for pk, n in new.items() if pk not in old and after.entries[n].name != HIDDEN_NAME]
-    gone = [n for pk, n in old.items() if pk not in new]
-    if entered:
-        found.append(Change("entered", _entered(after, entered)))
-    found += _left(before, after, gone, left)
-    found += _moved(before, after, old, new)
-    found += _people(before, after)
-    changed = [
-        after.entries[new[pk]].name
-        for pk in old.keys() & new.keys()
-        if _about(before.entries[old[pk]]) != _about(after.entries[new[pk]]) and after.entries[new[pk]].name != HIDDEN_NAME
-    ]
+    if len(entered) > NAMED:
+        names = [after.entries[n].name for n in entered[:NAMED]]
+        found.append(Change("entered", f"{len(entered)} new entries: {', '.join(names)} and {len(entered) - NAMED} more."))
+    elif entered:
+        said = []
+        for n in entered:
+            entry, rank = after.entries[n], after.overall.rank[n]
+            team = f" by {entry.team}" if entry.team and after.imported is None else ""
+            said.append(f"{entry.name}{team}, {f'at rank {rank}' if rank is not None else 'without a rank'}")
+        found.append(Change("entered", f"New: {'; '.join(said)}."))
+
+    # Who is gone, and why: their team's better or later entry, or what `left` says. Hidden ones are counted, not named.
+    gone, n_hidden = [], 0
+    teams = {entry.team_id: entry.name for entry in after.entries if entry.counted}
+    rules = {"best": "a better entry", "latest": "a later entry", "chosen": "another choice"}
+    for pk, n in old.items():
+        if pk in new:
+            continue
+        entry = before.entries[n]
+        if entry.name == HIDDEN_NAME:
+            n_hidden += 1
+        elif pk in left:
+            gone.append(f"{entry.name}: {left[pk]}")
+        elif entry.team_id in teams and after.phase.entries in rules:
+            gone.append(f"{entry.name}: its team has {rules[after.phase.entries]}, {teams[entry.team_id]}")
+        else:
+            gone.append(entry.name)
+    if len(gone) > NAMED:
+        gone = [*gone[:NAMED], f"and {len(gone) - NAMED} more"]
+    if n_hidden:
+        gone.append(f"{n_hidden} that {'is' if n_hidden == 1 else 'are'} not shown any more")
+    if gone:
+        found.append(Change("left", f"Gone: {'; '.join(gone)}."))
+
+    moves, changed = [], []
+    for pk in old.keys() & new.keys():
+        was, now, entry = before.overall.rank[old[pk]], after.overall.rank[new[pk]], after.entries[new[pk]]
+        if entry.name == HIDDEN_NAME:
+            continue
+        if was is not None and now is not None and was != now:
+            moves.append((1 in (was, now), abs(was - now), -now, entry.name, was, now))
+        if _about(before.entries[old[pk]]) != _about(entry):
+            changed.append(entry.name)
+    if moves:
+        moves.sort(reverse=True)
+        said = [f"{name} {'rises' if now < was else 'falls'} from {was} to {now}" for *_, name, was, now in moves[:MOVES]]
+        more = f", and {len(moves) - MOVES} more" if len(moves) > MOVES else ""
+        found.append(Change("moved", f"{', '.join(said)}{more}."))
+
+    judged, now_judged = (board.people.judgements if board.people is not None else 0 for board in (before, after))
+    if not judged and now_judged:
+        found.append(Change("people", f"People's part came: {now_judged:,} judgements."))
+    elif judged and not now_judged:
+        found.append(Change("people", "People's part is not shown any more."))
+    elif judged != now_judged:
+        more = "more" if now_judged > judged else "fewer"
+        found.append(Change("people", f"People: {abs(now_judged - judged):,} {more} judgements, {now_judged:,} in all."))
+
     if changed:
         who = _names(sorted(changed)) if len(changed) <= NAMED else f"{len(changed)} entries"
         found.append(Change("texts", f"What is said of {who} changed."))
     return found or [Change("nothing", "Nothing that is shown here.")]
 
 
-def _scored(before: Board, after: Board) -> list[Change]:
-    """That all entries were scored anew, and what for."""
-    if before.batch == after.batch:
-        return []
-    old, new = ({metric.slug: metric for metric in board.metrics} for board in (before, after))
-    why = []
-    if before.reference != after.reference:
-        why.append("under a new version of the reference")
-    added = [metric.title for slug, metric in new.items() if slug not in old]
-    removed = [metric.title for slug, metric in old.items() if slug not in new]
-    other = [metric.title for slug, metric in new.items() if slug in old and old[slug].fingerprint != metric.fingerprint]
-    for words, titles in (("with {} added", added), ("without {}", removed), ("with another definition of {}", other)):
-        if titles:
-            why.append(words.format(_names(titles)))
-    return [Change("scored", f"All entries were scored anew{', ' + '; '.join(why) if why else ''}.")]
-
-
 def _about(entry: BoardEntry) -> tuple[object, ...]:
     """What a row of the board says of an entry beside its scores."""
     stated = (entry.name, entry.team, entry.paper, entry.code, entry.weights, entry.parameters, entry.run_seconds)
     return (*stated, entry.verified, entry.baseline)
-
-
-def _entered(board: Board, indices: Sequence[int]) -> str:
-    if len(indices) > NAMED:
-        names = [board.entries[n].name for n in indices[:NAMED]]
-        return f"{len(indices)} new entries: {', '.join(names)} and {len(indices) - NAMED} more."
-    said = []
-    for n in indices:
-        entry, rank = board.entries[n], board.overall.rank[n]
-        team = f" by {entry.team}" if entry.team and board.imported is None else ""
-        where = f", at rank {rank}" if rank is not None else ", without a rank"
-        said.append(f"{entry.name}{team}{where}")
-    return f"New: {'; '.join(said)}."
-
-
-def _left(before: Board, after: Board, gone: Sequence[int], left: Mapping[int, str]) -> list[Change]:
-    """Entries that are there no more, with why: their team's better or later one, or what `left` says; hidden ones are counted."""
-    found, unnamed = [], 0
-    teams = {entry.team_id: entry.name for entry in after.entries if entry.counted}
-    rules = {"best": "a better entry", "latest": "a later entry", "chosen": "another choice"}
-    for n in gone:
-        entry = before.entries[n]
-        if entry.name == HIDDEN_NAME:
-            unnamed += 1
-        elif entry.id in left:
-            found.append(f"{entry.name}: {left[entry.id]}")
-        elif entry.team_id in teams and after.phase.entries in rules:
-            found.append(f"{entry.name}: its team has {rules[after.phase.entries]}, {teams[entry.team_id]}")
-        else:
-            found.append(entry.name)
-    if len(found) > NAMED:
-        found = [*found[:NAMED], f"and {len(found) - NAMED} more"]
-    if unnamed:
-        found.append(f"{unnamed} that {'is' if unnamed == 1 else 'are'} not shown any more")
-    return [Change("left", f"Gone: {'; '.join(found)}.")] if found else []
-
-
-def _moved(before: Board, after: Board, old: Mapping[int, int], new: Mapping[int, int]) -> list[Change]:
-    """The largest changes of rank among entries that both rankings have."""
-    moves = []
-    for pk in old.keys() & new.keys():
-        was, now, entry = before.overall.rank[old[pk]], after.overall.rank[new[pk]], after.entries[new[pk]]
-        if was is not None and now is not None and was != now and entry.name != HIDDEN_NAME:
-            moves.append((1 in (was, now), abs(was - now), -now, entry.name, was, now))
-    if not moves:
-        return []
-    moves.sort(reverse=True)
-    said = [f"{name} {'rises' if now < was else 'falls'} from {was} to {now}" for *_, name, was, now in moves[:MOVES]]
-    more = f", and {len(moves) - MOVES} more" if len(moves) > MOVES else ""
-    return [Change("moved", f"{', '.join(said)}{more}.")]
-
-
-def _people(before: Board, after: Board) -> list[Change]:
-    """That people's part has more judgements, or came, or went."""
-    was = before.people.judgements if before.people is not None else 0
-    now = after.people.judgements if after.people is not None else 0
-    if was == now:
-        return []
-    if not was:
-        return [Change("people", f"People's part came: {now:,} judgements.")]
-    if not now:
-        return [Change("people", "People's part is not shown any more.")]
-    return [Change("people", f"People: {abs(now - was):,} {'more' if now > was else 'fewer'} judgements, {now:,} in all.")]
 
 
 def _names(names: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ that every page draws it on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -164,9 +164,10 @@ class Line:
         chance = self.shown and not self.guard and self.state in (COIN, AGAINST)
         rough = self.figure.rough and self.shown
         return [
-            *(["not better than chance here"] if chance else []), *self.caveats,
+            *(["not better than chance here"] if chance else []),
+            *self.caveats,
             *([f"few raters or {plural(self.noun)}: a rough interval"] if rough else []),
-        ]  # fmt: skip
+        ]
 
     @property
     def way(self) -> int | None:
@@ -210,9 +211,18 @@ def lines_of(summary: Summary, titles: Mapping[str, str] = {}, noun: str = NOUN)
 def _line(metric: Metric, title: str, band: Band | None, opinions: bool, noun: str, with_damaged: Metric | None = None) -> Line:
     beside = None if with_damaged is None or with_damaged.decided.low is None else with_damaged.decided
     return Line(
-        title, metric.decided, band, metric.tier, metric.of_ceiling, metric.guard, trained_words(metric.trained, opinions),
-        metric.above_size, metric.key, beside, noun,
-    )  # fmt: skip
+        title,
+        metric.decided,
+        band,
+        metric.tier,
+        metric.of_ceiling,
+        metric.guard,
+        trained_words(metric.trained, opinions),
+        metric.above_size,
+        metric.key,
+        beside,
+        noun,
+    )
 
 
 def trained_words(trained: str, opinions: bool = False) -> str:
@@ -300,40 +310,58 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
     for line in lines:
         duel = duels.get(frozenset((line.method, top.method))) if line is not None and top is not None else None
         over.append(None if duel is None else Against(value=duel.value, p_holm=duel.p_holm))
+
+    columns = []
+    # By slug and entry: the entries that people prefer to it and the metric does not, those they are surest of first. What stands on the
+    # board, or never was an entry, is named; others are not.
+    marks: dict[str, dict[str, list[Mark]]] = {}
+    for metric in used:
+        beside = summary.all.metric(metric.key) if summary.all is not None and (summary.damaged or summary.left_out) else None
+        columns.append(
+            ColumnAgreement(
+                slug=metric.key,
+                decided=metric.decided,
+                damaged=None if beside is None else beside.decided.brief,
+                rho=metric.rho,
+                tau=metric.tau,
+                r=metric.r,
+                seen=metric.seen,
+                tier=metric.tier,
+                of_ceiling=metric.of_ceiling,
+                guard=metric.guard,
+                trained=metric.trained,
+                above_size=metric.above_size,
+                groups=metric.groups,
+            )
+        )
+        for one in metric.contradictions:
+            worse, better = summary.entries.get(one.second), summary.entries.get(one.first)
+            if worse in ids and (better is None or better in ids):
+                mark = Mark(preferred=one.first, id=better, value=one.value, samples=one.samples[:MAX_SAMPLES], n=len(one.samples))
+                marks.setdefault(metric.key, {}).setdefault(str(worse), []).append(mark)
     return HumanAgreement(
         study=StudyOf.model_validate({name: getattr(row.study, name) for name in StudyOf.model_fields}),
-        kind=summary.kind, of=summary.of, criterion=row.criterion, raters=summary.n_people,
-        groups=sorted({name for name in summary.groups if name}), judgements=summary.counted, questions=summary.questions,
-        at=row.finished_at, note=summary.note,
+        kind=summary.kind,
+        of=summary.of,
+        criterion=row.criterion,
+        raters=summary.n_people,
+        groups=sorted({name for name in summary.groups if name}),
+        judgements=summary.counted,
+        questions=summary.questions,
+        at=row.finished_at,
+        note=summary.note,
         left_out=[name for name in summary.left_out if summary.entries.get(name) in (None, *ids)],
-        why=summary.why, band=summary.band, metrics=[_column(line, summary) for line in used],
-        value=[value[0] for value in column], low=[value[1] for value in column], high=[value[2] for value in column],
-        n=[0 if line is None else line.answers for line in lines], first=first, over=over, marks=_marks(used, summary, ids),
-    )  # fmt: skip
-
-
-def _column(line: Metric, summary: Summary) -> ColumnAgreement:
-    beside = summary.all.metric(line.key) if summary.all is not None and (summary.damaged or summary.left_out) else None
-    return ColumnAgreement(
-        slug=line.key, decided=line.decided, damaged=None if beside is None else beside.decided.brief,
-        rho=line.rho, tau=line.tau, r=line.r, seen=line.seen, tier=line.tier, of_ceiling=line.of_ceiling, guard=line.guard,
-        trained=line.trained, above_size=line.above_size, groups=line.groups,
-    )  # fmt: skip
-
-
-def _marks(metrics: Iterable[Metric], summary: Summary, shown: set[int]) -> dict[str, dict[str, list[Mark]]]:
-    """By slug and entry: the entries that people prefer to it and the metric does not, those they are surest of first.
-
-    What stands on the board, or never was an entry, is named; others are not."""
-    found: dict[str, dict[str, list[Mark]]] = {}
-    for line in metrics:
-        for one in line.contradictions:
-            worse, better = summary.entries.get(one.second), summary.entries.get(one.first)
-            if worse not in shown or (better is not None and better not in shown):
-                continue
-            mark = Mark(preferred=one.first, id=better, value=one.value, samples=one.samples[:MAX_SAMPLES], n=len(one.samples))
-            found.setdefault(line.key, {}).setdefault(str(worse), []).append(mark)
-    return found
+        why=summary.why,
+        band=summary.band,
+        metrics=columns,
+        value=[value[0] for value in column],
+        low=[value[1] for value in column],
+        high=[value[2] for value in column],
+        n=[0 if line is None else line.answers for line in lines],
+        first=first,
+        over=over,
+        marks=marks,
+    )
 
 
 # --- out of the payload
@@ -432,9 +460,18 @@ class People:
             return Line(title, column.groups[group], None, guard=column.guard, trained=trained, key=column.slug, noun=self.noun)
         beside = column.damaged if column.damaged is not None and column.damaged.low is not None else None
         return Line(
-            title, column.decided, self.found.band, column.tier, column.of_ceiling, column.guard, trained, column.above_size, column.slug,
-            beside, self.noun,
-        )  # fmt: skip
+            title,
+            column.decided,
+            self.found.band,
+            column.tier,
+            column.of_ceiling,
+            column.guard,
+            trained,
+            column.above_size,
+            column.slug,
+            beside,
+            self.noun,
+        )
 
     def head(self, slug: str) -> ColumnWords | None:
         """Words in the head of a column."""

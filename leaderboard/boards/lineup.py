@@ -21,7 +21,6 @@ from leaderboard.boards.rows import Cell, bracket_classes, gap_words
 from leaderboard.boards.scorecard import Result
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.uncertainty import ALPHA, brackets, paired, unit_matrix
-from leaderboard.studies.summary import Seen
 
 MAX_ENTRIES = 6
 
@@ -89,64 +88,66 @@ class LineupMetric:
 
 
 def lineup(
-    results: Sequence[Sequence[Result]], groups: Sequence[str], unit: certainty.Unit, sees_items: bool, board: Board | None,
+    results: Sequence[Sequence[Result]],
+    groups: Sequence[str],
+    unit: certainty.Unit,
+    sees_items: bool,
+    board: Board | None,
     ids: Sequence[int],
-) -> list[LineupMetric]:  # fmt: skip
+) -> list[LineupMetric]:
     """The metrics that all entries have in common, in the order of the first one's. `results` are the scores of each, `groups` those of
     the reference's items, `ids` their numbers; `board` is the newest ranking that the viewer may see."""
     others = [{result.slug: result for result in own} for own in results[1:]]
     found = []
-    for result in results[0]:
-        same = [result, *(one for one in (own.get(result.slug) for own in others) if one is not None)]
-        if len(same) == len(results) and len({one.score.fingerprint for one in same}) == 1:
-            found.append(_metric(same, groups, unit, sees_items, board, ids))
-    return found
-
-
-def _metric(
-    same: Sequence[Result], groups: Sequence[str], unit: certainty.Unit, sees_items: bool, board: Board | None, ids: Sequence[int]
-) -> LineupMetric:
-    first = same[0]
-    higher = first.spec.higher_is_better
-    scores = [one.score.value for one in same]
-    intervals = [one.score.interval() or (None, None) for one in same]
-    ends = [(value, low, high) for value, (low, high) in zip(scores, intervals, strict=True)]
-    vectors = [one.score.values for one in same]
-    values = None
-    if sees_items and len({len(vector) for vector in vectors}) == 1 and len(vectors[0]):
-        values = unit_matrix(np.stack(vectors), groups, first.spec.level)
-        values = None if np.isnan(values).all() else values
-    tested = brackets(values, higher, scores, list(ids)) if values is not None else None
-    column = board.column(first.slug) if board is not None else None
-    column = column if column is not None and column.fingerprint == first.score.fingerprint else None
-    in_order = list(tested.order) if tested is not None else order(scores, higher, list(ids))
-    ranks = tested.rank if tested is not None else rank(scores, higher)
-    pieces = bracket_classes([tested.bracket[at] for at in in_order], [tested.loose[at] for at in in_order]) if tested else [""] * len(same)
-    rows = []
-    for at, piece in zip(in_order, pieces, strict=True):
-        low, high = intervals[at]
-        rows.append(LineupRow(at, same[at].cell, ranks[at], spread(scores[at], low, high, ends), piece))
-    if tested is None or values is None:
-        few = "" if values is not None else f"It has no values per {unit.noun} here, so nothing is tested."
-        return LineupMetric(first.metric, first.spec, rows, [], few)
-    p_of = tested.p
-    if not tested.tested:
-        return LineupMetric(first.metric, first.spec, rows, [], certainty.few(min(unit.n, values.shape[1]), unit))
-    pairs = []
-    for one, other in combinations(in_order, 2):
-        if one not in tested.tested or other not in tested.tested:
+    for first in results[0]:
+        same = [first, *(one for one in (own.get(first.slug) for own in others) if one is not None)]
+        if len(same) < len(results) or len({one.score.fingerprint for one in same}) > 1:
             continue
-        p = float(p_of[one, other])
-        test = paired(values[one].tolist(), values[other].tolist(), higher)
-        own = rounded(test.mean_difference, test.ci_low, test.ci_high)
-        ends_of_pair = (
-            f"{own.end(test.ci_low)} to {own.end(test.ci_high)}"
-            if own.spread and test.ci_low is not None and test.ci_high is not None
-            else ""
-        )
-        on_board, gap = of_board(board, column, ids[one], ids[other], unit.noun)
-        pairs.append(LineupPair(one, other, own, ends_of_pair, test.n, certainty.p_words(p), p <= ALPHA, on_board, gap))
-    return LineupMetric(first.metric, first.spec, rows, pairs, "")
+        higher = first.spec.higher_is_better
+        scores = [one.score.value for one in same]
+        intervals = [one.score.interval() or (None, None) for one in same]
+        ends = [(value, low, high) for value, (low, high) in zip(scores, intervals, strict=True)]
+        vectors = [one.score.values for one in same]
+        values = None
+        if sees_items and len({len(vector) for vector in vectors}) == 1 and len(vectors[0]):
+            values = unit_matrix(np.stack(vectors), groups, first.spec.level)
+            values = None if np.isnan(values).all() else values
+
+        tested = brackets(values, higher, scores, list(ids)) if values is not None else None
+        in_order = list(tested.order) if tested is not None else order(scores, higher, list(ids))
+        ranks = tested.rank if tested is not None else rank(scores, higher)
+        pieces = [""] * len(same)
+        if tested is not None:
+            pieces = bracket_classes([tested.bracket[at] for at in in_order], [tested.loose[at] for at in in_order])
+        rows = []
+        for at, piece in zip(in_order, pieces, strict=True):
+            low, high = intervals[at]
+            rows.append(LineupRow(at, same[at].cell, ranks[at], spread(scores[at], low, high, ends), piece))
+        if tested is None or values is None:
+            few = f"It has no values per {unit.noun} here, so nothing is tested."
+            found.append(LineupMetric(first.metric, first.spec, rows, [], few))
+            continue
+        if not tested.tested:
+            few = certainty.few(min(unit.n, values.shape[1]), unit)
+            found.append(LineupMetric(first.metric, first.spec, rows, [], few))
+            continue
+
+        column = board.column(first.slug) if board is not None else None
+        column = column if column is not None and column.fingerprint == first.score.fingerprint else None
+        pairs = []
+        for one, other in combinations(in_order, 2):
+            if one not in tested.tested or other not in tested.tested:
+                continue
+            p = float(tested.p[one, other])
+            test = paired(values[one].tolist(), values[other].tolist(), higher)
+            own = rounded(test.mean_difference, test.ci_low, test.ci_high)
+            between = ""
+            if own.spread and test.ci_low is not None and test.ci_high is not None:
+                between = f"{own.end(test.ci_low)} to {own.end(test.ci_high)}"
+            on_board, gap = of_board(board, column, ids[one], ids[other], unit.noun)
+            pairs.append(LineupPair(one, other, own, between, test.n, certainty.p_words(p), p <= ALPHA, on_board, gap))
+        found.append(LineupMetric(first.metric, first.spec, rows, pairs, ""))
+    return found
 
 
 def of_board(board: Board | None, column: MetricColumn | None, first: int, second: int, noun: str) -> tuple[str, str]:
@@ -157,12 +158,7 @@ def of_board(board: Board | None, column: MetricColumn | None, first: int, secon
     a, b = board.index_of(first), board.index_of(second)
     if a is None or b is None or a == b:
         return "", ""
-    seen = _seen(board, column.slug)
+    lines = board.people.metrics if board.people is not None else []
+    seen = next((line.seen for line in lines if line.slug == column.slug and not line.guard), None)
     gap = gap_words(column, seen, a, b, noun) if seen is not None and column.n[a] == column.n[b] else ""
     return certainty.board_pair(column.pair_p(a, b)), gap
-
-
-def _seen(board: Board, slug: str) -> Seen | None:
-    """What people see of a metric's differences."""
-    found = board.people.metrics if board.people is not None else []
-    return next((line.seen for line in found if line.slug == slug and not line.guard), None)

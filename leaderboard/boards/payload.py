@@ -95,9 +95,26 @@ class BoardEntry(PublicEntry, Stored):
     before the phase is re-evaluated."""
 
     keys = (
-        "id", "number", "name", "team", "team_id", "received_at", "counted", "baseline", "verified", "paper", "code", "state", "late",
-        "detail", "reason", "waiting", "weights", "parameters", "run_seconds",
-    )  # fmt: skip
+        "id",
+        "number",
+        "name",
+        "team",
+        "team_id",
+        "received_at",
+        "counted",
+        "baseline",
+        "verified",
+        "paper",
+        "code",
+        "state",
+        "late",
+        "detail",
+        "reason",
+        "waiting",
+        "weights",
+        "parameters",
+        "run_seconds",
+    )
     optional = frozenset({"waiting", "weights", "parameters", "run_seconds"})
 
     team_id: int
@@ -330,9 +347,29 @@ class HumanAgreement(StudyFacts, Stored):
     order of the ranking's entries. `people` is the version of the rules: 1 are earlier ones."""
 
     keys = (
-        "people", "study", "kind", "of", "criterion", "raters", "groups", "judgements", "questions", "at", "note", "left_out", "why",
-        "band", "metrics", "value", "low", "high", "n", "first", "over", "marks",
-    )  # fmt: skip
+        "people",
+        "study",
+        "kind",
+        "of",
+        "criterion",
+        "raters",
+        "groups",
+        "judgements",
+        "questions",
+        "at",
+        "note",
+        "left_out",
+        "why",
+        "band",
+        "metrics",
+        "value",
+        "low",
+        "high",
+        "n",
+        "first",
+        "over",
+        "marks",
+    )
 
     people: int = 2
     study: StudyOf
@@ -349,8 +386,32 @@ class HumanAgreement(StudyFacts, Stored):
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Self:
-        """The part of a payload, of earlier rules too."""
-        return cls.model_validate({"why": "", "band": None, **(stored if stored.get("people", 1) >= 2 else _of_earlier(stored))})
+        """The part of a payload. One of before version 2 gets today's form: the same numbers, under the names that come nearest."""
+        if stored.get("people", 1) >= 2:
+            return cls.model_validate({"why": "", "band": None, **stored})
+        nothing = {"value": None, "low": None, "high": None}
+        columns = []
+        for line in stored["metrics"]:
+            by = {name: figure | {"raters": stored["raters"] or 0} for name, figure in line["by"].items()}
+            decided = by.pop("", nothing)
+            if stored["kind"] == "opinions":
+                decided, by = nothing, {}
+            correlations = {
+                name: {
+                    "value": line["order"][old],
+                    **dict(zip(("low", "high"), line["order"].get(f"{old}_ci") or (None, None), strict=True)),
+                }
+                | {"n": line["order"]["n"]}
+                for name, old in (("rho", "srocc"), ("tau", "krocc"), ("r", "plcc"))
+            }
+            columns.append({"slug": line["slug"], "decided": decided, "groups": by, "trained": line.get("trained", ""), **correlations})
+        marks = {
+            slug: {pk: [one | {"value": (None, None, None)} for one in each] for pk, each in by_entry.items()}
+            for slug, by_entry in stored["marks"].items()
+        }
+        n = stored.get("n") or [0] * len(stored["value"])
+        given = {"why": "", "band": None, "left_out": [], "note": "", **stored}
+        return cls.model_validate({**given, "people": 1, "metrics": columns, "marks": marks, "n": n})
 
     def redacted(self, at: Collection[int], ids: Collection[int], names: Collection[str]) -> Self:
         """The part without what people said of the entries `ids`, which stand at `at` and were called `names`."""
@@ -364,29 +425,6 @@ class HumanAgreement(StudyFacts, Stored):
         }
         update["left_out"] = [name for name in self.left_out if name not in names]
         return self.model_copy(update=update)
-
-
-def _of_earlier(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """A part of before version 2 in today's form: the same numbers, under the names that come nearest."""
-    nothing = {"value": None, "low": None, "high": None}
-    columns = []
-    for line in stored["metrics"]:
-        by = {name: figure | {"raters": stored["raters"] or 0} for name, figure in line["by"].items()}
-        decided = by.pop("", nothing)
-        if stored["kind"] == "opinions":
-            decided, by = nothing, {}
-        correlations = {
-            name: {"value": line["order"][old], **dict(zip(("low", "high"), line["order"].get(f"{old}_ci") or (None, None), strict=True))}
-            | {"n": line["order"]["n"]}
-            for name, old in (("rho", "srocc"), ("tau", "krocc"), ("r", "plcc"))
-        }
-        columns.append({"slug": line["slug"], "decided": decided, "groups": by, "trained": line.get("trained", ""), **correlations})
-    marks = {
-        slug: {pk: [one | {"value": (None, None, None)} for one in each] for pk, each in by_entry.items()}
-        for slug, by_entry in stored["marks"].items()
-    }
-    n = stored.get("n") or [0] * len(stored["value"])
-    return {"left_out": [], "note": "", **stored, "people": 1, "metrics": columns, "marks": marks, "n": n}
 
 
 # --- all of it

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, product
 
 import structlog
 from django.conf import settings
@@ -52,37 +52,33 @@ def prune_due(now: datetime | None = None) -> int:
 def prune_snapshots(now: datetime) -> int:
     """Remove the rankings that were passing ones; returns how many."""
     until = now - timedelta(days=settings.KEEP_SNAPSHOT_DAYS)
-    removed = 0
-    for phase in Phase.objects.filter(snapshots__created_at__lt=until, snapshots__opened_at=None).distinct():
-        for audience in Snapshot.Audience.values:
-            removed += _prune_phase(phase, audience, until)
-    return removed
-
-
-def _prune_phase(phase: Phase, audience: str, until: datetime) -> int:
-    rows = Snapshot.objects.filter(phase=phase, audience=audience).order_by("created_at", "pk")
-    snapshots = list(rows.values_list("pk", "created_at", "revision", "opened_at"))
-    passing = [
-        pk
-        for (pk, made, revision, opened), (_, followed, later, _) in pairwise(snapshots)
-        if opened is None
-        and made < until
-        and followed - made < STOOD
-        and followed.astimezone(UTC).date() == made.astimezone(UTC).date()
-        and revision < later  # else the ranking was as it was before, and this one stood again
-    ]
-    removed = 0
-    for start in range(0, len(passing), BUNDLE):
-        # Asked again as they go: one that was opened, or became the newest again meanwhile, stays.
-        with transaction.atomic():
-            newest = Snapshot.current(phase, audience)
-            if newest is None:  # the phase is gone
-                break
-            gone = rows.filter(pk__in=passing[start : start + BUNDLE], opened_at=None, revision__lt=newest.revision)
-            removed += gone.order_by().delete()[0]
-    if removed:
-        log.info("passing rankings removed", phase=str(phase), audience=audience, n=removed)
-    return removed
+    phases = Phase.objects.filter(snapshots__created_at__lt=until, snapshots__opened_at=None).distinct()
+    total = 0
+    for phase, audience in product(phases, Snapshot.Audience.values):
+        rows = Snapshot.objects.filter(phase=phase, audience=audience).order_by("created_at", "pk")
+        snapshots = list(rows.values_list("pk", "created_at", "revision", "opened_at"))
+        passing = [
+            pk
+            for (pk, made, revision, opened), (_, followed, later, _) in pairwise(snapshots)
+            if opened is None
+            and made < until
+            and followed - made < STOOD
+            and followed.astimezone(UTC).date() == made.astimezone(UTC).date()
+            and revision < later  # else the ranking was as it was before, and this one stood again
+        ]
+        removed = 0
+        for start in range(0, len(passing), BUNDLE):
+            # Asked again as they go: one that was opened, or became the newest again meanwhile, stays.
+            with transaction.atomic():
+                newest = Snapshot.current(phase, audience)
+                if newest is None:  # the phase is gone
+                    break
+                gone = rows.filter(pk__in=passing[start : start + BUNDLE], opened_at=None, revision__lt=newest.revision)
+                removed += gone.order_by().delete()[0]
+        if removed:
+            log.info("passing rankings removed", phase=str(phase), audience=audience, n=removed)
+        total += removed
+    return total
 
 
 def prune_files(now: datetime) -> int:

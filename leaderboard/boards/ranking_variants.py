@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from leaderboard.boards.payload import Board, BoardEntry, MetricColumn, Overall
+from leaderboard.boards.payload import Board, BoardEntry, MetricColumn
 from leaderboard.models import Snapshot, read_board
 from leaderboard.stats import ranking_variants
 from leaderboard.stats.ranking import Column
@@ -72,24 +71,27 @@ def of(board: Board) -> Agreement:
     order = [index for index in overall.order if complete[index]]
     used = np.zeros(len(entries), bool)
     used[order[:MAX_ENTRIES]] = True
-    variants, flips, n_flips, problem = _orders(overall, columns, used, titles)
+    variants: list[RankingVariant] = []
+    flips: list[Flip] = []
+    n_flips, problem = 0, overall.problem
+    if problem or not overall.metrics or not set(overall.metrics) <= {column.slug for column in columns}:
+        problem = problem or "a metric of the board's rule has no values yet"
+    else:
+        variants = ranking_variants.variants(overall.rule, columns, overall.metrics, used, titles)
+        flips, n_flips = ranking_variants.flips(variants, MAX_FLIPS)
     compared = [index for index in order if used[index]]
     if variants:
         compared.sort(key=lambda index: variants[0].ranks[index] or 0)
     return Agreement(
-        tuple(metric.model_copy(update={"title": title}) for metric, title in zip(metrics, titles, strict=True)), tuple(entries),
-        tuple(compared), int(used.sum()), int(counted.sum() - complete.sum()), max(0, len(order) - MAX_ENTRIES),
-        ranking_variants.matrix(columns, used), tuple(variants), tuple(flips), n_flips, problem,
-    )  # fmt: skip
-
-
-def _orders(
-    overall: Overall, columns: list[Column], used: NDArray[np.bool_], titles: list[str]
-) -> tuple[list[RankingVariant], list[Flip], int, str]:
-    """The ways to rank and the pairs they turn round; a board without an overall order has none."""
-    known = {column.slug for column in columns}
-    if overall.problem or not overall.metrics or not set(overall.metrics) <= known:
-        return [], [], 0, overall.problem or "a metric of the board's rule has no values yet"
-    variants = ranking_variants.variants(overall.rule, columns, overall.metrics, used, titles)
-    flips, n_flips = ranking_variants.flips(variants, MAX_FLIPS)
-    return variants, flips, n_flips, ""
+        tuple(metric.model_copy(update={"title": title}) for metric, title in zip(metrics, titles, strict=True)),
+        tuple(entries),
+        tuple(compared),
+        int(used.sum()),
+        int(counted.sum() - complete.sum()),
+        max(0, len(order) - MAX_ENTRIES),
+        ranking_variants.matrix(columns, used),
+        tuple(variants),
+        tuple(flips),
+        n_flips,
+        problem,
+    )

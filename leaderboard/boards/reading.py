@@ -41,7 +41,7 @@ class Reading:
 def reading(board: Board, index: int) -> Reading:
     """The place of the entry that stands at `index` in the ranking's lists."""
     overall = board.overall
-    rank = overall.rank[index]
+    rank, low, high = overall.rank[index], overall.rank_low[index], overall.rank_high[index]
     people, by_people, basis, is_first = _people(board, index)
     if rank is None:
         return Reading("", unranked(board, index), people, by_people, basis, "", is_first)
@@ -50,38 +50,41 @@ def reading(board: Board, index: int) -> Reading:
     words = f"Rank {rank} of {len(ranked)}"
     if level:
         words += f", level with {level} other{'' if level == 1 else 's'}"
-    return Reading(words, f"{_beyond_chance(board, index, len(ranked))}.", people, by_people, basis, _extremes(board, index), is_first)
 
-
-def _beyond_chance(board: Board, index: int, n_ranked: int) -> str:
-    """Whom the order keeps it apart from, as the end of a sentence; by what it goes, where that is not tested."""
-    overall = board.overall
-    low, high = overall.rank_low[index], overall.rank_high[index]
+    # Whom the order keeps it apart from; by what it goes alone, where that is not tested.
     by = f" by {rule_words(board)}"
-    if low is None or high is None or n_ranked < 2:
-        return by
-    ahead, behind = low - 1, n_ranked - high
-    close = n_ranked - 1 - ahead - behind
-    parts = []
-    if behind:
-        parts.append(f"ahead of {behind} beyond chance")
-    if ahead:
-        parts.append(f"behind {ahead} beyond chance")
-    if close:
-        named = _not_apart(board, index)
-        who = (
-            _names([board.entries[n].name for n in named]) if len(named) == close <= NAMED else f"{close} other{'' if close == 1 else 's'}"
-        )
-        parts.append(f"too close to call with {who}")
-    return f"{by}: {', '.join(parts)}"
+    if low is not None and high is not None and len(ranked) > 1:
+        ahead, behind = low - 1, len(ranked) - high
+        close = len(ranked) - 1 - ahead - behind
+        parts = []
+        if behind:
+            parts.append(f"ahead of {behind} beyond chance")
+        if ahead:
+            parts.append(f"behind {ahead} beyond chance")
+        if close:
+            # Named where one metric decides the order and tells it from nobody else.
+            deciding = board.column(overall.metrics[0]) if overall.rule == "primary" and overall.metrics else None
+            named = [] if deciding is None else [board.entries[n].name for n in close_to(deciding, index)]
+            who = _names(named) if len(named) == close <= NAMED else f"{close} other{'' if close == 1 else 's'}"
+            parts.append(f"too close to call with {who}")
+        by += f": {', '.join(parts)}"
 
-
-def _not_apart(board: Board, index: int) -> list[int]:
-    """Entries that the metric which decides the order does not tell it from; none where a rule over several metrics decides it."""
-    if board.overall.rule != "primary" or not board.overall.metrics:
-        return []
-    column = board.column(board.overall.metrics[0])
-    return [] if column is None else close_to(column, index)
+    # In which metrics it stands best and worst, where their rank intervals do not touch.
+    places = [
+        (place, place_low, place_high, metric.title)
+        for metric in board.metrics
+        if (place := metric.rank[index]) is not None
+        and (place_low := metric.rank_low[index]) is not None
+        and (place_high := metric.rank_high[index]) is not None
+    ]
+    extremes = ""
+    if len(places) > 1:
+        best, worst = min(place for place, *_ in places), max(place for place, *_ in places)
+        top, bottom = [one for one in places if one[0] == best], [one for one in places if one[0] == worst]
+        if max(end for _, _, end, _ in top) < min(end for _, end, _, _ in bottom):
+            names = [_names([title for *_, title in some[:NAMED]]) for some in (top, bottom)]
+            extremes = f"Strongest: {names[0]} ({ordinal(best)}). Weakest: {names[1]} ({ordinal(worst)})."
+    return Reading(words, f"{by}.", people, by_people, basis, extremes, is_first)
 
 
 def close_to(column: MetricColumn, index: int) -> list[int]:
@@ -143,25 +146,6 @@ def _people(board: Board, index: int) -> tuple[str, str, str, bool]:
     return head, f"{rest}.", basis, place == 1
 
 
-def _extremes(board: Board, index: int) -> str:
-    """In which metrics it stands best and worst, where their rank intervals do not touch."""
-    ranked = [
-        (rank, low, high, metric.title)
-        for metric in board.metrics
-        if (rank := metric.rank[index]) is not None
-        and (low := metric.rank_low[index]) is not None
-        and (high := metric.rank_high[index]) is not None
-    ]
-    if len(ranked) < 2:
-        return ""
-    best, worst = min(rank for rank, *_ in ranked), max(rank for rank, *_ in ranked)
-    top, bottom = [one for one in ranked if one[0] == best], [one for one in ranked if one[0] == worst]
-    if max(high for _, _, high, _ in top) >= min(low for _, low, _, _ in bottom):
-        return ""  # the board does not keep the two ranks apart
-    names = [_names([title for *_, title in some[:NAMED]]) for some in (top, bottom)]
-    return f"Strongest: {names[0]} ({ordinal(best)}). Weakest: {names[1]} ({ordinal(worst)})."
-
-
 # --- why it has none
 
 
@@ -211,34 +195,44 @@ class Strip:
 def strips(board: Board, index: int) -> list[Strip]:
     """People's line first, then each metric's in the board's order; none for what the entry has no value in."""
     people = of_board(board)
-    column = people.column(board) if people else None
-    columns = [column, *board.metrics] if column is not None else board.metrics
-    return [_strip(board, one, index) for one in columns if one.value[index] is not None]
-
-
-def _strip(board: Board, column: MetricColumn, index: int) -> Strip:
-    own = column.value[index]
-    assert own is not None
-    low, high = column.interval(index)
-    values = [value for value in column.value if value is not None]
-    inner = [value for value in values if column.scale[0] <= value <= column.scale[1]]
-    ends = [*inner, own, *(end for end in (low, high) if end is not None)]
-    scale = (min(ends), max(ends))
-    at = {_place(scale, value, column.higher_is_better, STEPS) for n, value in enumerate(column.value) if value is not None and n != index}
-    left = width = 0.0
-    if low is not None and high is not None:
-        start, stop = sorted(_place(scale, end, column.higher_is_better) for end in (low, high))
-        left, width = start, round(stop - start, 1)
-    rank, is_people = column.rank[index], column.slug == PEOPLE
-    ranks = span(column.rank_low[index], column.rank_high[index])
-    return Strip(
-        slug=column.slug, key=column.key, title=column.title, higher_is_better=column.higher_is_better, unit=column.unit,
-        shown=cell(column, index, board.resampled), ticks="".join(f"M{place:g} 0V14" for place in sorted(at)), n=len(values),
-        dot=_place(scale, own, column.higher_is_better), left=left, width=width,
-        place=ordinal(rank) if rank is not None else "", ranks=ranks if "–" in ranks else "",
-        note="duels won; 50 % is even" if is_people and column.percent else "" if is_people else _note(board, column, index),
-        is_people=is_people,
-    )  # fmt: skip
+    people_column = people.column(board) if people else None
+    found = []
+    for column in [people_column, *board.metrics] if people_column is not None else board.metrics:
+        own, higher = column.value[index], column.higher_is_better
+        if own is None:
+            continue
+        low, high = column.interval(index)
+        values = [value for value in column.value if value is not None]
+        inner = [value for value in values if column.scale[0] <= value <= column.scale[1]]
+        ends = [*inner, own, *(end for end in (low, high) if end is not None)]
+        scale = (min(ends), max(ends))
+        others = {_place(scale, value, higher, STEPS) for n, value in enumerate(column.value) if value is not None and n != index}
+        left = width = 0.0
+        if low is not None and high is not None:
+            start, stop = sorted(_place(scale, end, higher) for end in (low, high))
+            left, width = start, round(stop - start, 1)
+        rank, is_people = column.rank[index], column.slug == PEOPLE
+        ranks = span(column.rank_low[index], column.rank_high[index])
+        found.append(
+            Strip(
+                slug=column.slug,
+                key=column.key,
+                title=column.title,
+                higher_is_better=higher,
+                unit=column.unit,
+                shown=cell(column, index, board.resampled),
+                ticks="".join(f"M{place:g} 0V14" for place in sorted(others)),
+                n=len(values),
+                dot=_place(scale, own, higher),
+                left=left,
+                width=width,
+                place=ordinal(rank) if rank is not None else "",
+                ranks=ranks if "–" in ranks else "",
+                note=_note(board, column, index) if not is_people else "duels won; 50 % is even" if column.percent else "",
+                is_people=is_people,
+            )
+        )
+    return found
 
 
 def _place(scale: tuple[float, float], value: float, higher_is_better: bool, steps: int = 1000) -> float:
@@ -259,11 +253,13 @@ def _note(board: Board, column: MetricColumn, index: int) -> str:
         return ""
     close = close_to(column, index)
     if rank == 1:
-        return f"too close to call with {_some(board, close)}" if close else ""
+        names = [board.entries[n].name for n in close]
+        who = _names(names) if 0 < len(names) <= 2 else f"{names[0]} and {len(names) - 1} others" if names else ""
+        return f"too close to call with {who}" if who else ""
     mine, theirs = column.value[index], column.value[first]
     if mine is None or theirs is None:
         return ""
-    words = f"{_signed(mine - theirs)} to the first"
+    words = f"{'+' if mine > theirs else '−'}{abs(mine - theirs):.3g} to the first"
     if first in close:
         words += ", too close to call"
     line = next((one for one in board.people.metrics if one.slug == column.slug and not one.guard), None) if board.people else None
@@ -271,18 +267,6 @@ def _note(board: Board, column: MetricColumn, index: int) -> str:
         seen = seen_words(column, line.seen, first, index)
         words += f"; {seen}" if seen else ""
     return words
-
-
-def _some(board: Board, indices: Sequence[int]) -> str:
-    if len(indices) <= 2:
-        return _names([board.entries[n].name for n in indices])
-    return f"{board.entries[indices[0]].name} and {len(indices) - 1} others"
-
-
-def _signed(difference: float) -> str:
-    """A difference to three significant digits, with its sign."""
-    text = f"{abs(difference):.3g}"
-    return f"{'+' if difference > 0 else '−'}{text}"
 
 
 # --- beside the one above

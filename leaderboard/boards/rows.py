@@ -14,7 +14,7 @@ from functools import cached_property
 from evaluation.metrics.aggregation import LEAST
 from leaderboard.boards import certainty, exports
 from leaderboard.boards.digits import rounded
-from leaderboard.boards.payload import PEOPLE, Board, BoardEntry, ColumnAgreement, HumanAgreement, Mark, MetricColumn, Ranks
+from leaderboard.boards.payload import PEOPLE, Board, BoardEntry, Mark, MetricColumn, Ranks
 from leaderboard.stats.ranking import RULES
 from leaderboard.studies.summary import Seen
 
@@ -126,9 +126,20 @@ class BoardRows:
     @cached_property
     def indices(self) -> list[int]:
         """All rows of the choice, in its order."""
-        entries, text = self.board.entries, self.choice.text.casefold().strip()
+        entries, by, column = self.board.entries, self.choice.sort, self.standing
+        if by in TEXT_SORTS:
+            keys = {"name": lambda e: e.name.casefold(), "team": lambda e: e.team.casefold(), "date": lambda e: e.received_at}
+            # The newest comes first: what people look for by date.
+            backwards = self.choice.worst_first != (by == "date")
+            in_order = sorted(range(len(entries)), key=lambda i: (keys[by](entries[i]), i), reverse=backwards)
+        elif self.choice.worst_first:  # unranked rows stay last, whichever way round
+            valued = [i for i in column.order if column.value[i] is not None]
+            in_order = valued[::-1] + [i for i in column.order if column.value[i] is None]
+        else:
+            in_order = column.order
+        text = self.choice.text.casefold().strip()
         keep = []
-        for index in self._sorted():
+        for index in in_order:
             entry = entries[index]
             if entry.baseline and not self.choice.baselines:
                 continue
@@ -138,21 +149,6 @@ class BoardRows:
                 continue
             keep.append(index)
         return keep
-
-    def _sorted(self) -> list[int]:
-        entries, by = self.board.entries, self.choice.sort
-        if by in TEXT_SORTS:
-            keys = {"name": lambda e: e.name.casefold(), "team": lambda e: e.team.casefold(), "date": lambda e: e.received_at}
-            # The newest comes first: what people look for by date.
-            backwards = self.choice.worst_first != (by == "date")
-            return sorted(range(len(entries)), key=lambda i: (keys[by](entries[i]), i), reverse=backwards)
-        column = self.standing
-        best_first = column.order
-        if not self.choice.worst_first:
-            return best_first
-        # Unranked rows stay last, whichever way round.
-        valued = [i for i in best_first if column.value[i] is not None]
-        return valued[::-1] + [i for i in best_first if column.value[i] is None]
 
     @property
     def standing(self) -> Ranks:
@@ -170,50 +166,67 @@ class BoardRows:
     @cached_property
     def lines(self) -> list[Line]:
         """The rows of the page."""
+        board, standing, overall, noun = self.board, self.standing, self.board.overall, self.board.resampled
         start = (self.page - 1) * self.per_page
         seen = self.indices[start : start + self.per_page]
         below = [*self.indices[start + 1 : start + len(seen) + 1], None][: len(seen)]
-        lines = [
-            self._line(index, self._brackets[start + place], next_)
-            for place, (index, next_) in enumerate(zip(seen, below, strict=True))
-        ]  # fmt: skip
+        pieces = [""] * len(self.indices)
+        if self.choice.sort not in TEXT_SORTS:
+            loose = [bool(standing.loose) and standing.loose[index] for index in self.indices]
+            pieces = bracket_classes([standing.group[index] for index in self.indices], loose)
+        # Where entries below the first ones are not tested, one whose interval reaches the last rank may stand anywhere below.
+        last_of_cut = sum(rank is not None for rank in standing.rank) if "first" in standing.untested else 0
+        last_folded = max((rank for metric in self.folded for rank in metric.rank if rank is not None), default=1)
+
+        lines = []
+        for index, next_, bracket in zip(seen, below, pieces[start:], strict=False):
+            entry = board.entries[index]
+            cells = []
+            for metric in self.shown:
+                own = replace(cell(metric, index, noun), slug=metric.slug)
+                if next_ is not None and metric.slug in self._seen and metric.n[index] == metric.n[next_]:
+                    own = replace(own, gap=gap_words(metric, self._seen[metric.slug], index, next_, noun))
+                against = self.marks.get(metric.slug, {}).get(str(entry.id), [])
+                if metric.slug in (entry.waiting or ()):
+                    own = replace(own, text="waiting", title=WAITING)
+                elif against:  # the metric puts this entry before one that people prefer to it
+                    own = replace(own, against=tuple(against), name=f"{entry.id}-{metric.slug}")
+                cells.append(own)
+            folded: dict[int, list[str]] = {}
+            for metric in self.folded:
+                if (rank := metric.rank[index]) is not None:
+                    folded.setdefault(rank, []).append(metric.title)
+            low, high = standing.rank_low[index], standing.rank_high[index]
+            place = self.people.rank[index] if self.people else None
+            lines.append(
+                Line(
+                    entry=entry,
+                    rank=standing.rank[index],
+                    interval=span(low, high, open_end=high == last_of_cut),
+                    bracket=bracket,
+                    untested=certainty.untested(board, standing, index),
+                    explanation=overall.explanation[index] if standing is overall else "",
+                    value=""
+                    if overall.rule not in VALUE_TITLES
+                    else "–"
+                    if overall.value[index] is None
+                    else f"{overall.value[index]:.2f}",
+                    people=cell(self.people, index) if self.people else None,
+                    place=ordinal(place) if place is not None else "",
+                    cells=cells,
+                    folded=tuple(
+                        (round(100 * (rank - 1) / max(1, last_folded - 1), 1), f"{ordinal(rank)} by {', '.join(titles)}")
+                        for rank, titles in sorted(folded.items())
+                    ),
+                    mine=self.team is not None and entry.team_id == self.team,
+                    waits=entry.state == WAITING,
+                )
+            )
         widths = [[len(cell.text.partition(".")[0]) if cell.dot is not None else 0 for cell in line.cells] for line in lines]
         widest = [max(column) for column in zip(*widths, strict=True)]
-        for line, own in zip(lines, widths, strict=True):
-            line.cells[:] = [replace(cell, pad=most - n) for cell, most, n in zip(line.cells, widest, own, strict=True)]
+        for line, widths_of_line in zip(lines, widths, strict=True):
+            line.cells[:] = [replace(cell, pad=most - n) for cell, most, n in zip(line.cells, widest, widths_of_line, strict=True)]
         return lines
-
-    def _line(self, index: int, bracket: str, below: int | None) -> Line:
-        entry, standing, overall = self.board.entries[index], self.standing, self.board.overall
-        at = self.people.rank[index] if self.people else None
-        ranks: dict[int, list[str]] = {}
-        for metric in self.folded:
-            if (rank := metric.rank[index]) is not None:
-                ranks.setdefault(rank, []).append(metric.title)
-        low, high = standing.rank_low[index], standing.rank_high[index]
-        return Line(
-            entry=entry,
-            rank=standing.rank[index],
-            interval=span(low, high, open_end=high == self._last_of_cut),
-            bracket=bracket,
-            untested=certainty.untested(self.board, standing, index),
-            explanation=overall.explanation[index] if standing is overall else "",
-            value="" if overall.rule not in VALUE_TITLES else "–" if overall.value[index] is None else f"{overall.value[index]:.2f}",
-            people=cell(self.people, index) if self.people else None,
-            place=ordinal(at) if at is not None else "",
-            cells=[self._cell(metric, index, below) for metric in self.shown],
-            folded=tuple(
-                (round(100 * (rank - 1) / max(1, self._last_rank - 1), 1), f"{ordinal(rank)} by {', '.join(titles)}")
-                for rank, titles in sorted(ranks.items())
-            ),
-            mine=self.team is not None and entry.team_id == self.team,
-            waits=entry.state == WAITING,
-        )
-
-    @cached_property
-    def _last_rank(self) -> int:
-        """The last rank of any folded metric."""
-        return max((rank for metric in self.folded for rank in metric.rank if rank is not None), default=1)
 
     @cached_property
     def _seen(self) -> dict[str, Seen]:
@@ -221,60 +234,29 @@ class BoardRows:
         found = self.board.people.metrics if self.board.people is not None else []
         return {line.slug: line.seen for line in found if line.seen is not None and not line.guard}
 
-    @cached_property
-    def _last_of_cut(self) -> int:
-        """The last rank, where entries below the first ones are not tested, so that one whose interval reaches it may stand anywhere
-        below; else 0."""
-        is_cut = "first" in self.standing.untested
-        return sum(rank is not None for rank in self.standing.rank) if is_cut else 0
-
-    def _cell(self, metric: MetricColumn, index: int, below: int | None) -> Cell:
-        """The cell, marked where the metric puts this entry before one that people prefer to it."""
-        found = replace(cell(metric, index, self.board.resampled), slug=metric.slug)
-        entry = self.board.entries[index]
-        if below is not None and metric.slug in self._seen and metric.n[index] == metric.n[below]:
-            found = replace(found, gap=gap_words(metric, self._seen[metric.slug], index, below, self.board.resampled))
-        if metric.slug in (entry.waiting or ()):
-            return replace(found, text="waiting", title=WAITING)
-        against = self.marks.get(metric.slug, {}).get(str(entry.id), [])
-        return replace(found, against=tuple(against), name=f"{entry.id}-{metric.slug}") if against else found
-
-    @cached_property
-    def _brackets(self) -> list[str]:
-        """Per row the classes that draw its piece of the bracket around a group of two or more, dashed where the entry is loose. A
-        row that does not count and stands between two of a group lets the line through."""
-        if self.choice.sort in TEXT_SORTS:
-            return [""] * len(self.indices)
-        loose = self.standing.loose
-        return bracket_classes(
-            [self.standing.group[index] for index in self.indices], [bool(loose) and loose[index] for index in self.indices]
-        )
-
     def table(self, caption: exports.Caption) -> exports.Table:
         """All rows of the choice as a table to write down."""
-        agreement = self.board.people
-        people = {line.slug: _agreement(agreement, line) for line in agreement.metrics if not line.guard} if agreement else {}
+        board, overall, found = self.board, self.board.overall, self.board.people
+        people = {}
+        for line in found.metrics if found is not None else ():
+            if found is None or line.guard:
+                continue
+            figures = {"rho": exports.Agreement(line.rho.value, line.rho.low, line.rho.high)}
+            if found.of != "means" and not (found.people < 2 and found.kind == "opinions"):
+                name = "pairs" if found.people < 2 else "decided"
+                figures = {name: exports.Agreement(line.decided.value, line.decided.low, line.decided.high)} | figures
+            people[line.slug] = exports.People(figures, line.tier, line.trained)
         columns = tuple(
-            exports.Column(m.slug, m.title, m.higher_is_better, m.unit, m.decimals, people.get(m.slug), m.bounds)
-            for m in self.board.metrics
+            exports.Column(m.slug, m.title, m.higher_is_better, m.unit, m.decimals, people.get(m.slug), m.bounds) for m in board.metrics
         )
-        return exports.Table(caption, columns, tuple(self._exported(index) for index in self.indices))
-
-    def _exported(self, index: int) -> exports.Row:
-        entry, overall = self.board.entries[index], self.board.overall
-        cells = tuple(exports.Cell(m.value[index], *m.interval(index), m.rank[index]) for m in self.board.metrics)
-        flags = [word for word in ("baseline", "verified", "late") if getattr(entry, word)]
-        ranks = overall.rank[index], overall.rank_low[index], overall.rank_high[index]
-        return exports.Row(ranks[0], entry.name, entry.team, cells, ranks[1], ranks[2], (*flags, *filter(None, [entry.state])))
-
-
-def _agreement(found: HumanAgreement, line: ColumnAgreement) -> exports.People:
-    """People's agreement with a column, to be written down."""
-    figures = {"rho": exports.Agreement(line.rho.value, line.rho.low, line.rho.high)}
-    if found.of != "means" and not (found.people < 2 and found.kind == "opinions"):
-        name = "pairs" if found.people < 2 else "decided"
-        figures = {name: exports.Agreement(line.decided.value, line.decided.low, line.decided.high)} | figures
-    return exports.People(figures, line.tier, line.trained)
+        rows = []
+        for index in self.indices:
+            entry = board.entries[index]
+            cells = tuple(exports.Cell(m.value[index], *m.interval(index), m.rank[index]) for m in board.metrics)
+            flags = [word for word in ("baseline", "verified", "late") if getattr(entry, word)]
+            rank, low, high = overall.rank[index], overall.rank_low[index], overall.rank_high[index]
+            rows.append(exports.Row(rank, entry.name, entry.team, cells, low, high, (*flags, *filter(None, [entry.state]))))
+        return exports.Table(caption, columns, tuple(rows))
 
 
 def bracket_classes(groups: Sequence[int | None], loose: Sequence[bool]) -> list[str]:
@@ -344,9 +326,17 @@ def cell(metric: MetricColumn, index: int, noun: str = certainty.NOUN) -> Cell:
         shown = round(100 * value)
         return Cell(f"{shown} %", title="; ".join(words), best=best, left=left, width=width, dot=position(metric.scale, value), share=shown)
     return Cell(
-        text=digits.text, half=digits.half, up=digits.up, down=digits.down, title="; ".join(words), best=best,
-        left=left, width=width, dot=position(metric.scale, value), n=n,
-    )  # fmt: skip
+        text=digits.text,
+        half=digits.half,
+        up=digits.up,
+        down=digits.down,
+        title="; ".join(words),
+        best=best,
+        left=left,
+        width=width,
+        dot=position(metric.scale, value),
+        n=n,
+    )
 
 
 def span(low: int | None, high: int | None, open_end: bool = False) -> str:

@@ -72,9 +72,19 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
             column = None
         scale = column.scale if column is not None else own_scale(spec, (score.value, low_end, high_end))
         own = column_of(
-            metric, scale=scale, value=[score.value], n=[score.n],
-            ci_low=[low_end], ci_high=[high_end], rank=[None], rank_low=[None], rank_high=[None], group=[None], loose=[False], order=[0],
-        )  # fmt: skip
+            metric,
+            scale=scale,
+            value=[score.value],
+            n=[score.n],
+            ci_low=[low_end],
+            ci_high=[high_end],
+            rank=[None],
+            rank_low=[None],
+            rank_high=[None],
+            group=[None],
+            loose=[False],
+            order=[0],
+        )
         digits = rounded(score.value, low_end, high_end, spec.bounds)
         rank, low, high = (None, None, None)
         if column is not None and index is not None:

@@ -83,9 +83,13 @@ def slope(board: Board, people: MetricColumn | None, split: Split | None) -> Slo
     right = {n: TOP + STEP * k for k, n in enumerate(sorted(in_order, key=lambda n: (places[n] or 0, ranks[n] or 0)))}
     lines = [
         SlopeLine(
-            id=board.entries[n].id, name=board.entries[n].name, left=TOP + STEP * k, right=right[n], kind=named.get(n, ""),
+            id=board.entries[n].id,
+            name=board.entries[n].name,
+            left=TOP + STEP * k,
+            right=right[n],
+            kind=named.get(n, ""),
             place=ordinal(places[n] or 0),
         )
         for k, n in enumerate(in_order)
-    ]  # fmt: skip
+    ]
     return Slope(tuple(sorted(lines, key=lambda line: ("", "split", "metrics", "people").index(line.kind))))
