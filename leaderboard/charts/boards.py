@@ -137,7 +137,25 @@ def distributions(metric: Metric, series: Sequence[Series], items: Sequence[str]
     for position, (label, pairs) in enumerate(drawn):
         values = [float(value) for value, _ in pairs]
         names = [f"{plain(label)}<br>{plain(item)}: {rounded(value).text}" for value, item in pairs]
-        data.append(_box(position, label, values, names, all_points, colours))
+        data.append(
+            {
+                "type": "box",
+                "orientation": "h",
+                "name": short(label),
+                "x": values,
+                "y": [position] * len(values),
+                "text": names,
+                "hoverinfo": "text",
+                "hoveron": "points",
+                "boxpoints": "all" if all_points else "outliers",
+                "jitter": 0.6,
+                "pointpos": 0,
+                "width": 0.6,
+                "marker": {"color": colours.accent, "size": 4, "opacity": 0.55},
+                "line": {"color": colours.ink, "width": 1.2},
+                "fillcolor": "rgba(0,0,0,0)",
+            }
+        )
         quartiles = np.percentile(values, [0, 25, 50, 75, 100])
         medians.append(float(quartiles[2]))
         rows.append((label, str(len(values)), *(rounded(float(q)).text for q in quartiles)))
@@ -168,7 +186,21 @@ def progress(metric: Metric, points: Sequence[Point], baselines: Sequence[tuple[
         if _better_side(point.known, records[-1].known, metric.higher_is_better) == 1:
             records.append(point)
     best, start, end = records[-1], _stamp(came[0].time), _stamp(came[-1].time)
-    data = [_baseline(label, value, start, end, colours) for label, value in baselines]
+    data: list[dict[str, Any]] = [
+        {
+            "type": "scatter",
+            "mode": "lines+text",
+            "name": short(label),
+            "x": [start, end],
+            "y": [float(value)] * 2,
+            "text": [short(label), ""],
+            "textposition": "top right",
+            "textfont": {"color": colours.soft},
+            "line": {"dash": "dash", "color": colours.bar, "width": 1.5},
+            "hoverinfo": "skip",
+        }
+        for label, value in baselines
+    ]
     data.append(
         {
             "type": "scatter",
@@ -278,9 +310,14 @@ def differences(
         return nothing(f"{a.label} and {b.label} have no {noun} in common with a value for {metric.title}.", columns, colours)
     pairs = [pairs[index] for index in order([x - y for _, x, y in pairs], metric.higher_is_better)]
     sides = [_better_side(x, y, metric.higher_is_better) for _, x, y in pairs]
+    hatched = {
+        "color": colours.warn,
+        "line": {"color": colours.warn, "width": 1},
+        "pattern": {"shape": "/", "fillmode": "replace", "size": 6},
+    }
     data = [
         _bars(pairs, sides, 1, f"{short(a.label)} better", {"color": colours.accent}),
-        _bars(pairs, sides, -1, f"{short(b.label)} better", _hatched(colours)),
+        _bars(pairs, sides, -1, f"{short(b.label)} better", hatched),
     ]
     layout = base_layout(colours, height=360)
     layout |= {"showlegend": True, "bargap": 0.15, "barmode": "overlay"}
@@ -288,14 +325,30 @@ def differences(
     layout["xaxis"] |= {"type": "category", "categoryorder": "array", "categoryarray": names}
     layout["xaxis"] |= {"tickangle": -60, "showgrid": False}
     layout["yaxis"] |= {"title": {"text": "A − B"}}
-    layout["shapes"] = _mean_line(result, len(pairs), colours)
+    shapes: list[dict[str, Any]] = []
+    test = ""
+    if result is not None and result.mean_difference is not None:
+        mean, low, high = result.mean_difference, result.ci_low, result.ci_high
+        shown, place = rounded(mean, low, high), {"x0": -0.5, "x1": len(pairs) - 0.5}
+        test = f"; mean difference {shown.text}"
+        if low is not None and high is not None:
+            if low < high:
+                band = {"type": "rect", "y0": low, "y1": high, "layer": "below", **place}
+                shapes.append(band | {"fillcolor": colours.bar, "opacity": 0.35, "line": {"width": 0}})
+            if shown.spread:
+                test += f" (95 % interval {shown.end(low)} to {shown.end(high)})"
+        line = {"color": colours.ink, "dash": "dot", "width": 1.5}
+        shapes.append({"type": "line", "y0": mean, "y1": mean, **place, "line": line})
+        if result.p_value is not None:
+            test += f", p = {result.p_value:.2g}"
+    layout["shapes"] = shapes
     winner = {1: a.label, -1: b.label, 0: "equal"}
     rows = [
         (item, rounded(x).text, rounded(y).text, rounded(x - y).text, winner[side]) for (item, x, y), side in zip(pairs, sides, strict=True)
     ]
     summary = (
         f"{metric.title} ({metric.direction}) per {noun}: {a.label} is better on {sides.count(1)}, {b.label} on {sides.count(-1)}, "
-        f"equal on {sides.count(0)} of {_counted(len(pairs), noun, plural(noun))}{_test_words(result)}."
+        f"equal on {sides.count(0)} of {_counted(len(pairs), noun, plural(noun))}{test}."
     )
     if len(pairs) < len(items):
         summary += f" {_counted(len(items) - len(pairs), noun, plural(noun))} without a value on both sides left out."
@@ -380,41 +433,6 @@ def _entry_axis(labels: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _box(position: int, label: str, values: list[float], names: list[str], all_points: bool, colours: Palette) -> dict[str, Any]:
-    return {
-        "type": "box",
-        "orientation": "h",
-        "name": short(label),
-        "x": values,
-        "y": [position] * len(values),
-        "text": names,
-        "hoverinfo": "text",
-        "hoveron": "points",
-        "boxpoints": "all" if all_points else "outliers",
-        "jitter": 0.6,
-        "pointpos": 0,
-        "width": 0.6,
-        "marker": {"color": colours.accent, "size": 4, "opacity": 0.55},
-        "line": {"color": colours.ink, "width": 1.2},
-        "fillcolor": "rgba(0,0,0,0)",
-    }
-
-
-def _baseline(label: str, value: float, start: str, end: str, colours: Palette) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "lines+text",
-        "name": short(label),
-        "x": [start, end],
-        "y": [float(value)] * 2,
-        "text": [short(label), ""],
-        "textposition": "top right",
-        "textfont": {"color": colours.soft},
-        "line": {"dash": "dash", "color": colours.bar, "width": 1.5},
-        "hoverinfo": "skip",
-    }
-
-
 def _dots(name: str, points: Sequence[Point], marker: dict[str, Any]) -> dict[str, Any]:
     return {
         "type": "scatter",
@@ -455,38 +473,11 @@ def _bars(pairs: Sequence[tuple[str, float, float]], sides: Sequence[int], side:
     }
 
 
-def _hatched(colours: Palette) -> dict[str, Any]:
-    line = {"color": colours.warn, "width": 1}
-    return {"color": colours.warn, "line": line, "pattern": {"shape": "/", "fillmode": "replace", "size": 6}}
-
-
-def _mean_line(result: Paired | None, n: int, colours: Palette) -> list[dict[str, Any]]:
-    if result is None or result.mean_difference is None:
-        return []
-    place = {"x0": -0.5, "x1": n - 0.5}
-    mean = {"type": "line", "y0": result.mean_difference, "y1": result.mean_difference, **place}
-    shapes = [mean | {"line": {"color": colours.ink, "dash": "dot", "width": 1.5}}]
-    if result.ci_low is not None and result.ci_high is not None and result.ci_low < result.ci_high:
-        band = {"type": "rect", "y0": result.ci_low, "y1": result.ci_high, "layer": "below", **place}
-        shapes.insert(0, band | {"fillcolor": colours.bar, "opacity": 0.35, "line": {"width": 0}})
-    return shapes
-
-
 def _better_side(a: float, b: float, higher_is_better: bool) -> int:
     """1 if a is better, -1 if b is, 0 if they tie."""
     first, second = rank([a, b], higher_is_better)
     assert first is not None and second is not None  # both are numbers
     return (first < second) - (second < first)
-
-
-def _test_words(result: Paired | None) -> str:
-    if result is None or result.mean_difference is None:
-        return ""
-    mean = rounded(result.mean_difference, result.ci_low, result.ci_high)
-    words = f"; mean difference {mean.text}"
-    if mean.spread and result.ci_low is not None and result.ci_high is not None:
-        words += f" (95 % interval {mean.end(result.ci_low)} to {mean.end(result.ci_high)})"
-    return f"{words}, p = {result.p_value:.2g}" if result.p_value is not None else words
 
 
 def _interval_words(row: RankRow) -> str:

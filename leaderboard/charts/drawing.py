@@ -23,22 +23,49 @@ SHADES = 24  # of a heat map
 _TRACE = {"type", "name", "hoverinfo", "hovertemplate", "text"}
 _LINES = _TRACE | {"mode", "x", "y", "line", "marker"}
 _KNOWN = {  # what is drawn of a trace, or needs no drawing
-    "scatter": _LINES
-    | {"textposition", "textfont", "hovertext", "error_x", "error_y", "fill", "fillcolor", "cliponaxis"},
+    "scatter": _LINES | {"textposition", "textfont", "hovertext", "error_x", "error_y", "fill", "fillcolor", "cliponaxis"},
     "bar": _TRACE | {"x", "y", "textposition", "marker"},
-    "box": _TRACE
-    | {"orientation", "x", "y", "hoveron", "boxpoints", "jitter", "pointpos", "width", "marker", "line", "fillcolor"},
+    "box": _TRACE | {"orientation", "x", "y", "hoveron", "boxpoints", "jitter", "pointpos", "width", "marker", "line", "fillcolor"},
     "heatmap": _TRACE | {"z", "zmin", "zmax", "hoverongaps", "colorscale", "xgap", "ygap", "colorbar"},
     "scatterpolar": _TRACE | {"mode", "theta", "r", "line", "marker"},
-}  # fmt: skip
+}
 _LAYOUT = {
-    "height", "margin", "font", "paper_bgcolor", "plot_bgcolor", "hoverlabel", "legend", "showlegend", "xaxis", "yaxis", "polar", "shapes",
-    "bargap", "barmode",
-}  # fmt: skip
+    "height",
+    "margin",
+    "font",
+    "paper_bgcolor",
+    "plot_bgcolor",
+    "hoverlabel",
+    "legend",
+    "showlegend",
+    "xaxis",
+    "yaxis",
+    "polar",
+    "shapes",
+    "bargap",
+    "barmode",
+}
 _AXIS = {
-    "gridcolor", "linecolor", "zerolinecolor", "automargin", "tickfont", "title", "range", "type", "categoryorder", "categoryarray",
-    "tickangle", "showgrid", "zeroline", "tickvals", "ticktext", "tickformat", "dtick", "autorange", "showticklabels",
-}  # fmt: skip
+    "gridcolor",
+    "linecolor",
+    "zerolinecolor",
+    "automargin",
+    "tickfont",
+    "title",
+    "range",
+    "type",
+    "categoryorder",
+    "categoryarray",
+    "tickangle",
+    "showgrid",
+    "zeroline",
+    "tickvals",
+    "ticktext",
+    "tickformat",
+    "dtick",
+    "autorange",
+    "showticklabels",
+}
 _DASHES = {"solid": "", "dash": "7 5", "dot": "2 4", "dashdot": "7 4 2 4", "longdash": "12 5", "longdashdot": "12 4 2 4"}
 
 
@@ -200,8 +227,23 @@ def _ticks(axis: _Axis, layout: Mapping[str, Any], counts: bool = False) -> list
 
 
 _STEPS = (  # seconds between ticks of time
-    1, 5, 15, 30, 60, 300, 900, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 2 * 86400, 7 * 86400, 14 * 86400,
-)  # fmt: skip
+    1,
+    5,
+    15,
+    30,
+    60,
+    300,
+    900,
+    1800,
+    3600,
+    3 * 3600,
+    6 * 3600,
+    12 * 3600,
+    86400,
+    2 * 86400,
+    7 * 86400,
+    14 * 86400,
+)
 _DAY = 86400
 
 
@@ -339,11 +381,11 @@ class _Plane:
             has_base = key == "y" and "bar" in kinds
             self.axes[key] = _axis(layout[f"{key}axis"], values, extra, not length, has_base)
         self.x, self.y = self.axes["x"], self.axes["y"]
-        self._room()
 
-    def _room(self) -> None:
-        """Margins in px, by the words that stand in them."""
-        x, y = self.layout["xaxis"], self.layout["yaxis"]
+        # Margins in px, by the words that stand in them.
+        x, y = layout["xaxis"], layout["yaxis"]
+        if "showticklabels" in y:
+            raise ValueError("A y axis without labels cannot be drawn.")
         y_words = [html.unescape(text) for place, text in self.y.ticks if 0 <= self.y.along(place) <= 1]
         self.left = 14 + max((LETTER * len(text) for text in y_words), default=0.0)
         self.right = 22.0
@@ -356,9 +398,7 @@ class _Plane:
             self.left = max(self.left, LETTER * len(x_words[0]) * math.cos(math.radians(self.angle)))
         self.bottom = down + (18 if self._title("x") else 0)
         self.title_at = down + 12
-        self.height = max(90.0, self.layout["height"] - self.top - self.bottom)
-        if "showticklabels" in y:
-            raise ValueError("A y axis without labels cannot be drawn.")
+        self.height = max(90.0, layout["height"] - self.top - self.bottom)
 
     def _title(self, key: str) -> str:
         return self.layout[f"{key}axis"]["title"].get("text", "")
@@ -375,8 +415,17 @@ class _Plane:
         below: list[str] = []
         above: list[str] = []
         for shape in self.layout.get("shapes", ()):
-            (below if shape.get("layer") == "below" else above).append(self._shape(shape))
-        traces = [self._trace(number, trace) for number, trace in enumerate(self.data)]
+            x0, x1, y0, y1 = self.across(shape["x0"]), self.across(shape["x1"]), self.down(shape["y0"]), self.down(shape["y1"])
+            if shape["type"] == "line":
+                drawn = self._stretched(f'<path d="{_path([(x0, y0), (x1, y1)])}" {_stroke(shape["line"], shape["line"]["color"])}/>')
+            elif shape["type"] == "rect":
+                place = f'x="{_n(min(x0, x1))}%" y="{_n(min(y0, y1))}" width="{_n(abs(x1 - x0))}%" height="{_n(abs(y1 - y0))}"'
+                drawn = f'<rect {place} fill="{shape["fillcolor"]}" fill-opacity="{shape.get("opacity", 1)}"/>'
+            else:
+                raise ValueError(f"Shapes of the type {shape['type']} cannot be drawn.")
+            (below if shape.get("layer") == "below" else above).append(drawn)
+        draw_by_type = {"bar": self._bars, "box": self._box, "heatmap": self._heat, "scatter": self._scatter}
+        traces = [draw_by_type[trace["type"]](number, trace) for number, trace in enumerate(self.data)]
         style = f"height:{_n(self.height)}px;margin:{_n(self.top)}px {_n(self.right)}px {_n(self.bottom)}px {_n(self.left)}px"
         size = f"--sides:{_n(self.left + self.right)}px"
         return f'<svg class="chart" role="img" style="{style};{size}">{title}{self._grid()}{"".join([*below, *traces, *above])}</svg>'
@@ -440,23 +489,6 @@ class _Plane:
         """Paths over the whole area, in percent across and px down."""
         box = f"0 0 100 {_n(self.height)}"
         return f'<svg width="100%" height="{_n(self.height)}" viewBox="{box}" preserveAspectRatio="none" overflow="visible">{content}</svg>'
-
-    def _shape(self, shape: Mapping[str, Any]) -> str:
-        x0, x1, y0, y1 = self.across(shape["x0"]), self.across(shape["x1"]), self.down(shape["y0"]), self.down(shape["y1"])
-        if shape["type"] == "line":
-            return self._stretched(f'<path d="{_path([(x0, y0), (x1, y1)])}" {_stroke(shape["line"], shape["line"]["color"])}/>')
-        if shape["type"] == "rect":
-            left, top = min(x0, x1), min(y0, y1)
-            place = f'x="{_n(left)}%" y="{_n(top)}" width="{_n(abs(x1 - x0))}%" height="{_n(abs(y1 - y0))}"'
-            return f'<rect {place} fill="{shape["fillcolor"]}" fill-opacity="{shape.get("opacity", 1)}"/>'
-        raise ValueError(f"Shapes of the type {shape['type']} cannot be drawn.")
-
-    def _trace(self, number: int, trace: Mapping[str, Any]) -> str:
-        if trace["type"] == "bar":
-            return self._bars(number, trace)
-        if trace["type"] == "box":
-            return self._box(trace)
-        return self._heat(trace) if trace["type"] == "heatmap" else self._scatter(number, trace)
 
     def _scatter(self, number: int, trace: Mapping[str, Any]) -> str:
         points = [None if x is None or y is None else (self.across(x), self.down(y)) for x, y in zip(trace["x"], trace["y"], strict=True)]
@@ -554,7 +586,7 @@ class _Plane:
             bars.append(f"<rect {place}/>")
         return f'{hatch}<g class="bars" {paint}>{"".join(bars)}</g>'
 
-    def _box(self, trace: Mapping[str, Any]) -> str:
+    def _box(self, number: int, trace: Mapping[str, Any]) -> str:
         """A box from quartile to quartile, its median, whiskers to the last values within 1.5 of its length, and points."""
         if trace["orientation"] != "h" or trace["boxpoints"] not in ("all", "outliers") or trace["pointpos"] != 0:
             raise ValueError("Boxes other than horizontal ones with their points on them cannot be drawn.")
@@ -580,7 +612,7 @@ class _Plane:
         ]
         return _marks(points, marker, marker["color"]) + box
 
-    def _heat(self, trace: Mapping[str, Any]) -> str:
+    def _heat(self, number: int, trace: Mapping[str, Any]) -> str:
         """Cells by shade: the second colour of the scale over the first, the more the greater the value."""
         (start, first), (end, last) = trace["colorscale"]
         if (start, end) != (0, 1):

@@ -52,16 +52,17 @@ def gap_chart(seen: Seen) -> GapChart:
     at = [seen.largest * (n / STEPS) ** 2 for n in range(STEPS + 1)]  # closer where the curve may be steep
     shares = [seen.share(difference) for difference in at]
     curve, low, high = ([f"{across(x):.1f} {up(share[n]):.1f}" for x, share in zip(at, shares, strict=True)] for n in range(3))
-    step = _step(seen.largest / TICKS)
+    rough = seen.largest / TICKS
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * times for times in (1, 2, 5, 10) if power * times >= rough * (1 - 1e-9))
     ticks = tuple((across(n * step), f"{n * step:g}") for n in range(int(seen.largest / step) + 1))
     lines = tuple((up(share / 100), share) for share in range(50, 101, 10))
     return GapChart(
-        f"M{'L'.join(curve)}", f"M{'L'.join(high)}L{'L'.join(reversed(low))}Z", ticks, lines, point(min(seen.unit, seen.largest)),
-        point(seen.delta75[0]) if seen.delta75 else None, seen.largest,
-    )  # fmt: skip
-
-
-def _step(rough: float) -> float:
-    """1, 2 or 5 times a power of ten, not below `rough`."""
-    power = 10.0 ** math.floor(math.log10(rough))
-    return next(power * times for times in (1, 2, 5, 10) if power * times >= rough * (1 - 1e-9))
+        f"M{'L'.join(curve)}",
+        f"M{'L'.join(high)}L{'L'.join(reversed(low))}Z",
+        ticks,
+        lines,
+        point(min(seen.unit, seen.largest)),
+        point(seen.delta75[0]) if seen.delta75 else None,
+        seen.largest,
+    )

@@ -37,10 +37,12 @@ def radar(criteria: Sequence[str], scores: Mapping[str, Sequence[float | None]],
     else:
         axis: dict[str, Any] = {"gridcolor": colours.line, "linecolor": colours.line, "tickfont": {"color": colours.soft, "size": 11}}
         layout["polar"] = {
-            "bgcolor": "rgba(0,0,0,0)", "radialaxis": axis | {"range": span, "angle": 90, "tickangle": 90, "nticks": 5},
+            "bgcolor": "rgba(0,0,0,0)",
+            "radialaxis": axis | {"range": span, "angle": 90, "tickangle": 90, "nticks": 5},
             "angularaxis": axis | {"tickfont": {"color": colours.ink, "size": 12}, "rotation": 90, "direction": "clockwise"},
-        }  # fmt: skip
-        axes = [_folded(title) for title in criteria]
+        }
+        # On two lines each, so that it has room beside the chart on a phone.
+        axes = ["<br>".join(plain(part) for part in title.split(" ", 1) if part) for title in criteria]
         layout["margin"] = {"l": 90, "r": 90, "t": 40, "b": 40}
         data = tuple(
             _line(n, name, {"type": "scatterpolar", "theta": [*axes, axes[0]], "r": [*values, values[0]]}, colours)
@@ -51,17 +53,13 @@ def radar(criteria: Sequence[str], scores: Mapping[str, Sequence[float | None]],
     return Figure(data, layout, summary, columns, rows)
 
 
-def _folded(title: str) -> str:
-    """A title on two lines, so that it has room beside the chart on a phone."""
-    first, _, rest = title.partition(" ")
-    return f"{plain(first)}<br>{plain(rest)}" if rest else plain(first)
-
-
 def _line(place: int, name: str, points: dict[str, Any], colours: Palette) -> dict[str, Any]:
     colour = (colours.accent, colours.warn, colours.ink, colours.soft)[place % 4]
     at = "%{theta}: %{r:.0f}" if points["type"] == "scatterpolar" else "%{x}: %{y:.0f}"
     return points | {
-        "mode": "lines+markers", "name": short(name), "line": {"color": colour, "width": 2, "dash": _DASHES[place % len(_DASHES)]},
+        "mode": "lines+markers",
+        "name": short(name),
+        "line": {"color": colour, "width": 2, "dash": _DASHES[place % len(_DASHES)]},
         "marker": {"symbol": _SYMBOLS[place % len(_SYMBOLS)], "size": 8, "color": colour},
         "hovertemplate": f"{plain(name)}<br>{at}<extra></extra>",
-    }  # fmt: skip
+    }

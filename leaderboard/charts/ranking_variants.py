@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from leaderboard.charts.boards import TOKENS, Figure, Palette, base_layout, nothing, plain, short
 
@@ -36,43 +37,46 @@ def bumps(
     drawn = [(label, row) for label, row in zip(entries, ranks, strict=True) if row[0] is not None][:MAX_LINES]
     if len(drawn) < 2 or len(variants) < 2:
         return nothing("There are not enough ranked entries and metrics for a second order.", columns, colours)
-    data = [_line(place, label, row, variants, colours) for place, (label, row) in enumerate(drawn)]
+    data: list[dict[str, Any]] = []
+    by_rank: dict[int | None, list[str]] = {}  # entries that share a rank share the label at the lines' left ends
+    for place, (label, row) in enumerate(drawn):
+        colour = colours.accent if 1 in row else colours.soft
+        line = {"color": colour, "width": 2 if 1 in row else 1.2, "dash": _DASHES[place % len(_DASHES)]}
+        edge = {"color": colours.panel, "width": 1}
+        by_rank.setdefault(row[0], []).append(label)
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "lines+markers",
+                "name": plain(label),
+                "x": list(range(len(variants))),
+                "y": list(row),
+                "line": line,
+                "marker": {"symbol": _SYMBOLS[place % len(_SYMBOLS)], "size": 9, "color": colour, "line": edge},
+                "text": [plain(variant) for variant in variants],
+                "hovertemplate": f"{plain(label)}<br>%{{text}}: rank %{{y}}<extra></extra>",
+            }
+        )
     deepest = max(rank for _, row in drawn for rank in row if rank is not None)
     layout = base_layout(colours, height=150 + 26 * max(deepest, len(drawn)))
     layout["margin"] = {"l": 8, "r": 16, "t": 16, "b": 8}
     layout["xaxis"] |= {
-        "tickvals": list(range(len(variants))), "ticktext": [short(variant) for variant in variants], "range": [-0.3, len(variants) - 0.7],
-        "showgrid": True, "zeroline": False, "tickangle": -45,
-    }  # fmt: skip
+        "tickvals": list(range(len(variants))),
+        "ticktext": [short(variant) for variant in variants],
+        "range": [-0.3, len(variants) - 0.7],
+        "showgrid": True,
+        "zeroline": False,
+        "tickangle": -45,
+    }
     layout["yaxis"] |= {
-        "tickvals": [row[0] for _, row in drawn], "ticktext": _names(drawn), "range": [deepest + 0.6, 0.4],
-        "showgrid": False, "zeroline": False,
-    }  # fmt: skip
+        "tickvals": [row[0] for _, row in drawn],
+        "ticktext": [short(" = ".join(by_rank[row[0]])) for _, row in drawn],
+        "range": [deepest + 0.6, 0.4],
+        "showgrid": False,
+        "zeroline": False,
+    }
     ever = sum(1 in row for _, row in drawn)
     entries_drawn = f"all {n} ranked entries" if len(drawn) == n else f"the first {len(drawn)} of {n} ranked entries"
     summary = f"Ranks of {entries_drawn} under {len(variants)} ways to rank; {ever} {'is' if ever == 1 else 'are'} first in at least one."
     rows = tuple((label, *("–" if rank is None else str(rank) for rank in row)) for label, row in drawn)
     return Figure(tuple(data), layout, summary, columns, rows)
-
-
-def _line(place: int, label: str, row: Sequence[int | None], variants: Sequence[str], colours: Palette) -> dict:
-    colour = colours.accent if 1 in row else colours.soft
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": plain(label),
-        "x": list(range(len(variants))),
-        "y": list(row),
-        "line": {"color": colour, "width": 2 if 1 in row else 1.2, "dash": _DASHES[place % len(_DASHES)]},
-        "marker": {"symbol": _SYMBOLS[place % len(_SYMBOLS)], "size": 9, "color": colour, "line": {"color": colours.panel, "width": 1}},
-        "text": [plain(variant) for variant in variants],
-        "hovertemplate": f"{plain(label)}<br>%{{text}}: rank %{{y}}<extra></extra>",
-    }
-
-
-def _names(drawn: Sequence[tuple[str, Sequence[int | None]]]) -> list[str]:
-    """Names at the lines' left ends; entries that share a rank share the label."""
-    by_rank: dict[int | None, list[str]] = {}
-    for label, row in drawn:
-        by_rank.setdefault(row[0], []).append(label)
-    return [short(" = ".join(by_rank[row[0]])) for _, row in drawn]

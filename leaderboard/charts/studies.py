@@ -18,9 +18,14 @@ MAX_ROWS = 400  # of the table that says the same in numbers
 
 
 def agreement_map(
-    names: Sequence[str], agree: Sequence[Sequence[float | None]], common: Sequence[Sequence[float]], order: Sequence[int],
-    borders: Sequence[int], who: str, colours: Palette = TOKENS,
-) -> Figure:  # fmt: skip
+    names: Sequence[str],
+    agree: Sequence[Sequence[float | None]],
+    common: Sequence[Sequence[float]],
+    order: Sequence[int],
+    borders: Sequence[int],
+    who: str,
+    colours: Palette = TOKENS,
+) -> Figure:
     """A heat map of agreement [k][k] in the given order; `borders` are places in that order at which another cluster begins, `who`
     says in words who is in it."""
     ordered = [names[n] for n in order]
@@ -48,11 +53,18 @@ def agreement_map(
     ]
     text = [[f"{plain(one)} and {plain(other)}" for other in ordered] for one in ordered]
     heat = {
-        "type": "heatmap", "z": values, "zmin": min(low, 0.5), "zmax": 1.0, "text": text, "hoverongaps": False,
-        "colorscale": [[0, colours.panel], [1, colours.accent]], "xgap": 1, "ygap": 1,
+        "type": "heatmap",
+        "z": values,
+        "zmin": min(low, 0.5),
+        "zmax": 1.0,
+        "text": text,
+        "hoverongaps": False,
+        "colorscale": [[0, colours.panel], [1, colours.accent]],
+        "xgap": 1,
+        "ygap": 1,
         "colorbar": {"title": {"text": "agreement"}, "thickness": 12, "outlinewidth": 0, "tickfont": {"color": colours.ink}},
         "hovertemplate": "%{text}: %{z:.2f}<extra></extra>",
-    }  # fmt: skip
+    }
     rows = [
         (ordered[i], ordered[j], f"{values[i][j]:.3f}", str(int(common[order[i]][order[j]])))
         for i in range(len(order))
@@ -86,10 +98,15 @@ def adequacy(curve: Curve, colours: Palette = TOKENS, noun: str = NOUN) -> Figur
         hidden | {"y": high, "fill": "tonexty", "fillcolor": colours.line},
         mark | {"line": {"color": colours.warn, "width": 1, "dash": "dash"}},
         {
-            "type": "scatter", "mode": "lines+markers", "x": sizes, "y": mean, "line": {"color": colours.accent, "width": 2},
-            "marker": {"size": 5}, "hovertemplate": f"%{{x}} {what}: τ %{{y:.3f}}<extra></extra>",
+            "type": "scatter",
+            "mode": "lines+markers",
+            "x": sizes,
+            "y": mean,
+            "line": {"color": colours.accent, "width": 2},
+            "marker": {"size": 5},
+            "hovertemplate": f"%{{x}} {what}: τ %{{y:.3f}}<extra></extra>",
         },
-    )  # fmt: skip
+    )
     if curve.steady is not None:
         summary = f"{what.capitalize()}: the order stays with parts of {curve.steady:,} of {sizes[-1]:,} and more."
     else:
@@ -126,18 +143,30 @@ def scatter(title: str, higher_is_better: bool, points: Sequence[Point], colours
         part = [points[n] for n in chosen]
         if not part:
             continue
-        data.append({
-            "type": "scatter", "mode": "markers+text", "x": [point.value for point in part], "y": [point.mos for point in part],
-            "text": [labels[n][0] for n in chosen], "textposition": [labels[n][1] for n in chosen],
-            "textfont": {"size": 11, "color": colours.soft},
-            "hovertext": [plain(point.label) for point in part], "marker": {"size": 8, "color": colour, "symbol": symbol},
-            "error_y": {
-                "type": "data", "symmetric": False, "color": colours.bar, "thickness": 1.5, "width": 3,
-                "array": [0 if point.high is None else point.high - point.mos for point in part],
-                "arrayminus": [0 if point.low is None else point.mos - point.low for point in part],
-            },
-            "hovertemplate": "%{hovertext}: %{x:.4g}, opinion score %{y:.2f}<extra></extra>", "cliponaxis": False,
-        })  # fmt: skip
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "markers+text",
+                "x": [point.value for point in part],
+                "y": [point.mos for point in part],
+                "text": [labels[n][0] for n in chosen],
+                "textposition": [labels[n][1] for n in chosen],
+                "textfont": {"size": 11, "color": colours.soft},
+                "hovertext": [plain(point.label) for point in part],
+                "marker": {"size": 8, "color": colour, "symbol": symbol},
+                "error_y": {
+                    "type": "data",
+                    "symmetric": False,
+                    "color": colours.bar,
+                    "thickness": 1.5,
+                    "width": 3,
+                    "array": [0 if point.high is None else point.high - point.mos for point in part],
+                    "arrayminus": [0 if point.low is None else point.mos - point.low for point in part],
+                },
+                "hovertemplate": "%{hovertext}: %{x:.4g}, opinion score %{y:.2f}<extra></extra>",
+                "cliponaxis": False,
+            }
+        )
     out = [plain(point.label) for point in points if point.is_out]
     summary = f"Opinion scores of {len(points)} entries over {plain(title)}" + (f"; hollow: left out, {', '.join(out)}." if out else ".")
     rows = tuple(

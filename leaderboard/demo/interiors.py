@@ -24,19 +24,16 @@ SIZE = (320, 240)  # px
 @cache
 def references() -> dict[str, dict[str, View]]:
     """The views of the one phase."""
-    return {PHASE: {f"{name}/{n:02d}": one for name, seed in SEEDS.items() for n, one in enumerate(_views(seed))}}
-
-
-def _views(seed: str) -> list[View]:
-    drawn = walk(room(seed), VIEWS + CLEAN, *SIZE)
-    clean = CleanViews.of(render(one.image) for n, one in enumerate(drawn) if n not in WANTED)
-    return [View(render(drawn[n].image), *SIZE, rois=_marked(drawn[n].boxes), clean=clean) for n in WANTED]
-
-
-def _marked(boxes: tuple) -> tuple[Roi, ...]:
-    """The largest object of a view, as an organizer would mark one."""
-    largest = max(boxes, key=lambda box: (box.x2 - box.x1) * (box.y2 - box.y1), default=None)
-    return () if largest is None else (Roi(largest.x1, largest.y1, largest.x2, largest.y2, largest.kind),)
+    found: dict[str, View] = {}
+    for name, seed in SEEDS.items():
+        drawn = walk(room(seed), VIEWS + CLEAN, *SIZE)
+        clean = CleanViews.of(render(one.image) for n, one in enumerate(drawn) if n not in WANTED)
+        for n, at in enumerate(WANTED):
+            # Its largest object is marked, as an organizer would mark one.
+            largest = max(drawn[at].boxes, key=lambda box: (box.x2 - box.x1) * (box.y2 - box.y1), default=None)
+            rois = () if largest is None else (Roi(largest.x1, largest.y1, largest.x2, largest.y2, largest.kind),)
+            found[f"{name}/{n:02d}"] = View(render(drawn[at].image), *SIZE, rois=rois, clean=clean)
+    return {PHASE: found}
 
 
 def clean_views(items: Items) -> Iterator[tuple[str, bytes]]:

@@ -68,10 +68,12 @@ def make_accounts() -> None:
         user, made = User.objects.get_or_create(
             username=person.name,
             defaults={
-                "email": f"{person.name}@demo.example", "notify_by_email": False,
-                "is_staff": not person.team, "is_superuser": not person.team,
+                "email": f"{person.name}@demo.example",
+                "notify_by_email": False,
+                "is_staff": not person.team,
+                "is_superuser": not person.team,
             },
-        )  # fmt: skip
+        )
         if made:
             user.set_password(PASSWORD)
             user.save(update_fields=["password"])
@@ -102,9 +104,22 @@ def send(demo: Demo, entry: Entry, server: str, path: Path) -> None:
     user = User.objects.get(username=entry.who)
     token, key = ApiToken.make(user, "demo", timezone.now() + timedelta(hours=1))
     arguments = [
-        "upload", str(path), "--server", server, "--challenge", demo.slug, "--phase", demo.phase,
-        "--token", key, "--method", entry.method, "--description", entry.description, *entry.card,
-    ]  # fmt: skip
+        "upload",
+        str(path),
+        "--server",
+        server,
+        "--challenge",
+        demo.slug,
+        "--phase",
+        demo.phase,
+        "--token",
+        key,
+        "--method",
+        entry.method,
+        "--description",
+        entry.description,
+        *entry.card,
+    ]
     output = io.StringIO()
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         code = command.main([*arguments, *(["--no-check"] if entry.breaks else [])])
@@ -186,10 +201,16 @@ def ask_everybody(demo: Demo) -> str:
         olga = User.objects.get(username="olga")
         rows = list(uploads(demo).filter(phase=phase).eligible().order_by("id"))
         values = {
-            "slug": OPEN_STUDY, "title": "Judge the roofs yourself", "question": "Which of the two wireframes is closer to the house?",
-            "kind": Study.Kind.PAIRS, "plan": Study.Plan.BALANCED, "questions_per_rater": ASKED, "access": Study.Access.OPEN,
-            "criteria": [one.to_dict() for one in ready_made("pairs", phase.challenge.family)], "is_public": True,
-        }  # fmt: skip
+            "slug": OPEN_STUDY,
+            "title": "Judge the roofs yourself",
+            "question": "Which of the two wireframes is closer to the house?",
+            "kind": Study.Kind.PAIRS,
+            "plan": Study.Plan.BALANCED,
+            "questions_per_rater": ASKED,
+            "access": Study.Access.OPEN,
+            "criteria": [one.to_dict() for one in ready_made("pairs", phase.challenge.family)],
+            "is_public": True,
+        }
         samples = campaign.groups_of(phase)[:ASKED_SAMPLES]
         study = campaign.make(phase, olga, Design(values, rows, samples=samples, discloses=True))
         campaign.open_study(study, olga)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +45,7 @@ def made_up_votes(
     Fixed by the seed. A value that is missing is the worst there is.
     """
     rng = np.random.default_rng(seed)
+    pairs = [(i, j) for i in range(len(methods)) for j in range(i)]
     votes: list[Vote] = []
     number = 0
     for taste in tastes:
@@ -54,40 +56,32 @@ def made_up_votes(
             own: list[Vote] = []
             for h, sample in enumerate(samples[:SAMPLES]):
                 felt = (liking[:, h] - liking.min()) / spread + rng.normal(0, NOISE, len(methods))
-                for i in range(len(methods)):
-                    own += [_vote(f"rater {number:02}", taste.group, sample, methods, felt, i, j, rng) for j in range(i)]
+                for i, j in pairs:
+                    left, right = (i, j) if rng.random() < 0.5 else (j, i)
+                    gap = float(felt[left] - felt[right])
+                    equal = abs(gap) < ALIKE or (max(felt[left], felt[right]) < BAD and rng.random() < 0.7)
+                    choice = "tie" if equal else "left" if gap > 0 else "right"
+                    seconds = round(float(rng.lognormal(1.3 + (0.4 if equal else 0.0), 0.5)), 1)
+                    own.append(Vote(f"rater {number:02}", methods[left], methods[right], choice, sample, taste.group, seconds=seconds))
             votes += own
             for n in np.flatnonzero(rng.random(len(own)) < REPEATS).tolist():  # the same pair once more, its sides turned
-                vote, choice = own[n], _turned(own[n].choice, rng)
+                vote = own[n]
+                choice = {"left": "right", "right": "left", "tie": "tie"}[vote.choice]
+                if rng.random() < 0.1:  # mostly the same verdict
+                    choice = "tie" if vote.choice != "tie" else "left"
                 votes.append(replace(vote, left=vote.right, right=vote.left, choice=choice, repeat_of=str(n + 1), swapped="1"))
     return [replace(vote, criterion=criterion) for vote in votes]
 
 
 def liked(values: Mapping[str, np.ndarray], weights: Mapping[str, float]) -> np.ndarray:
-    """float64[methods, samples]: how good each entry is to somebody who feels these metrics, by slug, the more the better."""
-    return np.asarray(sum(weight * _placed(values[slug], weight) for slug, weight in weights.items()))
+    """float64[methods, samples]: how good each entry is to somebody who feels these metrics, by slug, the more the better.
 
-
-def _placed(values: np.ndarray, weight: float) -> np.ndarray:
-    """Places from 0 to 1 among all values: one that is far out, as distances may be, must not make the others alike.
-
-    A missing value is at the end that the weight dislikes.
+    By places from 0 to 1 among all values: one that is far out, as distances may be, must not make the others alike. A missing value is
+    at the end that the weight dislikes.
     """
-    known = np.nan_to_num(values, nan=-np.inf if weight > 0 else np.inf)
-    return known.ravel().argsort(kind="stable").argsort(kind="stable").reshape(values.shape) / (values.size - 1)
-
-
-def _vote(rater: str, group: str, sample: str, methods: list[str], felt: np.ndarray, i: int, j: int, rng: np.random.Generator) -> Vote:
-    left, right = (i, j) if rng.random() < 0.5 else (j, i)
-    gap = float(felt[left] - felt[right])
-    equal = abs(gap) < ALIKE or (max(felt[left], felt[right]) < BAD and rng.random() < 0.7)
-    choice = "tie" if equal else "left" if gap > 0 else "right"
-    seconds = round(float(rng.lognormal(1.3 + (0.4 if equal else 0.0), 0.5)), 1)
-    return Vote(rater, methods[left], methods[right], choice, sample, group, seconds=seconds)
-
-
-def _turned(choice: str, rng: np.random.Generator) -> str:
-    """The answer to the same pair with its sides turned: mostly the same verdict."""
-    if rng.random() < 0.1:
-        return "tie" if choice != "tie" else "left"
-    return {"left": "right", "right": "left", "tie": "tie"}[choice]
+    total: Any = 0
+    for slug, weight in weights.items():
+        known = np.nan_to_num(values[slug], nan=-np.inf if weight > 0 else np.inf)
+        places = known.ravel().argsort(kind="stable").argsort(kind="stable").reshape(known.shape) / (known.size - 1)
+        total = total + weight * places
+    return np.asarray(total)

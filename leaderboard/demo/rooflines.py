@@ -59,9 +59,14 @@ _SENT = (
     Entry("dan", "sketch-2, broken file", "Made up: an edge names a vertex that is not there.", lambda _, s: s, breaks=broken_file),
 )
 CARDS = {  # parameters and seconds a house of some methods, made up
-    "gable-net v1": ("12M", "0.3"), "pc-to-edges": ("3.1M", "0.08"), "line-transformer": ("48M", "1.1"), "gable-net v2": ("19M", "0.35"),
-    "pc-to-edges, denoised": ("3.1M", "0.1"), "line-transformer XL": ("310M", "4.2"), "gable-net v3": ("38M", "0.4"),
-}  # fmt: skip
+    "gable-net v1": ("12M", "0.3"),
+    "pc-to-edges": ("3.1M", "0.08"),
+    "line-transformer": ("48M", "1.1"),
+    "gable-net v2": ("19M", "0.35"),
+    "pc-to-edges, denoised": ("3.1M", "0.1"),
+    "line-transformer XL": ("310M", "4.2"),
+    "gable-net v3": ("38M", "0.4"),
+}
 ENTRIES = tuple(
     replace(entry, card=("--parameters", CARDS[entry.method][0], "--run-seconds", CARDS[entry.method][1], "--hardware", "one GPU, made up"))
     if entry.method in CARDS
@@ -129,6 +134,15 @@ phases:
 """
 
 DEMO = Demo(
-    SLUG, PHASE, YAML, references, points_of(points), each("npz", write_npz), each("obj", write_obj), ENTRIES,
-    people=("ada", "ben", "cleo", "dan", "olga"), compared=True, asks=True,
-)  # fmt: skip
+    SLUG,
+    PHASE,
+    YAML,
+    references,
+    points_of(points),
+    each("npz", write_npz),
+    each("obj", write_obj),
+    ENTRIES,
+    people=("ada", "ben", "cleo", "dan", "olga"),
+    compared=True,
+    asks=True,
+)

@@ -65,9 +65,13 @@ def compare(demo: Demo) -> None:
 def _roofs(phase: Phase, scores: Scores, olga: User) -> None:
     votes = made_up_votes(scores.values, scores.names, scores.items)
     study = _study(
-        phase, olga, votes, title="Which roof is closer to the house?", question="Which of the two wireframes is closer to the house?",
+        phase,
+        olga,
+        votes,
+        title="Which roof is closer to the house?",
+        question="Which of the two wireframes is closer to the house?",
         source="Twelve invented raters of two tastes answered by a formula with noise.",
-    )  # fmt: skip
+    )
     made_up_judge(study, olga, {"overall": scores.by_entry(scores.values["corner_f1"])}, WIREFRAME_PLAN)
     while analyse_due("demo"):  # here and now, because the workers have entries of the next challenge to score
         continue
@@ -80,9 +84,14 @@ def _solids(phase: Phase, scores: Scores, olga: User) -> None:
         votes += made_up_votes(scores.values, scores.names, scores.items, tastes, criterion, SEED + number)
     criteria = [one.to_dict() for one in ready_made("pairs", phase.challenge.family) if one.key in SOLID_TASTES]
     study = _study(
-        phase, olga, votes, title="Which solid is made better?", question="Which of the two objects is better, by its shape?",
-        source="Eight invented raters of two tastes answered by a formula with noise, on each of three criteria.", criteria=criteria,
-    )  # fmt: skip
+        phase,
+        olga,
+        votes,
+        title="Which solid is made better?",
+        question="Which of the two objects is better, by its shape?",
+        source="Eight invented raters of two tastes answered by a formula with noise, on each of three criteria.",
+        criteria=criteria,
+    )
     made_up_judge(study, olga, {key: scores.by_entry(liked(scores.values, weights)) for key, weights in SOLID_JUDGE.items()}, SHAPE_PLAN)
 
 
@@ -91,9 +100,13 @@ def _rooms(phase: Phase, scores: Scores, olga: User) -> None:
     tastes = (Taste("near", 5, {"ssim": 1.0}), Taste("far", 5, {"psnr": 0.6, "ssim": 0.4}))
     votes = made_up_votes(scores.values, scores.names, scores.items, tastes, "", SEED + 9)
     _study(
-        phase, olga, votes, title="Which render shows the room better?", question="Which of the two renders shows the room better?",
+        phase,
+        olga,
+        votes,
+        title="Which render shows the room better?",
+        question="Which of the two renders shows the room better?",
         source="Ten invented raters of two tastes answered by a formula with noise.",
-    )  # fmt: skip
+    )
 
 
 def _study(phase: Phase, olga: User, votes: list[Vote], **values: Any) -> Study:

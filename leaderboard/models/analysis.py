@@ -101,10 +101,10 @@ class StudyAnalysis(Leased):
     def finish(self, content: dict[str, Any]) -> bool:
         """Keep the content, under the current token only, and have the phase ranked with it; False where the lease was lost."""
         is_stored = bool(
-            self.under_lease().filter(state=self.State.WAITING).update(
-                state=self.State.DONE, content=content, made_of=self.wanted, finished_at=timezone.now(), **self.ANEW
-            )
-        )  # fmt: skip
+            self.under_lease()
+            .filter(state=self.State.WAITING)
+            .update(state=self.State.DONE, content=content, made_of=self.wanted, finished_at=timezone.now(), **self.ANEW)
+        )
         if is_stored:
             self.study.phase.touch_board()
             wake.after_commit("boards")

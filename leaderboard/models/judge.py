@@ -155,33 +155,44 @@ class JudgeRun(Leased):
             raise ValueError("No two entries of the study have a sample in common that can be shown, so there is nothing to ask.")
         entries = {entry.label: entry for entry in study.entries.all()}
         with transaction.atomic():
-            name = cls._name(study.locked(), model, plan, values.get("newcomer"))
+            # A name that no rater of the study has: the model, the plan, the day (UTC), the version of the prompts, and a number where that
+            # is not enough. The study is locked meanwhile.
+            newcomer = values.get("newcomer")
+            what = f" · places {newcomer.label[:20]}" if newcomer else ""
+            base = f"{model[:MAX_NAME]} · {plan[:40]}{what} · {timezone.now():%Y-%m-%d} · prompts v{instructions.VERSION}"[:110]
+            taken = set(study.locked().raters.filter(name__startswith=base).values_list("name", flat=True))
+            name = next(one for n in range(1, len(taken) + 2) if (one := base if n == 1 else f"{base} · no. {n}") not in taken)
             rater = Rater.objects.create(study=study, name=name, kind=Rater.Kind.JUDGE)
             run = cls.objects.create(
-                study=study, rater=rater, model=model, plan=plan, rows=[asdict(row) for row in rows], form=form, made_by=actor,
-                n_planned=len(schedule.comparisons), n_skipped=schedule.skipped, version=instructions.VERSION, **values,
-            )  # fmt: skip
+                study=study,
+                rater=rater,
+                model=model,
+                plan=plan,
+                rows=[asdict(row) for row in rows],
+                form=form,
+                made_by=actor,
+                n_planned=len(schedule.comparisons),
+                n_skipped=schedule.skipped,
+                version=instructions.VERSION,
+                **values,
+            )
             JudgeAnswer.objects.bulk_create(
                 (
                     JudgeAnswer(
-                        run=run, number=number, row=one.row, sample=one.sample, left=entries[one.left], right=entries[one.right],
+                        run=run,
+                        number=number,
+                        row=one.row,
+                        sample=one.sample,
+                        left=entries[one.left],
+                        right=entries[one.right],
                         repeats=one.repeats,
                     )
                     for number, one in enumerate(schedule.comparisons, 1)
                 ),
                 batch_size=BUNDLE,
-            )  # fmt: skip
+            )
             AuditEntry.record(study.phase.challenge, actor, "judge.plan", run, study=study.slug, questions=run.n_planned, budget=run.budget)
         return run
-
-    @staticmethod
-    def _name(study: Study, model: str, plan: str, newcomer: StudyEntry | None) -> str:
-        """A name that no rater of the study has: the model, the plan, the day (UTC), the version of the prompts, and a number where
-        that is not enough. The study is locked."""
-        what = f" · places {newcomer.label[:20]}" if newcomer else ""
-        name = f"{model[:MAX_NAME]} · {plan[:40]}{what} · {timezone.now():%Y-%m-%d} · prompts v{instructions.VERSION}"[:110]
-        taken = set(study.raters.filter(name__startswith=name).values_list("name", flat=True))
-        return next(one for n in range(1, len(taken) + 2) if (one := name if n == 1 else f"{name} · no. {n}") not in taken)
 
     @classmethod
     def ended(cls, study: Study) -> JudgeRunQuerySet:
@@ -303,9 +314,13 @@ class JudgeRun(Leased):
         self.sent, self.reserved = run.sent - 1, run.reserved - reservation.amount
 
     def keep(
-        self, answer: JudgeAnswer, values: dict[str, Any], counts: dict[str, int], paid: Reservation | None = None,
+        self,
+        answer: JudgeAnswer,
+        values: dict[str, Any],
+        counts: dict[str, int],
+        paid: Reservation | None = None,
         cost: Decimal | None = None,
-    ) -> bool:  # fmt: skip
+    ) -> bool:
         """Write what came of a question together with the run's counts; False where the lease was lost, and then nothing is written.
 
         `cost` takes the place of what was `paid` beforehand; where it is None, nobody knows it, and the reserve stays counted. A run that

@@ -41,10 +41,15 @@ class StudyLook(models.Model):
     def told(self, hidden: Collection[str] = ()) -> PlannedLook:
         """The look as exports and the API tell it; entries with `hidden` labels are not named."""
         return PlannedLook(
-            number=self.number, at=self.made_at, judgements=self.judgements, raters=self.raters, samples=self.samples,
-            settled=self.is_settled, first=HIDDEN_NAME if self.entry in hidden else self.entry,
+            number=self.number,
+            at=self.made_at,
+            judgements=self.judgements,
+            raters=self.raters,
+            samples=self.samples,
+            settled=self.is_settled,
+            first=HIDDEN_NAME if self.entry in hidden else self.entry,
             not_told_from_first=[HIDDEN_NAME if label in hidden else label for label in self.untold],
-        )  # fmt: skip
+        )
 
     @classmethod
     def due_at(cls, study: Study, number: int) -> int:
@@ -73,6 +78,11 @@ class StudyLook(models.Model):
         if found.why:
             return None
         return cls.objects.create(
-            study=study, number=due[-1], judgements=summary.answers, raters=summary.raters_counted, samples=summary.samples_counted,
-            entry=summary.first_place.entry, untold=sorted(found.open),
-        )  # fmt: skip
+            study=study,
+            number=due[-1],
+            judgements=summary.answers,
+            raters=summary.raters_counted,
+            samples=summary.samples_counted,
+            entry=summary.first_place.entry,
+            untold=sorted(found.open),
+        )

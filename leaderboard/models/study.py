@@ -112,9 +112,11 @@ class Study(models.Model):
     )
     break_every = models.PositiveSmallIntegerField(default=350, help_text="A break is suggested after so many answers.")
     rater_skill = models.CharField(
-        max_length=8, choices=RaterSkill, default=RaterSkill.CROWD,
+        max_length=8,
+        choices=RaterSkill,
+        default=RaterSkill.CROWD,
         help_text="How much worse than such a rater a judge model may be: .1, .15 or .2. Fixed once the study has opened.",
-    )  # fmt: skip
+    )
     covariates = models.JSONField(default=list, blank=True)  # of `Covariate`; fixed once the study has opened
     # When it ends by itself: at so many looks at first place, the last of them once so many judgements count. Fixed before it opens.
     planned_looks = models.PositiveSmallIntegerField(default=0)
@@ -172,7 +174,30 @@ class Study(models.Model):
         """
         with transaction.atomic():
             study = cls._brought(phase, actor, "votes", len(votes), **values)
-            study._store(votes, labels or {})
+            entries = study._store_entries({vote.left for vote in votes} | {vote.right for vote in votes}, labels or {})
+            raters = study._store_raters(votes)
+            StudyVote.objects.bulk_create(
+                (
+                    StudyVote(
+                        study=study,
+                        rater=raters[vote.rater],
+                        sample=vote.sample,
+                        left=entries[vote.left],
+                        right=entries[vote.right],
+                        choice=vote.choice,
+                        swapped=vote.swapped,
+                        seconds=vote.seconds,
+                        repeat_of=vote.repeat_of,
+                        criterion=vote.criterion,
+                        is_gold=vote.is_gold,
+                        order=order_number(vote.order),
+                        given_at=moment(vote.at),
+                        **_conditions(vote),
+                    )
+                    for vote in votes
+                ),
+                batch_size=BUNDLE,
+            )
         return study
 
     @classmethod
@@ -189,14 +214,21 @@ class Study(models.Model):
             Opinion.objects.bulk_create(
                 (
                     Opinion(
-                        study=study, rater=raters[one.rater], sample=one.sample, entry=entries[one.entry], criterion=one.criterion,
-                        score=int(one.score), seconds=one.seconds, order=order_number(one.order), given_at=moment(one.at),
+                        study=study,
+                        rater=raters[one.rater],
+                        sample=one.sample,
+                        entry=entries[one.entry],
+                        criterion=one.criterion,
+                        score=int(one.score),
+                        seconds=one.seconds,
+                        order=order_number(one.order),
+                        given_at=moment(one.at),
                         **_conditions(one),
                     )
                     for one in ratings
                 ),
                 batch_size=BUNDLE,
-            )  # fmt: skip
+            )
         return study
 
     @classmethod
@@ -218,7 +250,10 @@ class Study(models.Model):
             raise LabelsError(
                 f"The labels name none of the methods; these are {heads_text(sorted(methods))}: write them as they are there."
             )
-        known = _entries_by_name(self.phase)
+        by_name: dict[str, list[Submission]] = {}
+        for submission in Submission.objects.filter(phase=self.phase).ranked().only("pk", "method_name"):
+            by_name.setdefault(submission.method_name, []).append(submission)
+        known = {name: found[0] for name, found in by_name.items() if len(found) == 1}  # a name that two have is nobody's
         damage = {method: label for method, label in labels.items() if label in DAMAGED}
         rows = [StudyEntry(study=self, label=name, submission=known.get(name), artifact=damage.get(name, "")) for name in sorted(methods)]
         return {row.label: row for row in StudyEntry.objects.bulk_create(rows)}
@@ -228,21 +263,6 @@ class Study(models.Model):
         first = {one.rater: one for one in reversed(answers)}
         rows = (Rater(study=self, name=name, group=one.group, came_by=one.invitation) for name, one in sorted(first.items()))
         return {row.name: row for row in Rater.objects.bulk_create(rows)}
-
-    def _store(self, votes: Sequence[Vote], labels: Mapping[str, str]) -> None:
-        entries = self._store_entries({vote.left for vote in votes} | {vote.right for vote in votes}, labels)
-        raters = self._store_raters(votes)
-        StudyVote.objects.bulk_create(
-            (
-                StudyVote(
-                    study=self, rater=raters[vote.rater], sample=vote.sample, left=entries[vote.left], right=entries[vote.right],
-                    choice=vote.choice, swapped=vote.swapped, seconds=vote.seconds, repeat_of=vote.repeat_of, criterion=vote.criterion,
-                    is_gold=vote.is_gold, order=order_number(vote.order), given_at=moment(vote.at), **_conditions(vote),
-                )
-                for vote in votes
-            ),
-            batch_size=BUNDLE,
-        )  # fmt: skip
 
     def votes(self, criterion: str | None = None, counted: bool = False) -> Iterator[Vote]:
         """The votes as they were given, in their order; only those of raters who count, where `counted`."""
@@ -426,17 +446,24 @@ def conditions(
 ) -> dict[str, str]:
     """These columns as cells of a vote or a score; empty where nothing is known."""
     return {
-        "order": number_cell(order), "at": stamp(at), "step": number_cell(step), "viewport_width": number_cell(width),
-        "viewport_height": number_cell(height), "device": device, "invitation": came_by,
-    }  # fmt: skip
+        "order": number_cell(order),
+        "at": stamp(at),
+        "step": number_cell(step),
+        "viewport_width": number_cell(width),
+        "viewport_height": number_cell(height),
+        "device": device,
+        "invitation": came_by,
+    }
 
 
 def _conditions(answer: Vote | Rating) -> dict[str, Any]:
     """Columns of a row for what a file says of an answer's conditions; its order, its moment and its rater have places of their own."""
     return {
-        "step": order_number(answer.step), "viewport_width": order_number(answer.viewport_width),
-        "viewport_height": order_number(answer.viewport_height), "device": answer.device,
-    }  # fmt: skip
+        "step": order_number(answer.step),
+        "viewport_width": order_number(answer.viewport_width),
+        "viewport_height": order_number(answer.viewport_height),
+        "device": answer.device,
+    }
 
 
 def _chosen(answers: models.Manager, criterion: str | None, counted: bool) -> models.QuerySet:
@@ -445,12 +472,3 @@ def _chosen(answers: models.Manager, criterion: str | None, counted: bool) -> mo
     if counted:
         rows = rows.filter(rater__is_counted=True)
     return rows if criterion is None else rows.filter(criterion=criterion)
-
-
-def _entries_by_name(phase: Phase) -> dict[str, Submission]:
-    """The phase's scored entries whose name no other one has."""
-    found: dict[str, list[Submission]] = {}
-    rows: Iterable[Submission] = Submission.objects.filter(phase=phase).ranked().only("pk", "method_name")
-    for row in rows:
-        found.setdefault(row.method_name, []).append(row)
-    return {name: rows[0] for name, rows in found.items() if len(rows) == 1}
