@@ -39,14 +39,52 @@ VOTES, SCORES = (*voting.COLUMNS, *voting.MORE, *voting.CONDITIONS), (*rating.CO
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    options = _parser().parse_args(arguments)
+    parser = argparse.ArgumentParser(prog="python -m leaderboard.stats", description=__doc__, allow_abbrev=False)
+    parser.add_argument(
+        "votes",
+        type=Path,
+        metavar="STUDY.csv",
+        help=f"votes, with the columns {', '.join(VOTES)}; or opinion scores, with {', '.join(SCORES)}",
+    )
+    parser.add_argument(
+        "--column", type=_mapping, action="append", default=[], metavar="COLUMN=NAME", help="the file's own name of a column"
+    )
+    parser.add_argument("--criterion", action="append", default=[], help="only the votes on this criterion; default: each in turn")
+    parser.add_argument("--scores", type=Path, metavar="FILE", help="CSV of sample, method and KEY:higher or KEY:lower for each metric")
+    parser.add_argument(
+        "--tie", type=_tie, action="append", default=[], metavar="KEY=DIFFERENCE", help="a metric's differences that are ties"
+    )
+    parser.add_argument(
+        "--labels", type=Path, metavar="FILE", help=f"CSV of method and label: {', '.join(labels.LABELS)}; without it all are entries"
+    )
+    parser.add_argument("--no-fragility", action="store_true", help="do not search for the answers that first place hangs on")
+    parser.add_argument("--gold", type=_order, action="append", default=[], metavar="BETTER:WORSE", help="a pair of methods of known order")
+    parser.add_argument("--anchor", metavar="METHOD", help="the method whose judges' Elo is 1000; default: the first by name")
+    parser.add_argument(
+        "--screen",
+        choices=opinion_study.SCREENS,
+        nargs="?",
+        const="others",
+        default="",
+        help="leave out raters of opinion scores by a rule",
+    )
+    parser.add_argument(
+        "--left-out", action="append", default=[], metavar="ENTRY", help="an entry that takes no part in correlations with opinion scores"
+    )
+    parser.add_argument("--seed", type=_seed, default=0, help="of the resampling")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    options = parser.parse_args(arguments)
     try:
         for path in (options.votes, options.scores, options.labels):
             if path is not None and not path.is_file():
                 raise ValueError(f"There is no file {path}; name one that can be read.")
         if options.tie and not options.scores:
             raise ValueError("--tie is about metrics, and there are none without --scores; give both, or neither.")
-        analyses = _opinions(options) if _holds_opinions(options.votes, dict(options.column)) else _pairs(options)
+        columns = dict(options.column)
+        with options.votes.open(newline="", encoding="utf-8-sig") as stream:
+            head, _ = voting.rows_of(stream, options.votes.name)
+        holds_opinions = columns.get("score", "score") in head and columns.get("choice", "choice") not in head
+        analyses = _opinions(options) if holds_opinions else _pairs(options)
     except VotesError as error:
         print(error, file=sys.stderr)
         return 1
@@ -126,13 +164,6 @@ def _refuse(options: argparse.Namespace, names: Sequence[str], noun: str) -> Non
         raise ValueError(f"{options.votes.name} holds {noun}, for which {' and '.join(given)} means nothing; leave it out.")
 
 
-def _holds_opinions(path: Path, columns: dict[str, str]) -> bool:
-    """True if the file's head names a score and no choice."""
-    with path.open(newline="", encoding="utf-8-sig") as stream:
-        head, _ = voting.rows_of(stream, path.name)
-    return columns.get("score", "score") in head and columns.get("choice", "choice") not in head
-
-
 def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> list[MetricScores]:
     """Metrics from a CSV file: the columns sample and method, then KEY:higher or KEY:lower for each metric.
 
@@ -156,54 +187,36 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
     if unknown:
         raise VotesError([f"--tie names {', '.join(unknown)}, which {path.name} does not have; it has {', '.join(keys.values())}."])
     values = {name: np.full((len(votes.samples), len(votes.methods)), math.nan) for name in heads}
-    problems = list(_filled(rows, path.name, votes, values))
-    if problems:
-        raise VotesError(problems)
-    return [MetricScores(key, values[name], DIRECTIONS[name.rpartition(":")[2]], ties.get(key, 0.0)) for name, key in keys.items()]
-
-
-def _filled(rows: Iterable[tuple[int, dict[str, Any]]], name: str, votes: Votes | Ratings, values: dict[str, Any]) -> Iterable[str]:
-    """Put the numbers of the rows into `values`; yields a sentence for each that is none."""
     samples = {sample: n for n, sample in enumerate(votes.samples)}
     methods = {method: n for n, method in enumerate(votes.methods)}
     read: dict[tuple[int, int], int] = {}
+    problems = []
     for line, row in rows:
         if surplus := more_cells(row):
-            yield f"{name}: line {line}: {surplus}"
+            problems.append(f"{path.name}: line {line}: {surplus}")
             continue
         sample, method = (row["sample"] or "").strip(), (row["method"] or "").strip()
         if sample not in samples or method not in methods:
             continue
         at = samples[sample], methods[method]
         if at in read:
-            yield f"{name}: line {line}: {method} on {sample or 'the whole'} stands in line {read[at]} already; leave one of the two out."
+            twice = f"{method} on {sample or 'the whole'} stands in line {read[at]} already; leave one of the two out."
+            problems.append(f"{path.name}: line {line}: {twice}")
             continue
         read[at] = line
         for head, matrix in values.items():
             text = (row[head] or "").strip()
-            if text and text.lower() != "nan":
-                if not NUMBER.fullmatch(text):
-                    yield f"{name}: line {line}: {head} is {text!r}; it must be a number, or empty."
-                elif abs(float(text)) > LARGEST:
-                    yield f"{name}: line {line}: {head} is {text!r}; it must be a number of at most {LARGEST:g}, or empty."
-                else:
-                    matrix[at] = float(text)
-
-
-def _opinion_report(criterion: str, found: dict[str, Any]) -> list[str]:
-    """The analysis of opinion scores in lines for people."""
-    lines = [f"# {criterion or 'all scores'}", ""]
-    lines.append(f"{found['counted']} scores of {found['n_raters'] - len(found['screened'])} raters on {len(found['samples'])} samples.")
-    if found["screened"]:
-        lines.append(f"Left out, because they hardly go with the others: {', '.join(found['screened'])}.")
-    lines += ["", f"{'entry':28} {'MOS':>7} {'95 % interval':>17} {'sd':>7} {'scores':>7}"]
-    for row in found["scales"]:
-        mean, low, high = row["mos"] if not row["why"].startswith(FEW) else [None] * 3  # no figure below the stated minimum
-        shown = f"[{_number(low)}, {_number(high)}]"
-        lines.append(
-            f"{row['method'][:28]:28} {_number(mean):>7} {shown:>17} {_number(None if mean is None else row['sd']):>7} {row['n']:>7}"
-        )
-    return lines + _metric_report(found)
+            if not text or text.lower() == "nan":
+                continue
+            if not NUMBER.fullmatch(text):
+                problems.append(f"{path.name}: line {line}: {head} is {text!r}; it must be a number, or empty.")
+            elif abs(float(text)) > LARGEST:
+                problems.append(f"{path.name}: line {line}: {head} is {text!r}; it must be a number of at most {LARGEST:g}, or empty.")
+            else:
+                matrix[at] = float(text)
+    if problems:
+        raise VotesError(problems)
+    return [MetricScores(key, values[name], DIRECTIONS[name.rpartition(":")[2]], ties.get(key, 0.0)) for name, key in keys.items()]
 
 
 def _metric_report(analysis: dict[str, Any]) -> list[str]:
@@ -235,7 +248,17 @@ def _metric_report(analysis: dict[str, Any]) -> list[str]:
 def _report(criterion: str, analysis: dict[str, Any]) -> list[str]:
     """The analysis in lines for people."""
     if analysis["kind"] == "opinions":
-        return _opinion_report(criterion, analysis)
+        left = analysis["n_raters"] - len(analysis["screened"])
+        lines = [f"# {criterion or 'all scores'}", ""]
+        lines.append(f"{analysis['counted']} scores of {left} raters on {len(analysis['samples'])} samples.")
+        if analysis["screened"]:
+            lines.append(f"Left out, because they hardly go with the others: {', '.join(analysis['screened'])}.")
+        lines += ["", f"{'entry':28} {'MOS':>7} {'95 % interval':>17} {'sd':>7} {'scores':>7}"]
+        for row in analysis["scales"]:
+            mean, low, high = row["mos"] if not row["why"].startswith(FEW) else [None] * 3  # no figure below the stated minimum
+            ends, sd = f"[{_number(low)}, {_number(high)}]", _number(None if mean is None else row["sd"])
+            lines.append(f"{row['method'][:28]:28} {_number(mean):>7} {ends:>17} {sd:>7} {row['n']:>7}")
+        return lines + _metric_report(analysis)
     lines = [f"# {criterion or 'all votes'}", ""]
     lines.append(
         f"{analysis['counted']} votes of {len(analysis['raters'])} raters on "
@@ -298,44 +321,6 @@ def _seed(text: str) -> int:
 
 def _order(text: str) -> tuple[str, str]:
     return _pair(text, ":")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m leaderboard.stats", description=__doc__, allow_abbrev=False)
-    parser.add_argument(
-        "votes",
-        type=Path,
-        metavar="STUDY.csv",
-        help=f"votes, with the columns {', '.join(VOTES)}; or opinion scores, with {', '.join(SCORES)}",
-    )
-    parser.add_argument(
-        "--column", type=_mapping, action="append", default=[], metavar="COLUMN=NAME", help="the file's own name of a column"
-    )
-    parser.add_argument("--criterion", action="append", default=[], help="only the votes on this criterion; default: each in turn")
-    parser.add_argument("--scores", type=Path, metavar="FILE", help="CSV of sample, method and KEY:higher or KEY:lower for each metric")
-    parser.add_argument(
-        "--tie", type=_tie, action="append", default=[], metavar="KEY=DIFFERENCE", help="a metric's differences that are ties"
-    )
-    parser.add_argument(
-        "--labels", type=Path, metavar="FILE", help=f"CSV of method and label: {', '.join(labels.LABELS)}; without it all are entries"
-    )
-    parser.add_argument("--no-fragility", action="store_true", help="do not search for the answers that first place hangs on")
-    parser.add_argument("--gold", type=_order, action="append", default=[], metavar="BETTER:WORSE", help="a pair of methods of known order")
-    parser.add_argument("--anchor", metavar="METHOD", help="the method whose judges' Elo is 1000; default: the first by name")
-    parser.add_argument(
-        "--screen",
-        choices=opinion_study.SCREENS,
-        nargs="?",
-        const="others",
-        default="",
-        help="leave out raters of opinion scores by a rule",
-    )
-    parser.add_argument(
-        "--left-out", action="append", default=[], metavar="ENTRY", help="an entry that takes no part in correlations with opinion scores"
-    )
-    parser.add_argument("--seed", type=_seed, default=0, help="of the resampling")
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
-    return parser
 
 
 if __name__ == "__main__":

@@ -45,7 +45,9 @@ def curve(votes: Votes, resource: str, resamples: int = RESAMPLES, seed: int = 0
     m = len(votes.methods)
     full = win_rate(_won(votes, np.ones((1, len(votes))), m))[0]
     kinds, draw = _drawer(votes, resource)
-    sizes = _sizes(kinds)
+    sizes = tuple(range(1, kinds + 1))
+    if kinds > MAX_SIZES:  # evenly spaced by their logarithms
+        sizes = tuple(sorted({round(float(size)) for size in np.geomspace(1, kinds, MAX_SIZES)}))
     rng = np.random.default_rng([seed, RESOURCES.index(resource)])
     rows = []
     for size in sizes:
@@ -105,13 +107,6 @@ def _won(votes: Votes, weights: Floats, m: int) -> Floats:
     for n, row in enumerate(weights):
         found[n] = np.bincount(forward, row * (1 - votes.verdict) / 2, m * m) + np.bincount(backward, row * (1 + votes.verdict) / 2, m * m)
     return found.reshape(-1, m, m)
-
-
-def _sizes(n: int) -> tuple[int, ...]:
-    """At most 24 sizes from 1 to n: all of them, or evenly spaced by their logarithms."""
-    if n <= MAX_SIZES:
-        return tuple(range(1, n + 1))
-    return tuple(sorted({round(float(size)) for size in np.geomspace(1, n, MAX_SIZES)}))
 
 
 def _enough(sizes: tuple[int, ...], low: tuple[float, ...]) -> int | None:

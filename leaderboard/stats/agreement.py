@@ -228,16 +228,15 @@ def band(two_people: float, leave_one_out: float = 0.0) -> tuple[float, float, f
     d = max(0.5, two_people)
     high = (1 + math.sqrt(2 * d - 1)) / 2
     low = min(high, max(two_people, leave_one_out))
-    return low, min(high, max(low, _likely(d))), high
-
-
-def _likely(d: float) -> float:
-    if d <= 0.5 or d >= 1:
-        return min(1.0, max(0.5, d))
-    k = (1 - d) / (2 * d - 1)
-    if k > 500:
-        return 0.5 + 0.5 * math.sqrt(2 / math.pi) * math.sqrt(2 * d - 1)
-    return 0.5 + math.exp(-k * math.log(4) - math.log(k) - float(betaln(k, k)))
+    if d >= 1 or d <= 0.5:
+        likely = min(1.0, d)
+    else:
+        k = (1 - d) / (2 * d - 1)
+        if k > 500:  # the limit of the beta function below
+            likely = 0.5 + 0.5 * math.sqrt(2 / math.pi) * math.sqrt(2 * d - 1)
+        else:
+            likely = 0.5 + math.exp(-k * math.log(4) - math.log(k) - float(betaln(k, k)))
+    return low, min(high, max(low, likely)), high
 
 
 def share_of_the_way(value: Figure, best: Ceiling | None) -> float | None:

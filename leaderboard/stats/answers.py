@@ -79,10 +79,19 @@ def answers(votes: Votes, entries: Collection[str] | None = None) -> Answers:
     counted = counted.take(np.lexsort((counted.b, counted.a, counted.sample, counted.rater)))  # sums do not depend on the order given
     return _weighted(
         Answers(
-            votes.raters, votes.samples, votes.methods, counted.rater, counted.sample, counted.a, counted.b, counted.verdict,
-            counted.side, np.ones(len(counted)), any(votes.samples),
+            votes.raters,
+            votes.samples,
+            votes.methods,
+            counted.rater,
+            counted.sample,
+            counted.a,
+            counted.b,
+            counted.verdict,
+            counted.side,
+            np.ones(len(counted)),
+            any(votes.samples),
         )
-    )  # fmt: skip
+    )
 
 
 def of_opinions(ratings: Ratings, entries: Collection[str] | None = None) -> Answers:
@@ -98,9 +107,18 @@ def of_opinions(ratings: Ratings, entries: Collection[str] | None = None) -> Ans
     verdict = np.sign(gap[rater, sample, pair]).astype(np.int64)
     none = np.zeros(len(pair), dtype=np.int64)
     comparisons = Answers(
-        ratings.raters, ratings.samples, ratings.methods, rater, sample, a[pair], b[pair], verdict, none, np.ones(len(pair)),
+        ratings.raters,
+        ratings.samples,
+        ratings.methods,
+        rater,
+        sample,
+        a[pair],
+        b[pair],
+        verdict,
+        none,
+        np.ones(len(pair)),
         any(ratings.samples),
-    )  # fmt: skip
+    )
     return _weighted(comparisons)
 
 

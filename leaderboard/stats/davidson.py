@@ -155,10 +155,19 @@ def fit(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> Mod
         notes.append(PRIOR)
     sided = bool(names) and names[0] == "side"
     return Model(
-        answers, entries, solution.theta, solution.nu, float(solution.extra[0]) if sided else None, solution.extra[int(sided) :],
-        tuple(names[int(sided) :]), prior, tuple(notes), _influences(solution, a, b, answers.verdict, z, prior), solution.eta,
+        answers,
+        entries,
+        solution.theta,
+        solution.nu,
+        float(solution.extra[0]) if sided else None,
+        solution.extra[int(sided) :],
+        tuple(names[int(sided) :]),
+        prior,
+        tuple(notes),
+        _influences(solution, a, b, answers.verdict, z, prior),
+        solution.eta,
         dict(covariates or {}),
-    )  # fmt: skip
+    )
 
 
 def _left_out(name: str) -> str:
@@ -511,9 +520,11 @@ def fragile(model: Model, step: Callable[[], object] = lambda: None) -> Fragile:
     step()
     samples = _fewest(model, model.clusters.sample, model.clusters.n_samples, exact=model.clusters.n_samples <= EXACT)
     return Fragile(
-        None if answers is None else len(answers), None if raters is None else len(raters), None if samples is None else len(samples),
+        None if answers is None else len(answers),
+        None if raters is None else len(raters),
+        None if samples is None else len(samples),
         () if answers is None else tuple(int(one) for one in answers),
-    )  # fmt: skip
+    )
 
 
 def _fewest(model: Model, group: Ints, count: int, exact: bool) -> list[int] | None:

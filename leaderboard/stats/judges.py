@@ -76,12 +76,18 @@ def elo(judged: Sequence[Judged], anchor: str, resamples: int = preference.RESAM
     scale = preference.scale(value, preference.judge_elos(preference.resampled_blocks(counts, len(methods), resamples, seed), at))
     rows: list[dict[str, Any]] = [
         {
-            "method": name, "elo": _plain(scale.value[n]), "low": _plain(scale.low[n]), "high": _plain(scale.high[n]),
-            "wins": int(counted[n, :, 0].sum()), "ties": int(counted[n, :, 1].sum()), "losses": int(counted[:, n, 0].sum()),
-            "regularised": bool(fitted.regularised[n]), "placed": False,
+            "method": name,
+            "elo": _plain(scale.value[n]),
+            "low": _plain(scale.low[n]),
+            "high": _plain(scale.high[n]),
+            "wins": int(counted[n, :, 0].sum()),
+            "ties": int(counted[n, :, 1].sum()),
+            "losses": int(counted[:, n, 0].sum()),
+            "regularised": bool(fitted.regularised[n]),
+            "placed": False,
         }
         for n, name in enumerate(methods)
-    ]  # fmt: skip
+    ]
     rows.sort(key=lambda row: (row["elo"] is None, -(row["elo"] or 0.0), row["method"]))
     return {"anchor": methods[at], "rows": rows, "comparisons": len(counts), "answers": int(counts[:, 2:].sum())}
 
@@ -106,11 +112,18 @@ def place(
     low, high = preference.interval(np.array([[score(one)] for one in samples]).reshape(-1, 1))
     w = preference.wins(counted, tie=1.0)
     return {
-        "method": newcomer, "elo": _plain(score(counted)), "low": _plain(low[0]), "high": _plain(high[0]),
-        "wins": int(counted[0, :, 0].sum()), "ties": int(counted[0, :, 1].sum()), "losses": int(counted[:, 0, 0].sum()),
-        "regularised": bool(len(counts)) and not (w[0].sum() and w[:, 0].sum()), "placed": True,
-        "comparisons": len(counts), "answers": int(counts[:, 2:].sum()),
-    }  # fmt: skip
+        "method": newcomer,
+        "elo": _plain(score(counted)),
+        "low": _plain(low[0]),
+        "high": _plain(high[0]),
+        "wins": int(counted[0, :, 0].sum()),
+        "ties": int(counted[0, :, 1].sum()),
+        "losses": int(counted[:, 0, 0].sum()),
+        "regularised": bool(len(counts)) and not (w[0].sum() and w[:, 0].sum()),
+        "placed": True,
+        "comparisons": len(counts),
+        "answers": int(counts[:, 2:].sum()),
+    }
 
 
 def elos(judged: Sequence[Judged], methods: Sequence[str], anchor: str = "") -> Floats:

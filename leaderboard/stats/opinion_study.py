@@ -65,12 +65,29 @@ def analyse(
     else:
         out = SCREENS["others" if screen is True else screen](ratings) if screen else []
     counted = ratings.take(~np.isin(ratings.rater, out))
-    scales = [_scale(counted, n) for n in range(len(counted.methods))]
+    scales = []
+    for n, method in enumerate(counted.methods):  # over all, and sample by sample
+        own = counted.method == n
+        by_sample = [(name, own & (counted.sample == at)) for at, name in enumerate(counted.samples)]
+        scenes = {name: asdict(correlation.mean_opinion(counted.score[here])) for name, here in by_sample if here.any()}
+        line: dict[str, Any] = {"method": method, "scenes": scenes if len(counted.samples) > 1 else {}}
+        if own.any():
+            opinion = correlation.mean_opinion(counted.score[own])
+            line |= {"mos": [opinion.mean, opinion.low, opinion.high], "sd": opinion.sd, "n": opinion.n}
+            scales.append(line | {"normalised": (opinion.mean - LOWEST) / 4})
+        else:  # all its raters were screened
+            scales.append(line | {"mos": [math.nan] * 3, "sd": None, "n": 0, "normalised": None})
     analysis = _head("ratings", ratings.methods, scales) | {
-        "ratings": len(ratings), "counted": len(counted), "raters": list(ratings.raters), "groups": list(ratings.groups),
-        "n_raters": len(ratings.raters), "samples": list(ratings.samples), "screening": screen,
-        "screened": [ratings.raters[k] for k in out], "left_out": sorted(set(left_out) & set(ratings.methods)),
-    }  # fmt: skip
+        "ratings": len(ratings),
+        "counted": len(counted),
+        "raters": list(ratings.raters),
+        "groups": list(ratings.groups),
+        "n_raters": len(ratings.raters),
+        "samples": list(ratings.samples),
+        "screening": screen,
+        "screened": [ratings.raters[k] for k in out],
+        "left_out": sorted(set(left_out) & set(ratings.methods)),
+    }
     takes_part = np.array([name not in left_out for name in counted.methods], dtype=bool)
     parts = {"": counted} | {
         name: counted.take(np.array([counted.groups[k] == name for k in counted.rater], dtype=bool))
@@ -83,9 +100,39 @@ def analyse(
         step()
         analysis["metrics"].append(_metric(counted, metric, means, takes_part, seed))
     step()
-    analysis["judges"] = [_judge(counted, one, means, takes_part, seed) for one in models]
-    analysis["reliability"] = {"raters": _reliability(ratings, out)}
-    like = [row["agreement"] for row in analysis["reliability"]["raters"] if row["agreement"] is not None]
+    # Judges by their Elo over the methods and their win rates within each sample; one that is for display only has no scores.
+    analysis["judges"] = []
+    for one in models:
+        left = judges.left_share(one.judged)
+        row: dict[str, Any] = {"key": one.key, "order": None, "groups": {}}
+        if not one.display_only:
+            values = judges.win_rates(one.judged, counted.samples, counted.methods)
+            scores = MetricScores(one.key, values, overall=judges.elos(one.judged, counted.methods))
+            row = _metric(counted, scores, means, takes_part, seed)
+        facts = {"display_only": one.display_only, "left_share": asdict(left) if left else None, "facts": dict(one.facts)}
+        analysis["judges"].append(row | facts)
+
+    # Rater by rater: how many scores, how high, how long, and how far they go with the mean of the others'.
+    table = ratings.by_rater()
+    raters: list[dict[str, Any]] = []
+    for k, name in enumerate(ratings.raters):
+        own = ratings.rater == k
+        others = np.delete(table, k, axis=0)
+        seen = ~np.isnan(table[k]) & (~np.isnan(others)).any(axis=0)
+        known = ratings.seconds[own & ~np.isnan(ratings.seconds)]
+        raters.append(
+            {
+                "rater": name,
+                "group": ratings.groups[k],
+                "ratings": int(own.sum()),
+                "mean": float(ratings.score[own].mean()),
+                "agreement": correlation.correlation(table[k, seen], np.nanmean(others[:, seen], axis=0)).plcc if seen.any() else None,
+                "seconds": float(np.median(known)) if len(known) else None,
+                "screened": k in out,
+            }
+        )
+    analysis["reliability"] = {"raters": raters}
+    like = [row["agreement"] for row in raters if row["agreement"] is not None]
     analysis["like_others"] = float(np.mean(like)) if like else None
     return plain(analysis)
 
@@ -94,25 +141,43 @@ def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: 
     """The same of published means; of `metrics` only `of_methods` counts."""
     scales: list[dict[str, Any]] = [
         {
-            "method": name, "mos": [float(means.mean[n]), float(means.low[n]), float(means.high[n])], "sd": None,
-            "n": None if np.isnan(means.n[n]) else int(means.n[n]), "normalised": (float(means.mean[n]) - LOWEST) / 4, "scenes": {},
+            "method": name,
+            "mos": [float(means.mean[n]), float(means.low[n]), float(means.high[n])],
+            "sd": None,
+            "n": None if np.isnan(means.n[n]) else int(means.n[n]),
+            "normalised": (float(means.mean[n]) - LOWEST) / 4,
+            "scenes": {},
         }
         for n, name in enumerate(means.methods)
-    ]  # fmt: skip
+    ]
     analysis = _head("means", means.methods, scales) | {
-        "ratings": 0, "counted": 0, "raters": [], "groups": [], "n_raters": means.raters, "samples": [], "screening": False, "screened": [],
-        "left_out": sorted(set(left_out) & set(means.methods)), "reliability": {"raters": []}, "like_others": None,
-    }  # fmt: skip
+        "ratings": 0,
+        "counted": 0,
+        "raters": [],
+        "groups": [],
+        "n_raters": means.raters,
+        "samples": [],
+        "screening": False,
+        "screened": [],
+        "left_out": sorted(set(left_out) & set(means.methods)),
+        "reliability": {"raters": []},
+        "like_others": None,
+    }
     takes_part = np.array([name not in left_out for name in means.methods], dtype=bool)
     analysis["metrics"] = [
         {
-            "key": metric.key, "higher_is_better": metric.higher_is_better, "tie": metric.tie, "trained": metric.trained,
+            "key": metric.key,
+            "higher_is_better": metric.higher_is_better,
+            "tie": metric.tie,
+            "trained": metric.trained,
             "values": metric.of_methods,
             "order": _order(metric.of_methods, means.mean, takes_part, metric.higher_is_better, seed),
-            "groups": {}, "scenes": {}, "scenes_mean": asdict(correlation.Correlation(None, None, None, 0))
+            "groups": {},
+            "scenes": {},
+            "scenes_mean": asdict(correlation.Correlation(None, None, None, 0)),
         }
         for metric in metrics
-    ]  # fmt: skip
+    ]
     return plain(analysis)
 
 
@@ -121,21 +186,6 @@ def _head(of: str, methods: Sequence[str], scales: list[dict[str, Any]]) -> dict
         return (math.inf if math.isnan(row["mos"][0]) else -row["mos"][0], row["method"])
 
     return {"version": VERSION, "kind": "opinions", "of": of, "methods": list(methods), "scales": sorted(scales, key=best_first)}
-
-
-def _scale(counted: Ratings, method: int) -> dict[str, Any]:
-    """One method's mean opinion, over all and sample by sample."""
-    own = counted.method == method
-    scenes = {
-        name: asdict(correlation.mean_opinion(counted.score[own & (counted.sample == n)]))
-        for n, name in enumerate(counted.samples)
-        if (own & (counted.sample == n)).any()
-    }
-    row: dict[str, Any] = {"method": counted.methods[method], "scenes": scenes if len(counted.samples) > 1 else {}}
-    if not own.any():  # all its raters were screened
-        return row | {"mos": [math.nan] * 3, "sd": None, "n": 0, "normalised": None}
-    found = correlation.mean_opinion(counted.score[own])
-    return row | {"mos": [found.mean, found.low, found.high], "sd": found.sd, "n": found.n, "normalised": (found.mean - LOWEST) / 4}
 
 
 def _by_scene(part: Ratings) -> Floats:
@@ -158,46 +208,17 @@ def _metric(counted: Ratings, metric: MetricScores, means: dict[str, Floats], ta
     }
     each, mean = correlation.by_scene(scenes, higher, RESAMPLES, seed)
     return {
-        "key": metric.key, "higher_is_better": higher, "tie": metric.tie, "trained": metric.trained, "values": overall,
+        "key": metric.key,
+        "higher_is_better": higher,
+        "tie": metric.tie,
+        "trained": metric.trained,
+        "values": overall,
         "order": _order(overall, means[""][-1], takes_part, higher, seed),
         "groups": {name: _order(overall, found[-1], takes_part, higher, seed) for name, found in means.items() if name},
-        "scenes": {name: asdict(found) for name, found in each.items()}, "scenes_mean": asdict(mean),
-    }  # fmt: skip
-
-
-def _judge(counted: Ratings, one: Judge, means: dict[str, Floats], takes_part: np.ndarray, seed: int) -> dict[str, Any]:
-    """Correlation of one judge's scores with mean opinions, as `_metric` says it of a metric: its Elo over the methods, its win
-    rates within each sample. One that is for display only has no scores."""
-    facts = {
-        "display_only": one.display_only,
-        "left_share": asdict(left) if (left := judges.left_share(one.judged)) else None,
-        "facts": dict(one.facts),
+        "scenes": {name: asdict(found) for name, found in each.items()},
+        "scenes_mean": asdict(mean),
     }
-    if one.display_only:
-        return {"key": one.key, "order": None, "groups": {}} | facts
-    values = judges.win_rates(one.judged, counted.samples, counted.methods)
-    scores = MetricScores(one.key, values, overall=judges.elos(one.judged, counted.methods))
-    return _metric(counted, scores, means, takes_part, seed) | facts
 
 
 def _order(values: Floats, opinion: Floats, takes_part: np.ndarray, higher_is_better: bool, seed: int) -> dict[str, Any]:
     return asdict(correlation.correlation(np.where(takes_part, values, math.nan), opinion, higher_is_better, RESAMPLES, seed))
-
-
-def _reliability(ratings: Ratings, out: Collection[int]) -> list[dict[str, Any]]:
-    """Rater by rater: how many scores, how high, how long, and how far they go with the mean of the others'."""
-    table = ratings.by_rater()
-    rows = []
-    for k, name in enumerate(ratings.raters):
-        own = ratings.rater == k
-        others = np.delete(table, k, axis=0)
-        seen = ~np.isnan(table[k]) & (~np.isnan(others)).any(axis=0)
-        like = correlation.correlation(table[k, seen], np.nanmean(others[:, seen], axis=0)).plcc if seen.any() else None
-        known = ratings.seconds[own & ~np.isnan(ratings.seconds)]
-        rows.append(
-            {
-                "rater": name, "group": ratings.groups[k], "ratings": int(own.sum()), "mean": float(ratings.score[own].mean()),
-                "agreement": like, "seconds": float(np.median(known)) if len(known) else None, "screened": k in out,
-            }
-        )  # fmt: skip
-    return rows

@@ -222,31 +222,101 @@ def people(
     unknown = tuple(UNKNOWN_COVARIATE.format(name) for name in z if name not in full)
     # The models' design has b - a turned round: theirs is a minus b.
     models = [] if opinions else davidson.models(answers, {name: -difference.d for name, difference in full.items()})
-    column, certain = _people_of(answers, models, opinions)
+    clusters = answers.clusters
+
+    # People's value of each entry [M], and how sure they are of each two [M, M], where there are enough raters and samples. Entries of
+    # parts that never met have no common column: only the part with most answers has one.
+    m = len(answers.entries)
+    column, certain = np.full(m, math.nan), np.full((m, m), math.nan)
+    if opinions is not None:
+        met = np.isin(np.arange(m), np.concatenate([answers.a, answers.b]))
+        column = np.where(met, opinions.of_entries, math.nan)
+        certain = agreement.certain_by_samples(np.where(met, opinions.by_sample, math.nan))
+    elif models and len(models[0]) > 1:
+        main = models[0]
+        column[main.entries] = davidson.implied(main).value
+        certain[np.ix_(main.entries, main.entries)] = agreement.certain_by_people(main.theta, main.between.total, main.between.df)
     step()
     best = agreement.ceiling(answers)
-    clusters = answers.clusters
     compared = _duels_of_scores(answers, opinions.scores) if opinions else _duels(answers, models)
     step()
     rows, differences = [], []
     for metric in [*metrics, *guards(answers, seed, size, reference_size if opinions else None)]:
         difference = agreement.differences(answers, metric.x)
-        row = _metric(metric, difference, column, certain, opinions, best)
-        rows.append(replace(row, contradictions=() if metric.guard else _contradictions(answers, metric, compared)))
+        headline, order = agreement.decided(difference), agreement.correlations(metric.of_entries, column)
+        sure = None
+        if not clusters.few and metric.by_sample and not headline.why.startswith(FEW):
+            sure = agreement.soft_pairwise(certain, agreement.certain_by_samples(np.where(np.isnan(column), math.nan, metric.x)))
+        curve = None
+        if opinions is not None:
+            curve = fitted(metric.x.ravel(), np.where(np.isnan(column), math.nan, opinions.by_sample).ravel())
+        row = MetricRow(
+            key=metric.key,
+            guard=metric.guard,
+            trained=metric.trained,
+            coverage=difference.coverage,
+            decided=headline,
+            better_worse=agreement.better_worse(difference),
+            different_similar=agreement.different_similar(difference),
+            three_way=agreement.three_way(difference),
+            spa=sure,
+            rho=order["rho"],
+            tau=order["tau"],
+            r=order["r"],
+            seen=seen(difference),
+            of_ceiling=agreement.share_of_the_way(headline, best),
+            fitted=curve,
+            contradictions=() if metric.guard else _contradictions(answers, metric, compared),
+        )
+        rows.append(row)
         differences.append(difference)
         step()
     placed, pairs = _compared(rows, differences, few=bool(clusters.few))
     entries = () if opinions else _entries(answers, models)
     step()
-    usable = not clusters.few and bool(models) and len(models[0]) > 1
-    hangs = davidson.fragile(models[0], step) if fragility and usable else None
-    return People(
-        len(answers), int((answers.verdict != 0).sum()), clusters.n_raters, clusters.n_samples, placed, entries, best,
-        tuple(_preference(n, model, unknown) for n, model in enumerate(models, 1)), pairs, hangs, compared,
-        _enough(models[0], entries) if usable else None, _first_place(models[0]) if usable else None,
-        _forecast(placed, metrics, differences),
-        tuple((answers.raters[k], *one) for k, one in davidson.consistency(models[0]).items()) if usable else (), _why(answers),
-    )  # fmt: skip
+    preferences = []
+    for part, model in enumerate(models, 1):
+        coefficients = []
+        for name, value in zip(model.covariates, model.beta.tolist(), strict=True):
+            beta = davidson.coefficient(model, name)
+            low, high = (None if end is None else davidson.share_of(end, model.nu) for end in (beta.low, beta.high))
+            coefficients.append(Coefficient(name, beta, (davidson.share_of(value, model.nu), low, high)))
+        side = left = None
+        if model.gamma is not None:
+            side, left = davidson.coefficient(model, "side"), davidson.share_of(model.gamma, model.nu)
+        preferences.append(Preference(part, model.nu, side, left, tuple(coefficients), model.prior, (*unknown, *model.notes)))
+
+    decided = int((answers.verdict != 0).sum())
+    summary = People(
+        answers=len(answers),
+        decided=decided,
+        raters=clusters.n_raters,
+        samples=clusters.n_samples,
+        metrics=placed,
+        entries=entries,
+        ceiling=best,
+        models=tuple(preferences),
+        pairs=pairs,
+        fragile=None,
+        duels=compared,
+        forecast=_forecast(placed, metrics, differences),
+        why=ONLY_DAMAGED if not len(answers) else clusters.few if decided else davidson.NOBODY,
+    )
+    if clusters.few or not models or len(models[0]) < 2:
+        return summary
+
+    # Of the largest part. The p of first place are not those of one look among several: that holds each against 5 % over the number of
+    # looks.
+    main = models[0]
+    names = [answers.entries[entry] for entry in main.entries.tolist()]
+    first, p = int(np.argmax(main.theta)), davidson.duels(main).p
+    return replace(
+        summary,
+        fragile=davidson.fragile(main, step) if fragility else None,
+        enough=_enough(main, entries),
+        first_place=FirstPlace(names[first], tuple((name, _or_none(p[first, n])) for n, name in enumerate(names) if n != first)),
+        consistency=tuple((answers.raters[k], *one) for k, one in davidson.consistency(main).items()),
+    )
 
 
 def guards(answers: Answers, seed: int, size: Floats | None = None, reference_size: Floats | None = None) -> list[Scored]:
@@ -343,13 +413,6 @@ def _enough(model: Model, entries: Sequence[EntryRow]) -> Enough:
     return Enough(settled, planning.more_for(gap, variance, len(model.answers)) if known else None)
 
 
-def _first_place(model: Model) -> FirstPlace:
-    """Of the largest part. Not of one look among several: that holds each p against 5 % over the number of looks."""
-    names = [model.answers.entries[entry] for entry in model.entries.tolist()]
-    first, p = int(np.argmax(model.theta)), davidson.duels(model).p
-    return FirstPlace(names[first], tuple((name, _or_none(p[first, n])) for n, name in enumerate(names) if n != first))
-
-
 def _forecast(rows: Sequence[MetricRow], metrics: Sequence[Scored], found: Sequence[Differences]) -> Forecast | None:
     """Precision that the headline of the first metric would have with more answers, raters or samples; None where it is always right, or
     always wrong."""
@@ -362,49 +425,6 @@ def _forecast(rows: Sequence[MetricRow], metrics: Sequence[Scored], found: Seque
     _, u = crossed.ratio(answers.weight * credits, answers.weight)
     # Of new answers as many name a winner as of those that are there.
     return planning.forecast(answers.clusters.variance(u), len(found[at].answers))
-
-
-def _why(answers: Answers) -> str:
-    if not len(answers):
-        return ONLY_DAMAGED
-    if not (answers.verdict != 0).any():
-        return davidson.NOBODY
-    return answers.clusters.few
-
-
-def _people_of(answers: Answers, models: Sequence[Model], opinions: Opinions | None) -> tuple[Floats, Floats | None]:
-    """People's value of each entry [M], and how sure they are of each two [M, M]; None where there are too few raters or samples.
-
-    Entries of parts that never met have no common column: only the part with most answers has one.
-    """
-    m = len(answers.entries)
-    column, certain = np.full(m, math.nan), np.full((m, m), math.nan)
-    if opinions is not None:
-        compared = np.isin(np.arange(m), np.concatenate([answers.a, answers.b]))
-        column = np.where(compared, opinions.of_entries, math.nan)
-        certain = agreement.certain_by_samples(np.where(compared, opinions.by_sample, math.nan))
-    elif models and len(models[0]) > 1:
-        model = models[0]
-        column[model.entries] = davidson.implied(model).value
-        between = model.between
-        certain[np.ix_(model.entries, model.entries)] = agreement.certain_by_people(model.theta, between.total, between.df)
-    return column, None if answers.clusters.few else certain
-
-
-def _metric(
-    metric: Scored, found: Differences, column: Floats, certain: Floats | None, opinions: Opinions | None, best: Ceiling | None
-) -> MetricRow:
-    order = agreement.correlations(metric.of_entries, column)
-    headline = agreement.decided(found)
-    sure = None
-    if certain is not None and metric.by_sample and not headline.why.startswith(FEW):
-        sure = agreement.soft_pairwise(certain, agreement.certain_by_samples(np.where(np.isnan(column), math.nan, metric.x)))
-    return MetricRow(
-        metric.key, metric.guard, metric.trained, found.coverage, headline, agreement.better_worse(found),
-        agreement.different_similar(found), agreement.three_way(found), sure, order["rho"], order["tau"], order["r"],
-        seen(found), agreement.share_of_the_way(headline, best),
-        None if opinions is None else fitted(metric.x.ravel(), np.where(np.isnan(column), math.nan, opinions.by_sample).ravel()),
-    )  # fmt: skip
 
 
 def _compared(rows: list[MetricRow], differences: list[Differences], few: bool) -> tuple[tuple[MetricRow, ...], tuple[Pair, ...]]:
@@ -454,17 +474,6 @@ def _entries(answers: Answers, fitted: Sequence[Model]) -> tuple[EntryRow, ...]:
     return tuple(rows)
 
 
-def _preference(part: int, model: Model, unknown: tuple[str, ...] = ()) -> Preference:
-    side = davidson.coefficient(model, "side") if model.gamma is not None else None
-    left = davidson.share_of(model.gamma, model.nu) if model.gamma is not None else None
-    coefficients = []
-    for name, value in zip(model.covariates, model.beta.tolist(), strict=True):
-        beta = davidson.coefficient(model, name)
-        low, high = (None if end is None else davidson.share_of(end, model.nu) for end in (beta.low, beta.high))
-        coefficients.append(Coefficient(name, beta, (davidson.share_of(value, model.nu), low, high)))
-    return Preference(part, model.nu, side, left, tuple(coefficients), model.prior, (*unknown, *model.notes))
-
-
 def _or_none(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
@@ -474,26 +483,86 @@ def _or_none(value: float) -> float | None:
 
 def as_json(summary: People) -> dict[str, Any]:
     """The names that pages, API, exports and the command share."""
+    metrics = []
+    for row in summary.metrics:
+        seen_json: dict[str, Any] | None = None
+        if row.seen is not None:
+            seen_json = {"gamma": row.seen.gamma, "unit": row.seen.unit, **dict(zip(("slope", "low", "high"), row.seen.slope, strict=True))}
+            seen_json |= {"delta75": row.seen.delta75, "largest": row.seen.largest}
+        three_way = _ends(row.three_way.figure) | {"tolerance": row.three_way.tolerance, "range": row.three_way.range}
+        metrics.append(
+            {
+                "key": row.key,
+                "guard": row.guard,
+                "trained": row.trained,
+                "decided": figure_json(row.decided) | {"coverage": row.coverage},
+                "auc_better_worse": _ends(row.better_worse),
+                "auc_different_similar": _ends(row.different_similar),
+                "acc_eq": three_way,
+                "spa": {"value": row.spa, "why": summary.why or row.few if row.spa is None else ""},
+                "rho": _ends(row.rho),
+                "tau": _ends(row.tau),
+                "r": _ends(row.r),
+                "seen": seen_json,
+                "seen_why": "" if seen_json else summary.why or row.few or UNTOLD,
+                "fitted": None if row.fitted is None else vars(row.fitted),
+                "of_ceiling": row.of_ceiling,
+                "tier": row.tier,
+                "above_size": row.above_size,
+                "over_size": None if row.over_size is None else vars(row.over_size),
+                "contradictions": [_duel_json(one.duel) | {"p_metric": one.p, "samples": list(one.samples)} for one in row.contradictions],
+            }
+        )
+    scales = [
+        {
+            "method": row.method,
+            "part": row.part,
+            "answers": row.answers,
+            "implied": [row.implied.value, row.implied.low, row.implied.high],
+            "theta": [row.theta.value, row.theta.low, row.theta.high],
+            "rank": None if row.rank is None else list(row.rank),
+            "p_best": row.p_best,
+            "why": row.implied.why,
+        }
+        for row in summary.entries
+    ]
+    best, fragile, first = summary.ceiling, summary.fragile, summary.first_place
+    ceiling = None
+    if best is not None:
+        ceiling = {name: getattr(best, name) for name in ("leave_one_out", "low", "likely", "high", "n")}
+        ceiling = {"two_people": _ends(best.two_people)} | ceiling
+    models = [
+        {
+            "part": model.part,
+            "nu": model.nu,
+            "side": None if model.side is None else [model.side.value, model.side.low, model.side.high],
+            "left_preferred": model.left_preferred,
+            "covariates": [
+                {"name": one.name, "value": one.beta.value, "low": one.beta.low, "high": one.beta.high, "share": one.share[0]}
+                | {"share_low": one.share[1], "share_high": one.share[2]}
+                for one in model.covariates
+            ],
+            "prior": model.prior,
+            "notes": list(model.notes),
+        }
+        for model in summary.models
+    ]
     return {
         "answers": summary.answers,
         "decided_answers": summary.decided,
         "raters_counted": summary.raters,
         "samples_counted": summary.samples,
         "why": summary.why,
-        "metrics": [_metric_json(row, summary.why) for row in summary.metrics],
-        "scales": [_entry_json(row) for row in summary.entries],
-        "ceiling": _ceiling_json(summary.ceiling),
-        "model": _model_json(summary.models[0]) if summary.models else None,
-        "models": [_model_json(model) for model in summary.models],
-        "fragile": None
-        if summary.fragile is None
-        else {"answers": summary.fragile.answers, "raters": summary.fragile.raters, "samples": summary.fragile.samples},
+        "metrics": metrics,
+        "scales": scales,
+        "ceiling": ceiling,
+        "model": models[0] if models else None,
+        "models": models,
+        "fragile": None if fragile is None else {"answers": fragile.answers, "raters": fragile.raters, "samples": fragile.samples},
         "metric_pairs": [vars(pair) for pair in summary.pairs],
         "duels": [_duel_json(duel) for duel in summary.duels],
         "enough": None if summary.enough is None else vars(summary.enough),
-        "first_place": None
-        if summary.first_place is None
-        else {"entry": summary.first_place.entry, "others": [{"entry": name, "p": p} for name, p in summary.first_place.others]},
+        "first_place": None if first is None else {"entry": first.entry, "others": [{"entry": name, "p": p} for name, p in first.others]},
         "consistency": {rater: {"consistency": value, "consistency_answers": n} for rater, value, n in summary.consistency},
         "forecast": None if summary.forecast is None else {"metric": summary.metrics[0].key, **vars(summary.forecast)},
     }
@@ -511,73 +580,10 @@ def _ends(figure: Figure | Correlation) -> dict[str, Any]:
 def figure_json(figure: Figure) -> dict[str, Any]:
     """A figure with all that its interval is made of."""
     return _ends(figure) | {
-        "n_eff": figure.n_eff, "raters": figure.raters, "samples": figure.samples, "se": figure.se, "df": figure.df, "rough": figure.rough,
-    }  # fmt: skip
-
-
-def _metric_json(row: MetricRow, why: str) -> dict[str, Any]:
-    decided = figure_json(row.decided) | {"coverage": row.coverage}
-    three_way = _ends(row.three_way.figure) | {"tolerance": row.three_way.tolerance, "range": row.three_way.range}
-    seen_json: dict[str, Any] | None = None
-    if row.seen is not None:
-        seen_json = {"gamma": row.seen.gamma, "unit": row.seen.unit, **dict(zip(("slope", "low", "high"), row.seen.slope, strict=True))}
-        seen_json |= {"delta75": row.seen.delta75, "largest": row.seen.largest}
-    return {
-        "key": row.key,
-        "guard": row.guard,
-        "trained": row.trained,
-        "decided": decided,
-        "auc_better_worse": _ends(row.better_worse),
-        "auc_different_similar": _ends(row.different_similar),
-        "acc_eq": three_way,
-        "spa": {"value": row.spa, "why": why or row.few if row.spa is None else ""},
-        "rho": _ends(row.rho),
-        "tau": _ends(row.tau),
-        "r": _ends(row.r),
-        "seen": seen_json,
-        "seen_why": "" if seen_json else why or row.few or UNTOLD,
-        "fitted": None if row.fitted is None else vars(row.fitted),
-        "of_ceiling": row.of_ceiling,
-        "tier": row.tier,
-        "above_size": row.above_size,
-        "over_size": None if row.over_size is None else vars(row.over_size),
-        "contradictions": [_duel_json(one.duel) | {"p_metric": one.p, "samples": list(one.samples)} for one in row.contradictions],
-    }
-
-
-def _entry_json(row: EntryRow) -> dict[str, Any]:
-    return {
-        "method": row.method,
-        "part": row.part,
-        "answers": row.answers,
-        "implied": [row.implied.value, row.implied.low, row.implied.high],
-        "theta": [row.theta.value, row.theta.low, row.theta.high],
-        "rank": None if row.rank is None else list(row.rank),
-        "p_best": row.p_best,
-        "why": row.implied.why,
-    }
-
-
-def _ceiling_json(best: Ceiling | None) -> dict[str, Any] | None:
-    if best is None:
-        return None
-    return {
-        "two_people": _ends(best.two_people), "leave_one_out": best.leave_one_out, "low": best.low, "likely": best.likely,
-        "high": best.high, "n": best.n,
-    }  # fmt: skip
-
-
-def _model_json(model: Preference) -> dict[str, Any]:
-    return {
-        "part": model.part,
-        "nu": model.nu,
-        "side": None if model.side is None else [model.side.value, model.side.low, model.side.high],
-        "left_preferred": model.left_preferred,
-        "covariates": [
-            {"name": one.name, "value": one.beta.value, "low": one.beta.low, "high": one.beta.high, "share": one.share[0]}
-            | {"share_low": one.share[1], "share_high": one.share[2]}
-            for one in model.covariates
-        ],
-        "prior": model.prior,
-        "notes": list(model.notes),
+        "n_eff": figure.n_eff,
+        "raters": figure.raters,
+        "samples": figure.samples,
+        "se": figure.se,
+        "df": figure.df,
+        "rough": figure.rough,
     }

@@ -272,8 +272,11 @@ def resampled(votes: Votes, resamples: int = RESAMPLES, seed: int = 0) -> Floats
     a, b, verdict = kinds // (3 * m), kinds // 3 % m, kinds % 3 - 1
     tallies = np.zeros((len(drawn), m, m, 2))
     for rows, columns, layer, which in (
-        (a, b, 0, verdict < 0), (b, a, 0, verdict > 0), (a, b, 1, verdict == 0), (b, a, 1, verdict == 0),
-    ):  # fmt: skip
+        (a, b, 0, verdict < 0),
+        (b, a, 0, verdict > 0),
+        (a, b, 1, verdict == 0),
+        (b, a, 1, verdict == 0),
+    ):
         tallies[:, rows[which], columns[which], layer] = drawn[:, which]
     return tallies
 

@@ -158,7 +158,12 @@ def overall(rule: str, columns: Sequence[Column], counted: Sequence[bool] | None
     score = combine(rule, columns, better, equal, field.shape[1])
     values: list[float | None] = [None] * cost.shape[1]
     for index in np.flatnonzero(complete).tolist():
-        values[index] = _shown_value(rule, columns, float(score[index]), index)
+        shown = float(score[index])
+        if rule == "primary":
+            own_value = columns[primary_index(columns)].values[index]
+            assert own_value is not None  # only complete entries come here
+            shown = float(own_value)
+        values[index] = -shown + 0.0 if rule == "borda" else shown
     ranks = rank(
         [value if part else None for value, part in zip(values, takes_part, strict=True)],
         overall_higher_is_better(rule, columns),
@@ -231,14 +236,6 @@ def _run_starts(ordered: Floats) -> Ints:
                 start = index
             starts[row, index] = start
     return starts
-
-
-def _shown_value(rule: str, columns: Sequence[Column], score: float, index: int) -> float:
-    if rule == "primary":
-        value = columns[primary_index(columns)].values[index]
-        assert value is not None  # only complete entries come here
-        return float(value)
-    return -score + 0.0 if rule == "borda" else score
 
 
 def _explain(

@@ -114,18 +114,14 @@ def clusters(tau: Floats, together: float = TOGETHER) -> tuple[tuple[int, ...], 
     groups: list[tuple[int, ...]] = [(index,) for index in range(len(tau))]
     apart: dict[tuple[int, ...], tuple[tuple[int, ...], ...]] = {group: (group,) for group in groups}
     while len(groups) > 1:
-        means = [(_mean(likeness, a, b), -i, -j) for i, a in enumerate(groups) for j, b in enumerate(groups[:i])]
+        # Rounded, so that sums in another order cannot decide between equals.
+        means = [(round(float(likeness[np.ix_(a, b)].mean()), 12), -i, -j) for i, a in enumerate(groups) for j, b in enumerate(groups[:i])]
         most, i, j = max(means)
         a, b = sorted((groups[-i], groups[-j]), key=min)
         joined = a + b
         apart[joined] = (joined,) if most >= together else apart[a] + apart[b]
         groups = sorted([group for group in groups if group not in (a, b)] + [joined], key=min)
     return apart[groups[0]] if groups else ()
-
-
-def _mean(likeness: Floats, a: Sequence[int], b: Sequence[int]) -> float:
-    # Rounded, so that sums in another order cannot decide between equals.
-    return round(float(likeness[np.ix_(a, b)].mean()), 12)
 
 
 def centre(tau: Floats, group: Sequence[int]) -> int:
@@ -162,23 +158,19 @@ def variants(
             others = [other for other in several if other is not column]
             if left != "weighted" or sum(other.weight for other in others) > 0:
                 rankings.append(("without", names[column.slug], _ranks(left, others, used)))
-    return _compared(rankings)
-
-
-def _ranks(rule: str, columns: Sequence[Column], used: NDArray[np.bool_]) -> tuple[int | None, ...]:
-    return tuple(place.rank for place in overall(rule, columns, used.tolist()))
-
-
-def _compared(found: Sequence[tuple[str, str, tuple[int | None, ...]]]) -> list[RankingVariant]:
-    board = found[0][2]
+    board = rankings[0][2]
     known = np.array([rank is not None for rank in board], bool)
-    table = np.array([[rank or 0 for rank in ranks] for _, _, ranks in found], float).reshape(len(found), len(board))[:, known]
+    table = np.array([[rank or 0 for rank in ranks] for _, _, ranks in rankings], float).reshape(len(rankings), len(board))[:, known]
     compared = []
-    for (kind, title, ranks), row in zip(found, table, strict=True):
+    for (kind, title, ranks), row in zip(rankings, table, strict=True):
         moved = int((row != table[0]).sum())
         tau = kendall(np.stack([table[0], row]))[0, 1]
         compared.append(RankingVariant(kind, title, ranks, int(_turned(table[0], row).sum()), moved, float(tau)))
     return compared
+
+
+def _ranks(rule: str, columns: Sequence[Column], used: NDArray[np.bool_]) -> tuple[int | None, ...]:
+    return tuple(place.rank for place in overall(rule, columns, used.tolist()))
 
 
 def _turned(board: Floats, other: Floats) -> NDArray[np.bool_]:

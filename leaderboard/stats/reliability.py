@@ -8,7 +8,7 @@ Two verdicts agree by 1 - |v - u| / 2: fully if equal, half if exactly one is a 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -169,8 +169,11 @@ def clusters(agree: Floats, most: int = MAX_CLUSTERS) -> Clusters:
         width = silhouette(apart, cut)
         if width >= best and width > gap:
             best, gap, label = width, width, cut.astype(np.int64)
-    order = leaves_list(tree)
-    return Clusters(_numbered_by_size(label), order.astype(np.int64), gap)
+    # Numbered by size, the largest first; of equal ones the one that appears first.
+    names, first, counts = np.unique(label, return_index=True, return_counts=True)
+    place = {int(names[old]): new for new, old in enumerate(np.lexsort((first, -counts)).tolist())}
+    numbered = np.array([place[int(name)] for name in label], dtype=np.int64)
+    return Clusters(numbered, leaves_list(tree).astype(np.int64), gap)
 
 
 def silhouette(apart: Floats, label: NDArray[np.integer]) -> float:
@@ -326,11 +329,3 @@ def _share(total: Floats, count: Floats, resamples: int = RESAMPLES, seed: int =
     drawn = np.random.default_rng(seed).multinomial(len(total), np.full(len(total), 1 / len(total)), size=resamples).astype(float)
     low, high = interval((drawn @ total) / (drawn @ count), LEVEL)
     return Share(float(total.sum() / count.sum()), float(low), float(high), n)
-
-
-def _numbered_by_size(label: Ints) -> Ints:
-    """The largest cluster first; of equal ones the one that appears first."""
-    names, first, counts = np.unique(label, return_index=True, return_counts=True)
-    rank: Sequence[int] = np.lexsort((first, -counts)).tolist()
-    place = {int(names[old]): new for new, old in enumerate(rank)}
-    return np.array([place[int(name)] for name in label], dtype=np.int64)

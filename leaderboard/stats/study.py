@@ -82,18 +82,99 @@ def analyse(
     step()
     analysis |= _scales(counted, anchor, seed)
     step()
-    preferred = {one.key: judges.preferred(asked, votes.samples, votes.methods, one.judged) for one in models}
-    analysis["agreement"] = _agreement(votes, asked, metrics)
+    # The matrix of people and metrics together, and people's clusters. Judges stand in tables of judges only.
+    by_metric = [reliability.metric_verdicts(asked, metric.values, metric.higher_is_better, metric.tie) for metric in metrics]
+    everybody = np.concatenate([asked.verdicts, np.array(by_metric).reshape(len(metrics), -1)]) if metrics else asked.verdicts
+    agreement = reliability.agreement(everybody)
+    clusters = reliability.clusters(agreement.all[: len(votes.raters), : len(votes.raters)])
+    analysis["agreement"] = {
+        "names": [*votes.raters, *(metric.key for metric in metrics)],
+        "kinds": ["person"] * len(votes.raters) + ["metric"] * len(metrics),
+        "all": agreement.all,
+        "decisive": agreement.decisive,
+        "common": agreement.common,
+        "order": reliability.clusters(agreement.all).order,
+        "cluster": clusters.label,
+        "silhouette": clusters.silhouette,
+    }
+
+    # Each metric and each judge against people: pair by pair, with each group of them, and in the order of the methods.
+    rates = preference.win_rate(preference.wins(preference.cells(counted)))
+    by_sample = [counted.take(counted.sample == n) for n in range(len(votes.samples))]
+    rates_by_sample = [preference.win_rate(preference.wins(preference.cells(own))) for own in by_sample]
     analysis["metrics"] = []
-    for metric in metrics:
-        analysis["metrics"].append(_metric(votes, asked, counted, metric, seed))
+    for metric, verdict in zip(metrics, by_metric, strict=True):
+        scenes = dict(zip(votes.samples, zip(metric.values, rates_by_sample, strict=True), strict=True))
+        each, mean = correlation.by_scene(scenes, metric.higher_is_better, preference.RESAMPLES, seed)
+        order = correlation.correlation(metric.of_methods, rates, metric.higher_is_better, preference.RESAMPLES, seed)
+        analysis["metrics"].append(
+            {
+                "key": metric.key,
+                "higher_is_better": metric.higher_is_better,
+                "tie": metric.tie,
+                "trained": metric.trained,
+                **_with_people(verdict, (1 - verdict) / 2, asked.verdicts, votes.groups, seed),
+                "order": asdict(order),
+                "scenes": {name: asdict(figure) for name, figure in each.items()},
+                "scenes_mean": asdict(mean),
+            }
+        )
         step()
-    analysis["judges"] = [_judge(votes, asked, counted, one, preferred[one.key], analysis["anchor"], seed) for one in models]
+    analysis["judges"] = []
+    for one in models:
+        preferred = judges.preferred(asked, votes.samples, votes.methods, one.judged)
+        left = judges.left_share(one.judged)
+        row = {
+            "key": one.key,
+            "display_only": one.display_only,
+            **_with_people(judges.verdict(preferred), preferred, asked.verdicts, votes.groups, seed),
+            "order": None,
+            "left_share": asdict(left) if left else None,
+            "facts": dict(one.facts),
+        }
+        if not one.display_only:
+            elos = judges.elos(one.judged, votes.methods, analysis["anchor"])
+            row["order"] = asdict(correlation.correlation(elos, rates, resamples=preference.RESAMPLES, seed=seed))
+        analysis["judges"].append(row)
     step()
-    analysis["people"] = _people(asked.verdicts, seed)
+
+    analysis["people"] = {
+        "pairs": asdict(reliability.between_people(asked.verdicts, seed=seed)),
+        "decisive": asdict(reliability.between_people(asked.verdicts, decisive=True, seed=seed)),
+        "alpha": reliability.krippendorff_alpha(asked.verdicts),
+    }
     found = camps.camps(asked, seed)
     analysis["camps"] = None if found is None else asdict(found) | {"sizes": found.sizes}
-    analysis["reliability"] = _reliability(votes, asked, gold)
+    # Rater by rater: how many answers, how long, how consistent, how right on pairs of known order, how like the others.
+    consistent, consistency = reliability.self_consistency(votes)
+    right, overall_right = reliability.gold_correctness(votes, gold)
+    seconds, like = reliability.seconds_per_answer(votes), reliability.leave_one_out(asked.verdicts)
+    raters = []
+    for n, name in enumerate(votes.raters):
+        own = votes.rater == n
+        share, self_agreement, repeats = consistent.get(name, (None, None, 0))
+        correct, gold_pairs = right.get(name, (None, 0))
+        raters.append(
+            {
+                "rater": name,
+                "group": votes.groups[n],
+                "votes": int(own.sum()),
+                "agreement": float(like[n]),
+                "seconds": seconds.get(name),
+                "ties": float((votes.verdict[own] == 0).mean()),
+                "self_consistency": share,
+                "self_agreement": self_agreement,
+                "repeats": repeats,
+                "gold": correct,
+                "gold_pairs": gold_pairs,
+            }
+        )
+    analysis["reliability"] = {
+        "raters": raters,
+        "self_consistency": asdict(consistency),
+        "gold": asdict(overall_right),
+        "panel_error": reliability.panel_error(len(raters), overall_right.value) if overall_right.value is not None and raters else None,
+    }
     analysis["adequacy"] = []
     for resource in adequacy.RESOURCES if len(counted) else ():
         step()
@@ -133,111 +214,16 @@ def _scales(counted: Votes, anchor: str | None, seed: int) -> dict[str, Any]:
     return {"scales": rows, "anchor": counted.methods[at] if counted.methods else None, "explained_share": share}
 
 
-def _agreement(votes: Votes, asked: reliability.Questions, metrics: Sequence[MetricScores]) -> dict[str, Any]:
-    """The matrix of people and metrics together, and people's clusters. Judges stand in tables of judges only."""
-    answers = [reliability.metric_verdicts(asked, metric.values, metric.higher_is_better, metric.tie) for metric in metrics]
-    verdicts = np.concatenate([asked.verdicts, np.array(answers).reshape(len(answers), -1)]) if answers else asked.verdicts
-    agreement = reliability.agreement(verdicts)
-    people = reliability.clusters(agreement.all[: len(votes.raters), : len(votes.raters)])
-    everyone = reliability.clusters(agreement.all)
+def _with_people(verdict: Floats, prefers: Floats, people: Floats, groups: Sequence[str], seed: int) -> dict[str, Any]:
+    """Agreement of verdicts with those of people [raters, questions]: with all of them, where they decide, and with each group."""
     return {
-        "names": [*votes.raters, *(metric.key for metric in metrics)],
-        "kinds": ["person"] * len(votes.raters) + ["metric"] * len(metrics),
-        "all": agreement.all,
-        "decisive": agreement.decisive,
-        "common": agreement.common,
-        "order": everyone.order,
-        "cluster": people.label,
-        "silhouette": people.silhouette,
-    }
-
-
-def _metric(votes: Votes, asked: reliability.Questions, counted: Votes, metric: MetricScores, seed: int) -> dict[str, Any]:
-    """Agreement of one metric with people: pair by pair, with each group of them, and in the order of the methods."""
-    verdict = reliability.metric_verdicts(asked, metric.values, metric.higher_is_better, metric.tie)
-    groups = {
-        name: asdict(reliability.with_people(verdict, asked.verdicts[[group == name for group in votes.groups]], seed=seed))
-        for name in sorted(set(votes.groups))
-    }
-    rates = preference.win_rate(preference.wins(preference.cells(counted)))
-    scenes = {}
-    for n, name in enumerate(votes.samples):
-        own = counted.take(counted.sample == n)
-        scenes[name] = (metric.values[n], preference.win_rate(preference.wins(preference.cells(own))))
-    each, mean = correlation.by_scene(scenes, metric.higher_is_better, preference.RESAMPLES, seed)
-    return {
-        "key": metric.key,
-        "higher_is_better": metric.higher_is_better,
-        "tie": metric.tie,
-        "trained": metric.trained,
-        "pairs": asdict(reliability.with_people(verdict, asked.verdicts, seed=seed)),
-        "decisive": asdict(reliability.with_people(verdict, asked.verdicts, decisive=True, seed=seed)),
-        "probability": asdict(reliability.probability((1 - verdict) / 2, reliability.people_prefer(asked.verdicts))),
-        "groups": groups,
-        "order": asdict(correlation.correlation(metric.of_methods, rates, metric.higher_is_better, preference.RESAMPLES, seed)),
-        "scenes": {name: asdict(figure) for name, figure in each.items()},
-        "scenes_mean": asdict(mean),
-    }
-
-
-def _judge(
-    votes: Votes, asked: reliability.Questions, counted: Votes, one: Judge, preferred: Floats, anchor: str, seed: int
-) -> dict[str, Any]:
-    """Agreement of one judge with people, as `_metric` says it of a metric; one that is for display only gets no order."""
-    verdict = judges.verdict(preferred)
-    groups = {
-        name: asdict(reliability.with_people(verdict, asked.verdicts[[group == name for group in votes.groups]], seed=seed))
-        for name in sorted(set(votes.groups))
-    }
-    order = None
-    if not one.display_only:
-        rates = preference.win_rate(preference.wins(preference.cells(counted)))
-        values = judges.elos(one.judged, votes.methods, anchor)
-        order = asdict(correlation.correlation(values, rates, resamples=preference.RESAMPLES, seed=seed))
-    return {
-        "key": one.key,
-        "display_only": one.display_only,
-        "pairs": asdict(reliability.with_people(verdict, asked.verdicts, seed=seed)),
-        "decisive": asdict(reliability.with_people(verdict, asked.verdicts, decisive=True, seed=seed)),
-        "probability": asdict(reliability.probability(preferred, reliability.people_prefer(asked.verdicts))),
-        "groups": groups,
-        "order": order,
-        "left_share": asdict(left) if (left := judges.left_share(one.judged)) else None,
-        "facts": dict(one.facts),
-    }
-
-
-def _people(verdicts: Floats, seed: int) -> dict[str, Any]:
-    return {
-        "pairs": asdict(reliability.between_people(verdicts, seed=seed)),
-        "decisive": asdict(reliability.between_people(verdicts, decisive=True, seed=seed)),
-        "alpha": reliability.krippendorff_alpha(verdicts),
-    }
-
-
-def _reliability(votes: Votes, asked: reliability.Questions, gold: Collection[tuple[str, str]]) -> dict[str, Any]:
-    """Rater by rater: how many answers, how long, how consistent, how right on pairs of known order, how like the others."""
-    consistent, overall = reliability.self_consistency(votes)
-    right, overall_right = reliability.gold_correctness(votes, gold)
-    seconds = reliability.seconds_per_answer(votes)
-    like = reliability.leave_one_out(asked.verdicts)
-    rows = []
-    for n, name in enumerate(votes.raters):
-        own = votes.rater == n
-        row: dict[str, Any] = {"rater": name, "group": votes.groups[n], "votes": int(own.sum()), "agreement": float(like[n])}
-        row |= {"seconds": seconds.get(name), "ties": float((votes.verdict[own] == 0).mean())}
-        row["self_consistency"] = consistent[name][0] if name in consistent else None
-        row["self_agreement"] = consistent[name][1] if name in consistent else None
-        row["repeats"] = consistent[name][2] if name in consistent else 0
-        row["gold"] = right[name][0] if name in right else None
-        row["gold_pairs"] = right[name][1] if name in right else 0
-        rows.append(row)
-    people = len(votes.raters)
-    return {
-        "raters": rows,
-        "self_consistency": asdict(overall),
-        "gold": asdict(overall_right),
-        "panel_error": reliability.panel_error(people, overall_right.value) if overall_right.value is not None and people else None,
+        "pairs": asdict(reliability.with_people(verdict, people, seed=seed)),
+        "decisive": asdict(reliability.with_people(verdict, people, decisive=True, seed=seed)),
+        "probability": asdict(reliability.probability(prefers, reliability.people_prefer(people))),
+        "groups": {
+            name: asdict(reliability.with_people(verdict, people[[group == name for group in groups]], seed=seed))
+            for name in sorted(set(groups))
+        },
     }
 
 

@@ -115,9 +115,14 @@ def of_scores(
         summary["scales"].append(row)
     summary["scales"].sort(key=lambda row: (row["mos"][0] is None, -(row["mos"][0] or 0.0), row["method"]))
     spread = dict(zip(counted.raters, zip(likelihood.bias.tolist(), likelihood.inconsistency.tolist(), strict=True), strict=True))
-    analysis = analysis | {"reliability": {"raters": [
-        row | {"bias": spread[row["rater"]][0], "inconsistency": spread[row["rater"]][1]} for row in analysis["reliability"]["raters"]
-    ]}}  # fmt: skip
+    analysis = analysis | {
+        "reliability": {
+            "raters": [
+                row | {"bias": spread[row["rater"]][0], "inconsistency": spread[row["rater"]][1]}
+                for row in analysis["reliability"]["raters"]
+            ]
+        }
+    }
     return plain(_joined(analysis, summary))
 
 
@@ -153,10 +158,22 @@ def of_means(
         order = agreement.correlations(metric.of_entries, opinion)
         rows.append(
             MetricRow(
-                metric.key, False, metric.trained, None, nothing, nothing, nothing, ThreeWay(nothing), None, order["rho"], order["tau"],
-                order["r"], None, None,
+                metric.key,
+                False,
+                metric.trained,
+                None,
+                nothing,
+                nothing,
+                nothing,
+                ThreeWay(nothing),
+                None,
+                order["rho"],
+                order["tau"],
+                order["r"],
+                None,
+                None,
             )
-        )  # fmt: skip
+        )
     return plain(_joined(analysis, as_json(People(0, 0, 0, 0, tuple(rows), (), None, (), (), None, why=ONLY_MEANS))))
 
 
@@ -177,30 +194,21 @@ def _by_group(summary: dict[str, Any], groups: Mapping[str, Answers], scored: Se
 
 def _judge(counted: Answers, scored: Sequence[Scored], one: Judge, tolerated: float) -> dict[str, Any]:
     """Agreement of a judge with people, whether it may stand beside them, and, where it may, what its answers add."""
-    asked, place = _asked(counted)
+    _, first, place = np.unique(counted.question, return_index=True, return_inverse=True)
+    verdicts = np.full((len(counted.raters), len(first)), np.nan)
+    verdicts[counted.rater, place] = counted.verdict
+    asked = Questions(counted.sample[first], counted.a[first], counted.b[first], verdicts)
     verdict = judges.verdict(judges.preferred(asked, counted.samples, counted.entries, one.judged))
     own = verdict[place]
     had = ~np.isnan(own)
     decided = agreement.decided(Differences(counted.take(had), own[had], own[had], had, 1.0))
     gate = alternative.gate(asked.verdicts, verdict, tolerated)
     row: dict[str, Any] = {"key": one.key, "display_only": one.display_only, "decided": figure_json(decided), "gate": vars(gate)}
+    row |= {"with_people": [], "duels_with_people": []}
     if not gate.passed or one.display_only or not one.drawn_alike:
-        return row | {"with_people": [], "duels_with_people": []}
-    alone = _judged_alone(counted, one)
-    metrics = [_together(counted, own, metric, alone) for metric in scored if metric.by_sample]
-    return row | {"with_people": metrics, "duels_with_people": _duels_together(counted, own, alone)}
+        return row
 
-
-def _asked(counted: Answers) -> tuple[Questions, np.ndarray]:
-    """The questions of these answers, and the number of each answer's among them."""
-    _, first, place = np.unique(counted.question, return_index=True, return_inverse=True)
-    verdicts = np.full((len(counted.raters), len(first)), np.nan)
-    verdicts[counted.rater, place] = counted.verdict
-    return Questions(counted.sample[first], counted.a[first], counted.b[first], verdicts), place
-
-
-def _judged_alone(counted: Answers, one: Judge) -> list[tuple[int, int, int, float]]:
-    """Verdicts of the judge on duels that people were not asked: sample, entries a < b, and the verdict as people give them."""
+    # Verdicts of the judge on duels that people were not asked: sample, entries a < b, and the verdict as people give them.
     known = set(zip(counted.sample.tolist(), counted.a.tolist(), counted.b.tolist(), strict=True))
     samples = {name: n for n, name in enumerate(counted.samples)}
     entries = {name: n for n, name in enumerate(counted.entries)}
@@ -210,7 +218,37 @@ def _judged_alone(counted: Answers, one: Judge) -> list[tuple[int, int, int, flo
             turn = 1 if judged.left < judged.right else -1
             a, b = sorted((entries[judged.left], entries[judged.right]))
             said.setdefault((samples[judged.sample], a, b), []).extend(turn * verdict for verdict in judged.verdicts)
-    return [(*duel, float(np.sign(sum(verdicts)))) for duel, verdicts in sorted(said.items()) if verdicts and duel not in known]
+    alone = [(*duel, float(np.sign(sum(each)))) for duel, each in sorted(said.items()) if each and duel not in known]
+
+    # Each metric's decided agreement by people and the judge: people's answers that the judge gave too, and the judge's on the rest.
+    for metric in scored:
+        if not metric.by_sample:
+            continue
+        found = agreement.differences(counted, metric.x)
+        used = np.flatnonzero(found.had)
+        chosen = (found.answers.verdict != 0) & ~np.isnan(own[used])
+        both, ours = found.answers.take(chosen), found.verdict[chosen]
+        more = []
+        for h, a, b, answer in alone:
+            d = metric.x[h, b] - metric.x[h, a]
+            if not np.isnan(d):
+                near = agreement.EQUAL * max(1.0, abs(metric.x[h, a]), abs(metric.x[h, b]))
+                more.append((h, (1 + (0 if abs(d) <= near else np.sign(d)) * answer) / 2))
+        people_said = Asked((1 + ours * both.verdict) / 2, both.rater, both.sample)
+        row["with_people"].append({"key": metric.key} | _joined_with(people_said, (1 + ours * own[used][chosen]) / 2, more))
+
+    # The share of answers that pick the first of each two entries, equal answers half.
+    others: dict[tuple[int, int], list[tuple[int, float]]] = {}
+    for h, a, b, answer in alone:
+        others.setdefault((a, b), []).append((h, (1 - answer) / 2))
+    for (a, b), more in sorted(others.items()):
+        on = (counted.a == a) & (counted.b == b) & ~np.isnan(own)
+        both = counted.take(on)
+        if len(both):
+            people_said = Asked((1 - both.verdict) / 2, both.rater, both.sample)
+            names = {"first": counted.entries[a], "second": counted.entries[b]}
+            row["duels_with_people"].append(names | _joined_with(people_said, (1 - own[on]) / 2, more))
+    return row
 
 
 def _joined_with(people_said: Asked, same: Floats, more: Sequence[tuple[int, float]]) -> dict[str, Any]:
@@ -221,39 +259,6 @@ def _joined_with(people_said: Asked, same: Floats, more: Sequence[tuple[int, flo
     values = np.array([value for _, value in more], dtype=np.float64)
     others = Asked(values, np.arange(len(more)), np.array([h for h, _ in more], dtype=np.int64))
     return vars(alternative.together(people_said, same, others))
-
-
-def _together(counted: Answers, own: Floats, metric: Scored, alone: Sequence[tuple[int, int, int, float]]) -> dict[str, Any]:
-    """A metric's decided agreement by people and the judge: people's answers that the judge gave too, and the judge's on the rest."""
-    found = agreement.differences(counted, metric.x)
-    used = np.flatnonzero(found.had)
-    chosen = (found.answers.verdict != 0) & ~np.isnan(own[used])
-    both = found.answers.take(chosen)
-    ours = found.verdict[chosen]
-    more = []
-    for h, a, b, verdict in alone:
-        d = metric.x[h, b] - metric.x[h, a]
-        if not np.isnan(d):
-            near = agreement.EQUAL * max(1.0, abs(metric.x[h, a]), abs(metric.x[h, b]))
-            more.append((h, (1 + (0 if abs(d) <= near else np.sign(d)) * verdict) / 2))
-    people_said = Asked((1 + ours * both.verdict) / 2, both.rater, both.sample)
-    return {"key": metric.key} | _joined_with(people_said, (1 + ours * own[used][chosen]) / 2, more)
-
-
-def _duels_together(counted: Answers, own: Floats, alone: Sequence[tuple[int, int, int, float]]) -> list[dict[str, Any]]:
-    """Share of answers that pick the first of each two entries, equal answers half, by people and the judge."""
-    others: dict[tuple[int, int], list[tuple[int, float]]] = {}
-    for h, a, b, verdict in alone:
-        others.setdefault((a, b), []).append((h, (1 - verdict) / 2))
-    found = []
-    for (a, b), more in sorted(others.items()):
-        on = (counted.a == a) & (counted.b == b) & ~np.isnan(own)
-        both = counted.take(on)
-        if len(both):
-            people_said = Asked((1 - both.verdict) / 2, both.rater, both.sample)
-            names = {"first": counted.entries[a], "second": counted.entries[b]}
-            found.append(names | _joined_with(people_said, (1 - own[on]) / 2, more))
-    return found
 
 
 # --- the sets of entries

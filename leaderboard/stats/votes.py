@@ -41,9 +41,20 @@ HIGHEST_ORDER = 2**31 - 1
 HIGHEST_STEP = 2**15 - 1
 # The most characters of a text, as studies store it.
 LENGTHS = {
-    "rater": 120, "group": 60, "sample": 240, "left": 200, "right": 200, "entry": 200, "criterion": 60, "swapped": 8,
-    "repeat_of": 40, "gold": 8, "order": 12, "at": 40, "invitation": 140,
-}  # fmt: skip
+    "rater": 120,
+    "group": 60,
+    "sample": 240,
+    "left": 200,
+    "right": 200,
+    "entry": 200,
+    "criterion": 60,
+    "swapped": 8,
+    "repeat_of": 40,
+    "gold": 8,
+    "order": 12,
+    "at": 40,
+    "invitation": 140,
+}
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -133,10 +144,20 @@ class Votes:
     def take(self, chosen: NDArray[np.bool_] | Ints) -> Votes:
         """These votes, under the same numbering of raters, samples and methods."""
         return Votes(
-            self.raters, self.samples, self.methods, self.groups, self.rater[chosen], self.sample[chosen],
-            self.a[chosen], self.b[chosen], self.verdict[chosen], self.side[chosen], self.seconds[chosen], self.repeat[chosen],
+            self.raters,
+            self.samples,
+            self.methods,
+            self.groups,
+            self.rater[chosen],
+            self.sample[chosen],
+            self.a[chosen],
+            self.b[chosen],
+            self.verdict[chosen],
+            self.side[chosen],
+            self.seconds[chosen],
+            self.repeat[chosen],
             self.gold[chosen],
-        )  # fmt: skip
+        )
 
 
 def canonical(votes: Iterable[Vote]) -> Votes:
@@ -154,12 +175,20 @@ def canonical(votes: Iterable[Vote]) -> Votes:
     verdict = np.array([-1, 1, 0])[choice] * side if rows else choice
     group = {vote.rater: vote.group for vote in reversed(rows)}
     return Votes(
-        raters, samples, methods, tuple(group[name] for name in raters), rater, sample,
-        np.minimum(left, right), np.maximum(left, right), verdict, side,
+        raters,
+        samples,
+        methods,
+        tuple(group[name] for name in raters),
+        rater,
+        sample,
+        np.minimum(left, right),
+        np.maximum(left, right),
+        verdict,
+        side,
         np.array([math.nan if vote.seconds is None else vote.seconds for vote in rows], dtype=np.float64),
         np.array([bool(vote.repeat_of) for vote in rows], dtype=bool),
         np.array([vote.is_gold for vote in rows], dtype=bool),
-    )  # fmt: skip
+    )
 
 
 def read(path: Path, columns: Mapping[str, str] | None = None) -> list[Vote]:
@@ -195,9 +224,14 @@ def rows_of(lines: Iterable[str], name: str) -> tuple[list[str], list[tuple[int,
 
 
 def records(
-    lines: Iterable[str], name: str, columns: Mapping[str, str] | None, known: Sequence[str], needed: Sequence[str],
-    make: Callable[[Mapping[str, str]], T], noun: str,
-) -> list[T]:  # fmt: skip
+    lines: Iterable[str],
+    name: str,
+    columns: Mapping[str, str] | None,
+    known: Sequence[str],
+    needed: Sequence[str],
+    make: Callable[[Mapping[str, str]], T],
+    noun: str,
+) -> list[T]:
     """A record of each line below the head of a CSV file called `name`, made by `make` from the `known` columns, "" for one
     that is not there; ValueError of `make` is a problem of that line. Raises `VotesError` with every problem."""
     there, rows = rows_of(lines, name)
@@ -214,7 +248,11 @@ def records(
             if surplus := more_cells(row):
                 raise ValueError(surplus)
             cells = {column: (row.get(key) or "").strip() for column, key in named.items()}
-            _require_texts(cells)
+            for column, text in cells.items():
+                if len(text) > LENGTHS.get(column, len(text)):
+                    raise ValueError(f"{column} has {len(text)} characters; at most {LENGTHS[column]} are taken.")
+                if found := control_character(text):
+                    raise ValueError(f"{column} holds the character {found[1]}, which is none to read; save the file as CSV in UTF-8.")
             parsed.append(make(cells))
         except ValueError as error:
             problems.append(f"{name}: line {line}: {error}")
@@ -225,15 +263,6 @@ def records(
     if not parsed:
         raise VotesError([f"{name} holds no {noun}; it needs a line for each under its head."])
     return parsed
-
-
-def _require_texts(cells: Mapping[str, str]) -> None:
-    """ValueError, in a sentence, where a cell cannot be stored."""
-    for column, text in cells.items():
-        if len(text) > LENGTHS.get(column, len(text)):
-            raise ValueError(f"{column} has {len(text)} characters; at most {LENGTHS[column]} are taken.")
-        if found := control_character(text):
-            raise ValueError(f"{column} holds the character {found[1]}, which is none to read; save the file as CSV in UTF-8.")
 
 
 def write(votes: Iterable[Vote], columns: Sequence[str] = (*COLUMNS, *MORE, *CONDITIONS)) -> Iterator[list[str]]:
