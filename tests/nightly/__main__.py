@@ -58,6 +58,11 @@ STAGES = (
     Stage("fuzzing, 20,000 a format", command=("-m", "tests.fuzz", "--cases", "20000")),
     Stage("kills, embedded profile", ("-s", "tests/nightly/leaderboard/test_kills.py")),
     Stage("kills, cluster profile", ("-s", "tests/nightly/leaderboard/test_kills.py"), env={"PLUMBLINE_PROFILE": "cluster"}),
+    Stage(
+        "kills of workers elsewhere",
+        ("-n", "0", "tests/cluster/evaluation/work/test_outbound.py", "-k", "killed_again_and_again"),
+        env={"PLUMBLINE_OUTBOUND_KILLS": "100"},
+    ),
     *(
         Stage(f"benchmark {path.stem.removeprefix('bench_')}", command=("-m", f"tests.benchmarks.{path.stem}"))
         for path in sorted((ROOT / "tests" / "benchmarks").glob("bench_*.py"))

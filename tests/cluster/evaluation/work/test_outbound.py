@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -15,6 +16,7 @@ from django.conf import settings
 from evaluation.models import Evaluation, Part, PartRecord, Score, WorkerToken
 from evaluation.work import worker
 from submissions.models import Status, Submission
+from tests.nightly.__main__ import SAID
 from tests.support.factories import archive, perturbed, received
 from tests.support.processes import wait_until
 
@@ -155,3 +157,6 @@ def test_workers_that_are_killed_again_and_again_leave_one_set_of_true_scores(ph
         items = unpack(store.read(entry.artifact_key))
         finished = runner.finish(batch.requests(), [runner.score_items(items, references, batch.requests())], batch.item_ids, batch.groups)
         assert {slug: found[entry.pk, slug] for slug in finished} == {slug: summary.value for slug, (_, summary) in finished.items()}
+    if SAID in os.environ:
+        done = PartRecord.objects.count()
+        Path(os.environ[SAID]).write_text(f"{kills} kills; {len(entries)} entries, {done} results of parts taken, 0 wrong, none given up")
