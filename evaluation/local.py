@@ -94,7 +94,11 @@ def score(
     manifest = None if manifest_file is None else _manifest(manifest_file)
     with ExitStack() as opened:
         own = [text for text in metrics if is_path(text)]
-        programs = {text: _program(text, manifest, boxed, opened) for text in own}
+
+        def family() -> str:
+            return _family([text for text in metrics if text not in own], manifest, (reference, prediction)).key
+
+        programs = {text: _program(text, family, manifest, boxed, opened) for text in own}
         opened.enter_context(registry.with_programs(spec for _, spec in programs.values()))
         named = [programs[text][0] if text in programs else text for text in metrics]
         return _score(prediction, reference, named, params, manifest, progress)
@@ -106,7 +110,9 @@ def is_path(metric: str) -> bool:
     return path.startswith((".", "/", "~")) or path.endswith(("/", ".zip"))
 
 
-def _program(text: str, manifest: Manifest | None, boxed: bool, opened: ExitStack) -> tuple[str, registry.MetricSpec]:
+def _program(
+    text: str, family: Callable[[], str], manifest: Manifest | None, boxed: bool, opened: ExitStack
+) -> tuple[str, registry.MetricSpec]:
     """What a program's column is asked for as, and its spec; its files are unpacked, and its process ends, as `opened` does."""
     from evaluation.programs import files
     from evaluation.programs.document import DocumentError
@@ -119,9 +125,12 @@ def _program(text: str, manifest: Manifest | None, boxed: bool, opened: ExitStac
         raise CannotScore(f"There is no metric program at {path}.")
     try:
         found = files.read(place)
+        if found.document.as_files:
+            found = found.of_kind(family())
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="metric-")))
         found.unpack(folder)
         program = opened.enter_context(load(folder, boxed=boxed))
+        program.document = found.document
     except (DocumentError, NoSandbox) as error:
         raise CannotScore(str(error)) from error
     spec = program.document.spec(manifest.challenge if manifest else "local", found.digest, program)

@@ -14,6 +14,7 @@ from django.utils import timezone
 from evaluation.metrics import registry
 from evaluation.metrics.spec import MetricSpec
 from evaluation.models.definition import PhaseMetric, Reference
+from evaluation.models.process import Process
 from evaluation.models.runs import Run
 from evaluation.programs import files, sandbox
 from evaluation.programs.document import DocumentError, MetricDocument, environment_of
@@ -30,9 +31,10 @@ CHECKS = ("run", "determinism")  # beside the document, those that decide whethe
 
 
 class MetricProgramQuerySet(LeasedQuerySet):
-    def waiting(self) -> Self:
-        """Programs that have not been checked yet, the oldest first."""
-        return self.filter(state=MetricProgram.State.WAITING).order_by("id")
+    def waiting(self, device: str | None = None) -> Self:
+        """Programs that have not been checked yet, the oldest first; those of a device alone, where one is named."""
+        rows = self.filter(state=MetricProgram.State.WAITING).order_by("id")
+        return rows if device is None else rows.filter(document__device=device)
 
     def newest(self) -> Self:
         """Of each program the newest version that may score."""
@@ -136,17 +138,19 @@ class MetricProgram(Run):
         cls, challenge: Challenge, found: ProgramFiles, actor: User | None, *, scope: str = "", is_public: bool = False
     ) -> MetricProgram:
         """`add` for files that were read."""
+        found = found.of_kind(challenge.family)
         document, scope = found.document, scope or challenge.slug
         if document.kind != challenge.family:
             raise Refused(
                 f"{files.document.FILE}: kind is {document.kind}, and this challenge takes {challenge.kind.plural}.", "wrong_kind"
             )
-        if document.device == "gpu":
+        if document.device == "gpu" and not settings.GPU_WORKERS and not Process.objects.listeners()["gpu"]:
             raise Refused(
-                "device is gpu, which needs a worker of your own that the sandbox can give a card; there is none here, so use cpu.",
+                f"{files.document.FILE}: device is gpu, and no worker of this service has a graphics card (none listens to the queue gpu); "
+                "use cpu, or ask its operator for one.",
                 "no_gpu",
             )
-        if not settings.BROKER_URL and (refusal := sandbox.refusal(document.run)):
+        if not settings.BROKER_URL and (refusal := sandbox.refusal(document.run, document.device)):
             raise Refused(refusal, "no_sandbox")
         with transaction.atomic():
             Challenge.objects.select_for_update().get(pk=challenge.pk)
@@ -183,7 +187,7 @@ class MetricProgram(Run):
             is_public=is_public,
         )
         AuditEntry.record(challenge, actor, "program.add", row, key=document.key, version=document.version, sha256=found.digest)
-        wake.after_commit("work")
+        wake.after_commit("gpu" if document.device == "gpu" else "work")
         return row
 
     def restart(self) -> bool:
@@ -192,7 +196,7 @@ class MetricProgram(Run):
         done = bool(rows.update(state=self.State.WAITING, report={}, environment={}, finished_at=None, **self.ANEW))
         if done:
             forget()
-            wake.after_commit("work")
+            wake.after_commit("gpu" if self.read.device == "gpu" else "work")
         return done
 
     def publish(self, is_public: bool, actor: User | None) -> None:

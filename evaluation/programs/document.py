@@ -32,6 +32,7 @@ MAX_BYTES = 64_000
 MAX_DEPTH = 8
 MAX_PARAMS = 20
 MAX_SECONDS, MAX_MEMORY_MB = 600.0, 64_000
+FILES = "files"  # the kind of a program that gets items as files
 LEVELS = ("item", "group", "set")
 RUNS = ("python", "script", "image")
 NEEDS = ("reference", "clean_views", "masks", "prompt")
@@ -60,7 +61,8 @@ class Work:
 
 @dataclass(frozen=True)
 class MetricDocument:
-    """A program's `metric.yaml`. `bounds` end in None where there is no end; `worst` is None where a missing item has no value."""
+    """A program's `metric.yaml`. `bounds` end in None where there is no end; `worst` is None where a missing item has no value.
+    `as_files` says that it gets items as files, of whatever kind its challenge is: until that is known, its kind is FILES."""
 
     key: str
     title: str
@@ -83,6 +85,16 @@ class MetricDocument:
     paper: str
     source: str
     tolerance: float
+    as_files: bool = False
+
+    @property
+    def sandbox(self) -> str:
+        """Which sandbox it needs, in words that tell one from another."""
+        return self.run if self.device == "cpu" else f"{self.run} with a card"
+
+    def of_kind(self, kind: str) -> MetricDocument:
+        """What it is for entries of a kind: one that takes files takes those of any."""
+        return dataclasses.replace(self, kind=kind) if self.kind == FILES else self
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values, which `from_dict` reads back."""
@@ -205,7 +217,7 @@ class _Reader:
         self.fields, self.where, self.here = fields, where, here
 
     def document(self) -> MetricDocument:
-        known = {field.name for field in dataclasses.fields(MetricDocument)}
+        known = {field.name for field in dataclasses.fields(MetricDocument)} - {"as_files"}
         self.only(known)
         key = self.text("key", 40)
         if not KEY.fullmatch(key):
@@ -218,10 +230,12 @@ class _Reader:
         needs = self.names("needs", NEEDS, ("reference",))
         image = self.image(run)
         device = self.choice("device", DEVICES, "cpu")
+        kind = self.choice("kind", (*FAMILIES, FILES))
         return MetricDocument(
             key=key,
             title=self.text("title", 80),
-            kind=self.kind(),
+            kind=kind,
+            as_files=kind == FILES,
             level=level,
             higher_is_better=higher,
             bounds=bounds,
@@ -243,9 +257,6 @@ class _Reader:
         )
 
     # --- one field each
-
-    def kind(self) -> str:
-        return self.choice("kind", tuple(FAMILIES))
 
     def bounds(self) -> tuple[float | None, float | None]:
         found = self.fields.get("bounds", [None, None])

@@ -7,7 +7,7 @@ import io
 import os
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluation.programs import document
@@ -44,6 +44,10 @@ class ProgramFiles:
         for name, data in sorted(self.contents.items()):
             whole.update(f"{len(name.encode())}:{name}:{hashlib.sha256(data).hexdigest()}\n".encode())
         return whole.hexdigest()
+
+    def of_kind(self, kind: str) -> ProgramFiles:
+        """The program for entries of a kind, see `MetricDocument.of_kind`."""
+        return replace(self, document=self.document.of_kind(kind))
 
     def archive(self) -> bytes:
         """The same program as a zip, the same bytes for the same files."""

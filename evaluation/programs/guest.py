@@ -20,10 +20,12 @@ import random
 import resource
 import select
 import shlex
+import shutil
 import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 import types
@@ -52,7 +54,7 @@ def main() -> None:
     os.dup2(nothing, 0)
     setup = json.loads(orders.readline())
     limit_self(setup["limits"])
-    landlocked = restrict_files()
+    landlocked = restrict_files(setup.get("devices", ()))
     if setup["run"] == "python":
         serve(setup, orders, channel, landlocked)
     else:
@@ -87,9 +89,9 @@ def limit_self(limits: dict) -> None:
         resource.setrlimit(what, (most, most))
 
 
-def restrict_files() -> int:
-    """Landlock, where the kernel has it: everything may be read, nothing but /tmp, /dev/shm and the output written, no TCP, no abstract
-    sockets and signals to others. Return the version of the kernel's interface, 0 where there is none."""
+def restrict_files(devices: Any) -> int:
+    """Landlock, where the kernel has it: everything may be read, nothing but /tmp, /dev/shm, the output and `devices` written, no TCP, no
+    abstract sockets and signals to others. Return the version of the kernel's interface, 0 where there is none."""
     libc = ctypes.CDLL(None, use_errno=True)
     version = libc.syscall(CREATE_RULESET, None, 0, 1)
     if version < 1:
@@ -106,7 +108,7 @@ def restrict_files() -> int:
         ("/tmp", handled & ~(1 << 6 | 1 << 11)),  # no devices  # noqa: S108
         ("/dev/shm", handled & ~(1 << 6 | 1 << 11)),  # noqa: S108
         (f"{WORK}/output", handled & ~(1 << 6 | 1 << 11)),
-        ("/dev/null", LANDLOCK_WRITE_FILE | 1 << 2),
+        *((device, LANDLOCK_WRITE_FILE | 1 << 2) for device in ("/dev/null", *devices)),
     ):
         with contextlib.suppress(FileNotFoundError):
             place = os.open(path, os.O_PATH)
@@ -168,11 +170,12 @@ def call(program: Any, order: dict, data: bytes, closed: tuple, alone: bool) -> 
     import numpy  # noqa: F401
 
     reading, writing = os.pipe()
+    files = tempfile.mkdtemp()
     child = os.fork()
     if child == 0:
         for descriptor in (reading, *closed):
             os.close(descriptor)
-        answer_in_child(program, order, data, writing)
+        answer_in_child(program, order, data, writing, files)
     os.close(writing)
     answer, ended = collect(reading, time.monotonic() + order["wall"])
     os.close(reading)
@@ -181,6 +184,7 @@ def call(program: Any, order: dict, data: bytes, closed: tuple, alone: bool) -> 
     _, status = os.waitpid(child, 0)
     if alone:
         end_others()
+    shutil.rmtree(files, ignore_errors=True)
     if len(answer) > MAX_ANSWER:
         return json.dumps({"end": "size"}).encode()
     if ended == "time" or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU):
@@ -213,12 +217,12 @@ def end_others() -> None:
             pass
 
 
-def answer_in_child(program: Any, order: dict, data: bytes, writing: int) -> None:
+def answer_in_child(program: Any, order: dict, data: bytes, writing: int, files: str) -> None:
     code = 0
     try:
         seconds = max(1, math.ceil(order["seconds"]))
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-        answer = json.dumps({"result": result_of(program, order, data)}, default=plain).encode()
+        answer = json.dumps({"result": result_of(program, order, data, files)}, default=plain).encode()
     except MemoryError:
         answer = b'{"end": "memory"}'
     except RecursionError:
@@ -235,15 +239,15 @@ def answer_in_child(program: Any, order: dict, data: bytes, writing: int) -> Non
         os._exit(code)
 
 
-def result_of(program: Any, order: dict, data: bytes) -> Any:
+def result_of(program: Any, order: dict, data: bytes, files: str) -> Any:
     import numpy as np
 
     score, prepare = program
     with np.load(io.BytesIO(data), allow_pickle=False) as stored:
         arrays = {name: stored[name] for name in stored.files}
     params = order["params"]
-    predictions = [item_of(f"{n}.prediction", one["prediction"], arrays) for n, one in enumerate(order["items"])]
-    references = [item_of(f"{n}.reference", one["reference"], arrays) for n, one in enumerate(order["items"])]
+    predictions = [item_of(f"{n}.prediction", one["prediction"], arrays, files) for n, one in enumerate(order["items"])]
+    references = [item_of(f"{n}.reference", one["reference"], arrays, files) for n, one in enumerate(order["items"])]
     extra = []
     seed_all(params.get("seed", 0))
     if prepare is not None:
@@ -269,8 +273,8 @@ def takes_prepared(score: Any) -> bool:
     return sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in known) >= 4
 
 
-def item_of(prefix: str, described: Any, arrays: dict) -> Any:
-    """One side of an item as the program sees it; None where there is none."""
+def item_of(prefix: str, described: Any, arrays: dict, files: str) -> Any:
+    """One side of an item as the program sees it, its file below the folder `files` where it wants one; None where there is none."""
     if described is None:
         return None
     item = types.SimpleNamespace(**described["values"])
@@ -279,6 +283,11 @@ def item_of(prefix: str, described: Any, arrays: dict) -> Any:
         setattr(item, name, array)
     for name, count in described["lists"].items():
         setattr(item, name, [arrays[f"{prefix}.{name}.{n}"] for n in range(count)])
+    if "file" in described:
+        item.path = os.path.join(files, described["file"])
+        os.makedirs(os.path.dirname(item.path))
+        with open(item.path, "wb") as file:
+            file.write(arrays[f"{prefix}.file"].tobytes())
     return item
 
 

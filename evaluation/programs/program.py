@@ -140,7 +140,7 @@ class Program:
             )
         if refusal := self._started(limits):
             return results.failed(refusal)
-        described, data = encoded(samples)
+        described, data = encoded(samples, self.document.kind if self.document.as_files else "")
         order = {
             "items": described,
             "params": dict(params),
@@ -194,13 +194,15 @@ class Program:
             return f"The program ended its process {STARTS} times, and is not started again."
         self._starts += 1
         self._owner = os.getpid()
-        self._box = Boxed([(str(self.folder), guest.PROGRAM)], limits) if self.boxed else Unboxed(self.folder)
+        card = self.document.device == "gpu"
+        self._box = Boxed([(str(self.folder), guest.PROGRAM)], limits, card=card) if self.boxed else Unboxed(self.folder)
         setup = {
             "run": "python",
             "entry": self.document.entry,
             # Imported before the first item, so that its time counts for none.
             "preload": ["numpy", *(MODULES.get(name.lower(), name) for name in self.document.packages)],
-            "limits": limits.of_kernel(),
+            "limits": limits.of_kernel(card),
+            "devices": sandbox.card_devices() if card else [],
         }
         try:
             self._box.send(setup)
@@ -235,7 +237,7 @@ class Program:
                 own = [(str(path), f"{guest.WORK}/{path.name}") for path in sorted(self.folder.iterdir())]
                 binds += [*own, (str(self.folder), guest.PROGRAM)]
                 if self.boxed:
-                    answer = sandbox.run_script(binds, self.document.entry, limits)
+                    answer = sandbox.run_script(binds, self.document.entry, limits, card=self.document.device == "gpu")
                 else:
                     answer = run_unboxed(self.folder, data, self.document.entry, limits)
         sentence = self._script_problem(answer, limits)
@@ -274,14 +276,26 @@ MODULES = {"pillow": "PIL", "libigl": "igl", "fast-simplification": "fast_simpli
 # --- items for programs
 
 
-def encoded(samples: Sequence[Sample]) -> tuple[list[dict[str, Any]], bytes]:
+def encoded(samples: Sequence[Sample], files_of: str = "") -> tuple[list[dict[str, Any]], bytes]:
     """What the first process inside makes objects of: a description of both sides of each sample, and the arrays, as one npz.
-    Lengths are in metres."""
+    Lengths are in metres; with `files_of` a kind, both sides are files of it, in their own unit."""
     arrays: dict[str, np.ndarray] = {}
     described = []
     for n, sample in enumerate(samples):
         kinds = {"prediction": sample.prediction, "reference": sample.reference}
-        described.append({side: _side(f"{n}.{side}", item, sample, arrays) for side, item in kinds.items()})
+        if not files_of:
+            described.append({side: _side(f"{n}.{side}", item, sample, arrays) for side, item in kinds.items()})
+            continue
+        found: dict[str, Any] = {}
+        for side, item in kinds.items():
+            content = file_of(item, files_of)
+            found[side] = None
+            if content is not None:
+                arrays[f"{n}.{side}.file"] = np.frombuffer(content, np.uint8)
+                values = {"unit_scale": sample.unit_scale, "prompt": getattr(sample.reference, "prompt", "")}
+                name = f"{n}/{side}/{sample.id}.{FAMILIES[files_of].exact}"
+                found[side] = {"values": values, "arrays": [], "lists": {}, "file": name}
+        described.append(found)
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
     return described, buffer.getvalue()
@@ -314,6 +328,13 @@ def _side(prefix: str, item: Any, sample: Sample, arrays: dict[str, np.ndarray])
     return found
 
 
+def file_of(item: Any, kind: str) -> bytes | None:
+    """An item as a file, in the form of its kind that keeps every number; of a reference's view its image. None where there is none."""
+    family = FAMILIES[kind]
+    item = getattr(item, "image", item) if family.images else item
+    return None if item is None else family.write(item, family.exact)
+
+
 def write_data(folder: Path, samples: Sequence[Sample], params: Mapping[str, Any], kind: str) -> None:
     """What a command finds in its folder: `prediction/` and `reference/` with a file for each item, in the form of its kind that keeps
     every number (wireframes as JSON, meshes as PLY, images as PNG), `params.json` and `items.json`."""
@@ -323,12 +344,12 @@ def write_data(folder: Path, samples: Sequence[Sample], params: Mapping[str, Any
         root = folder / side
         root.mkdir()
         for sample in samples:
-            item = getattr(sample, side)
-            if item is None or (family.images and getattr(item, "image", item) is None):
+            content = file_of(getattr(sample, side), kind)
+            if content is None:
                 continue
             path = root / f"{sample.id}.{family.exact}"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(family.write(getattr(item, "image", item) if family.images else item, family.exact))
+            path.write_bytes(content)
             names[sample.id][side] = f"{side}/{sample.id}.{family.exact}"
     rows = [{"id": sample.id, "group": sample.group, "unit_scale": sample.unit_scale, **names[sample.id]} for sample in samples]
     (folder / "items.json").write_text(json.dumps({"items": rows}))
@@ -391,6 +412,6 @@ def run_unboxed(program: Path, data: Path, entry: str, limits: Limits) -> sandbo
 def load(folder: Path, budget: Budget = Budget(), boxed: bool = True) -> Program:
     """The program in a folder that was unpacked before. Raises DocumentError, or NoSandbox where nothing here isolates it."""
     document = program_files.document.read((folder / program_files.document.FILE).read_bytes())
-    if boxed and (refusal := sandbox.refusal(document.run)):
+    if boxed and (refusal := sandbox.refusal(document.run, document.device)):
         raise NoSandbox(refusal)
     return Program(document, folder, budget, boxed)

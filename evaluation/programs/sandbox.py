@@ -36,6 +36,7 @@ OPEN_FILES = 256
 SCRATCH_BYTES = 256 << 20  # of /tmp, of /dev/shm and of the output, each
 FILE_BYTES = 128 << 20
 LIBRARIES = 6 << 30  # addresses that libraries map beside the memory that a program fills
+CARD_ADDRESSES = 1 << 46  # that the driver of a graphics card may reserve
 GROUP_MEMORY = 512 << 20  # of a group beside that of its largest process: the interpreter itself, and what lies in /tmp
 GRACE = 10.0  # seconds that the process inside has to say itself that time is over
 NOBODY = 65534
@@ -64,9 +65,10 @@ class Limits:
     wall: float
     memory: int
 
-    def of_kernel(self) -> dict[str, int]:
-        """What the first process inside sets for itself and all it starts."""
-        limits = {"memory": self.memory, "addresses": self.memory + LIBRARIES, "file_bytes": FILE_BYTES}
+    def of_kernel(self, card: bool = False) -> dict[str, int]:
+        """What the first process inside sets for itself and all it starts; with a `card`, addresses for its driver."""
+        addresses = CARD_ADDRESSES if card else self.memory + LIBRARIES
+        limits = {"memory": self.memory, "addresses": addresses, "file_bytes": FILE_BYTES}
         return {**limits, "processes": PROCESSES, "files": OPEN_FILES}
 
 
@@ -85,10 +87,15 @@ class Answer:
 # --- bubblewrap
 
 
-def bubblewrap_arguments(binds: Sequence[tuple[str, str]], work: bool = False) -> list[str]:
+def card_devices() -> list[str]:
+    """The files of the operating system that a program with a graphics card reaches: those of NVIDIA's driver."""
+    return sorted(str(path) for path in Path("/dev").glob("nvidia*"))
+
+
+def bubblewrap_arguments(binds: Sequence[tuple[str, str]], work: bool = False, card: bool = False) -> list[str]:
     """What bubblewrap is asked for, but the command: namespaces, no capabilities, and a root that holds the system's and the
     interpreter's libraries, the program and its data, all read-only, beside two folders of bounded size that go with it. `binds` are
-    (here, inside). With `work` there is the folder of a script's output."""
+    (here, inside). With `work` there is the folder of a script's output, with `card` the files of graphics cards."""
     prefix, libraries = sys.base_prefix, _site_packages()
     roots = [prefix] if not Path(prefix).is_relative_to("/usr") else []
     arguments = ["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
@@ -111,6 +118,8 @@ def bubblewrap_arguments(binds: Sequence[tuple[str, str]], work: bool = False) -
     arguments += ["--proc", "/proc", "--tmpfs", "/dev"]
     for device in ("null", "zero", "random", "urandom"):
         arguments += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
+    for device in card_devices() if card else ():
+        arguments += ["--dev-bind", device, device]
     arguments += ["--symlink", "/proc/self/fd", "/dev/fd"]
     for folder in ("/dev/shm", "/tmp", *(["/work/output"] if work else [])):  # noqa: S108
         arguments += ["--size", str(SCRATCH_BYTES), "--tmpfs", folder]
@@ -134,11 +143,11 @@ def _site_packages() -> list[str]:
 class Boxed:
     """A process in bubblewrap, with pipes to the first process inside, and what bounds it. Close it when done."""
 
-    def __init__(self, binds: Sequence[tuple[str, str]], limits: Limits, work: bool = False) -> None:
+    def __init__(self, binds: Sequence[tuple[str, str]], limits: Limits, work: bool = False, card: bool = False) -> None:
         if refusal := bubblewrap_refusal():
             raise NoSandbox(refusal)
         self._group: Cgroup | None = None
-        arguments = bubblewrap_arguments(binds, work)
+        arguments = bubblewrap_arguments(binds, work, card)
         with contextlib.ExitStack() as files:
             given = [files.enter_context(_file_of(data)) for data in ("\0".join(arguments).encode() + b"\0", seccomp.program())]
             argv, filtered = (file.fileno() for file in given)
@@ -263,10 +272,11 @@ def bubblewrap_refusal() -> str:
     return ""
 
 
-def run_script(binds: Sequence[tuple[str, str]], entry: str, limits: Limits) -> Answer:
+def run_script(binds: Sequence[tuple[str, str]], entry: str, limits: Limits, card: bool = False) -> Answer:
     """Run a script's command in bubblewrap, with `binds` below /work."""
-    with Boxed(binds, limits, work=True) as box:
-        setup = {"run": "script", "entry": entry, "seconds": limits.seconds, "wall": limits.wall, "limits": limits.of_kernel()}
+    with Boxed(binds, limits, work=True, card=card) as box:
+        setup = {"run": "script", "entry": entry, "seconds": limits.seconds, "wall": limits.wall, "limits": limits.of_kernel(card)}
+        setup["devices"] = card_devices() if card else []
         try:
             box.send(setup)
             data = box.receive(time.monotonic() + limits.wall + GRACE, guest.MAX_FILE_ANSWER * 2)
@@ -471,13 +481,18 @@ def rungs() -> tuple[Rung, ...]:
     )
 
 
-def missing(run: str) -> str:
+def missing(run: str, device: str = "cpu") -> str:
     """What a program of this kind (python, script, image) lacks here, and what to install; empty where it is run."""
-    return podman_refusal() if run == "image" else bubblewrap_refusal()
+    found = podman_refusal() if run == "image" else bubblewrap_refusal()
+    if found or device == "cpu":
+        return found
+    if run == "image":
+        return "images are given no graphics card; use run: python or run: script"
+    return "" if card_devices() else "there is no graphics card of NVIDIA (/dev/nvidia0); start a worker of the queue gpu where one is"
 
 
-def refusal(run: str) -> str:
+def refusal(run: str, device: str = "cpu") -> str:
     """Why a program of this kind is not run here, in one sentence; empty where it is."""
-    found = missing(run)
-    what = "images" if run == "image" else "metric programs"
+    found = missing(run, device)
+    what = ("images" if run == "image" else "metric programs") + (" with a graphics card" if device == "gpu" else "")
     return f"This machine has no sandbox for {what}, so none is run: {found}." if found else ""

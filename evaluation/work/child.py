@@ -271,7 +271,7 @@ def programs_of(job: dict, memory: int) -> Iterator[None]:
     with contextlib.ExitStack() as running:
         for order in job["programs"]:
             document = MetricDocument.from_dict(order["document"])
-            if sentence := refusal(document.run):
+            if sentence := refusal(document.run, document.device):
                 raise OtherDefinition(sentence)
             program = running.enter_context(Program(document, Path(order["folder"]), Budget(memory, job.get("program_seconds", 600.0))))
             specs.append(document.spec(order["scope"], order["contents"], program))

@@ -14,19 +14,19 @@ AT_MOST = 1800  # seconds of the processor for a check
 
 
 def sandboxes() -> dict[str, str]:
-    """What metric programs lack on this machine, by how those that are known run (python, script, image); empty where they are run."""
-    runs = MetricProgram.objects.order_by().values_list("document__run", flat=True).distinct()
-    return {run: programs.missing(run) for run in runs}
+    """What metric programs lack on this machine, by the sandbox that those that are known need; empty where they are run."""
+    known = [row.read for row in MetricProgram.objects.only("document")]
+    return {document.sandbox: programs.missing(document.run, document.device) for document in known}
 
 
-def check_once(worker: str) -> bool:
-    """Claim a program and do its next check; False if there is none."""
-    return leased.claim_one(MetricProgram, worker, check)
+def check_once(worker: str, device: str) -> bool:
+    """Claim a program of a device and do its next check; False if there is none."""
+    return leased.claim_one(MetricProgram, worker, check, MetricProgram.objects.waiting(device))
 
 
 def check(program: MetricProgram) -> None:
     """The next check of a claimed program."""
-    leased.do_slice(program, lambda: programs.refusal(program.read.run), lambda folder: _checked_in(program, folder))
+    leased.do_slice(program, lambda: programs.refusal(program.read.run, program.read.device), lambda folder: _checked_in(program, folder))
 
 
 def _checked_in(program: MetricProgram, folder: Path) -> bool:

@@ -13,7 +13,7 @@ from django.apps import apps
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from evaluation.models import Evaluation, EvaluationBatch, Part, PictureRun, PropertyRun, Trial
+from evaluation.models import Evaluation, EvaluationBatch, MetricProgram, Part, PictureRun, PropertyRun, Trial
 from submissions import wake
 from submissions.leases import Leased
 from submissions.models import Status, Submission
@@ -34,12 +34,14 @@ def sweep() -> dict[str, int]:
     }
     now = timezone.now()
     cpu = Submission.objects.to_validate().unleased(now).count() + Part.objects.waiting("cpu").unleased(now).count()
-    gpu = Part.objects.waiting("gpu").unleased(now).count()
+    programs = {device: MetricProgram.objects.waiting(device).unleased(now).count() for device in ("cpu", "gpu")}
+    gpu = Part.objects.waiting("gpu").unleased(now).count() + programs["gpu"]
     found |= {"cpu": cpu, "gpu": gpu}
     found["pictures"] = PictureRun.objects.waiting().unleased(now).count()
     found["properties"] = PropertyRun.objects.waiting().unleased(now).count()
     found["trials"] = Trial.objects.waiting().unleased(now).count()
-    wanted = cpu + found["pictures"] + found["properties"] + found["trials"]
+    found["programs"] = programs["cpu"]
+    wanted = cpu + found["programs"] + found["pictures"] + found["properties"] + found["trials"]
     if wanted:
         wake.send("work", times=min(wanted, 4))
     if gpu:

@@ -72,8 +72,10 @@ def work_once(device: str) -> bool:
             with logged("entry checked", submission, submission.phase, entry=submission.pk):
                 check(submission)
             return True
-        if programs.check_once(name()) or trials.try_once(name(), overdue=True):
-            return True
+    if programs.check_once(name(), device):
+        return True
+    if device == "cpu" and trials.try_once(name(), overdue=True):
+        return True
     part = Part.objects.waiting(device).affordable().exclude(pk__in=missing_weights.deferred_rows(Part)).claim(name())
     if part is None:
         return device == "cpu" and (trials.try_once(name()) or view_images.make_once(name()) or properties.measure_once(name()))

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from django.utils import timezone
 
 from evaluation.metrics import registry
-from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, PropertyRun
+from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Process, PropertyRun
 from evaluation.models import score as score_module
 from evaluation.programs import sandbox
+from evaluation.work import programs as work_programs
 from evaluation.work.sweep import sweep
-from evaluation.work.worker import drain
+from evaluation.work.worker import drain, work_once
 from submissions.errors import Refused
 from submissions.models import Status
 from tests.conftest import need
@@ -85,6 +87,27 @@ class TestArrival:
     def test_a_wrong_one_is_refused_in_a_sentence(self, challenge, tmp_path, fields, said):
         with pytest.raises(Refused, match=said):
             added(challenge, written(tmp_path, **fields))
+
+    def test_one_of_files_is_of_its_challenges_kind(self, challenge, phase, tmp_path):
+        code = "import json\n\ndef score(p, r, q):\n    return len(json.load(open(p.path))['edges'])"
+        row = added(challenge, written(tmp_path, code, kind="files"))
+        drain()
+        row.refresh_from_db()
+        assert (row.state, row.read.kind, row.read.as_files) == (MetricProgram.State.READY, "wireframe", True), row.failure
+        assert registry.get(row.full_key).family == "wireframe"
+
+    def test_one_for_a_card_is_checked_by_a_worker_of_the_queue_gpu_alone(self, challenge, phase, tmp_path, monkeypatch):
+        monkeypatch.setattr(sandbox, "card_devices", lambda: ["/dev/full"])
+        now = timezone.now()
+        Process.objects.create(kind="worker", name="there", queues=["gpu"], started_at=now, seen_at=now)
+        row = added(challenge, written(tmp_path, device="gpu"))
+        drain("cpu")
+        row.refresh_from_db()
+        assert (row.state, row.report) == (MetricProgram.State.WAITING, {})
+        checked = []
+        monkeypatch.setattr(work_programs, "check", lambda program: checked.append(program))
+        assert work_once("gpu")
+        assert checked == [row]
 
     def test_a_version_has_one_content(self, program, tmp_path):
         again = added(program.challenge, tmp_path / "program")

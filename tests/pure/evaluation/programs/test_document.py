@@ -57,7 +57,7 @@ def test_it_survives_being_stored():
         ({"key": "left out"}, "key is missing"),
         ({"title": ""}, "title"),
         ({"title": "x" * 81}, "title"),
-        ({"kind": "files"}, "kind"),
+        ({"kind": "pictures"}, "kind"),
         ({"kind": "left out"}, "kind is missing"),
         ({"level": "scene"}, "level"),
         ({"higher_is_better": "yes"}, "higher_is_better"),

@@ -11,7 +11,8 @@ from PIL import Image
 from evaluation.metrics import registry, runner
 from evaluation.metrics.result import Status
 from evaluation.metrics.runner import MetricRequest
-from evaluation.programs import results
+from evaluation.programs import files as program_files
+from evaluation.programs import results, sandbox
 from evaluation.programs.program import Budget, Program, Sample, load
 from evaluation.synthetic.houses import houses
 from evaluation.synthetic.meshes import meshes
@@ -227,3 +228,50 @@ def test_scoring_programs_of_other_services_run_as_they_are(tmp_path, code, entr
     program = load(written(tmp_path, code, run="script", entry=entry, level="set"))
     found = scored(program, Sample("a", "a", LINE, LINE), Sample("b", "b", LINE, LINE), **params)
     assert [(result.value, dict(result.parts)) for result in found] == [(value, parts)] * 2
+
+
+def test_a_program_of_files_gets_each_item_as_one_and_finds_nothing_of_another(tmp_path):
+    need("sandbox")
+    code = """
+        import glob, json, os
+
+        def score(prediction, reference, params):
+            sides = [json.load(open(one.path)) for one in (prediction, reference)]
+            assert not hasattr(prediction, "vertices")
+            others = [path for path in glob.glob("/tmp/**", recursive=True) if os.path.isfile(path)]
+            return {"value": len(sides[0]["edges"]), "parts": {"files": len(others), "scale": prediction.unit_scale}}
+    """
+    written(tmp_path, code, kind="files")
+    found = program_files.read(tmp_path).of_kind("wireframe")
+    assert (found.document.kind, found.document.as_files) == ("wireframe", True)
+    with Program(found.document, tmp_path) as program:
+        results_ = program.score_all([Sample(name, name, LINE, LINE, 0.5) for name in ("a/b", "c")], {})
+    assert [(one.value, one.parts) for one in results_] == [(len(LINE.edges), {"files": 2.0, "scale": 0.5})] * 2, results_
+
+
+def test_a_program_that_asks_for_a_card_reaches_the_cards_and_no_other_does(tmp_path, monkeypatch):
+    need("sandbox")
+    monkeypatch.setattr(sandbox, "card_devices", lambda: ["/dev/full"])  # a device that any machine has, and no sandbox
+    code = """
+        import os, resource
+
+        def score(prediction, reference, params):
+            try:
+                os.write(os.open("/dev/full", os.O_RDWR), b"x")
+            except FileNotFoundError:
+                return 0
+            except OSError as error:
+                return {"value": error.errno, "parts": {"addresses": resource.getrlimit(resource.RLIMIT_AS)[0]}}
+    """
+    for device, value in (("gpu", 28.0), ("cpu", 0.0)):  # no space left on device: it was written to
+        with load(written(tmp_path / device, code, device=device)) as program:
+            (result,) = scored(program, Sample("a", "a", LINE, LINE))
+            assert result.value == value, result
+            assert result.parts.get("addresses", sandbox.CARD_ADDRESSES) == sandbox.CARD_ADDRESSES
+
+
+def test_without_a_card_a_program_that_asks_for_one_is_refused(tmp_path, monkeypatch):
+    need("sandbox")
+    monkeypatch.setattr(sandbox, "card_devices", lambda: [])
+    with pytest.raises(sandbox.NoSandbox, match=r"no sandbox for metric programs with a graphics card.* no graphics card of NVIDIA"):
+        load(written(tmp_path, LENGTHS, device="gpu"))
