@@ -26,7 +26,7 @@ class Taste:
 
 
 TASTES = (Taste("corners", 6, {"corner_f1": 1.0}), Taste("edges", 6, {"ecd_chamfer": -0.6, "edge_f1": 0.4}))
-SAMPLES = 8
+SAMPLES = 12
 NOISE, ALIKE, BAD = 0.10, 0.06, 0.25
 REPEATS = 0.05
 SEED = 20260711

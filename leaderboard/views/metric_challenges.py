@@ -69,10 +69,18 @@ def challenge(request: HttpRequest, pk: int) -> HttpResponse:
     which = "final" if row.is_over(now) else "public"
     lines = _lines(row, which, request.user)
     context = {
-        "row": row, "form": form, "mine": mine, "lines": lines, "which": which, "open": row.is_open(now), "over": row.is_over(now),
-        "tiers": len({line.tier for line in lines if line.tier}), "left": row.left(request.user) if request.user.is_authenticated else None,
+        "row": row,
+        "form": form,
+        "mine": mine,
+        "lines": lines,
+        "which": which,
+        "open": row.is_open(now),
+        "over": row.is_over(now),
+        "tiers": len({line.tier for line in lines if line.tier}),
+        "left": row.left(request.user) if request.user.is_authenticated else None,
+        "organizes": row.challenge.organizers.filter(pk=request.user.pk).exists(),
         "waiting": any(entry.program.state == "waiting" for entry in mine),
-    }  # fmt: skip
+    }
     return render(request, "leaderboard/metric_challenge.html", context)
 
 
@@ -99,16 +107,17 @@ def _lines(row: MetricChallenge, which: str, user: Any) -> list[Line]:
         entry, figure = entries.get(one["key"]), one["decided"]
         if entry is None and not one["guard"]:
             continue
-        shown = figure["low"] is not None  # below the stated minimum the sentence stands alone
+        # Below the stated minimum the sentence stands alone. A constant orders nothing, so that its half is no estimate.
+        shown, known = figure["low"] is not None, one["key"] == "constant" and figure["n"]
         lines.append(
             Line(
                 title=GUARD_TITLES[one["key"]] if entry is None else entry.program.read.title,
                 by="" if entry is None else entry.user.username,
-                value=figure["value"] if shown or not figure["why"] else None,
+                value=figure["value"] if shown or known or not figure["why"] else None,
                 low=figure["low"],
                 high=figure["high"],
                 n=figure["n"],
-                why="" if shown else figure["why"],
+                why="" if shown else "Half of every duel." if known else figure["why"],
                 tier=one["tier"],
                 guard=one["guard"],
                 above=one["above"],

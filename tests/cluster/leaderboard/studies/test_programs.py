@@ -116,6 +116,7 @@ class TestChallenge:
         assert "Board on the public half" in page
         assert "Closer" in page
         assert "Too few samples" not in page
+        assert "0.500" in page and "Half of every duel." in page  # the constant, whose half is no estimate
         MetricChallenge.objects.update(closes_at=timezone.now())
         assert "Final board" in client.get(f"/metric-challenges/{contest.pk}/").content.decode()
 
@@ -138,7 +139,9 @@ class TestChallenge:
         assert contest.left(people.owner) == (1, 2)
         assert not ProgramValues.objects.filter(program=entry.program).exists()
 
-    def test_organizers_take_no_part_and_the_study_must_be_hidden(self, contest, study, people, tmp_path):
+    def test_organizers_take_no_part_and_the_study_must_be_hidden(self, contest, study, people, tmp_path, client):
+        client.force_login(people.organizer)
+        assert "so you cannot take part" in client.get(f"/metric-challenges/{contest.pk}/").content.decode()
         with pytest.raises(Refused, match="organize"):
             contest.enter(people.organizer, written(tmp_path, CLOSER), "a.zip")
         Study.objects.update(is_public=True)
