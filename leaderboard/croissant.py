@@ -22,9 +22,30 @@ CONTEXT: Mapping[str, Any] = {
     **{
         name: f"cr:{name}"
         for name in (
-            "citeAs", "column", "extract", "field", "fileProperty", "fileObject", "fileSet", "format", "includes", "isLiveDataset",
-            "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references", "regex", "repeated", "replace", "separator",
-            "source", "subField", "transform",
+            "citeAs",
+            "column",
+            "extract",
+            "field",
+            "fileProperty",
+            "fileObject",
+            "fileSet",
+            "format",
+            "includes",
+            "isLiveDataset",
+            "jsonPath",
+            "key",
+            "md5",
+            "parentField",
+            "path",
+            "recordSet",
+            "references",
+            "regex",
+            "repeated",
+            "replace",
+            "separator",
+            "source",
+            "subField",
+            "transform",
         )
     },
     "conformsTo": "dct:conformsTo",
@@ -35,7 +56,7 @@ CONTEXT: Mapping[str, Any] = {
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
     "sc": "https://schema.org/",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -76,20 +97,26 @@ class PhaseItems:
         """Its items as records: an id and the group that it is averaged in."""
         key = f"{self.slug}-items"
         return {
-            "@type": "cr:RecordSet", "@id": key, "name": key,
+            "@type": "cr:RecordSet",
+            "@id": key,
+            "name": key,
             "description": f"The items of {self.title}, one {self.item_noun} each; an entry has one of each ({self.family.title.lower()}).",
             "key": {"@id": f"{key}/id"},
             "field": [
                 self._field(key, "id", f"Name of the {self.item_noun}.", "$.items[*].id"),
                 self._field(key, "group", f"The {self.unit_noun} that it belongs to; by itself, its own name.", "$.items[*].group"),
             ],
-        }  # fmt: skip
+        }
 
     def _field(self, key: str, name: str, about: str, path: str) -> dict[str, Any]:
         return {
-            "@type": "cr:Field", "@id": f"{key}/{name}", "name": name, "description": about, "dataType": "sc:Text",
+            "@type": "cr:Field",
+            "@id": f"{key}/{name}",
+            "name": name,
+            "description": about,
+            "dataType": "sc:Text",
             "source": {"fileObject": {"@id": self.file.key}, "extract": {"jsonPath": path}},
-        }  # fmt: skip
+        }
 
 
 def croissant(
@@ -124,10 +151,16 @@ def croissant(
         "citeAs": cite,
         "distribution": [
             {
-                "@type": "cr:FileObject", "@id": one.key, "name": one.name, "description": one.about, "contentUrl": one.address,
-                "contentSize": f"{one.size} B", "encodingFormat": one.content_type, "sha256": one.sha256,
+                "@type": "cr:FileObject",
+                "@id": one.key,
+                "name": one.name,
+                "description": one.about,
+                "contentUrl": one.address,
+                "contentSize": f"{one.size} B",
+                "encodingFormat": one.content_type,
+                "sha256": one.sha256,
             }
             for one in (*files, *(phase.file for phase in phases))
         ],
         "recordSet": [phase.record_set() for phase in phases],
-    }  # fmt: skip
+    }

@@ -49,9 +49,15 @@ class Environment:
         self.wrong.append(f"{self.prefix}{name}{given} is not {wanted}; write for example {self.prefix}{name}={example}")
 
     def _read(
-        self, parse: str, name: str, default: Any, wanted: str, example: object, check: Callable[[Any], bool] | None = None,
+        self,
+        parse: str,
+        name: str,
+        default: Any,
+        wanted: str,
+        example: object,
+        check: Callable[[Any], bool] | None = None,
         secret: bool = False,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
 
         def validate(value: Any) -> None:
             if check is not None and not check(value):

@@ -53,10 +53,18 @@ def main() -> None:
     require_migrated()
     connection.close()  # each process opens its own
     server = Granian(
-        "leaderboard.wsgi:application", address=args.host, port=args.port, interface=Interfaces.WSGI, workers=args.workers,
-        blocking_threads=THREADS, websockets=False, log_level=LogLevels(args.log_level), log_dictconfig=LOG,
-        respawn_failed_workers=True, workers_kill_timeout=STOP_SECONDS,
-    )  # fmt: skip
+        "leaderboard.wsgi:application",
+        address=args.host,
+        port=args.port,
+        interface=Interfaces.WSGI,
+        workers=args.workers,
+        blocking_threads=THREADS,
+        websockets=False,
+        log_level=LogLevels(args.log_level),
+        log_dictconfig=LOG,
+        respawn_failed_workers=True,
+        workers_kill_timeout=STOP_SECONDS,
+    )
     server.serve(target_loader=partial(start_process, os.getpid()), wrap_loader=False)
 
 

@@ -49,10 +49,15 @@ def write_kit(phase: Phase) -> IO[bytes]:
     names = [safe_name(file.name) for file in files]
     single_file = len(names) == 1  # one archive or file is an entry of its own; several are a folder's content
     made = {
-        "manifest": manifest, "phase": phase, "challenge": phase.challenge, "site": settings.SITE_URL, "made_up": not files,
-        "example": f"example-entry/{names[0]}" if single_file else "example-entry", "example_noun": KINDS[manifest.family].example_noun,
+        "manifest": manifest,
+        "phase": phase,
+        "challenge": phase.challenge,
+        "site": settings.SITE_URL,
+        "made_up": not files,
+        "example": f"example-entry/{names[0]}" if single_file else "example-entry",
+        "example_noun": KINDS[manifest.family].example_noun,
         "package": wheel.address(),
-    }  # fmt: skip
+    }
     top = name_of(phase)
     kit = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  closed by the response that sends it
     with zipfile.ZipFile(kit, "w", zipfile.ZIP_DEFLATED) as package:
@@ -86,7 +91,7 @@ def _notebook(made: dict[str, Any]) -> str:
         ("code", f'site = plumbline.Site("{made["site"]}")\nboard = site.board("{challenge}", "{phase}")\nboard'),
         ("markdown", f"To upload, make a token at {made['site']}/account/tokens/ and start the notebook with it as PLUMBLINE_TOKEN."),
         ("code", f'# !plumbline upload {example} {at} --method "My method" --wait'),
-    ]  # fmt: skip
+    ]
     more: dict[str, dict[str, Any]] = {"markdown": {}, "code": {"execution_count": None, "outputs": []}}
     written = [
         {"cell_type": kind, "id": f"cell-{n}", "metadata": {}, "source": text} | more[kind] for n, (kind, text) in enumerate(cells, 1)

@@ -61,17 +61,27 @@ def get_agreement(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:
     slugs = [metric.slug for metric in agreement.metrics]
     variants = [
         {
-            "kind": variant.kind, "title": variant.title, "moved": variant.moved, "flipped": variant.flipped, "tau": _number(variant.tau),
+            "kind": variant.kind,
+            "title": variant.title,
+            "moved": variant.moved,
+            "flipped": variant.flipped,
+            "tau": _number(variant.tau),
             "ranks": [{"id": agreement.entries[index].id, "rank": variant.ranks[index]} for index in agreement.order],
         }
         for variant in agreement.variants
-    ]  # fmt: skip
+    ]
     return {
-        "digest": snapshot.digest, "n": agreement.n, "incomplete": agreement.incomplete, "beyond": agreement.beyond, "metrics": slugs,
+        "digest": snapshot.digest,
+        "n": agreement.n,
+        "incomplete": agreement.incomplete,
+        "beyond": agreement.beyond,
+        "metrics": slugs,
         "tau": [[_number(value) for value in row] for row in agreement.matrix.tau.tolist()],
         "rho": [[_number(value) for value in row] for row in agreement.matrix.rho.tolist()],
-        "groups": [[slugs[index] for index in group] for group in agreement.matrix.groups], "ways": variants, "problem": agreement.problem,
-    }  # fmt: skip
+        "groups": [[slugs[index] for index in group] for group in agreement.matrix.groups],
+        "ways": variants,
+        "problem": agreement.problem,
+    }
 
 
 def _number(value: float) -> float | None:

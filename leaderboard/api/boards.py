@@ -192,13 +192,18 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, A
     rows = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{snapshot.digest}/rows"
     people = board.people
     return _brief(request, snapshot, phase) | {
-        "challenge": phase.challenge.slug, "phase": phase.slug, "made_up": board.challenge.made_up,
-        "reference": board.reference, "imported_from": board.imported.source if board.imported else "",
-        "imported_url": board.imported.url if board.imported else "", "rule": board.overall.rule, "problem": board.overall.problem,
-        "uncertainty": board.uncertainty, "frozen_at": board.frozen_at,
-        "study": people and StudyOut(
-            **_part(StudyFacts, people), **_part(StudyName, people.study), withdrawn=snapshot.withdrawn, rules=people.people
-        ),
+        "challenge": phase.challenge.slug,
+        "phase": phase.slug,
+        "made_up": board.challenge.made_up,
+        "reference": board.reference,
+        "imported_from": board.imported.source if board.imported else "",
+        "imported_url": board.imported.url if board.imported else "",
+        "rule": board.overall.rule,
+        "problem": board.overall.problem,
+        "uncertainty": board.uncertainty,
+        "frozen_at": board.frozen_at,
+        "study": people
+        and StudyOut(**_part(StudyFacts, people), **_part(StudyName, people.study), withdrawn=snapshot.withdrawn, rules=people.people),
         "columns": [
             Column(
                 **_part(ColumnHead, metric),
@@ -209,7 +214,7 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, A
             for metric in board.metrics
         ],
         "rows_url": rows,
-    }  # fmt: skip
+    }
 
 
 def _part(record: type[Record], whole: Record) -> dict[str, Any]:

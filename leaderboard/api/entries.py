@@ -158,8 +158,11 @@ def _standing(standing: work_progress.Standing | None) -> dict[str, Any]:
         return {"queue_position": None, "progress": None, "attempts": None, "losses": None}
     progress = {"done": standing.done, "total": standing.total} if standing.total else None
     return {
-        "queue_position": standing.position, "progress": progress, "attempts": standing.attempts, "losses": standing.losses,
-    }  # fmt: skip
+        "queue_position": standing.position,
+        "progress": progress,
+        "attempts": standing.attempts,
+        "losses": standing.losses,
+    }
 
 
 def _scores(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
@@ -215,7 +218,10 @@ def _item(score: Score, reference: Reference, index: int, sees_reference: bool) 
     every = score.parts.items() if sees_reference else ()  # they tell the size of the reference
     parts = {name: float(vector[index]) for name, vector in every if math.isfinite(vector[index])}
     return {
-        "item": reference.item_ids[index], "group": reference.groups[index], "value": None if math.isnan(value) else value,
-        "status": str(score.statuses[index]), "parts": parts,
+        "item": reference.item_ids[index],
+        "group": reference.groups[index],
+        "value": None if math.isnan(value) else value,
+        "status": str(score.statuses[index]),
+        "parts": parts,
         "failure": score.failures_shown(sees_reference).get(reference.item_ids[index], ""),
-    }  # fmt: skip
+    }

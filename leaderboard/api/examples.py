@@ -14,16 +14,36 @@ from typing import Any
 
 # What stands in an example for a part of an address, and for a query that must be given.
 SAMPLES: Mapping[str, str] = {
-    "challenge": "rooflines", "phase": "practice", "submission": "42", "number": "1", "file": "3", "token": "5", "digest": "8e161c9f",
-    "key": "hss", "name": "rooflines", "study": "readers", "metric": "hss", "pk": "7",
-    "part": "11", "signed": "SIGNED-NAME",
-}  # fmt: skip
+    "challenge": "rooflines",
+    "phase": "practice",
+    "submission": "42",
+    "number": "1",
+    "file": "3",
+    "token": "5",
+    "digest": "8e161c9f",
+    "key": "hss",
+    "name": "rooflines",
+    "study": "readers",
+    "metric": "hss",
+    "pk": "7",
+    "part": "11",
+    "signed": "SIGNED-NAME",
+}
 # What stands there for a field of a body that must be given, or without which the act says nothing.
 FIELDS: Mapping[str, Any] = {
-    "rules_version": "1", "name": "Ridgeline", "email": "ann@example.org", "username": "ann", "token": "TOKEN-OF-THE-INVITATION",
-    "challenge": SAMPLES["challenge"], "phase": SAMPLES["phase"], "method_name": "my-method", "file_name": "entry.zip", "size": 20480,
-    "fence": "FENCE-OF-THE-PART", "results": {},
-}  # fmt: skip
+    "rules_version": "1",
+    "name": "Ridgeline",
+    "email": "ann@example.org",
+    "username": "ann",
+    "token": "TOKEN-OF-THE-INVITATION",
+    "challenge": SAMPLES["challenge"],
+    "phase": SAMPLES["phase"],
+    "method_name": "my-method",
+    "file_name": "entry.zip",
+    "size": 20480,
+    "fence": "FENCE-OF-THE-PART",
+    "results": {},
+}
 EDITED = {"code_url": "https://example.org/code", "licence": "Apache 2.0"}
 UPLOADED = {"application/octet-stream": "entry.zip", "multipart/form-data": "program.zip"}
 FOR_PARTICIPANTS = frozenset({"challenges_list_files", "challenges_get_file"})  # asked of anybody, who is answered nothing without a token

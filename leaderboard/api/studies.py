@@ -68,11 +68,14 @@ def _brief(request: HttpRequest, study: Study, phase: Phase, withdrawn: int) -> 
     address = reverse("study", args=[phase.challenge.slug, phase.slug, study.slug])
     fields = ("slug", "title", "question", "source", "kind", "state", "rater_skill", "covariates", "made_up", "created_at")
     return {name: getattr(study, name) for name in fields} | {
-        "criteria": study.in_order(done), "raters": summary.n_people if summary else None,
-        "judgements": summary.counted if summary else None, "withdrawn": withdrawn,
+        "criteria": study.in_order(done),
+        "raters": summary.n_people if summary else None,
+        "judgements": summary.counted if summary else None,
+        "withdrawn": withdrawn,
         "screened": len(summary.screened) if summary and summary.screening else None,
-        "analysed_at": main.finished_at if main else None, "page_url": request.build_absolute_uri(address),
-    }  # fmt: skip
+        "analysed_at": main.finished_at if main else None,
+        "page_url": request.build_absolute_uri(address),
+    }
 
 
 @router.get(

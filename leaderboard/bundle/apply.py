@@ -55,11 +55,12 @@ def facts_of(challenge: Challenge) -> Facts:
         scored = phase.submissions.filter(status__in=[Status.SCORED, Status.SCORING]).exclude(artifact_key="")
         stored = [reference_definition(row) for row in phase.references.order_by("version")]
         phases[phase.slug] = PhaseFacts(
-            entries=0 if phase.is_imported else phase.submissions.count(), scored=scored.count(),
+            entries=0 if phase.is_imported else phase.submissions.count(),
+            scored=scored.count(),
             is_live=EvaluationBatch.live(phase).exists(),
             closed=phase.closes_at is not None and phase.closes_at <= now,
             versions={(reference.sha256, reference.groups): reference.version for reference in stored if reference.version is not None},
-        )  # fmt: skip
+        )
     participants = challenge.participations.exclude(rules_accepted_at=None).count()
     programs = MetricProgram.objects.newest().filter(challenge=challenge, scope=challenge.slug)
     ready = frozenset((row.full_key, row.contents) for row in programs)
@@ -260,10 +261,13 @@ class _Work:
             verb = "create" if changes[0].kind == "create" and not path else VERBS[changes[0].kind]
             values = [change for change in changes if change.field]
             AuditEntry.record(
-                self.challenge, self.actor, f"{noun}.{verb}", " · ".join(path) or self.after.title,
+                self.challenge,
+                self.actor,
+                f"{noun}.{verb}",
+                " · ".join(path) or self.after.title,
                 before={change.field: change.before for change in values if change.before is not None},
                 after={change.field: change.after for change in values if change.after is not None},
-            )  # fmt: skip
+            )
 
 
 def remove_phase(phase: Phase) -> None:

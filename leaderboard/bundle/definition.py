@@ -17,14 +17,47 @@ from evaluation.result_tables import Layout
 
 # The plain columns of each model, in the order in which they are written and shown.
 CHALLENGE_FIELDS = (
-    "title", "summary", "description", "rules", "rules_version", "family", "visibility", "admitted_emails",
-    "needs_approval", "team_size", "made_up", "item_noun", "unit_noun", "tags",
-)  # fmt: skip
+    "title",
+    "summary",
+    "description",
+    "rules",
+    "rules_version",
+    "family",
+    "visibility",
+    "admitted_emails",
+    "needs_approval",
+    "team_size",
+    "made_up",
+    "item_noun",
+    "unit_noun",
+    "tags",
+)
 PHASE_FIELDS = (
-    "title", "description", "time_zone", "opens_at", "closes_at", "limit_per_day", "limit_total", "limit_at_once",
-    "parent", "board", "board_at", "entries", "ranking", "withhold_scores", "withhold_items", "reference_access",
-    "missing", "size_factor", "max_archive_bytes", "unit", "unit_scale", "background", "resize", "input_boxes",
-)  # fmt: skip
+    "title",
+    "description",
+    "time_zone",
+    "opens_at",
+    "closes_at",
+    "limit_per_day",
+    "limit_total",
+    "limit_at_once",
+    "parent",
+    "board",
+    "board_at",
+    "entries",
+    "ranking",
+    "withhold_scores",
+    "withhold_items",
+    "reference_access",
+    "missing",
+    "size_factor",
+    "max_archive_bytes",
+    "unit",
+    "unit_scale",
+    "background",
+    "resize",
+    "input_boxes",
+)
 IMAGE_FIELDS = ("background", "resize")  # of phases whose entries are images
 METRIC_FIELDS = ("key", "title", "params", "weight", "is_primary", "in_ranking")
 # A change of these alters what an upload must hold, so the phase's manifest is written anew.

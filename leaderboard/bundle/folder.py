@@ -97,9 +97,13 @@ class Folder:
             reader.fault("path", sentence)
         groups = _groups(groups_reader, items, family)
         return ReferenceDef(
-            sha256=hashlib.sha256(family.pack(items)).hexdigest(), item_ids=tuple(items), groups=groups, note=note, load=lambda: items,
+            sha256=hashlib.sha256(family.pack(items)).hexdigest(),
+            item_ids=tuple(items),
+            groups=groups,
+            note=note,
+            load=lambda: items,
             prompted=lambda: any(getattr(item, "prompt", "") for item in items.values()),
-        )  # fmt: skip
+        )
 
     def files(self, reader: Reader, key: str, kind: str) -> tuple[FileDef, ...]:
         """The files that a list names: `path`, and optionally `name` and `title` as participants see them."""

@@ -35,9 +35,12 @@ def parse(reader: Reader | None, folder: Folder) -> ResultsDef | None:
     url = _url(reader)
     columns = _columns(reader)
     layout = Layout(
-        columns, reader.text("method", "method"), tuple(text for _, text in reader.texts("details")), reader.text("paper", "") or "",
+        columns,
+        reader.text("method", "method"),
+        tuple(text for _, text in reader.texts("details")),
+        reader.text("paper", "") or "",
         reader.text("code", "") or "",
-    )  # fmt: skip
+    )
     opinions = _opinions(reader.reader("opinions"))
     reader.close()
     text = _table_text(reader, path)
@@ -84,11 +87,15 @@ def _column(reader: Reader) -> ResultColumn:
         reader.fault("slug" if "slug" in reader.nodes else "column", f'expected another slug; "{PEOPLE}" is that of the people\'s column')
     better = reader.choice("better", list(BETTER))
     column = ResultColumn(
-        slug=slug, column=head, title=reader.text("title", head, most=MAX_TITLE) or head, higher_is_better=BETTER.get(better or "", True),
+        slug=slug,
+        column=head,
+        title=reader.text("title", head, most=MAX_TITLE) or head,
+        higher_is_better=BETTER.get(better or "", True),
         unit=reader.text("unit", "", most=16) or "",
-        weight=reader.number("weight", 1.0, "a number from 0 up", positive=False), is_primary=reader.flag("primary", False),
+        weight=reader.number("weight", 1.0, "a number from 0 up", positive=False),
+        is_primary=reader.flag("primary", False),
         in_ranking=reader.flag("in_ranking", True),
-    )  # fmt: skip
+    )
     reader.close()
     return column
 
@@ -110,10 +117,13 @@ def _opinions(reader: Reader | None) -> OpinionsDef | None:
         if name in names[:n]:
             reader.problems.add(f"{reader.at('criteria')}[{n}].criterion", f'expected each once; "{name}" stands before')
     opinions = OpinionsDef(
-        title=reader.text("title", "Opinion scores as published", most=120), question=reader.text("question", most=400) or "",
-        criteria=tuple(criteria), raters=reader.integer("raters", None, 1, 1_000_000),
-        left_out=tuple(text for _, text in reader.texts("left_out")), note=reader.text("note", "", most=240) or "",
-    )  # fmt: skip
+        title=reader.text("title", "Opinion scores as published", most=120),
+        question=reader.text("question", most=400) or "",
+        criteria=tuple(criteria),
+        raters=reader.integer("raters", None, 1, 1_000_000),
+        left_out=tuple(text for _, text in reader.texts("left_out")),
+        note=reader.text("note", "", most=240) or "",
+    )
     reader.close()
     return opinions
 
@@ -189,11 +199,17 @@ def written(results: ResultsDef, folder: Path, prefix: str) -> dict[str, object]
     data |= {name: getattr(results.layout, name) for name in ("paper", "code") if getattr(results.layout, name)}
     data["columns"] = [
         {
-            "column": one.column, "slug": one.slug, "title": one.title, "better": "higher" if one.higher_is_better else "lower",
-            "unit": one.unit, "weight": one.weight, "primary": one.is_primary, "in_ranking": one.in_ranking,
+            "column": one.column,
+            "slug": one.slug,
+            "title": one.title,
+            "better": "higher" if one.higher_is_better else "lower",
+            "unit": one.unit,
+            "weight": one.weight,
+            "primary": one.is_primary,
+            "in_ranking": one.in_ranking,
         }
         for one in results.layout.columns
-    ]  # fmt: skip
+    ]
     if results.opinions is not None:
         data["opinions"] = _written_opinions(results.opinions)
     return data

@@ -62,9 +62,14 @@ def phase_definition(phase: Phase, files: tuple[FileDef, ...]) -> PhaseDef:
 def metric_definition(metric: PhaseMetric) -> MetricDef:
     resolved = metric.resolved
     return MetricDef(
-        slug=metric.slug, key=metric.key, title=metric.title, weight=metric.weight, is_primary=metric.is_primary,
-        in_ranking=metric.in_ranking, params={name: value for name, value in resolved.items() if name in metric.params},
-    )  # fmt: skip
+        slug=metric.slug,
+        key=metric.key,
+        title=metric.title,
+        weight=metric.weight,
+        is_primary=metric.is_primary,
+        in_ranking=metric.in_ranking,
+        params={name: value for name, value in resolved.items() if name in metric.params},
+    )
 
 
 def reference_in_force(phase: Phase) -> Reference | None:
@@ -84,17 +89,26 @@ def results_definition(phase: Phase) -> ResultsDef | None:
 def reference_definition(row: Reference) -> ReferenceDef:
     own, family = sorted(zip(row.item_ids, row.groups, strict=True)), row.family
     return ReferenceDef(
-        sha256=row.sha256, item_ids=tuple(item for item, _ in own),
+        sha256=row.sha256,
+        item_ids=tuple(item for item, _ in own),
         groups=tuple((item, group) for item, group in own if group != family.group_of(item)),
-        note=row.note, load=row.items, version=row.version, prompted=lambda: row.has_prompts,
-    )  # fmt: skip
+        note=row.note,
+        load=row.items,
+        version=row.version,
+        prompted=lambda: row.has_prompts,
+    )
 
 
 def file_definition(row: ChallengeFile) -> FileDef:
     return FileDef(
-        kind=row.kind, name=row.name, title=row.title, size=row.size, sha256=row.sha256, pk=row.pk,
+        kind=row.kind,
+        name=row.name,
+        title=row.title,
+        size=row.size,
+        sha256=row.sha256,
+        pk=row.pk,
         local_path=lambda: stored_files.store().local_path(row.key),
-    )  # fmt: skip
+    )
 
 
 def program_definition(row: MetricProgram) -> ProgramDef:

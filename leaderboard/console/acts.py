@@ -176,9 +176,13 @@ def store_reference(phase: Phase, items: Mapping[str, Any], groups: Mapping[str,
         before = phase.references.count()
         reference = Reference.add(phase, items, groups=groups, actor=actor, note=note)
         AuditEntry.record(
-            phase.challenge, actor, "reference.store", reference, before={"versions": before},
+            phase.challenge,
+            actor,
+            "reference.store",
+            reference,
+            before={"versions": before},
             after={"version": reference.version, "items": len(items), "sha256": reference.sha256, "note": note},
-        )  # fmt: skip
+        )
     return reference
 
 
@@ -189,9 +193,13 @@ def store_regions(opened: Reference, regions: Mapping[str, tuple[Roi, ...]], sce
         note = f"Regions marked in {scene}"
         reference = opened.with_regions(regions, actor=actor, note=note)
         AuditEntry.record(
-            opened.phase.challenge, actor, "reference.regions", reference, before={"version": opened.version},
+            opened.phase.challenge,
+            actor,
+            "reference.regions",
+            reference,
+            before={"version": opened.version},
             after={"version": reference.version, "scene": scene, "regions": sum(map(len, regions.values()))},
-        )  # fmt: skip
+        )
     return reference
 
 

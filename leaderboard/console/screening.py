@@ -65,9 +65,14 @@ def screening(study: Study) -> Screening | None:
     by_hand = study.raters.filter(kind=Rater.Kind.PERSON, is_counted=False, left_at=None).order_by("id").values_list("name", flat=True)
     said = tuple(rules.words(key, thresholds) for key, thresholds in study.screening.items())
     return Screening(
-        study.kind == Study.Kind.OPINIONS, said, bool(study.design_hash) or study.state != Study.State.DRAFT, computed, tuple(low),
-        None if main is None else effects(main), tuple(by_hand),
-    )  # fmt: skip
+        study.kind == Study.Kind.OPINIONS,
+        said,
+        bool(study.design_hash) or study.state != Study.State.DRAFT,
+        computed,
+        tuple(low),
+        None if main is None else effects(main),
+        tuple(by_hand),
+    )
 
 
 def short(rule: str) -> str:

@@ -102,14 +102,21 @@ def _outcome(submission: Submission) -> list[EmailMessage]:
     subject = f"#{submission.number} {submission.method_name} {word} · {phase.challenge.title}"
     return [
         _message(
-            user.email, subject, "outcome",
-            user=user, submission=submission, phase=phase, word=word, url=settings.SITE_URL + reverse("entry", args=[submission.pk]),
+            user.email,
+            subject,
+            "outcome",
+            user=user,
+            submission=submission,
+            phase=phase,
+            word=word,
+            url=settings.SITE_URL + reverse("entry", args=[submission.pk]),
             values=values if allowed(user, "submission.see_scores", submission) else [],
             problems=submission.problems[:PROBLEMS_SHOWN],
             more=max(0, submission.n_problems - len(submission.problems[:PROBLEMS_SHOWN])),
         )
-        for user in users if _reachable(user, unverified)
-    ]  # fmt: skip
+        for user in users
+        if _reachable(user, unverified)
+    ]
 
 
 def _reachable(user: User, unverified: set[tuple[int, str]]) -> bool:

@@ -19,9 +19,13 @@ from submissions import markdown
 from submissions.models import Announcement, Challenge, Phase, RenderedText, Submission
 
 SOURCES: list[tuple[Any, str]] = [
-    (Challenge, "description"), (Challenge, "rules"), (Phase, "description"), (Announcement, "body"), (Submission, "description"),
+    (Challenge, "description"),
+    (Challenge, "rules"),
+    (Phase, "description"),
+    (Announcement, "body"),
+    (Submission, "description"),
     (Study, "consent"),
-]  # fmt: skip
+]
 EVERY_SECONDS = 3600  # at most one round in this time, and one at once after a change of the converter
 ROUND_SECONDS = 5.0  # then the next round goes on: who sweeps has other work too
 GRACE = timedelta(days=1)  # what was laid out since then is left alone: its text may not be committed yet

@@ -104,9 +104,14 @@ def _model(side: _Side, other: _Side | None, blobs: _Blobs) -> dict[str, Any]:
     if colours is not None:
         arrays["colours"] = blobs.add(colours[drawn.source], "uint8")
     return {
-        "name": side.name, "role": side.role, "vertices": len(side.mesh.vertices), "faces": len(side.mesh.faces),
-        "simplified": drawn.simplified, "exact": exact, "arrays": arrays,
-    }  # fmt: skip
+        "name": side.name,
+        "role": side.role,
+        "vertices": len(side.mesh.vertices),
+        "faces": len(side.mesh.faces),
+        "simplified": drawn.simplified,
+        "exact": exact,
+        "arrays": arrays,
+    }
 
 
 class _Blobs:

@@ -160,12 +160,15 @@ class Scene:
         title = next((r.metric.title for r in self.results if r.slug == slug), slug)
         words = {"map": f"{title} map", "cells": f"{title}: odd places", "low": f"{title}: poor objects"}
         return Picture(
-            name=name, kind=kind, title=words[kind] if dot else TITLES[name],
+            name=name,
+            kind=kind,
+            title=words[kind] if dot else TITLES[name],
             alt=ALTERNATIVES[f"{kind}." if dot else name].format(view=item),
             url=reverse("entry_picture", args=[self.submission.pk, item, name]),
             small_url=reverse("entry_picture", args=[self.submission.pk, item, name + names.SMALL]),
-            width=size[0], height=size[1],
-        )  # fmt: skip
+            width=size[0],
+            height=size[1],
+        )
 
     def _values(self, place: int) -> list[ItemDetail]:
         return [one for one in item_details(self.results, self.ids[place], place, self.sees_reference) if one.result.spec.level == "item"]
@@ -217,10 +220,18 @@ class Scene:
             left, top, right, bottom = (100 * v / n for v, n in zip(one.box, (*size, *size), strict=True))
             found.append(
                 Box(
-                    number, one.label, round(left, 2), round(top, 2), round(right - left, 2), round(bottom - top, 2),
-                    f"{one.r:.3f}", f"{one.s:.3f}", f"{one.weight:.3f}", one.r < value,
+                    number,
+                    one.label,
+                    round(left, 2),
+                    round(top, 2),
+                    round(right - left, 2),
+                    round(bottom - top, 2),
+                    f"{one.r:.3f}",
+                    f"{one.s:.3f}",
+                    f"{one.weight:.3f}",
+                    one.r < value,
                 )
-            )  # fmt: skip
+            )
         return found
 
 

@@ -60,10 +60,14 @@ def draw_classed(reference: Any, prediction: Any, missed: Sequence[bool], extra:
 
     n_lines = max((len(model.edges) for model in (reference, prediction) if model is not None), default=0)
     return Classed(
-        reference=path(reference, np.ones(len(of_reference), dtype=bool)), matched=path(prediction, ~of_prediction),
-        missed=path(reference, of_reference), extra=path(prediction, of_prediction),
-        n_missed=int(of_reference.sum()), n_extra=int(of_prediction.sum()), is_fine=n_lines > FINE,
-    )  # fmt: skip
+        reference=path(reference, np.ones(len(of_reference), dtype=bool)),
+        matched=path(prediction, ~of_prediction),
+        missed=path(reference, of_reference),
+        extra=path(prediction, of_prediction),
+        n_missed=int(of_reference.sum()),
+        n_extra=int(of_prediction.sum()),
+        is_fine=n_lines > FINE,
+    )
 
 
 @dataclass(frozen=True)

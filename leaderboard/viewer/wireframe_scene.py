@@ -90,6 +90,10 @@ def _vertices(vertices: np.ndarray, edges: np.ndarray, hits: np.ndarray, otherwi
 
 def _model(name: str, role: str, frame: Wireframe, centre: np.ndarray, edges: list | None, vertices: list | None) -> dict[str, Any]:
     return {
-        "name": name, "role": role, "vertices": (frame.vertices - centre).tolist(), "edges": frame.edges.tolist(),
-        "vertex_class": vertices, "edge_class": edges,
-    }  # fmt: skip
+        "name": name,
+        "role": role,
+        "vertices": (frame.vertices - centre).tolist(),
+        "edges": frame.edges.tolist(),
+        "vertex_class": vertices,
+        "edge_class": edges,
+    }

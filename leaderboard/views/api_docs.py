@@ -54,9 +54,11 @@ class Operation:
 def api_docs(request: HttpRequest) -> HttpResponse:
     """Every operation by its noun, in the schema's order."""
     context = {
-        "groups": operations(settings.SITE_URL), "about": api.description, "name": "api-reference",
+        "groups": operations(settings.SITE_URL),
+        "about": api.description,
+        "name": "api-reference",
         "titles": [(key, *words) for key, words in TITLES.items()],
-    }  # fmt: skip
+    }
     return render(request, "leaderboard/api_docs.html", context)
 
 
@@ -102,11 +104,20 @@ def _operation(schema: Mapping[str, Any], site: str, path: str, method: str, ope
     answers = next(iter(response.get("content", {})), "")
     answer = fields_of(schema, response["content"][answers].get("schema", {})) if answers == JSON else []
     return Operation(
-        anchor=slugify(f"{method} {path.removeprefix('/api/v1/')}".replace("/", " ")), method=method.upper(), path=path,
-        title=operation.get("summary", ""), words=operation.get("description", ""), needs_token=not example.public, fields=[*fields, *body],
-        sends=sends, status=status, answers=answers, answer=answer,
-        curl=example.curl(site), python=example.python(site),
-    )  # fmt: skip
+        anchor=slugify(f"{method} {path.removeprefix('/api/v1/')}".replace("/", " ")),
+        method=method.upper(),
+        path=path,
+        title=operation.get("summary", ""),
+        words=operation.get("description", ""),
+        needs_token=not example.public,
+        fields=[*fields, *body],
+        sends=sends,
+        status=status,
+        answers=answers,
+        answer=answer,
+        curl=example.curl(site),
+        python=example.python(site),
+    )
 
 
 def resolved(schema: Mapping[str, Any], one: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -104,7 +104,7 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         "closes_in": days if days is not None and days <= YEAR else None,
         "share_words": _share_words(context["claim"], snapshot),
         "table_url": reverse("snapshot_export", args=[challenge, phase, snapshot.digest, "csv"]) if snapshot else "",
-    }  # fmt: skip
+    }
     return remembering(request, place, render(request, "leaderboard/board.html", context))
 
 
@@ -144,10 +144,14 @@ def choice_of(request: HttpRequest, phase: Phase) -> Choice:
     columns = asked.getlist("column") or request.COOKIES.get(columns_cookie(phase), "").split(".")
     chosen = tuple(slug for slug in columns[:MAX_COLUMNS] if SLUG.fullmatch(slug))
     return Choice(
-        sort=asked.get("sort", "rank"), worst_first=asked.get("order") == "reversed", text=search_text(request),
-        baselines=asked.get("baselines") != "no", mine=asked.get("mine") == "yes", page=page_number(request),
+        sort=asked.get("sort", "rank"),
+        worst_first=asked.get("order") == "reversed",
+        text=search_text(request),
+        baselines=asked.get("baselines") != "no",
+        mine=asked.get("mine") == "yes",
+        page=page_number(request),
         columns=None if "usual" in columns or not chosen else chosen,
-    )  # fmt: skip
+    )
 
 
 def columns_cookie(phase: Phase) -> str:
@@ -195,17 +199,25 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
     lines, popovers = rendered(*seen, rows.choice, place.viewer.team_id, place.challenge.slug, place.phase.slug, get_language(), pictured)
     split = split_of(board, rows.people)
     return {
-        "people": people, "people_charts": people.charts() if people else [], "claim": claim, "split": split,
+        "people": people,
+        "people_charts": people.charts() if people else [],
+        "claim": claim,
+        "split": split,
         "slope": slope(board, rows.people, split) if claim is not None and claim.metrics else None,
         "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, people.study.slug]) if people else "",
         "people_column": rows.people,
         "orders": [OrderRow(people.titles.get(slug, slug), line.rho, printed.get(slug)) for slug, line in people.columns.items()]
         if people and people.only_means
         else [],
-        "snapshot": snapshot, "ranking": board, "rows": rows, "rule": rule_words(board),
-        "foot": certainty.foot(board, rows.standing), "made_before": certainty.before(board),
+        "snapshot": snapshot,
+        "ranking": board,
+        "rows": rows,
+        "rule": rule_words(board),
+        "foot": certainty.foot(board, rows.standing),
+        "made_before": certainty.before(board),
         "leads": certainty.leads(board, rows.standing),
-        "entry_words": ENTRY_WORDS[board.phase.entries], "value_title": VALUE_TITLES.get(board.overall.rule, ""),
+        "entry_words": ENTRY_WORDS[board.phase.entries],
+        "value_title": VALUE_TITLES.get(board.overall.rule, ""),
         "columns": [
             BoardColumn(
                 metric,
@@ -216,16 +228,23 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
             )
             for metric in rows.shown
         ],
-        "lines": lines, "popovers": popovers,
-        "every_column": urlencode([*((name, request.GET[name]) for name in ("sort", "view") if name in request.GET),
-                                   *(("column", metric.slug) for metric in rows.metrics)]),
+        "lines": lines,
+        "popovers": popovers,
+        "every_column": urlencode(
+            [
+                *((name, request.GET[name]) for name in ("sort", "view") if name in request.GET),
+                *(("column", metric.slug) for metric in rows.metrics),
+            ]
+        ),
         "n_columns": len(rows.shown) + sum(map(bool, (rows.people, board.overall.rule in VALUE_TITLES, rows.folded))),
         "people_head": Head.of(request, rows, PEOPLE, True),
-        "rank_head": Head.of(request, rows, "rank"), "name_head": Head.of(request, rows, "name"),
+        "rank_head": Head.of(request, rows, "rank"),
+        "name_head": Head.of(request, rows, "name"),
         "date_head": Head.of(request, rows, "date", True),
-        "pages": page_numbers(rows.page, rows.n_pages), "exports": list(EXPORTS),
+        "pages": page_numbers(rows.page, rows.n_pages),
+        "exports": list(EXPORTS),
         "is_filtered": bool(rows.choice.text or rows.choice.mine or not rows.choice.baselines),
-    }  # fmt: skip
+    }
 
 
 @lru_cache(maxsize=128)
@@ -246,9 +265,13 @@ def rendered(
     whole = read_redacted(pk, digest, hidden_ids, hides_people) if hidden_ids or hides_people else read_board(pk, digest)
     rows, people = BoardRows(human_agreement.with_people(whole), choice, team), whole.people
     context = {
-        "rows": rows, "pictured": pictured, "value_title": VALUE_TITLES.get(whole.overall.rule, ""), "challenge": challenge, "phase": phase,
+        "rows": rows,
+        "pictured": pictured,
+        "value_title": VALUE_TITLES.get(whole.overall.rule, ""),
+        "challenge": challenge,
+        "phase": phase,
         "people_url": reverse("study", args=[challenge, phase, people.study.slug]) if people else "",
-    }  # fmt: skip
+    }
     lines, popovers = (render_to_string(f"leaderboard/parts/{name}.html", context) for name in ("lines", "against"))
     return lines, popovers
 
@@ -307,9 +330,12 @@ def standing_context(place: PhasePlace) -> dict:
     takes = place.phase.is_open(place.now) and not place.phase.is_imported
     quota = place.phase.quota(team, place.now) if team is not None and takes else None
     return {
-        "n_queued": len(waiting), "oldest": (place.now - oldest).total_seconds() if oldest else None,
-        "own": own, "quota": quota, "team_id": team,
-    }  # fmt: skip
+        "n_queued": len(waiting),
+        "oldest": (place.now - oldest).total_seconds() if oldest else None,
+        "own": own,
+        "quota": quota,
+        "team_id": team,
+    }
 
 
 def _in_progress(place: PhasePlace, team: int | None):
@@ -340,9 +366,13 @@ def in_progress_row(submission: Submission, now: datetime) -> dict:
     if submission.begun_at and 0 < done < total:
         left = (now - submission.begun_at).total_seconds() * (total - done) / done
     return {
-        "entry": submission, "status": Status(submission.status).label, "done": done, "total": total,
-        "percent": round(100 * done / total) if total else None, "seconds_left": left,
-    }  # fmt: skip
+        "entry": submission,
+        "status": Status(submission.status).label,
+        "done": done,
+        "total": total,
+        "percent": round(100 * done / total) if total else None,
+        "seconds_left": left,
+    }
 
 
 # --- citing --------------------------------------------------------------------------------
@@ -356,9 +386,13 @@ def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
     board = snapshot.board
     phase = f"{place.phase.title} (figures imported from {board.imported.source})" if board.imported else place.phase.title
     return exports.Caption(
-        f"{place.challenge.title}{made_up}", phase, snapshot.short, f"{made:%Y-%m-%dT%H:%MZ}", f"{settings.SITE_URL}{path}",
+        f"{place.challenge.title}{made_up}",
+        phase,
+        snapshot.short,
+        f"{made:%Y-%m-%dT%H:%MZ}",
+        f"{settings.SITE_URL}{path}",
         _study_words(human_agreement.of_board(board), snapshot.withdrawn),
-    )  # fmt: skip
+    )
 
 
 def _study_words(found: human_agreement.People | None, withdrawn: int) -> str:

@@ -34,11 +34,19 @@ def charts(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         metric = ranking.column(request.GET.get("metric", "")) or ranking.primary or ranking.metrics[0]
         viewer, phase = place.viewer, place.phase
         key = (
-            "charts", snapshot.pk, snapshot.digest, snapshot.hidden_ids, metric.slug,
+            "charts",
+            snapshot.pk,
+            snapshot.digest,
+            snapshot.hidden_ids,
+            metric.slug,
             # The chart over time is of entries beside the ranking too: it holds until the phase changes, or its freeze begins.
-            phase.board_revision, phase.frozen_since(place.now), viewer.organizes, viewer.team_id,
-            phase.withhold_items, viewer.may("phase.see_reference", phase),
-        )  # fmt: skip
+            phase.board_revision,
+            phase.frozen_since(place.now),
+            viewer.organizes,
+            viewer.team_id,
+            phase.withhold_items,
+            viewer.may("phase.see_reference", phase),
+        )
         part = PARTS.of(key, lambda: render_to_string("leaderboard/parts/charts.html", {"figures": _figures(place, ranking, metric)}))
         context |= {"metrics": ranking.metrics, "metric": metric, "figures": part}
     return render(request, "leaderboard/charts.html", context)

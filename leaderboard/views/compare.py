@@ -146,9 +146,13 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) 
     snapshot = Snapshot.current(phase, audience_of(place.viewer)) if place.sees_board else None
     unit = certainty.Unit.of(batch.groups, phase.challenge)
     metrics = lineup(
-        [results(evaluation, None) for evaluation in made], batch.reference.groups, unit, sees_items,
-        snapshot.board if snapshot else None, [one.submission.pk for one in chosen],
-    )  # fmt: skip
+        [results(evaluation, None) for evaluation in made],
+        batch.reference.groups,
+        unit,
+        sees_items,
+        snapshot.board if snapshot else None,
+        [one.submission.pk for one in chosen],
+    )
     names = [one.submission.method_name for one in chosen]
     context: dict = {"several": chosen, "names": names, "lineup": metrics, "units": certainty.plural(unit.noun), "sees_items": sees_items}
     if not metrics:
@@ -214,11 +218,16 @@ def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
         view = item if item in names else (names[order[0]] if order else None)
         context |= _pictures([("A", a, first), ("B", b, second)], view) if view else {}
     return context | {
-        "shown": chosen, "figure": figure.to_dict(), "items": _item_rows(chosen, names, left, right, order), "n_items": len(names),
+        "shown": chosen,
+        "figure": figure.to_dict(),
+        "items": _item_rows(chosen, names, left, right, order),
+        "n_items": len(names),
         "items_noun": certainty.plural(a.submission.phase.challenge.item_noun),
         "shown_as": KINDS[a.submission.phase.challenge.family],
-        "sees_geometry": sees_geometry, "item": item if item in names else (names[order[0]] if order else None), "names": names,
-    }  # fmt: skip
+        "sees_geometry": sees_geometry,
+        "item": item if item in names else (names[order[0]] if order else None),
+        "names": names,
+    }
 
 
 def _judged(place: PhasePlace, a: EntryPlace, b: EntryPlace) -> list[dict]:

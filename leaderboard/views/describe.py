@@ -36,26 +36,44 @@ def of_challenge(place: ChallengePlace) -> dict[str, Any]:
     common = challenge.files.filter(kind=ChallengeFile.Kind.INPUT, phase__isnull=True)  # listed to all, given to participants
     files = [
         DataFile(
-            f"file-{file.pk}", file.name, f"{file.title or 'Input'}. For participants: log in, or send a token.",
-            _address("challenge_file", challenge.slug, file.pk), file.size, file.sha256,
+            f"file-{file.pk}",
+            file.name,
+            f"{file.title or 'Input'}. For participants: log in, or send a token.",
+            _address("challenge_file", challenge.slug, file.pk),
+            file.size,
+            file.sha256,
         )
         for file in common
-    ]  # fmt: skip
+    ]
     phases = [
         PhaseItems(
-            phase.slug, phase.title, _address("manifest", challenge.slug, phase.slug), manifest_bytes(phase), challenge.kind,
-            challenge.item_noun, challenge.unit_noun,
+            phase.slug,
+            phase.title,
+            _address("manifest", challenge.slug, phase.slug),
+            manifest_bytes(phase),
+            challenge.kind,
+            challenge.item_noun,
+            challenge.unit_noun,
         )
         for phase in place.phases
         if phase.manifest_data and phase.has_opened(place.now)
-    ]  # fmt: skip
+    ]
     cite = challenge_citation(place)
     made_up = "Its data and entries are made up. " if challenge.made_up else ""
     about = made_up + (challenge.summary or f"A challenge on 3D reconstruction: {challenge.kind.title.lower()}.")
     return croissant(
-        challenge.slug, challenge.title, about, cite.address, challenge.created_at, cite.version, cite.authors, challenge.tags,
-        cite.bibtex, files, phases,
-    )  # fmt: skip
+        challenge.slug,
+        challenge.title,
+        about,
+        cite.address,
+        challenge.created_at,
+        cite.version,
+        cite.authors,
+        challenge.tags,
+        cite.bibtex,
+        files,
+        phases,
+    )
 
 
 def _address(name: str, *args: object) -> str:

@@ -60,9 +60,17 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
             for entry in page.object_list
         ],
         "primary": next((m for m in batch.metrics if m["slug"] == primary), None) if batch else None,
-        "total": pages.count, "pages": page_numbers(page.number, pages.num_pages), "page": page.number,
-        "text": text, "mine": mine, "state": state, "states": Status.choices, "team_id": own,
-        "of_team": of_team, "has": has, "choices": [(key, words) for key, (words, _) in HAS.items()],
+        "total": pages.count,
+        "pages": page_numbers(page.number, pages.num_pages),
+        "page": page.number,
+        "text": text,
+        "mine": mine,
+        "state": state,
+        "states": Status.choices,
+        "team_id": own,
+        "of_team": of_team,
+        "has": has,
+        "choices": [(key, words) for key, (words, _) in HAS.items()],
         "filtered": bool(text or mine or state or has or request.GET.get("team")),
-    }  # fmt: skip
+    }
     return render(request, "leaderboard/entries.html", context)

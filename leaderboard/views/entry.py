@@ -93,12 +93,14 @@ def base_context(place: EntryPlace) -> dict:
     submission = place.submission
     own = place.may("see_problems")
     return place.phase_place.context("entries") | {
-        "it": submission, "items_noun": certainty.plural(submission.phase.challenge.item_noun),
+        "it": submission,
+        "items_noun": certainty.plural(submission.phase.challenge.item_noun),
         "may": {name: place.may(name) for name in ASKED},
-        "own": own, "is_staff": place.viewer.is_staff,
+        "own": own,
+        "is_staff": place.viewer.is_staff,
         "about_form": EntryForm(instance=submission) if place.may("manage") else None,
         "duplicates": list(submission.duplicates()[:5]) if own else [],
-    }  # fmt: skip
+    }
 
 
 def progress_context(place: EntryPlace) -> dict:
@@ -116,7 +118,7 @@ def progress_context(place: EntryPlace) -> dict:
         "failure": failure,
         "status": Status(submission.status).label,
         "standing": None if submission.is_done else standing(submission),
-    }  # fmt: skip
+    }
 
 
 def _scores_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluation) -> dict:
@@ -125,23 +127,31 @@ def _scores_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluat
     scored, without = results(evaluation, board), evaluation.waiting()
     index = board.index_of(place.submission.pk) if board else None
     context = {
-        "results": scored, "waiting": without, "evaluation": evaluation, "has_micro": any(result.score.extra for result in scored),
-        "certainty": _certainty(evaluation, scored, snapshot, index), "unranked": _unranked(place, board, index),
+        "results": scored,
+        "waiting": without,
+        "evaluation": evaluation,
+        "has_micro": any(result.score.extra for result in scored),
+        "certainty": _certainty(evaluation, scored, snapshot, index),
+        "unranked": _unranked(place, board, index),
         "units": certainty.plural(certainty.Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge).noun),
         "tries": _tries(place, board),
-    }  # fmt: skip
+    }
     if board is not None and index is not None:
         duels, people, challenge = _duels(place, board), of_board(board), place.submission.phase.challenge
         context |= {
-            "people": people, "people_early": _too_early(people),
+            "people": people,
+            "people_early": _too_early(people),
             "people_url": reverse("study", args=[challenge.slug, board.phase.slug, people.study.slug]) if people else "",
-            "board_noun": board.resampled, "primary_title": board.primary.title if board.primary else "",
+            "board_noun": board.resampled,
+            "primary_title": board.primary.title if board.primary else "",
             "reading": reading.reading(board, index),
-            "strips": reading.strips(board, index), "duels": duels,
-            "above": _above(place, evaluation, board, index, duels), "explanation": board.overall.explanation[index],
+            "strips": reading.strips(board, index),
+            "duels": duels,
+            "above": _above(place, evaluation, board, index, duels),
+            "explanation": board.overall.explanation[index],
             "has_badge": allowed(AnonymousUser(), "phase.see_board", place.submission.phase)
             and allowed(AnonymousUser(), "submission.see", place.submission),
-        }  # fmt: skip
+        }
     if without:
         titles = ", ".join(metric["title"] for metric in without)
         context["sentence"] = f"Its items are scored, but for {titles}: that waits until the phase is re-evaluated with a newer version."
@@ -250,11 +260,17 @@ def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, 
     mine, theirs = column.value[index], column.value[other]
     assert mine is not None and theirs is not None and rank is not None
     return Above(
-        name=entry.name, id=entry.id, rank=rank, metric=column.title, difference=rounded(abs(mine - theirs)).text,
-        p="" if p is None else certainty.p_words(p), is_close=p is not None and p > ALPHA,
-        counts=_counts(place, evaluation, column, entry.id), duel=next((duel for duel in duels if duel.other_id == entry.id), None),
+        name=entry.name,
+        id=entry.id,
+        rank=rank,
+        metric=column.title,
+        difference=rounded(abs(mine - theirs)).text,
+        p="" if p is None else certainty.p_words(p),
+        is_close=p is not None and p > ALPHA,
+        counts=_counts(place, evaluation, column, entry.id),
+        duel=next((duel for duel in duels if duel.other_id == entry.id), None),
         units=certainty.plural(board.resampled),
-    )  # fmt: skip
+    )
 
 
 def _counts(place: EntryPlace, evaluation: Evaluation, column: MetricColumn, other: int) -> Paired | None:
@@ -264,9 +280,10 @@ def _counts(place: EntryPlace, evaluation: Evaluation, column: MetricColumn, oth
         return None
     scores = Score.objects.filter(evaluation__batch=evaluation.batch, slug=column.slug, fingerprint=column.fingerprint)
     vectors = dict(
-        scores.filter(evaluation__submission_id__in=(place.submission.pk, other), evaluation__state="done")
-        .values_list("evaluation__submission_id", "vector")
-    )  # fmt: skip
+        scores.filter(evaluation__submission_id__in=(place.submission.pk, other), evaluation__state="done").values_list(
+            "evaluation__submission_id", "vector"
+        )
+    )
     size = 8 * len(evaluation.batch.item_ids)
     if any(len(vectors.get(pk) or b"") != size for pk in (place.submission.pk, other)):
         return None
@@ -298,10 +315,11 @@ def _tries(place: EntryPlace, board: Board | None) -> list[dict[str, Any]]:
         at = board.index_of(entry.pk) if board is not None else None
         found.append(
             {
-                "entry": entry, "rank": board.overall.rank[at] if board is not None and at is not None else None,
+                "entry": entry,
+                "rank": board.overall.rank[at] if board is not None and at is not None else None,
                 "value": values.get(entry.pk) if place.viewer.may("submission.see_scores", entry) else None,
             }
-        )  # fmt: skip
+        )
     return found
 
 
@@ -361,6 +379,9 @@ def _items_context(request: HttpRequest, table: ItemTable) -> dict:
     page = min(page_number(request), n_pages)
     start = (page - 1) * ITEMS_PER_PAGE
     return {
-        "table": table, "items": table.rows(start, start + ITEMS_PER_PAGE), "n_items": len(table.ids),
-        "pages": page_numbers(page, n_pages), "page": page,
-    }  # fmt: skip
+        "table": table,
+        "items": table.rows(start, start + ITEMS_PER_PAGE),
+        "n_items": len(table.ids),
+        "pages": page_numbers(page, n_pages),
+        "page": page,
+    }

@@ -67,10 +67,12 @@ def home(request: HttpRequest) -> HttpResponse:
     ]
     context = {
         "families": [family for family in families if family[2]],
-        "sections": [section for section in sections if section["cards"]], "now": now, "news": news.order_by("-published_at")[:MAX_NEWS],
+        "sections": [section for section in sections if section["cards"]],
+        "now": now,
+        "news": news.order_by("-published_at")[:MAX_NEWS],
         "contradiction": max(parted, key=_surest, default=None),
         "rate_url": next((card.rate_url for card in all_cards if card.rate_url), ""),
-    }  # fmt: skip
+    }
     return render(request, "leaderboard/home.html", context)
 
 
@@ -111,11 +113,19 @@ def challenge_list(request: HttpRequest) -> HttpResponse:
     pages = Paginator(challenges, PER_PAGE)
     page = pages.get_page(page_number(request))
     context = {
-        "cards": cards(request, page.object_list, now), "text": text, "total": pages.count, "asked": asked,
-        "tags": _tag_links(request, every, tags), "families": [(key, family.title) for key, family in FAMILIES.items()],
-        "states": STATES.items(), "people": PEOPLE.items(), "chosen_tags": tags, "is_filtered": bool(text or tags or any(asked.values())),
-        "pages": page_numbers(page.number, pages.num_pages), "page": page.number,
-    }  # fmt: skip
+        "cards": cards(request, page.object_list, now),
+        "text": text,
+        "total": pages.count,
+        "asked": asked,
+        "tags": _tag_links(request, every, tags),
+        "families": [(key, family.title) for key, family in FAMILIES.items()],
+        "states": STATES.items(),
+        "people": PEOPLE.items(),
+        "chosen_tags": tags,
+        "is_filtered": bool(text or tags or any(asked.values())),
+        "pages": page_numbers(page.number, pages.num_pages),
+        "page": page.number,
+    }
     return render(request, "leaderboard/challenge_list.html", context)
 
 

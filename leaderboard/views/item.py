@@ -34,12 +34,17 @@ def entry_item(request: HttpRequest, pk: int, item: str) -> HttpResponse:
     order = table.order()
     at = order.index(index)
     context = base_context(place) | {
-        "item": item, "group": evaluation.batch.reference.groups[index], "table": table,
+        "item": item,
+        "group": evaluation.batch.reference.groups[index],
+        "table": table,
         "details": item_details(metric_results, item, index, sees_reference),
-        "before": table.ids[order[at - 1]] if at > 0 else None, "after": table.ids[order[at + 1]] if at + 1 < len(order) else None,
+        "before": table.ids[order[at - 1]] if at > 0 else None,
+        "after": table.ids[order[at + 1]] if at + 1 < len(order) else None,
         "shown_as": KINDS[place.submission.phase.challenge.family],
-        "number": at + 1, "total": len(order), "is_missing": item in place.submission.missing_items,
-    }  # fmt: skip
+        "number": at + 1,
+        "total": len(order),
+        "is_missing": item in place.submission.missing_items,
+    }
     if place.submission.phase.challenge.kind.images:
         evaluation.submission = place.submission
         scene = render_scene.Scene(evaluation, context["group"], results(evaluation, None), place.may("see_geometry"))
@@ -134,9 +139,12 @@ def _facts(place: EntryPlace, evaluation: Evaluation, item: str) -> dict[str, An
     """Facts that any picture of the item depends on."""
     it = place.submission
     return {
-        "item": item, "reference": evaluation.batch.reference.key, "artifact": it.artifact_key,
-        "name": it.method_name, "unit": it.phase.unit,
-    }  # fmt: skip
+        "item": item,
+        "reference": evaluation.batch.reference.key,
+        "artifact": it.artifact_key,
+        "name": it.method_name,
+        "unit": it.phase.unit,
+    }
 
 
 def _scored_item(place: EntryPlace, item: str) -> tuple[Evaluation, int]:

@@ -79,9 +79,7 @@ class BoardStandings:
 
 def standings(user: Any, entries: QuerySet[Submission], now: datetime) -> list[BoardStandings]:
     """The entries that somebody may see, by phase, the newest phase first. However many boards there are, the queries are the same."""
-    rows = list(
-        entries.sent().select_related("team", "phase__challenge", "phase__parent").order_by("-created_at", "-pk")[:MAX_READ]
-    )  # fmt: skip
+    rows = list(entries.sent().select_related("team", "phase__challenge", "phase__parent").order_by("-created_at", "-pk")[:MAX_READ])
     by_person = persons(user, {row.phase.challenge_id: row.phase.challenge for row in rows}.values(), now)
     phases: dict[int, Phase] = {}
     found: dict[int, list[Submission]] = {}
@@ -125,9 +123,16 @@ def _standing(entry: Submission, board: Board | None, sees: bool) -> Standing:
     else:
         state = row.state or overall.problem or "unranked: a value is missing"
     return Standing(
-        entry, rank, span(overall.rank_low[index], overall.rank_high[index]), sum(one is not None for one in overall.rank),
-        rule_words(board), primary.title, cell(primary, index, board.resampled), _peoples_place(entry, board, index), state,
-    )  # fmt: skip
+        entry,
+        rank,
+        span(overall.rank_low[index], overall.rank_high[index]),
+        sum(one is not None for one in overall.rank),
+        rule_words(board),
+        primary.title,
+        cell(primary, index, board.resampled),
+        _peoples_place(entry, board, index),
+        state,
+    )
 
 
 def _peoples_place(entry: Submission, board: Board, index: int) -> PeoplesPlace | None:
@@ -167,10 +172,17 @@ def method(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     every = [one.entry for line in lines for one in (line.best, *line.others)]
     newest = max(every, key=lambda entry: (entry.has_card or bool(entry.description), entry.created_at, entry.pk))
     context = {
-        "name": name, "team": team, "lines": lines, "it": newest, "phase": newest.phase, "challenge": newest.phase.challenge,
-        "n_entries": len(every), "n_other_teams": len({entry.team_id for entry in every}) - 1,
-        "n_challenges": len({line.phase.challenge_id for line in lines}), "about": _about(name, team, lines),
-    }  # fmt: skip
+        "name": name,
+        "team": team,
+        "lines": lines,
+        "it": newest,
+        "phase": newest.phase,
+        "challenge": newest.phase.challenge,
+        "n_entries": len(every),
+        "n_other_teams": len({entry.team_id for entry in every}) - 1,
+        "n_challenges": len({line.phase.challenge_id for line in lines}),
+        "about": _about(name, team, lines),
+    }
     return render(request, "leaderboard/method.html", context)
 
 
@@ -198,11 +210,16 @@ def team(request: HttpRequest, pk: int) -> HttpResponse:
             methods.setdefault(one.entry.method_name, []).append(one)
     members = [one.user for one in row.memberships.select_related("user").order_by("-is_leader", "joined_at") if one.user.is_active]
     context = {
-        "team": row, "challenge": row.challenge, "lines": lines, "inside": inside, "is_own": viewer.team_id == row.pk,
+        "team": row,
+        "challenge": row.challenge,
+        "lines": lines,
+        "inside": inside,
+        "is_own": viewer.team_id == row.pk,
         "members": [user for user in members if inside or user.shows_page],
-        "methods": list(methods.items())[:MAX_METHODS], "n_methods": len(methods),
+        "methods": list(methods.items())[:MAX_METHODS],
+        "n_methods": len(methods),
         "n_entries": sum(map(len, methods.values())),
-    }  # fmt: skip
+    }
     return render(request, "leaderboard/team.html", context)
 
 
@@ -217,9 +234,13 @@ def person(request: HttpRequest, name: str) -> HttpResponse:
         for one in (line.best, *line.others):
             shown.setdefault(one.entry.team_id, one.entry.team)
     context = {
-        "them": them, "lines": lines, "teams": list(shown.values()), "is_self": them == request.user,
-        "organized": _organized(request.user, them), "n_entries": sum(1 + len(line.others) for line in lines),
-    }  # fmt: skip
+        "them": them,
+        "lines": lines,
+        "teams": list(shown.values()),
+        "is_self": them == request.user,
+        "organized": _organized(request.user, them),
+        "n_entries": sum(1 + len(line.others) for line in lines),
+    }
     return render(request, "leaderboard/person.html", context)
 
 

@@ -124,12 +124,25 @@ def _measured(
     only_means = summary.of == "means"
     said = order_words(metric.title, metric.rho) if only_means else line.reading
     return Measured(
-        row.study, metric.key, metric.fingerprint, metric.title, line, rho_words(metric.rho) if only_means else "",
+        row.study,
+        metric.key,
+        metric.fingerprint,
+        metric.title,
+        line,
+        rho_words(metric.rho) if only_means else "",
         metric.seen if metric.seen and metric.seen.delta75 else None,
-        said + trained_more(metric.trained, summary.opinions), _basis(summary), line.trained, noun,
-        row.finished_at, version, version == registry.get(metric.metric).version, source_of(row.study), summary, metric,
+        said + trained_more(metric.trained, summary.opinions),
+        _basis(summary),
+        line.trained,
+        noun,
+        row.finished_at,
+        version,
+        version == registry.get(metric.metric).version,
+        source_of(row.study),
+        summary,
+        metric,
         batches[row.study.phase_id].reference if row.study.phase_id in batches else None,
-    )  # fmt: skip
+    )
 
 
 def contradictions(user: Any, found: Sequence[Measured]) -> tuple[int, list[Contradicted]]:

@@ -105,10 +105,14 @@ def metric_list(request: HttpRequest) -> HttpResponse:
     sections = [_section(family, ranking, tests) for family in ranking.families.values()]
     real = [one.found for one in sections if one.found.studies and not one.found.made_up]
     context = {
-        "sections": sections, "papers": paper_figures.papers().values(), "n_metrics": len(tests),
-        "n_studies": sum(len(one.studies) for one in real), "n_judgements": sum(one.judgements for one in real),
-        "ranked": any(one.rows for one in sections), "least": LEAST,
-    }  # fmt: skip
+        "sections": sections,
+        "papers": paper_figures.papers().values(),
+        "n_metrics": len(tests),
+        "n_studies": sum(len(one.studies) for one in real),
+        "n_judgements": sum(one.judgements for one in real),
+        "ranked": any(one.rows for one in sections),
+        "least": LEAST,
+    }
     return render(request, "leaderboard/metric_list.html", context)
 
 
@@ -123,11 +127,15 @@ def _section(family: Family, ranking: Ranking, tests: Mapping[str, Tested]) -> S
         counted = Counter(sources[study] for study in standing.studies)
         rows.append(
             Ranked(
-                standing, tests.get(standing.key) if standing.is_default else None, bracket, opens, _address(standing, ranking),
+                standing,
+                tests.get(standing.key) if standing.is_default else None,
+                bracket,
+                opens,
+                _address(standing, ranking),
                 [(name, counted[name]) for name in (REAL, PUBLISHED, MADE_UP) if counted[name]],
                 ranking.studies.get(standing.gap.study) if standing.gap and family.state == "pooled" else None,
             )
-        )  # fmt: skip
+        )
     guards = [Ranked(one, None, "", False, "", [], None) for one in family.guards]
     study = ranking.studies[family.studies[0].id] if family.state == metric_ranking.ALONE else None
     of_family = [one for one in tests.values() if one.spec.family == family.key]
@@ -180,15 +188,29 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     is_outdated = bool(studies) and not any(one.is_current for one in studies)
     n_contradictions, contradicted = contradictions(request.user, studies)
     context = {
-        "spec": spec, "worst": _worst(spec), "program": program, "on_studies": _on_studies(request, program),
+        "spec": spec,
+        "worst": _worst(spec),
+        "program": program,
+        "on_studies": _on_studies(request, program),
         "used": [(usage, _changed(usage)) for usage in used[:50]],
-        "family": FAMILIES[spec.family].title, "column": column, "evidence": evidence,
-        "trained": list(_trained(spec, evidence.params)), "mentions": list(paper_figures.mentions(key)),
-        "studies": studies, "default": registry.fingerprint(key, {}), "found": family, "standing": standing, "means": means,
-        "verdict": metric_ranking.verdict(family, standing, early, is_outdated), "tiers": family.tiers,
-        "gap": gap, "gap_chart": gap_chart(gap.seen) if gap and gap.seen else None,
-        "n_contradictions": n_contradictions, "contradictions": contradicted, "ranks": sum(usage.in_ranking for usage in used),
-    }  # fmt: skip
+        "family": FAMILIES[spec.family].title,
+        "column": column,
+        "evidence": evidence,
+        "trained": list(_trained(spec, evidence.params)),
+        "mentions": list(paper_figures.mentions(key)),
+        "studies": studies,
+        "default": registry.fingerprint(key, {}),
+        "found": family,
+        "standing": standing,
+        "means": means,
+        "verdict": metric_ranking.verdict(family, standing, early, is_outdated),
+        "tiers": family.tiers,
+        "gap": gap,
+        "gap_chart": gap_chart(gap.seen) if gap and gap.seen else None,
+        "n_contradictions": n_contradictions,
+        "contradictions": contradicted,
+        "ranks": sum(usage.in_ranking for usage in used),
+    }
     context["share_words"] = " ".join(filter(None, (context["verdict"].words, context["verdict"].figure, context["verdict"].rest)))
     return render(request, "leaderboard/metric.html", context)
 

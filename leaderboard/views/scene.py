@@ -35,11 +35,21 @@ def entry_scene(request: HttpRequest, pk: int, scene: str) -> HttpResponse:
     page = min(page_number(request), n_pages)
     start = (page - 1) * VIEWS_PER_PAGE
     run = rendered.request() if place.may("see_render") else None
-    context = base_context(place) | progress(run) | {
-        "scene": rendered, "views": rendered.views(run, start, start + VIEWS_PER_PAGE) if run else [], "n_views": len(rendered.order),
-        "before": every[here - 1][0] if here else None, "after": every[here + 1][0] if here + 1 < len(every) else None,
-        "number": here + 1, "n_scenes": len(every), "pages": page_numbers(page, n_pages), "page": page,
-    }  # fmt: skip
+    context = (
+        base_context(place)
+        | progress(run)
+        | {
+            "scene": rendered,
+            "views": rendered.views(run, start, start + VIEWS_PER_PAGE) if run else [],
+            "n_views": len(rendered.order),
+            "before": every[here - 1][0] if here else None,
+            "after": every[here + 1][0] if here + 1 < len(every) else None,
+            "number": here + 1,
+            "n_scenes": len(every),
+            "pages": page_numbers(page, n_pages),
+            "page": page,
+        }
+    )
     return render(request, "leaderboard/scene.html", context)
 
 

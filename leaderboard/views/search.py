@@ -53,9 +53,11 @@ def search(request: HttpRequest) -> HttpResponse:
     kinds: list[tuple[str, list[Found]]] = []
     if len(text) >= LEAST and words:
         kinds = [
-            ("Challenges", _challenges(request.user, words)), ("Entries", _entries(request.user, words)), ("Metrics", _metrics(words)),
+            ("Challenges", _challenges(request.user, words)),
+            ("Entries", _entries(request.user, words)),
+            ("Metrics", _metrics(words)),
             ("Documents", _documents(words)),
-        ]  # fmt: skip
+        ]
     context = {"text": text, "kinds": [kind for kind in kinds if kind[1]], "least": LEAST, "most": MOST, "searched": bool(kinds)}
     return render(request, "leaderboard/search.html", context)
 

@@ -215,10 +215,15 @@ def embed(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
             entry, rank, at = board.entries[index], board.overall.rank[index], column.rank[index] if column is not None else None
             context["rows"].append(
                 EmbeddedRow(
-                    str(rank or "–"), span(board.overall.rank_low[index], board.overall.rank_high[index]), entry.id, entry.name,
-                    "" if board.imported else entry.team, cell(metric, index) if metric is not None else None, ordinal(at) if at else "",
+                    str(rank or "–"),
+                    span(board.overall.rank_low[index], board.overall.rank_high[index]),
+                    entry.id,
+                    entry.name,
+                    "" if board.imported else entry.team,
+                    cell(metric, index) if metric is not None else None,
+                    ordinal(at) if at else "",
                 )
-            )  # fmt: skip
+            )
         context |= {"metric": metric, "has_places": any(row.place for row in context["rows"]), "rule": rule_words(board)}
     return _kept(render(request, "leaderboard/embed.html", context))
 
@@ -245,11 +250,19 @@ def oembed(request: HttpRequest) -> HttpResponse:
         '<iframe src="{}" width="{}" height="{}" title="{}" loading="lazy" style="border:0"></iframe>', source, width, height, title
     )
     answer = {
-        "version": "1.0", "type": "rich", "title": title, "provider_name": "Plumbline", "provider_url": settings.SITE_URL,
-        "cache_age": 300, "width": width, "height": height, "html": frame,
+        "version": "1.0",
+        "type": "rich",
+        "title": title,
+        "provider_name": "Plumbline",
+        "provider_url": settings.SITE_URL,
+        "cache_age": 300,
+        "width": width,
+        "height": height,
+        "html": frame,
         "thumbnail_url": f"{settings.SITE_URL}{reverse('board_card', args=[place.challenge.slug, place.phase.slug])}",
-        "thumbnail_width": SIZE[0], "thumbnail_height": SIZE[1],
-    }  # fmt: skip
+        "thumbnail_width": SIZE[0],
+        "thumbnail_height": SIZE[1],
+    }
     return _kept(JsonResponse(answer))
 
 

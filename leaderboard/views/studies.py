@@ -156,9 +156,14 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         raise Http404
     row, noun = rows.get(asked), chosen_study.noun
     context = place.context("people") | {
-        "study": chosen_study, "noun": noun, "units": plural(noun), "least": voting.LEAST, "analysis": row,
-        "criterion": asked, "criteria": titled(chosen_study, rows) if len(rows) > 1 else [],
-    }  # fmt: skip
+        "study": chosen_study,
+        "noun": noun,
+        "units": plural(noun),
+        "least": voting.LEAST,
+        "analysis": row,
+        "criterion": asked,
+        "criteria": titled(chosen_study, rows) if len(rows) > 1 else [],
+    }
     hidden = hidden_labels(chosen_study, hidden_from(chosen_study.phase, place.viewer.organizes))
     summaries = {name: one.summary.without(hidden) for name, one in rows.items() if one.summary is not None}
     summary = summaries.get(asked)
@@ -262,8 +267,13 @@ def hidden_labels(study: Study, hidden_ids: Collection[int]) -> set[str]:
 
 
 def _shown(
-    study: Study, summary: Summary, titles: dict[str, str], pages: dict[str, EntryPage], board: Board | None, metric: str,
-) -> dict[str, Any]:  # fmt: skip
+    study: Study,
+    summary: Summary,
+    titles: dict[str, str],
+    pages: dict[str, EntryPage],
+    board: Board | None,
+    metric: str,
+) -> dict[str, Any]:
     """Context of an analysis beside the `board`; `metric` is the one whose values are drawn over opinion scores."""
     noun = study.noun
     lines = lines_of(summary, titles, noun)
@@ -281,12 +291,18 @@ def _shown(
                 against.setdefault(one.second, []).append(f"{line.title} puts it before {one.first}")
     scales = [
         ScaleRow(
-            line, place, span(*line.rank) if line.rank is not None else "", pages.get(line.method), summary.shows(line),
-            _value(summary, line), spread(*_value(summary, line), ends_of_scale), standing.get(line.method, ""),
+            line,
+            place,
+            span(*line.rank) if line.rank is not None else "",
+            pages.get(line.method),
+            summary.shows(line),
+            _value(summary, line),
+            spread(*_value(summary, line), ends_of_scale),
+            standing.get(line.method, ""),
             "; ".join(against.get(line.method, [])),
         )
         for line, place in zip(ordered, places, strict=True)
-    ]  # fmt: skip
+    ]
     answers = sorted({line.answers for line in ordered})
     others = [line for line in summary.scales if line.method in {*summary.damaged, *summary.left_out}]
 
@@ -324,27 +340,45 @@ def _shown(
         )
     )
     return {
-        "found": summary, "missing": missing,
-        "n_entries": len(entries_of_teams), "sentences": words.sentences(summary, lines), "scales": scales,
-        "others": others, "rough": words.rough_words(summary, noun), "samples": plural(noun, len(summary.samples)),
+        "found": summary,
+        "missing": missing,
+        "n_entries": len(entries_of_teams),
+        "sentences": words.sentences(summary, lines),
+        "scales": scales,
+        "others": others,
+        "rough": words.rough_words(summary, noun),
+        "samples": plural(noun, len(summary.samples)),
         "printed": printed,
-        "has_ends": any(rate[1] is not None for rate in rates), "any_known": any(row.known for row in scales),
-        "rows": rows, "lines": lines, "groups": groups,
+        "has_ends": any(rate[1] is not None for rate in rates),
+        "any_known": any(row.known for row in scales),
+        "rows": rows,
+        "lines": lines,
+        "groups": groups,
         "any_shown": any(line.shown for line in lines if not line.guard),
-        "contradictions": turned[:MAX_CONTRADICTIONS], "n_contradictions": len(turned),
-        "covariates": words.covariate_words(summary), "sides": words.side_words(summary),
-        "two_people": words.two_people_words(summary), "camps": words.camp_words(summary, noun),
+        "contradictions": turned[:MAX_CONTRADICTIONS],
+        "n_contradictions": len(turned),
+        "covariates": words.covariate_words(summary),
+        "sides": words.side_words(summary),
+        "two_people": words.two_people_words(summary),
+        "camps": words.camp_words(summary, noun),
         "forecast": words.forecast_words(summary, first_metric, noun),
         "raters": summary.reliability.raters,
-        "map": _map(summary, titles), "curve": first_curve, "curves": list(by_resource.values()),
-        "enough_rows": words.enough_rows(summary, noun), "reliability": words.reliability_words(summary),
-        "any_against": any(row.against for row in scales), "n_camps": len(summary.camps.sizes) if summary.camps else 0,
-        "n_metrics": sum(not line.guard for line in lines), "has_board": bool(standing),
+        "map": _map(summary, titles),
+        "curve": first_curve,
+        "curves": list(by_resource.values()),
+        "enough_rows": words.enough_rows(summary, noun),
+        "reliability": words.reliability_words(summary),
+        "any_against": any(row.against for row in scales),
+        "n_camps": len(summary.camps.sizes) if summary.camps else 0,
+        "n_metrics": sum(not line.guard for line in lines),
+        "has_board": bool(standing),
         "rule": rule_words(board) if board is not None else "",
         "answers": [answers[0], answers[-1]] if answers else [],
-        "chosen": chosen, "scatter": _scatter(summary, chosen, titles) if summary.opinions and chosen is not None else None,
-        "effects": effects(summary), "everybody": (summary.n_people or 0) + len(summary.screened),
-    }  # fmt: skip
+        "chosen": chosen,
+        "scatter": _scatter(summary, chosen, titles) if summary.opinions and chosen is not None else None,
+        "effects": effects(summary),
+        "everybody": (summary.n_people or 0) + len(summary.screened),
+    }
 
 
 def _value(summary: Summary, line: Entry) -> Ends:

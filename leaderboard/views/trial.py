@@ -93,11 +93,17 @@ def trial(request: HttpRequest, pk: int) -> HttpResponse:
     scenes = [_scene(row, one, kind, sees_reference) for one in row.verdicts]
     titles = [metric.label for metric in place.phase.metrics.all() if metric.key == row.key and metric.resolved == row.params]
     context = place.context("board") | {
-        "trial": row, "standing": verdict, "scenes": scenes, "sees_reference": sees_reference, "on": ON.get(kind, "references"),
-        "title": titles[0] if titles else row.spec.titled(row.params), "spec": row.spec, "is_waiting": verdict.state == "waiting",
+        "trial": row,
+        "standing": verdict,
+        "scenes": scenes,
+        "sees_reference": sees_reference,
+        "on": ON.get(kind, "references"),
+        "title": titles[0] if titles else row.spec.titled(row.params),
+        "spec": row.spec,
+        "is_waiting": verdict.state == "waiting",
         "subject": "view" if FAMILIES[row.spec.family].images else "reference",
         "seconds_left": row.seconds * (row.total - row.done) / row.done if row.done and verdict.state == "waiting" else None,
-    }  # fmt: skip
+    }
     return render(request, "leaderboard/trial.html", context)
 
 
@@ -168,10 +174,13 @@ def _question(condition: design.Condition, questions: dict[str, tuple[str, str]]
     is_area = condition.key == "D"
     share = condition.right / condition.of if condition.of else 0.0
     return Question(
-        letter=condition.key[0], title=title, asked=asked, held=condition.held,
+        letter=condition.key[0],
+        title=title,
+        asked=asked,
+        held=condition.held,
         share=f"{share:.2f}" if is_area else f"{100 * share:.1f} %",
         least=f"{condition.least:.2f}" if is_area else f"{100 * condition.least:.0f} %",
         floor=f"{design.MAP_LEAST:.2f}" if is_area else "",
         counts="" if is_area else f"{condition.right:,} of {condition.of:,}",
         failed="" if condition.held else failure(condition, kind)[:1].upper() + failure(condition, kind)[1:],
-    )  # fmt: skip
+    )

@@ -58,20 +58,33 @@ class SettingsForm(forms.ModelForm):
     rules = LongText(required=False, rows=12, help_text="Markdown. Participants accept one version of it.")
 
     tags = Words(
-        required=False, validators=[check_tags],
+        required=False,
+        validators=[check_tags],
         help_text="Words by which the list of challenges is filtered, with commas between: indoor, roofs, lidar.",
-    )  # fmt: skip
+    )
 
     class Meta:
         model = Challenge
         fields = (
-            "title", "summary", "tags", "description", "rules", "rules_version", "needs_approval", "team_size", "item_noun", "unit_noun",
+            "title",
+            "summary",
+            "tags",
+            "description",
+            "rules",
+            "rules_version",
+            "needs_approval",
+            "team_size",
+            "item_noun",
+            "unit_noun",
             "made_up",
-        )  # fmt: skip
+        )
         labels = {
-            "team_size": "Most members of a team", "made_up": "Made up", "needs_approval": "Organizers admit each participant",
-            "item_noun": "What an item is called", "unit_noun": "What a group of items is called",
-        }  # fmt: skip
+            "team_size": "Most members of a team",
+            "made_up": "Made up",
+            "needs_approval": "Organizers admit each participant",
+            "item_noun": "What an item is called",
+            "unit_noun": "What a group of items is called",
+        }
         help_texts = {
             "rules_version": "Raise it when the rules change in substance: participants then accept them again.",
             "team_size": "Empty: no cap.",
@@ -134,22 +147,37 @@ class PhaseForm(forms.ModelForm):
         model = Phase
         fields = ("slug", *PHASE_FIELDS)
         labels = {
-            "slug": "Address", "limit_per_day": "A day", "limit_total": "In all", "limit_at_once": "At once",
-            "board": "Board is", "entries": "What counts", "ranking": "Ranked by", "missing": "Missing items",
-            "reference_access": "Who sees the reference", "size_factor": "Size limit", "max_archive_bytes": "Largest archive",
-            "withhold_scores": "Withhold scores", "withhold_items": "Withhold values per item", "unit_scale": "Unit in metres",
-            "background": "Background", "resize": "Images of another size", "input_boxes": "What was given out",
-        }  # fmt: skip
+            "slug": "Address",
+            "limit_per_day": "A day",
+            "limit_total": "In all",
+            "limit_at_once": "At once",
+            "board": "Board is",
+            "entries": "What counts",
+            "ranking": "Ranked by",
+            "missing": "Missing items",
+            "reference_access": "Who sees the reference",
+            "size_factor": "Size limit",
+            "max_archive_bytes": "Largest archive",
+            "withhold_scores": "Withhold scores",
+            "withhold_items": "Withhold values per item",
+            "unit_scale": "Unit in metres",
+            "background": "Background",
+            "resize": "Images of another size",
+            "input_boxes": "What was given out",
+        }
         help_texts = {
             "slug": "The last part of the phase's address; it stays as it is.",
             "limit_per_day": "Empty: no limit. Days are the phase's own.",
-            "limit_total": "Empty: no limit.", "limit_at_once": "In progress at the same time. Empty: no limit.",
+            "limit_total": "Empty: no limit.",
+            "limit_at_once": "In progress at the same time. Empty: no limit.",
             "size_factor": "An item may have this many times the size of the reference's largest.",
-            "max_archive_bytes": "Bytes.", "background": "#rrggbb; transparent images are laid on it.",
+            "max_archive_bytes": "Bytes.",
+            "background": "#rrggbb; transparent images are laid on it.",
             "input_boxes": f"A line for each item, {','.join(COLUMNS)}; points and unit may be left out. Uploads are held "
             "against it before they are scored. The page of files computes it from what is given out there.",
-            "unit": "Of the coordinates: m, cm, unitless, …", "time_zone": "An IANA name such as Europe/Prague; all dates here are in it.",
-        }  # fmt: skip
+            "unit": "Of the coordinates: m, cm, unitless, …",
+            "time_zone": "An IANA name such as Europe/Prague; all dates here are in it.",
+        }
 
     def __init__(self, *args: object, instance: Phase, **options: object) -> None:
         super().__init__(*args, instance=instance, **options)

@@ -95,20 +95,34 @@ class ScreeningFields(forms.Form):
     """Rules that leave raters out of what is computed, each with its threshold."""
 
     screen_fast = forms.FloatField(
-        min_value=0, max_value=100, required=False, label="Leave out who is too fast, %",
+        min_value=0,
+        max_value=100,
+        required=False,
+        label="Leave out who is too fast, %",
         help_text=f"Who gives more than this share of at least 10 answers in less than {screening.FAST:g} s. {RULES}",
-    )  # fmt: skip
+    )
     screen_gold = forms.FloatField(
-        min_value=0, max_value=100, required=False, label="Leave out who fails known pairs, %",
+        min_value=0,
+        max_value=100,
+        required=False,
+        label="Leave out who fails known pairs, %",
         help_text="Who gets more than this share of at least 10 pairs of known order wrong. Empty: no such rule.",
-    )  # fmt: skip
+    )
     screen_scores = forms.ChoiceField(
-        required=False, label="Leave out whose scores are unlike the others’",
-        choices=[("", "no such rule"), *((key, words) for key, words in (
-            ("others", "r below 0.3 with the mean of the others"), ("bt500", "ITU-R BT.500"),
-            ("inconsistency", "more than twice as inconsistent as the median (ITU-T P.910)"),
-        ))],
-    )  # fmt: skip
+        required=False,
+        label="Leave out whose scores are unlike the others’",
+        choices=[
+            ("", "no such rule"),
+            *(
+                (key, words)
+                for key, words in (
+                    ("others", "r below 0.3 with the mean of the others"),
+                    ("bt500", "ITU-R BT.500"),
+                    ("inconsistency", "more than twice as inconsistent as the median (ITU-T P.910)"),
+                )
+            ),
+        ],
+    )
 
     def show_rules(self, rules: Rules) -> None:
         """Begin with these rules."""
@@ -146,22 +160,34 @@ class PlanFields(forms.Form):
         min_value=0, max_value=50, initial=0, label="Pairs of known order, %", help_text="At least this share of a rater's questions."
     )
     common_percent = forms.FloatField(
-        min_value=0, max_value=50, initial=10, label="Questions common to all, %",
+        min_value=0,
+        max_value=50,
+        initial=10,
+        label="Questions common to all, %",
         help_text="The same for every rater; how far people agree is known from them first.",
-    )  # fmt: skip
+    )
     answers_per_question = forms.IntegerField(
-        min_value=1, max_value=50, initial=2, label="Raters a question",
+        min_value=1,
+        max_value=50,
+        initial=2,
+        label="Raters a question",
         help_text="Questions that fewer were asked come before new ones; not where the pairs are chosen by what they tell.",
-    )  # fmt: skip
+    )
     planned_looks = forms.IntegerField(
-        min_value=0, max_value=MAX_LOOKS, required=False, label="Looks at first place",
+        min_value=0,
+        max_value=MAX_LOOKS,
+        required=False,
+        label="Looks at first place",
         help_text="How often it is tested, while the study runs, whether first place is settled; it ends when it is. Empty: it ends when "
         "you close it, and no look says so.",
-    )  # fmt: skip
+    )
     planned_answers = forms.IntegerField(
-        min_value=1, max_value=MAX_VOTES, required=False, label="Ends after so many answers",
+        min_value=1,
+        max_value=MAX_VOTES,
+        required=False,
+        label="Ends after so many answers",
         help_text="Answers that count, repeats and known pairs aside; the last look is taken then, and the study ends settled or not.",
-    )  # fmt: skip
+    )
 
     def show_plan(self, study: Study) -> None:
         """Begin with the plan of this study; a draft without a pair of known order has no share of them."""
@@ -285,9 +311,10 @@ class NewStudyForm(StudyFields):
     )
     entries = EntryChoices(Submission.objects.none(), label="Entries")
     corruptions = forms.BooleanField(
-        required=False, label="Add the twelve corruptions of the reference",
+        required=False,
+        label="Add the twelve corruptions of the reference",
         help_text="Damaged copies, made and scored here. The lightest and the heaviest damage of a kind are pairs of known order.",
-    )  # fmt: skip
+    )
     empty = forms.BooleanField(required=False, label="Add an empty entry")
     gold_better = EntryChoice(Submission.objects.none(), required=False, label="Known to be better", empty_label="none")
     gold_worse = EntryChoice(Submission.objects.none(), required=False, label="Known to be worse", empty_label="none")
@@ -319,9 +346,11 @@ class NewStudyForm(StudyFields):
         min_value=0, max_value=MAX_PRACTICE, required=False, label="Questions for practice", help_text=PRACTICE
     )
     shuffles_criteria = forms.BooleanField(
-        required=False, initial=True, label="Ask several criteria in an order drawn for each rater",
+        required=False,
+        initial=True,
+        label="Ask several criteria in an order drawn for each rater",
         help_text="The same for all questions of a rater.",
-    )  # fmt: skip
+    )
     refuses_raters_of = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, label="Not for raters of", help_text=REFUSES
     )

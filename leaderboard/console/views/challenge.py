@@ -46,12 +46,16 @@ def index(request: HttpRequest) -> HttpResponse:
     organized = set(challenges.values_list("pk", flat=True))
     outdated = [
         {"phase": batch.phase, "sentences": sentences(batch.outdated()), "n": batch.progress()["total"]}
-        for batch in EvaluationBatch.all_outdated() if batch.phase.challenge_id in organized
-    ]  # fmt: skip
+        for batch in EvaluationBatch.all_outdated()
+        if batch.phase.challenge_id in organized
+    ]
     context = {
-        "challenges": challenges, "may_create": allowed(request.user, "challenge.create"), "here": "index",
-        "outdated": outdated, "is_operator": everything,
-    }  # fmt: skip
+        "challenges": challenges,
+        "may_create": allowed(request.user, "challenge.create"),
+        "here": "index",
+        "outdated": outdated,
+        "is_operator": everything,
+    }
     return render(request, "console/index.html", context)
 
 
@@ -73,10 +77,19 @@ def new(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         blank = Challenge()
         definition = ChallengeDef(
-            **form.cleaned_data, description="", rules="", rules_version=blank.rules_version, visibility=blank.visibility,
-            admitted_emails=(), needs_approval=False, team_size=None, made_up=False, item_noun=blank.item_noun, unit_noun=blank.unit_noun,
+            **form.cleaned_data,
+            description="",
+            rules="",
+            rules_version=blank.rules_version,
+            visibility=blank.visibility,
+            admitted_emails=(),
+            needs_approval=False,
+            team_size=None,
+            made_up=False,
+            item_noun=blank.item_noun,
+            unit_noun=blank.unit_noun,
             organizers=(request.user.get_username(),),
-        )  # fmt: skip
+        )
         apply(definition, request.user)
         messages.success(request, "The challenge is there, as a draft that only you see. Go on with a phase.")
         return redirect("console_challenge", definition.slug)

@@ -71,9 +71,14 @@ def entry(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
     require(request.user, "submission.moderate", submission)
     if request.method == "POST":
         kinds = {
-            "hide": _hide, "unhide": _unhide, "disqualify": _disqualify, "requalify": _requalify, "mark": _mark, "retry": _retry,
+            "hide": _hide,
+            "unhide": _unhide,
+            "disqualify": _disqualify,
+            "requalify": _requalify,
+            "mark": _mark,
+            "retry": _retry,
             "cancel": _cancel,
-        }  # fmt: skip
+        }
         chosen_act(request, kinds)(request, submission)
         return redirect(request.path)
     context = {

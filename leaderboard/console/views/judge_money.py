@@ -87,6 +87,8 @@ def _acts(request: HttpRequest, owner: Challenge | User) -> tuple[KeyForm, Limit
 
 def _context(request: HttpRequest, owner: Challenge | User) -> dict[str, Any]:
     return {
-        "budget": JudgeBudget.of(owner), "key": JudgeKey.of(owner), "is_operator": allowed(request.user, "operator.see"),
+        "budget": JudgeBudget.of(owner),
+        "key": JudgeKey.of(owner),
+        "is_operator": allowed(request.user, "operator.see"),
         "currency": settings.JUDGE_CURRENCY,
-    }  # fmt: skip
+    }

@@ -186,15 +186,22 @@ def _progress(run: JudgeRun, user: User) -> dict[str, Any]:
         endpoint = None
     limited = run.most_cost is not None or run.reserved
     return {
-        "run": run, "settled": run.n_answered + run.n_failed, "expected": planning.expected(run, endpoint) if run.left else None,
-        "endpoint": endpoint, "currency": settings.JUDGE_CURRENCY,
+        "run": run,
+        "settled": run.n_answered + run.n_failed,
+        "expected": planning.expected(run, endpoint) if run.left else None,
+        "endpoint": endpoint,
+        "currency": settings.JUDGE_CURRENCY,
         "cost": money(run.counted) if limited or run.cost or (run.requests and not run.n_uncosted) else "not counted",
-        "most_cost": None if run.most_cost is None else money(run.most_cost), "reserved": money(run.reserved) if run.reserved else "",
-        "budgets": planning.budgets_of(run, user if may_start else run.started_by), "seconds_left": run.seconds_left(),
+        "most_cost": None if run.most_cost is None else money(run.most_cost),
+        "reserved": money(run.reserved) if run.reserved else "",
+        "budgets": planning.budgets_of(run, user if may_start else run.started_by),
+        "seconds_left": run.seconds_left(),
         "why_not": planning.why_not_payable(run, user) if may_start and run.left else "",
-        "is_asking": run.state == JudgeRun.State.ASKING, "may_start": may_start, "may_pause": run.state == JudgeRun.State.ASKING,
+        "is_asking": run.state == JudgeRun.State.ASKING,
+        "may_start": may_start,
+        "may_pause": run.state == JudgeRun.State.ASKING,
         "may_cancel": run.state in ("asking", "paused", "spent", "failed"),
-    }  # fmt: skip
+    }
 
 
 def _with_texts(run: JudgeRun, answers: list[JudgeAnswer]) -> list[dict[str, Any]]:

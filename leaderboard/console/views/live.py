@@ -109,15 +109,27 @@ def _context(request: HttpRequest, study: Study, invitation: InvitationForm, set
     for entry in entries:
         entry.is_live = entry.pk in live
     return {
-        "study": study, "raters": [row for row in rows if row.joined_at], "listed": [row for row in rows if not row.joined_at],
-        "total": total, "answered": sum(row.answered for row in rows), "entries": entries, "samples": study.samples.count(),
-        "waits": campaign.waits_for(study), "invitations": study.invitations.annotate(used=Count("raters")),
-        "screening": screening(study), "invitation": invitation, "settings": settings, "votes": given.count(),
-        "without_account": sum(row.joined_at is not None and row.user_id is None for row in rows), "closed": study.closed_sentence(),
+        "study": study,
+        "raters": [row for row in rows if row.joined_at],
+        "listed": [row for row in rows if not row.joined_at],
+        "total": total,
+        "answered": sum(row.answered for row in rows),
+        "entries": entries,
+        "samples": study.samples.count(),
+        "waits": campaign.waits_for(study),
+        "invitations": study.invitations.annotate(used=Count("raters")),
+        "screening": screening(study),
+        "invitation": invitation,
+        "settings": settings,
+        "votes": given.count(),
+        "without_account": sum(row.joined_at is not None and row.user_id is None for row in rows),
+        "closed": study.closed_sentence(),
         "outlook": _outlook(request, study, asked) if study.kind == Study.Kind.PAIRS and study.state == Study.State.DRAFT else None,
-        "fast": FAST, "least_checks": LEAST_ANSWERS, "standing": _standing(study),
+        "fast": FAST,
+        "least_checks": LEAST_ANSWERS,
+        "standing": _standing(study),
         "address": request.build_absolute_uri(reverse("rate", args=[study.key])),
-    }  # fmt: skip
+    }
 
 
 @organizer_of_phase
@@ -205,10 +217,15 @@ def _outlook(request: HttpRequest, study: Study, asked: Subject) -> dict[str, An
         n_entries, aims = len(asked.live), study.plan == Study.Plan.FIRST
         looks = outlook.planned_looks(sheet, habits, n_entries, study.planned_looks, study.planned_answers, aims)
     return {
-        "looks": looks, "aims": study.plan == Study.Plan.FIRST,
-        "lines": [(line, None if pay is None else line.hours * pay) for line in lines], "habits": habits, "form": form, "pay": pay,
-        "raters_for_agreement": outlook.raters_for_agreement(sheet, habits), "advice": outlook.advice(sheet),
-    }  # fmt: skip
+        "looks": looks,
+        "aims": study.plan == Study.Plan.FIRST,
+        "lines": [(line, None if pay is None else line.hours * pay) for line in lines],
+        "habits": habits,
+        "form": form,
+        "pay": pay,
+        "raters_for_agreement": outlook.raters_for_agreement(sheet, habits),
+        "advice": outlook.advice(sheet),
+    }
 
 
 def _standing(study: Study) -> dict[str, Any] | None:
@@ -228,9 +245,14 @@ def _standing(study: Study) -> dict[str, Any] | None:
     metric = next((line.title for line in summary.metrics if forecast is not None and line.key == forecast.metric), "")
     sentences = [f"{one.first} {one.rest}" for one in words.sentences(summary, ())] + [words.fragile_words(summary, noun)]
     return {
-        "looks": words.look_words(study, summary.answers), "taken": list(study.looks.all()), "made_at": done.finished_at,
-        "sentences": [one for one in sentences if one], "forecast": rows, "metric": metric, "items": plural(noun),
-    }  # fmt: skip
+        "looks": words.look_words(study, summary.answers),
+        "taken": list(study.looks.all()),
+        "made_at": done.finished_at,
+        "sentences": [one for one in sentences if one],
+        "forecast": rows,
+        "metric": metric,
+        "items": plural(noun),
+    }
 
 
 def _reliability(study: Study) -> dict[str, Reliability]:
@@ -319,7 +341,16 @@ def _one(rows: Any, text: str | None) -> Any:
 
 
 ACTS: dict[str, Callable[[HttpRequest, Study], None]] = {
-    "open": _open, "close": _close, "publish": _publish, "hide": _publish, "list": _list,
+    "open": _open,
+    "close": _close,
+    "publish": _publish,
+    "hide": _publish,
+    "list": _list,
     "end_invitation": _end_invitation,
-    "leave_out": _entry, "take_in": _entry, "remove_rater": _remove, "readmit": _readmit, "count": _count, "uncount": _count,
-}  # fmt: skip
+    "leave_out": _entry,
+    "take_in": _entry,
+    "remove_rater": _remove,
+    "readmit": _readmit,
+    "count": _count,
+    "uncount": _count,
+}

@@ -126,9 +126,18 @@ class Command(BaseCommand):
             (folder / "nothing.json").write_text("{}")
             item = {"id": "a", "group": "a", "max_vertices": 9, "max_edges": 9}
             manifest = {
-                "challenge": "doctor", "phase": "doctor", "family": "wireframe", "items": [item], "formats": ["json"],
-                "missing": "reject", "unit": "m", "unit_scale": 1.0, "metrics": [], "bounds": {}, "reference_version": 1,
-            }  # fmt: skip
+                "challenge": "doctor",
+                "phase": "doctor",
+                "family": "wireframe",
+                "items": [item],
+                "formats": ["json"],
+                "missing": "reject",
+                "unit": "m",
+                "unit_scale": 1.0,
+                "metrics": [],
+                "bounds": {},
+                "reference_version": 1,
+            }
             verdict = sandbox.run(folder, {"kind": "validate", "archive": "nothing.json", "manifest": manifest}, lambda: True)
         sandbox.stop()
         if verdict["accepted"]:

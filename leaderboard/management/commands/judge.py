@@ -79,9 +79,16 @@ class Command(BaseCommand):
             raise ValueError(f"There is no run {options['base']} of this study.")
         known = planning.plans(study.phase.challenge.family)
         return Wish(
-            options["plan"] or next(iter(known)), options["budget"] or BUDGET, options["seed"], options["choices"], options["repeats"],
-            options["most_cost"], base, newcomer, options["anchor"],
-        )  # fmt: skip
+            options["plan"] or next(iter(known)),
+            options["budget"] or BUDGET,
+            options["seed"],
+            options["choices"],
+            options["repeats"],
+            options["most_cost"],
+            base,
+            newcomer,
+            options["anchor"],
+        )
 
     def _dry_run(self, study: Study, options: dict) -> None:
         materials = Materials(study)

@@ -61,9 +61,12 @@ class Service:
     def start(self, now: float = 0.0) -> None:
         self.started = now
         self.process = subprocess.Popen(
-            self.command, env=os.environ | self.env, cwd=settings.BASE_DIR,
-            start_new_session=True, preexec_fn=partial(end_with, os.getpid()),
-        )  # fmt: skip
+            self.command,
+            env=os.environ | self.env,
+            cwd=settings.BASE_DIR,
+            start_new_session=True,
+            preexec_fn=partial(end_with, os.getpid()),
+        )
 
     def has_ended(self) -> bool:
         """True if the process itself has ended; its id stays its own, and its group's, until `end`."""
@@ -164,9 +167,23 @@ class Command(BaseCommand):
         web = [python, "-m", "leaderboard.server", "--host", host, "--port", str(port), "--log-level", "error"]
         # Solo workers: one process, one task at a time; scoring runs in a limited child of each.
         celery = [
-            python, "-m", "celery", "--quiet", "-A", "evaluation.celery", "worker", "-P", "solo", "-Q", "cpu,gpu", "-l", "warning",
-            "--without-gossip", "--without-mingle", "--without-heartbeat",
-        ]  # fmt: skip
+            python,
+            "-m",
+            "celery",
+            "--quiet",
+            "-A",
+            "evaluation.celery",
+            "worker",
+            "-P",
+            "solo",
+            "-Q",
+            "cpu,gpu",
+            "-l",
+            "warning",
+            "--without-gossip",
+            "--without-mingle",
+            "--without-heartbeat",
+        ]
         named = [Service(f"worker {n}", [*celery, "-n", f"worker{n}@%h"], address) for n in range(1, workers + 1)]
         sweeper = Service("sweeper", [python, "manage.py", "sweep"], address)
         # Two servers can share a port, and a request then comes to either.

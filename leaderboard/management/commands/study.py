@@ -75,9 +75,17 @@ class Command(BaseCommand):
             votes: Any = read(options["file"], columns)
             known = labels.read(options["labels"]) if options["labels"] else None
             study = keep(
-                phase, None, votes, known, slug=options["slug"], title=options["title"], question=options["question"],
-                source=options["source"], made_up=options["made_up"], is_public=options["public"],
-            )  # fmt: skip
+                phase,
+                None,
+                votes,
+                known,
+                slug=options["slug"],
+                title=options["title"],
+                question=options["question"],
+                source=options["source"],
+                made_up=options["made_up"],
+                is_public=options["public"],
+            )
         except (OSError, VotesError, ValueError) as error:
             raise CommandError(f"{error}\nNothing was changed.") from None
         linked = study.entries.filter(submission__isnull=False).count()

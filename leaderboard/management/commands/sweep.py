@@ -25,9 +25,16 @@ from submissions.database import require_migrated
 
 log = structlog.get_logger(__name__)
 ROUND: dict[str, Callable[[], object]] = {
-    "work": sweep, "boards": build_due_boards, "studies": request_analyses, "judges": wake_judges, "mail": send_due_mail,
-    "texts": render_due, "pruning": prune_due, "storage": measure_storage_due, "processes": Process.forget,
-}  # fmt: skip
+    "work": sweep,
+    "boards": build_due_boards,
+    "studies": request_analyses,
+    "judges": wake_judges,
+    "mail": send_due_mail,
+    "texts": render_due,
+    "pruning": prune_due,
+    "storage": measure_storage_due,
+    "processes": Process.forget,
+}
 
 
 class Command(BaseCommand):
