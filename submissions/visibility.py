@@ -207,6 +207,11 @@ def hidden_ids(phase: Phase, now: datetime | None = None) -> frozenset[int]:
     return frozenset(phase.submissions.filter(hidden).values_list("pk", flat=True))
 
 
+def hidden_from(person: Person, phase: Phase) -> frozenset[int]:
+    """Entries of the phase that somebody is told nothing of: organizers know of all."""
+    return frozenset() if person.organizes else hidden_ids(phase, person.now)
+
+
 # --- conditions ------------------------------------------------------------------------------
 
 LOOKUPS: dict[str, Callable[[Any, Any], bool]] = {

@@ -16,9 +16,9 @@ from leaderboard.api.boards import board_place
 from leaderboard.lookup import study_of
 from leaderboard.models import Study
 from leaderboard.studies.summary import PlannedLook, Summary
-from leaderboard.views.studies import hidden_from, hidden_labels
 from submissions.api.common import ANYBODY, ERRORS, Page, PageQuery, Slug, newest_first
 from submissions.models import Phase
+from submissions.visibility import hidden_from
 
 router = Router(tags=["studies"], auth=ANYBODY)
 
@@ -101,7 +101,7 @@ def get_study(request: HttpRequest, challenge: Slug, phase: Slug, study: Slug) -
     row = study_of(place.phase, place.viewer.organizes, slug=study)
     done = {one.criterion: one.summary for one in row.analyses.all() if one.summary is not None}
     organizes = place.viewer.organizes
-    hidden = hidden_labels(row, hidden_from(place.phase, organizes))
+    hidden = row.hidden_labels(hidden_from(place.viewer, place.phase))
     analyses = {name: done[name].without(hidden).numbered(organizes) for name in row.in_order(done)}
     looks = {"planned_looks": row.planned_looks, "planned_answers": row.planned_answers}
     looks["looks"] = [look.told(hidden) for look in row.looks.all()]

@@ -30,6 +30,7 @@ from submissions.models import AuditEntry, Phase, Submission, User
 if TYPE_CHECKING:
     from leaderboard.models.analysis import StudyAnalysis
     from leaderboard.models.look import StudyLook
+    from leaderboard.studies.summary import Summary
 
 MAX_VOTES = 500_000
 BUNDLE = 1000
@@ -435,6 +436,15 @@ class Study(models.Model):
         """The analysis on boards: the leading criterion of those that are computed."""
         computed = {row.criterion: row for row in self.analyses.all() if row.summary is not None}
         return computed[self.leading(computed)] if computed else None
+
+    def hidden_labels(self, hidden_ids: Collection[int]) -> set[str]:
+        """Labels of these entries in the study."""
+        return {entry.label for entry in self.entries.all() if entry.submission_id in hidden_ids} if hidden_ids else set()
+
+    def main_summary(self, hidden_ids: Collection[int]) -> Summary | None:
+        """What the analysis on boards found, without these entries; None before there is one."""
+        analysis = self.main_analysis
+        return analysis.summary.without(self.hidden_labels(hidden_ids)) if analysis is not None and analysis.summary is not None else None
 
 
 # Columns of an answer that say under which conditions it was given, as `conditions` takes them.

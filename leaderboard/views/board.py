@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
-from typing import Any, Self
+from typing import Self
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -93,19 +92,45 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         return not_shown_yet(request, place, "board")
     audience = Snapshot.Audience.PUBLIC if request.GET.get("view") == "public" else audience_of(place.viewer)
     snapshot = Snapshot.current(place.phase, audience)
-    context = place.context("board") | table_context(request, place, snapshot) | standing_context(place) | values_context(place, snapshot)
+    context = place.context("board") | table_context(request, place, snapshot) | standing_context(place)
     # Asked of the clock, not of the snapshot: nothing is ranked anew when the moment of the freeze comes.
     context["frozen"] = audience == Snapshot.Audience.PUBLIC and place.phase.frozen_since(place.now) is not None
     context["stale"] = snapshot is not None and snapshot.revision < place.phase.board_revision
+
+    # Values of other versions of their metrics than this service computes, and how far it is with scoring them anew.
+    outdated = snapshot.batch.outdated() if snapshot is not None else []
+    latest = EvaluationBatch.latest(place.phase) if outdated else None
+    again = latest if latest is not None and latest.state == EvaluationBatch.State.BUILDING and not latest.outdated() else None
+    context |= {"outdated": sentences(outdated), "again": again.progress() if again else None}
     asking, closes = Study.objects.filter(phase=place.phase).asking_everybody(place.now), place.phase.closes_at
     days = (closes - place.now).days if closes is not None and closes > place.now else None
+
+    # The sentence that a pasted link of the board shows; none before the first ranking.
+    share_words, claim = "", context["claim"]
+    if snapshot is not None:
+        n, teams, front = snapshot.n_entries, snapshot.n_teams, snapshot.front
+        counts = f"{n:,} {'entry' if n == 1 else 'entries'} of {teams:,} team{'' if teams == 1 else 's'}."
+        if claim is not None and claim.ends is not None and claim.metrics is not None and claim.people is not None:
+            share_words = f"The metrics put {claim.metrics[0]} first; people prefer {claim.people[0]}. {counts}"
+        else:
+            share_words = f"{front.lead} {counts}" if front else counts
+
     context |= {
         "rate_url": reverse("rate", args=[asking[0].key]) if asking else "",
         "closes_in": days if days is not None and days <= YEAR else None,
-        "share_words": _share_words(context["claim"], snapshot),
+        "share_words": share_words,
         "table_url": reverse("snapshot_export", args=[challenge, phase, snapshot.digest, "csv"]) if snapshot else "",
     }
-    return remembering(request, place, render(request, "leaderboard/board.html", context))
+    response = render(request, "leaderboard/board.html", context)
+
+    # The columns that the address chose are kept in the browser; "usual" forgets them.
+    chosen = [slug for slug in request.GET.getlist("column")[:MAX_COLUMNS] if SLUG.fullmatch(slug)]
+    path = reverse("board", args=[challenge, phase])
+    if "usual" in chosen:
+        response.delete_cookie(columns_cookie(place.phase), path=path)
+    elif chosen:
+        response.set_cookie(columns_cookie(place.phase), ".".join(chosen), max_age=YEAR * 86_400, path=path, samesite="Lax")
+    return response
 
 
 def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> HttpResponse:
@@ -159,29 +184,6 @@ def columns_cookie(phase: Phase) -> str:
     return f"columns-{phase.pk}"
 
 
-def remembering(request: HttpRequest, place: PhasePlace, response: HttpResponse) -> HttpResponse:
-    """The page, with the columns that the address chose kept in the browser; "usual" forgets them."""
-    chosen = [slug for slug in request.GET.getlist("column")[:MAX_COLUMNS] if SLUG.fullmatch(slug)]
-    path = reverse("board", args=[place.challenge.slug, place.phase.slug])
-    if "usual" in chosen:
-        response.delete_cookie(columns_cookie(place.phase), path=path)
-    elif chosen:
-        response.set_cookie(columns_cookie(place.phase), ".".join(chosen), max_age=365 * 86_400, path=path, samesite="Lax")
-    return response
-
-
-def _share_words(claim: human_agreement.Claim | None, snapshot: Snapshot | None) -> str:
-    """The sentence that a pasted link of the board shows; empty before the first ranking."""
-    if snapshot is None:
-        return ""
-    n, teams = snapshot.n_entries, snapshot.n_teams
-    counts = f"{n:,} {'entry' if n == 1 else 'entries'} of {teams:,} team{'' if teams == 1 else 's'}."
-    if claim is not None and claim.ends is not None and claim.metrics is not None and claim.people is not None:
-        return f"The metrics put {claim.metrics[0]} first; people prefer {claim.people[0]}. {counts}"
-    front = snapshot.front
-    return f"{front.lead} {counts}" if front else counts
-
-
 def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | None) -> dict:
     """Context of the table; nothing of it before the first snapshot."""
     if snapshot is None:
@@ -224,7 +226,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
                 Head.of(request, rows, metric.slug, metric.higher_is_better),
                 evidence_url(place, metric) if metric.key else "",
                 people.head(metric.slug) if people else None,
-                _statement(metric),
+                weights.statement(registry.REGISTRY[metric.key], metric.params) if metric.key in registry.REGISTRY else "",
             )
             for metric in rows.shown
         ],
@@ -276,15 +278,6 @@ def rendered(
     return lines, popovers
 
 
-def values_context(place: PhasePlace, snapshot: Snapshot | None) -> dict:
-    """Which of the ranking's values are of other versions of their metrics than this service computes, and how far it is with
-    scoring them anew."""
-    outdated = snapshot.batch.outdated() if snapshot is not None else []
-    latest = EvaluationBatch.latest(place.phase) if outdated else None
-    again = latest if latest is not None and latest.state == EvaluationBatch.State.BUILDING and not latest.outdated() else None
-    return {"outdated": sentences(outdated), "again": again.progress() if again else None}
-
-
 @dataclass(frozen=True)
 class OrderRow:
     """Likeness of a metric's order and that of published means, beside the figure that the paper itself prints."""
@@ -292,12 +285,6 @@ class OrderRow:
     title: str
     rho: Figure
     printed: float | None
-
-
-def _statement(column: MetricColumn) -> str:
-    """Statement on the weights behind a column before its values are read."""
-    spec = registry.REGISTRY.get(column.key)
-    return weights.statement(spec, column.params) if spec else ""
 
 
 def evidence_url(place: PhasePlace, column: MetricColumn) -> str:
@@ -321,57 +308,52 @@ def page_numbers(page: int, n_pages: int) -> list[int | None]:
 
 
 def standing_context(place: PhasePlace) -> dict:
-    """The queue, the uploads the viewer's team has left, and its entries in progress."""
+    """The queue, the uploads the viewer's team has left, and its entries in progress: how far they are is None while unknown."""
     team = place.viewer.team_id
-    queued = list(_in_progress(place, team)[:MAX_QUEUED])
-    oldest = min((entry.received_at for entry in queued if entry.received_at), default=None)
-    own = [in_progress_row(entry, place.now) for entry in queued if team is not None and entry.team_id == team]
-    waiting = [entry for entry in queued if entry.status != Status.UPLOADING]
-    takes = place.phase.is_open(place.now) and not place.phase.is_imported
-    quota = place.phase.quota(team, place.now) if team is not None and takes else None
-    return {
-        "n_queued": len(waiting),
-        "oldest": (place.now - oldest).total_seconds() if oldest else None,
-        "own": own,
-        "quota": quota,
-        "team_id": team,
-    }
-
-
-def _in_progress(place: PhasePlace, team: int | None):
-    """Entries in progress, oldest first; how far they are is asked for the viewer's own only."""
     entries = Submission.objects.filter(phase=place.phase).in_progress().order_by("received_at", "id")
     entries = entries.filter(~Q(status=Status.UPLOADING) | Q(upload_expires_at__gt=place.now))
     if team is None:
-        return entries.only("id", "status", "received_at", "team_id")
-    parts = Part.objects.filter(evaluation__submission=OuterRef("pk"), evaluation__batch__state=EvaluationBatch.State.CURRENT)
-    parts = parts.order_by().values("evaluation__submission")
-    items = F("stop") - F("start")
-    started = Evaluation.objects.filter(submission=OuterRef("pk"), batch__state=EvaluationBatch.State.CURRENT)
+        queued = list(entries.only("id", "status", "received_at", "team_id")[:MAX_QUEUED])
+    else:
+        parts = Part.objects.filter(evaluation__submission=OuterRef("pk"), evaluation__batch__state=EvaluationBatch.State.CURRENT)
+        parts = parts.order_by().values("evaluation__submission")
+        items = F("stop") - F("start")
+        started = Evaluation.objects.filter(submission=OuterRef("pk"), batch__state=EvaluationBatch.State.CURRENT)
+        progress = {
+            "n_done": Subquery(parts.annotate(n=Sum(items, filter=Q(state=Part.State.DONE))).values("n"), output_field=IntegerField()),
+            "n_total": Subquery(parts.annotate(n=Sum(items)).values("n"), output_field=IntegerField()),
+            "begun_at": Subquery(started.values("started_at")[:1]),
+        }
+        # Only of the viewer's own is asked how far they are.
+        own_progress = {name: Case(When(team_id=team, then=query), default=None) for name, query in progress.items()}
+        queued = list(entries.annotate(**own_progress).select_related("team")[:MAX_QUEUED])
 
-    def own(query: Any):
-        return Case(When(team_id=team, then=query), default=None)
+    own = []
+    for entry in queued:
+        if team is None or entry.team_id != team:
+            continue
+        done, total, left = entry.n_done or 0, entry.n_total or 0, None
+        if entry.begun_at and 0 < done < total:
+            left = (place.now - entry.begun_at).total_seconds() * (total - done) / done
+        own.append(
+            {
+                "entry": entry,
+                "status": Status(entry.status).label,
+                "done": done,
+                "total": total,
+                "percent": round(100 * done / total) if total else None,
+                "seconds_left": left,
+            }
+        )
 
-    return entries.annotate(
-        n_done=own(Subquery(parts.annotate(n=Sum(items, filter=Q(state=Part.State.DONE))).values("n"), output_field=IntegerField())),
-        n_total=own(Subquery(parts.annotate(n=Sum(items)).values("n"), output_field=IntegerField())),
-        begun_at=own(Subquery(started.values("started_at")[:1])),
-    ).select_related("team")
-
-
-def in_progress_row(submission: Submission, now: datetime) -> dict:
-    """Progress of one entry, for its row: `percent` and `seconds_left` are None while unknown."""
-    done, total = submission.n_done or 0, submission.n_total or 0
-    left = None
-    if submission.begun_at and 0 < done < total:
-        left = (now - submission.begun_at).total_seconds() * (total - done) / done
+    oldest = min((entry.received_at for entry in queued if entry.received_at), default=None)
+    takes = place.phase.is_open(place.now) and not place.phase.is_imported
     return {
-        "entry": submission,
-        "status": Status(submission.status).label,
-        "done": done,
-        "total": total,
-        "percent": round(100 * done / total) if total else None,
-        "seconds_left": left,
+        "n_queued": sum(entry.status != Status.UPLOADING for entry in queued),
+        "oldest": (place.now - oldest).total_seconds() if oldest else None,
+        "own": own,
+        "quota": place.phase.quota(team, place.now) if team is not None and takes else None,
+        "team_id": team,
     }
 
 
@@ -385,25 +367,18 @@ def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
     made = snapshot.created_at
     board = snapshot.board
     phase = f"{place.phase.title} (figures imported from {board.imported.source})" if board.imported else place.phase.title
+
+    # The study that the table's agreement with people is of, and how many of its judgements are no more.
+    people, study = human_agreement.of_board(board), ""
+    if people is not None:
+        lines = (people.line(slug) for slug in people.columns)
+        study = f"{people.study.title}{' (made up)' if people.study.made_up else ''}, {people.basis}, {people.at:%Y-%m-%d}"
+        study += "".join(f"; {line.title}: {line.trained}" for line in lines if line is not None and line.trained)
+        study += f"; {human_agreement.withdrawn_words(snapshot.withdrawn)}" if snapshot.withdrawn else ""
+
     return exports.Caption(
-        f"{place.challenge.title}{made_up}",
-        phase,
-        snapshot.short,
-        f"{made:%Y-%m-%dT%H:%MZ}",
-        f"{settings.SITE_URL}{path}",
-        _study_words(human_agreement.of_board(board), snapshot.withdrawn),
+        f"{place.challenge.title}{made_up}", phase, snapshot.short, f"{made:%Y-%m-%dT%H:%MZ}", f"{settings.SITE_URL}{path}", study
     )
-
-
-def _study_words(found: human_agreement.People | None, withdrawn: int) -> str:
-    """Which study a table's agreement with people is of, and how many of its judgements are no more."""
-    if found is None:
-        return ""
-    made_up = " (made up)" if found.study.made_up else ""
-    lines = (found.line(slug) for slug in found.columns)
-    learnt = "".join(f"; {line.title}: {line.trained}" for line in lines if line is not None and line.trained)
-    since = f"; {human_agreement.withdrawn_words(withdrawn)}" if withdrawn else ""
-    return f"{found.study.title}{made_up}, {found.basis}, {found.at:%Y-%m-%d}{learnt}{since}"
 
 
 def citation(place: PhasePlace, snapshot: Snapshot) -> Citation:

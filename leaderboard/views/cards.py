@@ -15,11 +15,12 @@ from leaderboard.lookup import study_of
 from leaderboard.models import Snapshot
 from leaderboard.studies import metric_ranking, words
 from leaderboard.studies.metric_ranking import MADE_UP, source_of
+from leaderboard.views.compare import scored_entry
 from leaderboard.views.metric_studies import measured
 from leaderboard.views.share import NOBODY, Row, Sheet, sent
-from leaderboard.views.studies import hidden_from, hidden_labels, metric_titles
-from submissions.lookup import EntryPlace, entry_place, phase_place, row_number
-from submissions.models import Status
+from leaderboard.views.studies import metric_titles
+from submissions.lookup import EntryPlace, entry_place, phase_place
+from submissions.visibility import hidden_from
 
 MAX_ROWS = 3
 
@@ -64,12 +65,10 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     if not place.sees_board:
         raise Http404
     study = study_of(place.phase, False, slug=slug)
-    analysis = study.main_analysis
-    summary = analysis.summary if analysis is not None else None
+    summary = study.main_summary(hidden_from(place.viewer, place.phase))
     made_up = source_of(study) == MADE_UP
     if summary is None:
         return sent(Sheet(study.title, study.question, (), f"{place.challenge.title} · {place.phase.title}", made_up))
-    summary = summary.without(hidden_labels(study, hidden_from(place.phase, False)))
     said = words.sentences(summary, lines_of(summary, metric_titles(place.phase), study.noun))
     rows = []
     if summary.ordered:
@@ -115,9 +114,7 @@ def compare_card(request: HttpRequest, challenge: str, phase: str) -> HttpRespon
     asked = [request.GET.get("a", ""), request.GET.get("b", ""), *request.GET.getlist("with")[:MAX_ENTRIES]]
     entries: dict[int, EntryPlace] = {}
     for text in filter(None, asked):
-        found = entry_place(NOBODY, row_number(text))
-        if found.submission.phase_id != place.phase.pk or found.submission.status != Status.SCORED or not found.may("see_scores"):
-            raise Http404
+        found = scored_entry(NOBODY, place, text)
         entries[found.submission.pk] = found
     chosen = list(entries.values())[:MAX_ENTRIES]
     evaluations = [one for one in (current_evaluation(entry.submission) for entry in chosen) if one is not None]

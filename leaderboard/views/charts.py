@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from evaluation.models import EvaluationBatch, Score
-from leaderboard.boards.payload import Board, BoardEntry, MetricColumn
+from leaderboard.boards.payload import Board, MetricColumn
 from leaderboard.charts import boards
 from leaderboard.lookup import audience_of, not_shown_yet
 from leaderboard.models import Snapshot
@@ -54,69 +54,58 @@ def charts(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
 
 def _figures(place: PhasePlace, board: Board, metric: MetricColumn) -> list[dict]:
     said = boards.Metric(metric.title, metric.higher_is_better, metric.unit)
+    labels = [entry.name if board.imported else f"{entry.name} ({entry.team})" for entry in board.entries]
     figures = []
     if not place.phase.is_imported and (not place.phase.withhold_items or place.viewer.organizes):
+        # The vectors of the best entries, as many as a chart can hold.
         sees_reference = place.viewer.may("phase.see_reference", place.phase)
-        series, items = _series(board, metric, sees_reference)
-        figures.append(("Scores per item", "distributions", boards.distributions(said, series, items)))
+        best = [i for i in metric.order if metric.value[i] is not None][: boards.MAX_ENTRIES]
+        batch = EvaluationBatch.objects.select_related("reference").get(pk=board.batch)
+        ids = [board.entries[i].id for i in best]
+        scores = Score.objects.filter(evaluation__batch=batch, slug=metric.slug, evaluation__submission__in=ids).select_related(
+            "evaluation"
+        )
+        vectors = {score.evaluation.submission_id: score.values_shown(sees_reference) for score in scores}
+        series = []
+        for index in best:
+            values = vectors.get(board.entries[index].id)
+            if values is not None and len(values) == len(batch.item_ids):
+                series.append(boards.Series(labels[index], [None if math.isnan(v) else v for v in values.tolist()]))
+        figures.append(("Scores per item", "distributions", boards.distributions(said, series, batch.item_ids)))
+
     if not place.phase.is_imported:
-        points, baselines = _history(place, board, metric)
+        # Every entry that may be seen, whether or not it is the one that counts; a team's own of after the freeze are not the board's.
+        shown = ELIGIBLE if place.viewer.organizes else public_to(place.viewer, place.phase)
+        entries = Submission.objects.filter(shown, phase=place.phase, is_baseline=False)
+        rows = Score.objects.filter(evaluation__batch=board.batch, slug=metric.slug, evaluation__submission__in=entries)
+        recent = rows.order_by("-evaluation__submission__received_at").values_list(
+            "evaluation__submission__received_at",
+            "evaluation__submission__created_at",
+            "value",
+            "evaluation__submission__method_name",
+            "evaluation__submission__team__name",
+        )
+        points = [
+            boards.Point(received or created, value, f"{method} ({team})")
+            for received, created, value, method, team in recent[:MAX_RECORDED]
+        ]
+        values_by_entry = zip(board.entries, metric.value, strict=True)
+        baselines = [(entry.name, value) for entry, value in values_by_entry if entry.baseline and value is not None]
         figures.append(("The best score over time", "progress", boards.progress(said, points, baselines)))
+
     ranks = "Ranks" if place.phase.is_imported else "Ranks and their intervals"
-    labels = [entry.name if board.imported else _label(entry) for entry in board.entries]
-    rows = [boards.RankRow(labels[i], metric.rank[i], metric.rank_low[i], metric.rank_high[i]) for i in metric.order]
-    figures.append((ranks, "ranks", boards.rank_intervals(metric.title, rows)))
+    ranked = [boards.RankRow(labels[i], metric.rank[i], metric.rank_low[i], metric.rank_high[i]) for i in metric.order]
+    figures.append((ranks, "ranks", boards.rank_intervals(metric.title, ranked)))
+
+    # Of the ranked entries those that state what they cost, and how many do not.
     for title, name in (("Parameters", "parameters"), ("Seconds per item", "run_seconds")):
-        costs, n_silent = _costs(board, metric, name, labels)
+        costs, n_silent = [], 0
+        for index in (n for n, rank in enumerate(metric.rank) if rank is not None):
+            stated, value = getattr(board.entries[index], name), metric.value[index]
+            if stated and value is not None:
+                costs.append(boards.CostPoint(labels[index], float(stated), value, *metric.interval(index)))
+            else:
+                n_silent += 1
         if costs:
             figures.append((f"Score against {title.lower()}", f"cost-{name}", boards.cost(said, costs, title, n_silent)))
     return [{"title": title, "name": name, "figure": figure.to_dict()} for title, name, figure in figures]
-
-
-def _costs(board: Board, metric: MetricColumn, name: str, labels: list[str]) -> tuple[list[boards.CostPoint], int]:
-    """The ranked entries that state that cost, and how many state nothing."""
-    ranked = [n for n, rank in enumerate(metric.rank) if rank is not None]
-    points = []
-    for n in ranked:
-        stated, value = getattr(board.entries[n], name), metric.value[n]
-        if stated and value is not None:
-            points.append(boards.CostPoint(labels[n], float(stated), value, *metric.interval(n)))
-    return points, len(ranked) - len(points)
-
-
-def _label(entry: BoardEntry) -> str:
-    return f"{entry.name} ({entry.team})"
-
-
-def _series(board: Board, metric: MetricColumn, sees_reference: bool) -> tuple[list[boards.Series], list[str]]:
-    """The vectors of the best entries, as many as a chart can hold."""
-    entries = board.entries
-    best = [i for i in metric.order if metric.value[i] is not None][: boards.MAX_ENTRIES]
-    batch = EvaluationBatch.objects.select_related("reference").get(pk=board.batch)
-    items = batch.item_ids
-    scores = Score.objects.filter(
-        evaluation__batch=batch, slug=metric.slug, evaluation__submission__in=[entries[i].id for i in best]
-    ).select_related("evaluation")
-    vectors = {score.evaluation.submission_id: score.values_shown(sees_reference) for score in scores}
-    series = []
-    for index in best:
-        values = vectors.get(entries[index].id)
-        if values is not None and len(values) == len(items):
-            series.append(boards.Series(_label(entries[index]), [None if math.isnan(v) else v for v in values.tolist()]))
-    return series, items
-
-
-def _history(place: PhasePlace, board: Board, metric: MetricColumn) -> tuple[list[boards.Point], list[tuple[str, float]]]:
-    """Every entry that may be seen, whether or not it is the one that counts, and the baselines."""
-    # A team's own entries of after the freeze are not the board's.
-    shown = ELIGIBLE if place.viewer.organizes else public_to(place.viewer, place.phase)
-    entries = Submission.objects.filter(shown, phase=place.phase, is_baseline=False)
-    rows = Score.objects.filter(evaluation__batch=board.batch, slug=metric.slug, evaluation__submission__in=entries)
-    names: tuple[str, ...] = ("evaluation__submission__received_at", "evaluation__submission__created_at", "value")
-    names += ("evaluation__submission__method_name", "evaluation__submission__team__name")
-    recent = rows.order_by("-evaluation__submission__received_at").values_list(*names)[:MAX_RECORDED]
-    points = [boards.Point(received or created, value, f"{method} ({team})") for received, created, value, method, team in recent]
-    baselines = [
-        (entry.name, value) for entry, value in zip(board.entries, metric.value, strict=True) if entry.baseline and value is not None
-    ]
-    return points, baselines

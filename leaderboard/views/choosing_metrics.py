@@ -165,95 +165,72 @@ def _part(place: PhasePlace, snapshot: Snapshot, agreement: Agreement, by: str, 
     context |= {"coefficients": COEFFICIENTS, "by": by, "coefficient": COEFFICIENTS[by], "rule": rule_words(snapshot.board)}
     context |= {"few": agreement.n < FEW, "together": TOGETHER}
     if agreement.n > 1:
-        context |= {"groups": _groups(agreement), "rows": _matrix_rows(agreement, by)}
+        tau, groups = agreement.matrix.tau, []
+        for number, members in enumerate(agreement.matrix.groups):
+            means = [tau[a, b] for a in members for b in members if a < b]
+            titles, middle = [agreement.metrics[index].title for index in members], agreement.metrics[centre(tau, members)].title
+            groups.append(MetricGroup(letter(number), titles, middle, sum(means) / len(means) if means else None))
+
+        # The matrix in the order of the groups.
+        values = tau if by == "tau" else agreement.matrix.rho
+        order = [(number, index) for number, members in enumerate(agreement.matrix.groups) for index in members]
+        begins = [place > 0 and order[place - 1][0] != number for place, (number, _) in enumerate(order)]
+        rows = []
+        for (number, index), starts in zip(order, begins, strict=True):
+            cells = [
+                MatrixCell(float(values[index, column]), index == column, other == number, begin)
+                for (other, column), begin in zip(order, begins, strict=True)
+            ]
+            rows.append(MatrixRow(agreement.metrics[index], letter(number), starts, cells))
+        context |= {"groups": groups, "rows": rows}
+
     if agreement.variants and agreement.n > 1:
-        turned = [([_title(agreement.variants[n]) for n in flip.variants], flip) for flip in agreement.flips]
-        flips = [FlipRow(agreement.entries[flip.above], agreement.entries[flip.below], titles) for titles, flip in turned]
-        context |= {"variants": _variants(agreement), "table": _table(agreement), "flips": flips, "figure": _figure(agreement)}
-        context |= {"first": _first_places(agreement), "most_rows": MAX_ROWS}
+        board = agreement.variants[0].ranks
+        titles = [
+            f"without {variant.title}"
+            if variant.kind == "without"
+            else f"{variant.title} alone"
+            if variant.kind == "metric"
+            else variant.title
+            for variant in agreement.variants
+        ]
+        # The compared entries' names, with the team where two have the same one.
+        compared = {index: agreement.entries[index] for index in agreement.order}
+        counts = Counter(entry.name for entry in compared.values())
+        names = {index: entry.name if counts[entry.name] == 1 else f"{entry.name} ({entry.team})" for index, entry in compared.items()}
+
+        variants = []
+        for variant, title in zip(agreement.variants, titles, strict=True):
+            first = [names[index] for index in agreement.order if variant.ranks[index] == 1]
+            same = variant.kind == "board" or all((variant.ranks[i] == 1) == (board[i] == 1) for i in agreement.order)
+            variants.append(VariantRow(variant, title, first, same))
+
+        table = []
+        for index in agreement.order[:MAX_ROWS]:
+            ranks = [variant.ranks[index] for variant in agreement.variants]
+            known, own = [rank for rank in ranks if rank is not None], ranks[0] or 0
+            places = [Place(rank, 0 if rank is None else own - rank) for rank in ranks[1:]]
+            table.append(RanksRow(agreement.entries[index], own, min(known), max(known), places))
+
+        flips = [
+            FlipRow(agreement.entries[flip.above], agreement.entries[flip.below], [titles[n] for n in flip.variants])
+            for flip in agreement.flips
+        ]
+        wins = [(sum(variant.ranks[index] == 1 for variant in agreement.variants), index) for index in agreement.order]
+        often = sorted(((count, index) for count, index in wins if count), key=lambda pair: -pair[0])
+        drawn = agreement.order[: variant_charts.MAX_LINES]
+        lines = [[variant.ranks[index] for variant in agreement.variants] for index in drawn]
+        context |= {
+            "variants": variants,
+            "table": table,
+            "flips": flips,
+            "figure": variant_charts.bumps(titles, [names[index] for index in drawn], lines, agreement.n).to_dict(),
+            "first": [FirstPlaces(agreement.entries[index], count) for count, index in often[:5]],
+            "most_rows": MAX_ROWS,
+        }
     return render_to_string("leaderboard/parts/choosing.html", context), bool(context.get("figure", {}).get("data"))
 
 
 def letter(number: int) -> str:
     """A, B, ..., Z, AA, ... for groups of metrics."""
     return ("" if number < 26 else letter(number // 26 - 1)) + chr(65 + number % 26)
-
-
-def _labels(found: Agreement) -> dict[int, str]:
-    """The compared entries' names, with the team where two have the same one."""
-    names = Counter(found.entries[index].name for index in found.order)
-    entries = {index: found.entries[index] for index in found.order}
-    return {index: entry.name if names[entry.name] == 1 else f"{entry.name} ({entry.team})" for index, entry in entries.items()}
-
-
-def _groups(found: Agreement) -> list[MetricGroup]:
-    groups = []
-    for number, members in enumerate(found.matrix.groups):
-        means = [found.matrix.tau[a, b] for a in members for b in members if a < b]
-        groups.append(
-            MetricGroup(
-                letter(number),
-                [found.metrics[index].title for index in members],
-                found.metrics[centre(found.matrix.tau, members)].title,
-                sum(means) / len(means) if means else None,
-            )
-        )
-    return groups
-
-
-def _matrix_rows(found: Agreement, by: str) -> list[MatrixRow]:
-    """The matrix in the order of the groups."""
-    values = found.matrix.tau if by == "tau" else found.matrix.rho
-    order = [(number, index) for number, members in enumerate(found.matrix.groups) for index in members]
-    begins = [place > 0 and order[place - 1][0] != number for place, (number, _) in enumerate(order)]
-    rows = []
-    for (number, index), starts in zip(order, begins, strict=True):
-        cells = [
-            MatrixCell(float(values[index, column]), index == column, other == number, begin)
-            for (other, column), begin in zip(order, begins, strict=True)
-        ]
-        rows.append(MatrixRow(found.metrics[index], letter(number), starts, cells))
-    return rows
-
-
-def _variants(agreement: Agreement) -> list[VariantRow]:
-    rows, names = [], _labels(agreement)
-    for variant in agreement.variants:
-        first = [names[index] for index in agreement.order if variant.ranks[index] == 1]
-        same = variant.kind == "board" or all((variant.ranks[i] == 1) == (agreement.variants[0].ranks[i] == 1) for i in agreement.order)
-        rows.append(VariantRow(variant, _title(variant), first, same))
-    return rows
-
-
-def _title(variant: RankingVariant) -> str:
-    return (
-        f"without {variant.title}" if variant.kind == "without" else f"{variant.title} alone" if variant.kind == "metric" else variant.title
-    )
-
-
-def _table(found: Agreement) -> list[RanksRow]:
-    """The first entries of the board with their ranks under every variant."""
-    rows = []
-    for index in found.order[:MAX_ROWS]:
-        ranks = [variant.ranks[index] for variant in found.variants]
-        known = [rank for rank in ranks if rank is not None]
-        board = ranks[0] or 0
-        places = [Place(rank, 0 if rank is None else board - rank) for rank in ranks[1:]]
-        rows.append(RanksRow(found.entries[index], board, min(known), max(known), places))
-    return rows
-
-
-def _first_places(agreement: Agreement) -> list[FirstPlaces]:
-    """Who comes first under how many variants, most often first."""
-    counts = [(sum(variant.ranks[index] == 1 for variant in agreement.variants), index) for index in agreement.order]
-    often = sorted(((count, index) for count, index in counts if count), key=lambda pair: -pair[0])
-    return [FirstPlaces(agreement.entries[index], count) for count, index in often[:5]]
-
-
-def _figure(agreement: Agreement) -> dict[str, Any]:
-    drawn = agreement.order[: variant_charts.MAX_LINES]
-    ranks = [[variant.ranks[index] for variant in agreement.variants] for index in drawn]
-    names = _labels(agreement)
-    return variant_charts.bumps(
-        [_title(variant) for variant in agreement.variants], [names[index] for index in drawn], ranks, agreement.n
-    ).to_dict()

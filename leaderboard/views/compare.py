@@ -4,10 +4,11 @@ brackets, and every pair."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from django.http import Http404, HttpRequest, HttpResponse
@@ -17,7 +18,6 @@ from evaluation.models import Evaluation, PictureRun
 from leaderboard.boards import certainty
 from leaderboard.boards.digits import NONE, Rounded, rounded
 from leaderboard.boards.lineup import MAX_ENTRIES, LineupPair, lineup, of_board
-from leaderboard.boards.payload import Board
 from leaderboard.boards.scorecard import Result, current_evaluation, results
 from leaderboard.charts import boards
 from leaderboard.kinds import KINDS
@@ -27,10 +27,10 @@ from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
 from leaderboard.studies.summary import Summary
 from leaderboard.studies.words import duel_brief, duel_words
 from leaderboard.viewer import render_scene
-from leaderboard.views.studies import hidden_from, hidden_labels, seen
+from leaderboard.views.studies import seen
 from submissions.lookup import EntryPlace, PhasePlace, entry_place, phase_place, row_number
 from submissions.models import Status, Submission
-from submissions.visibility import own
+from submissions.visibility import hidden_from, own
 
 LETTERS = "ABCDEF"
 MAX_CHOICES = 300  # entries offered in the two lists
@@ -84,44 +84,48 @@ class Comparison:
 def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """Choose entries, then see them compared: `a` and `b`, and any others as `with`."""
     place = phase_place(request.user, challenge, phase)
-    a, b = (_entry(request, place, request.GET.get(name, "")) for name in ("a", "b"))
-    more = [_entry(request, place, asked) for asked in request.GET.getlist("with")[:MAX_ENTRIES]]
+    asked = [request.GET.get("a", ""), request.GET.get("b", ""), *request.GET.getlist("with")[:MAX_ENTRIES]]
+    a, b, *more = [scored_entry(request.user, place, text) if text else None for text in asked]
     if not place.sees_board and place.viewer.team_id is None:
         return not_shown_yet(request, place, "compare")
     entries = {one.submission.pk: one for one in (a, b, *more) if one is not None}
     chosen = list(entries.values())[:MAX_ENTRIES]
-    context = place.context("compare") | {"choices": _choices(place), "a": a, "b": b, "letters": LETTERS, "max_entries": MAX_ENTRIES}
+
+    # Entries to choose from: those of the newest ranking, best first, and the viewer's own.
+    choices = []
+    if place.sees_board:
+        snapshot = Snapshot.current(place.phase, audience_of(place.viewer))
+        board = snapshot.board if snapshot else None
+        best = [board.entries[index] for index in board.overall.order[:MAX_CHOICES]] if board else []
+        choices = [{"id": entry.id, "name": entry.name, "team": entry.team, "number": entry.number} for entry in best]
+    if place.viewer.team_id is not None:
+        there = {one["id"] for one in choices}
+        rest = Submission.objects.filter(own(place.viewer), phase=place.phase, status=Status.SCORED).exclude(pk__in=there)
+        for it in rest.select_related("team")[:MAX_CHOICES]:
+            choices.append({"id": it.pk, "name": it.method_name, "team": it.team.name, "number": it.number})
+
+    context = place.context("compare") | {"choices": choices, "a": a, "b": b, "letters": LETTERS, "max_entries": MAX_ENTRIES}
     if len(chosen) > 2:
         context |= {"a": chosen[0], "b": chosen[1], "others": chosen[2:]} | _several(request, place, chosen)
     elif a and b:
-        context |= _compared(request, a, b) | {"judged": _judged(place, a, b)}
+        context |= _two(request, place, a, b)
     return render(request, "leaderboard/compare.html", context)
 
 
-def _entry(request: HttpRequest, place: PhasePlace, asked: str) -> EntryPlace | None:
-    """The entry that is asked for; Http404 where its scores are not to be seen."""
-    if not asked:
-        return None
-    found = entry_place(request.user, row_number(asked))
+def scored_entry(user: Any, place: PhasePlace, asked: str) -> EntryPlace:
+    """The phase's entry that an address asks for; Http404 where its scores are not to be seen."""
+    found = entry_place(user, row_number(asked))
     if found.submission.phase_id != place.phase.pk or found.submission.status != Status.SCORED or not found.may("see_scores"):
         raise Http404
     return found
 
 
-def _choices(place: PhasePlace) -> list[dict]:
-    """Entries to choose from: those of the newest ranking, best first, and the viewer's own."""
-    found = []
-    if place.sees_board:
-        snapshot = Snapshot.current(place.phase, audience_of(place.viewer))
-        board = snapshot.board if snapshot else None
-        best = [board.entries[index] for index in board.overall.order[:MAX_CHOICES]] if board else []
-        found = [{"id": entry.id, "name": entry.name, "team": entry.team, "number": entry.number} for entry in best]
-    if place.viewer.team_id is not None:
-        there = {one["id"] for one in found}
-        rest = Submission.objects.filter(own(place.viewer), phase=place.phase, status=Status.SCORED).exclude(pk__in=there)
-        for it in rest.select_related("team")[:MAX_CHOICES]:
-            found.append({"id": it.pk, "name": it.method_name, "team": it.team.name, "number": it.number})
-    return found
+def _summaries(place: PhasePlace) -> Iterator[tuple[Study, Summary]]:
+    """What the studies found that the viewer may see, the newest first."""
+    hidden_ids = hidden_from(place.viewer, place.phase)
+    for study in seen(place) if place.sees_board else ():
+        if (summary := study.main_summary(hidden_ids)) is not None:
+            yield study, summary
 
 
 @dataclass(frozen=True)
@@ -159,8 +163,15 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) 
         return context
     shown = next((one for one in metrics if one.metric.slug == request.GET.get("metric")), None)
     shown = shown or next((one for one in metrics if one.metric.is_primary), metrics[0])
-    study, summary = _study_of(place, chosen)
-    label_of = {pk: label for label, pk in summary.entries.items()} if summary is not None else {}
+
+    # The newest study that says of any two of the entries how often people would pick one.
+    ids = {one.submission.pk for one in chosen}
+    study, summary, label_of = None, None, {}
+    for one_study, found in _summaries(place):
+        labels_of_study = {pk: label for label, pk in found.entries.items() if pk in ids}
+        if any(duel_brief(found, *pair) for pair in combinations(labels_of_study.values(), 2)):
+            study, summary, label_of = one_study, found, labels_of_study
+            break
     pairs = []
     for pair in shown.pairs:
         one, other = chosen[pair.first].submission, chosen[pair.second].submission
@@ -175,76 +186,94 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) 
     return context
 
 
-def _study_of(place: PhasePlace, chosen: list[EntryPlace]) -> tuple[Study | None, Summary | None]:
-    """The newest study that the viewer may see and that says of any two of the entries how often people would pick one."""
-    if not place.sees_board:
-        return None, None
-    ids, hidden_ids = {one.submission.pk for one in chosen}, hidden_from(place.phase, place.viewer.organizes)
-    for study in seen(place):
-        analysis = study.main_analysis
-        if analysis is None or analysis.summary is None:
-            continue
-        summary = analysis.summary.without(hidden_labels(study, hidden_ids))
-        labels = [label for label, pk in summary.entries.items() if pk in ids]
-        if any(duel_brief(summary, one, other) for one, other in combinations(labels, 2)):
-            return study, summary
-    return None, None
-
-
-def _compared(request: HttpRequest, a: EntryPlace, b: EntryPlace) -> dict:
+def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) -> dict:
+    """Context of two entries."""
     first, second = current_evaluation(a.submission), current_evaluation(b.submission)
     if first is None or second is None:
         raise Http404
+    challenge = place.challenge
     sees_items = a.may("see_items") and b.may("see_items")
-    snapshot = Snapshot.current(a.submission.phase, audience_of(a.viewer)) if a.phase_place.sees_board else None
-    comparisons = _comparisons(first, second, sees_items, snapshot.board if snapshot else None)
+    snapshot = Snapshot.current(place.phase, audience_of(place.viewer)) if place.sees_board else None
+    board = snapshot.board if snapshot else None
+    columns = {(metric.slug, metric.fingerprint): metric for metric in board.metrics} if board else {}
+    at = [board.index_of(one.submission.pk) if board else None for one in (a, b)]
+    unit = certainty.Unit.of(first.batch.groups, challenge)
+
+    # Every metric that both have under the same definition, with the paired test over the reference's groups.
+    comparisons, theirs = [], {result.slug: result for result in results(second, None)}
+    for result in results(first, None):
+        other = theirs.get(result.slug)
+        if other is None or other.score.fingerprint != result.score.fingerprint:
+            continue
+        test, left, right = None, result.score.values, other.score.values
+        if sees_items and len(left) == len(right) > 0:
+            units = unit_matrix(np.stack([left, right]), first.batch.reference.groups, result.spec.level)
+            if not np.isnan(units).all():  # as one value of the whole set is: nothing to compare
+                test = _cached_test(units[0].tobytes(), units[1].tobytes(), result.spec.higher_is_better)
+        column = columns.get((result.slug, result.score.fingerprint))
+        p = column.pair_p(at[0], at[1]) if column and sees_items and at[0] is not None and at[1] is not None else None
+        gap = of_board(board, column, a.submission.pk, b.submission.pk, unit.noun)[1]
+        comparisons.append(Comparison(result, other, test, p, unit, gap))
+
+    # People's verdicts on the two, study by study.
+    judged = []
+    for study, summary in _summaries(place):
+        label_of = {pk: label for label, pk in summary.entries.items()}
+        if a.submission.pk != b.submission.pk and {a.submission.pk, b.submission.pk} <= label_of.keys():
+            said = duel_words(summary, label_of[a.submission.pk], label_of[b.submission.pk], study.noun)
+            judged.append({"study": study, "said": said})
+
     context: dict = {
         "comparisons": comparisons,
         "sees_items": sees_items,
         "shape": certainty.SENTENCES["shape"],
         "any_tested": any(one.paired is not None and one.paired.p_value is not None for one in comparisons),
         "any_on_board": any(one.on_board for one in comparisons),
-        "units": certainty.plural(comparisons[0].unit.noun) if comparisons else "",
+        "units": certainty.plural(unit.noun) if comparisons else "",
+        "judged": judged,
     }
     if not comparisons or not sees_items:
         return context
+
+    # One metric item by item, the greatest difference first, items without one last.
     chosen = next((c for c in comparisons if c.a.slug == request.GET.get("metric")), None)
     chosen = chosen or next((c for c in comparisons if c.a.metric.is_primary), comparisons[0])
-    figure, names, left, right = _per_item(first, chosen, a, b, a.viewer.may("phase.see_reference", a.submission.phase))
-    order = sorted(range(len(names)), key=lambda i: _gap(left[i], right[i]))
-    item = request.GET.get("item")
-    sees_geometry = a.may("see_geometry") and b.may("see_geometry")
-    if a.submission.phase.challenge.kind.images:
-        view = item if item in names else (names[order[0]] if order else None)
-        context |= _pictures([("A", a, first), ("B", b, second)], view) if view else {}
+    names, sees_reference = first.batch.reference.item_ids, place.viewer.may("phase.see_reference", place.phase)
+    values = [[None if math.isnan(v) else v for v in one.score.values_shown(sees_reference).tolist()] for one in (chosen.a, chosen.b)]
+    figure = boards.differences(
+        boards.Metric(chosen.a.metric.title, chosen.a.spec.higher_is_better, chosen.a.spec.unit),
+        boards.Series(f"A {a.submission.method_name}", values[0]),
+        boards.Series(f"B {b.submission.method_name}", values[1]),
+        names,
+        chosen.paired,
+        noun=challenge.item_noun,
+    )
+    gaps = [None if x is None or y is None else x - y for x, y in zip(*values, strict=True)]
+    order = sorted(range(len(names)), key=lambda i: math.inf if (gap := gaps[i]) is None else -abs(gap))
+    rows = []
+    for index in order[:MAX_ITEMS]:
+        x, y, better = values[0][index], values[1][index], ""
+        if x is not None and y is not None:
+            is_equal = abs(x - y) <= 1e-12 * max(1, abs(x))
+            better = "equal" if is_equal else "A" if (x > y) == chosen.a.spec.higher_is_better else "B"
+        cells = [{"value": v, "text": rounded(v).text} for v in (x, y, gaps[index])]
+        rows.append({"item": names[index], "values": cells, "better": better})
+
+    asked = request.GET.get("item")
+    item = asked if asked in names else names[order[0]] if order else None
+    if challenge.kind.images and item:
+        context |= _pictures([("A", a, first), ("B", b, second)], item)
     return context | {
         "shown": chosen,
         "figure": figure.to_dict(),
-        "items": _item_rows(chosen, names, left, right, order),
+        "items": rows,
         "n_items": len(names),
-        "items_noun": certainty.plural(a.submission.phase.challenge.item_noun),
-        "shown_as": KINDS[a.submission.phase.challenge.family],
-        "sees_geometry": sees_geometry,
-        "item": item if item in names else (names[order[0]] if order else None),
+        "items_noun": certainty.plural(challenge.item_noun),
+        "shown_as": KINDS[challenge.family],
+        "sees_geometry": a.may("see_geometry") and b.may("see_geometry"),
+        "item": item,
         "names": names,
     }
-
-
-def _judged(place: PhasePlace, a: EntryPlace, b: EntryPlace) -> list[dict]:
-    """People's verdicts on the two, study by study, the newest first: of those that the viewer may see, and that have both."""
-    if not place.sees_board:
-        return []
-    found, hidden_ids = [], hidden_from(place.phase, place.viewer.organizes)
-    for study in seen(place):
-        analysis = study.main_analysis
-        if analysis is None or analysis.summary is None:
-            continue
-        summary = analysis.summary.without(hidden_labels(study, hidden_ids))
-        label_of = {pk: label for label, pk in summary.entries.items()}
-        if a.submission.pk != b.submission.pk and {a.submission.pk, b.submission.pk} <= label_of.keys():
-            said = duel_words(summary, label_of[a.submission.pk], label_of[b.submission.pk], study.noun)
-            found.append({"study": study, "said": said})
-    return found
 
 
 def _pictures(entries: Sequence[tuple[str, EntryPlace, Evaluation]], item: str) -> dict:
@@ -262,62 +291,7 @@ def _pictures(entries: Sequence[tuple[str, EntryPlace, Evaluation]], item: str) 
     return {"sides": sides, "is_making": bool(waiting), "making": waiting, **render_scene.SCALES}
 
 
-def _comparisons(first: Evaluation, second: Evaluation, sees_items: bool, board: Board | None) -> list[Comparison]:
-    theirs = {result.slug: result for result in results(second, None)}
-    columns = {(metric.slug, metric.fingerprint): metric for metric in board.metrics} if board else {}
-    a, b = (board.index_of(evaluation.submission_id) if board else None for evaluation in (first, second))
-    found, unit = [], certainty.Unit.of(first.batch.groups, first.batch.phase.challenge)
-    for result in results(first, None):
-        other = theirs.get(result.slug)
-        if other is None or other.score.fingerprint != result.score.fingerprint:
-            continue
-        test = _test(first, result, other) if sees_items else None
-        column = columns.get((result.slug, result.score.fingerprint))
-        p = column.pair_p(a, b) if column and sees_items and a is not None and b is not None else None
-        gap = of_board(board, column, first.submission_id, second.submission_id, unit.noun)[1]
-        found.append(Comparison(result, other, test, p, unit, gap))
-    return found
-
-
-def _test(evaluation: Evaluation, a: Result, b: Result) -> Paired | None:
-    """The paired test over the reference's groups."""
-    left, right = a.score.values, b.score.values
-    if len(left) != len(right) or not len(left):
-        return None
-    units = unit_matrix(np.stack([left, right]), evaluation.batch.reference.groups, a.spec.level)
-    if np.isnan(units).all():
-        return None  # one value of the whole set: nothing to compare
-    return _cached_test(units[0].tobytes(), units[1].tobytes(), a.spec.higher_is_better)
-
-
 @lru_cache(maxsize=512)
 def _cached_test(left: bytes, right: bytes, higher_is_better: bool) -> Paired:
     """The test of two float64 vectors, given as the bytes that it depends on."""
     return paired(np.frombuffer(left).tolist(), np.frombuffer(right).tolist(), higher_is_better)
-
-
-def _per_item(evaluation: Evaluation, chosen: Comparison, a: EntryPlace, b: EntryPlace, sees_reference: bool):
-    names = evaluation.batch.reference.item_ids
-    left, right = ([None if math.isnan(v) else v for v in r.score.values_shown(sees_reference).tolist()] for r in (chosen.a, chosen.b))
-    metric = boards.Metric(chosen.a.metric.title, chosen.a.spec.higher_is_better, chosen.a.spec.unit)
-    noun = a.submission.phase.challenge.item_noun
-    one, two = f"A {a.submission.method_name}", f"B {b.submission.method_name}"
-    figure = boards.differences(metric, boards.Series(one, left), boards.Series(two, right), names, chosen.paired, noun=noun)
-    return figure, names, left, right
-
-
-def _gap(left: float | None, right: float | None) -> float:
-    """For sorting: the greatest difference first, pairs without one last."""
-    return math.inf if left is None or right is None else -abs(left - right)
-
-
-def _item_rows(chosen: Comparison, names: list[str], left: list, right: list, order: list[int]) -> list[dict]:
-    higher = chosen.a.spec.higher_is_better
-    found = []
-    for index in order[:MAX_ITEMS]:
-        x, y = left[index], right[index]
-        gap = None if x is None or y is None else x - y
-        better = "" if gap is None else "equal" if abs(gap) <= 1e-12 * max(1, abs(x)) else "A" if (gap > 0) == higher else "B"
-        values = [{"value": v, "text": rounded(v).text} for v in (x, y, gap)]
-        found.append({"item": names[index], "values": values, "better": better})
-    return found

@@ -19,8 +19,8 @@ from evaluation.result_tables import spec_of
 from evaluation.work.progress import standing
 from leaderboard.boards import build, certainty, reading
 from leaderboard.boards.digits import rounded
-from leaderboard.boards.human_agreement import People, of_board
-from leaderboard.boards.payload import Board, MetricColumn
+from leaderboard.boards.human_agreement import of_board
+from leaderboard.boards.payload import Board
 from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, results
 from leaderboard.lookup import audience_of, page_number
 from leaderboard.models import Snapshot, read_board
@@ -29,12 +29,11 @@ from leaderboard.stats.votes import FEW
 from leaderboard.viewer import render_scene
 from leaderboard.views.board import page_numbers
 from leaderboard.views.gallery import gallery
-from leaderboard.views.studies import hidden_from, hidden_labels
 from submissions.forms import EntryForm
 from submissions.lookup import EntryPlace, entry_place
 from submissions.models import Status, Submission
 from submissions.permissions import allowed
-from submissions.visibility import visible_entries
+from submissions.visibility import hidden_from, visible_entries
 
 ITEMS_PER_PAGE = 100
 MOST_TRIES = 20  # of a team, the newest
@@ -72,10 +71,68 @@ SENTENCES = {
 def entry(request: HttpRequest, pk: int) -> HttpResponse:
     """Everything about one entry that this viewer may see."""
     place = entry_place(request.user, pk)
+    submission, phase = place.submission, place.submission.phase
     context = base_context(place) | progress_context(place)
-    evaluation = current_evaluation(place.submission)
-    if place.submission.status == Status.SCORED and evaluation and place.may("see_scores"):
-        context |= _scores_context(request, place, evaluation)
+    evaluation = current_evaluation(submission)
+    if submission.status != Status.SCORED or not evaluation or not place.may("see_scores"):
+        return render(request, "leaderboard/entry.html", context)
+
+    snapshot = Snapshot.current(phase, audience_of(place.viewer)) if place.phase_place.sees_board else None
+    board = snapshot.board if snapshot else None
+    scored, waiting = results(evaluation, board), evaluation.waiting()
+    index = board.index_of(submission.pk) if board else None
+    context |= {
+        "results": scored,
+        "waiting": waiting,
+        "evaluation": evaluation,
+        "has_micro": any(result.score.extra for result in scored),
+        "certainty": _certainty(evaluation, scored, snapshot, index),
+        "unranked": _unranked(place, board, index),
+        "units": certainty.plural(certainty.Unit.of(evaluation.batch.groups, phase.challenge).noun),
+        "tries": _tries(place, board),
+    }
+    if waiting:
+        titles = ", ".join(metric["title"] for metric in waiting)
+        context["sentence"] = f"Its items are scored, but for {titles}: that waits until the phase is re-evaluated with a newer version."
+
+    if board is not None and index is not None:
+        duels, people = _duels(place, board), of_board(board)
+        why = people.found.why if people is not None else ""
+        context |= {
+            "people": people,
+            "people_early": f"Too early to say what people prefer. {why}" if why.startswith(FEW) else "",
+            "people_url": reverse("study", args=[phase.challenge.slug, board.phase.slug, people.study.slug]) if people else "",
+            "board_noun": board.resampled,
+            "primary_title": board.primary.title if board.primary else "",
+            "reading": reading.reading(board, index),
+            "strips": reading.strips(board, index),
+            "duels": duels,
+            "above": _above(place, evaluation, board, index, duels),
+            "explanation": board.overall.explanation[index],
+            "has_badge": allowed(AnonymousUser(), "phase.see_board", phase) and allowed(AnonymousUser(), "submission.see", submission),
+        }
+
+    if place.may("see_items"):
+        sees_reference = place.viewer.may("phase.see_reference", phase)
+        table = ItemTable(evaluation, scored, request.GET.get("sort", ""), request.GET.get("order") == "best", sees_reference)
+        usual = table if table.sort != "item" and not table.best_first else ItemTable(evaluation, scored, sees_reference=sees_reference)
+        n_pages = max(1, math.ceil(len(table.ids) / ITEMS_PER_PAGE))
+        page = min(page_number(request), n_pages)
+        start = (page - 1) * ITEMS_PER_PAGE
+        context |= {
+            "table": table,
+            "items": table.rows(start, start + ITEMS_PER_PAGE),
+            "n_items": len(table.ids),
+            "pages": page_numbers(page, n_pages),
+            "page": page,
+            "gallery": gallery(place, evaluation, usual),
+        }
+        if evaluation.diagnosis:
+            title, words = DIAGNOSES[evaluation.diagnosis]
+            words = words.format(items=certainty.plural(phase.challenge.item_noun), unit=phase.unit)
+            context["diagnosis"] = Diagnosis(evaluation.diagnosis, title, words)
+        if phase.challenge.kind.images:
+            context["scenes"] = render_scene.scenes(evaluation)
     return render(request, "leaderboard/entry.html", context)
 
 
@@ -121,57 +178,6 @@ def progress_context(place: EntryPlace) -> dict:
     }
 
 
-def _scores_context(request: HttpRequest, place: EntryPlace, evaluation: Evaluation) -> dict:
-    snapshot = Snapshot.current(place.submission.phase, audience_of(place.viewer)) if place.phase_place.sees_board else None
-    board = snapshot.board if snapshot else None
-    scored, without = results(evaluation, board), evaluation.waiting()
-    index = board.index_of(place.submission.pk) if board else None
-    context = {
-        "results": scored,
-        "waiting": without,
-        "evaluation": evaluation,
-        "has_micro": any(result.score.extra for result in scored),
-        "certainty": _certainty(evaluation, scored, snapshot, index),
-        "unranked": _unranked(place, board, index),
-        "units": certainty.plural(certainty.Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge).noun),
-        "tries": _tries(place, board),
-    }
-    if board is not None and index is not None:
-        duels, people, challenge = _duels(place, board), of_board(board), place.submission.phase.challenge
-        context |= {
-            "people": people,
-            "people_early": _too_early(people),
-            "people_url": reverse("study", args=[challenge.slug, board.phase.slug, people.study.slug]) if people else "",
-            "board_noun": board.resampled,
-            "primary_title": board.primary.title if board.primary else "",
-            "reading": reading.reading(board, index),
-            "strips": reading.strips(board, index),
-            "duels": duels,
-            "above": _above(place, evaluation, board, index, duels),
-            "explanation": board.overall.explanation[index],
-            "has_badge": allowed(AnonymousUser(), "phase.see_board", place.submission.phase)
-            and allowed(AnonymousUser(), "submission.see", place.submission),
-        }
-    if without:
-        titles = ", ".join(metric["title"] for metric in without)
-        context["sentence"] = f"Its items are scored, but for {titles}: that waits until the phase is re-evaluated with a newer version."
-    if place.may("see_items"):
-        sees_reference = place.viewer.may("phase.see_reference", place.submission.phase)
-        table = ItemTable(evaluation, scored, request.GET.get("sort", ""), request.GET.get("order") == "best", sees_reference)
-        usual = table if table.sort != "item" and not table.best_first else ItemTable(evaluation, scored, sees_reference=sees_reference)
-        context |= {"diagnosis": _diagnosis(place, evaluation)}
-        context |= _items_context(request, table) | {"gallery": gallery(place, evaluation, usual)}
-        if place.submission.phase.challenge.kind.images:
-            context["scenes"] = render_scene.scenes(evaluation)
-    return context
-
-
-def _too_early(people: People | None) -> str:
-    """That too few people judged, in a sentence; empty where they did not judge at all, or enough of them did."""
-    why = people.found.why if people is not None else ""
-    return f"Too early to say what people prefer. {why}" if why.startswith(FEW) else ""
-
-
 @dataclass(frozen=True)
 class Diagnosis:
     """Whether most items of an entry fit the reference, in words that tell nothing of the reference: no number, no item, no direction."""
@@ -179,15 +185,6 @@ class Diagnosis:
     key: str
     title: str
     words: str
-
-
-def _diagnosis(place: EntryPlace, evaluation: Evaluation) -> Diagnosis | None:
-    """For who may see the values per item; None where it was not looked at."""
-    if not evaluation.diagnosis:
-        return None
-    items, unit = certainty.plural(place.submission.phase.challenge.item_noun), place.submission.phase.unit
-    title, words = DIAGNOSES[evaluation.diagnosis]
-    return Diagnosis(evaluation.diagnosis, title, words.format(items=items, unit=unit))
 
 
 @dataclass(frozen=True)
@@ -210,11 +207,11 @@ def _duels(place: EntryPlace, board: Board) -> list[OwnDuel]:
         return []
     studies = place.submission.phase.studies.shown_to(place.viewer.organizes)
     study = studies.filter(pk=board.people.study.id).prefetch_related("analyses", "entries").first()
-    analysis = study.main_analysis if study is not None else None
-    if study is None or analysis is None or analysis.summary is None:
+    hidden_ids = hidden_from(place.viewer, place.submission.phase)
+    summary = study.main_summary(hidden_ids) if study is not None else None
+    if study is None or summary is None:
         return []
-    hidden = hidden_labels(study, hidden_from(place.submission.phase, place.viewer.organizes))
-    summary = analysis.summary.without(hidden)
+    hidden = study.hidden_labels(hidden_ids)
     own = next((label for label, pk in summary.entries.items() if pk == place.submission.pk), None)
     order = {line.method: n for n, line in enumerate(summary.ranked)}
     found = []
@@ -252,6 +249,7 @@ class Above:
 
 
 def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, duels: list[OwnDuel]) -> Above | None:
+    """None where nothing stands above, or the order is not of values."""
     other, column = reading.above(board, index), board.primary
     if other is None or column is None or column.value[index] is None or column.value[other] is None:
         return None
@@ -259,6 +257,21 @@ def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, 
     p = column.pair_p(index, other)
     mine, theirs = column.value[index], column.value[other]
     assert mine is not None and theirs is not None and rank is not None
+
+    # On how many units the entry is better; not where values per item may not be told, or there is one value of the whole set.
+    counts, own = None, place.submission.pk
+    above = Submission.objects.select_related("phase__challenge").filter(pk=entry.id).first()
+    if above is not None and place.may("see_items") and place.viewer.may("submission.see_items", above):
+        scores = Score.objects.filter(evaluation__batch=evaluation.batch, slug=column.slug, fingerprint=column.fingerprint)
+        scores = scores.filter(evaluation__submission_id__in=(own, entry.id), evaluation__state="done")
+        vectors = dict(scores.values_list("evaluation__submission_id", "vector"))
+        if all(len(vectors.get(pk) or b"") == 8 * len(evaluation.batch.item_ids) for pk in (own, entry.id)):
+            metric = next(metric for metric in evaluation.batch.metrics if metric["slug"] == column.slug)
+            values = np.stack([np.frombuffer(vectors[pk]) for pk in (own, entry.id)])
+            units = unit_matrix(values, evaluation.batch.groups, spec_of(metric).level)
+            if not np.isnan(units).all():
+                counts = paired(units[0].tolist(), units[1].tolist(), column.higher_is_better)
+
     return Above(
         name=entry.name,
         id=entry.id,
@@ -267,32 +280,10 @@ def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, 
         difference=rounded(abs(mine - theirs)).text,
         p="" if p is None else certainty.p_words(p),
         is_close=p is not None and p > ALPHA,
-        counts=_counts(place, evaluation, column, entry.id),
+        counts=counts,
         duel=next((duel for duel in duels if duel.other_id == entry.id), None),
         units=certainty.plural(board.resampled),
     )
-
-
-def _counts(place: EntryPlace, evaluation: Evaluation, column: MetricColumn, other: int) -> Paired | None:
-    """On how many units the entry is better than another; None where values per item may not be told, or there are none."""
-    theirs = Submission.objects.select_related("phase__challenge").filter(pk=other).first()
-    if theirs is None or not place.may("see_items") or not place.viewer.may("submission.see_items", theirs):
-        return None
-    scores = Score.objects.filter(evaluation__batch=evaluation.batch, slug=column.slug, fingerprint=column.fingerprint)
-    vectors = dict(
-        scores.filter(evaluation__submission_id__in=(place.submission.pk, other), evaluation__state="done").values_list(
-            "evaluation__submission_id", "vector"
-        )
-    )
-    size = 8 * len(evaluation.batch.item_ids)
-    if any(len(vectors.get(pk) or b"") != size for pk in (place.submission.pk, other)):
-        return None
-    metric = next(metric for metric in evaluation.batch.metrics if metric["slug"] == column.slug)
-    values = np.stack([np.frombuffer(vectors[pk]) for pk in (place.submission.pk, other)])
-    units = unit_matrix(values, evaluation.batch.groups, spec_of(metric).level)
-    if np.isnan(units).all():
-        return None  # one value of the whole set
-    return paired(units[0].tolist(), units[1].tolist(), column.higher_is_better)
 
 
 def _tries(place: EntryPlace, board: Board | None) -> list[dict[str, Any]]:
@@ -372,16 +363,3 @@ def _alone(snapshot: int, digest: str, slug: str, index: int) -> tuple[int, int]
     """Kept, as neither a ranking nor the scores that it was made of change."""
     board = read_board(snapshot, digest)
     return build.alone(board, next(metric for metric in board.metrics if metric.slug == slug), index)
-
-
-def _items_context(request: HttpRequest, table: ItemTable) -> dict:
-    n_pages = max(1, math.ceil(len(table.ids) / ITEMS_PER_PAGE))
-    page = min(page_number(request), n_pages)
-    start = (page - 1) * ITEMS_PER_PAGE
-    return {
-        "table": table,
-        "items": table.rows(start, start + ITEMS_PER_PAGE),
-        "n_items": len(table.ids),
-        "pages": page_numbers(page, n_pages),
-        "page": page,
-    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -78,43 +78,13 @@ def gallery(place: EntryPlace, evaluation: Evaluation, table: ItemTable) -> Gall
     if not _differs(table, result):  # nothing is the worst where all are alike: the first metric that tells items apart
         result = next((one for one in table.results if one.spec.level == "item" and _differs(table, one)), result)
         table = ItemTable(evaluation, table.results, result.slug, sees_reference=table.sees_reference)
-    chosen, n_valued = _chosen(table, result)
-    if not chosen:
-        return None
-    sees_reference = place.may("see_geometry")
-    pictures: Mapping[int, render_scene.Picture] = {}
-    run = None
-    kind = KINDS[place.submission.phase.challenge.family]
-    if place.submission.phase.challenge.kind.images and place.may("see_render"):
-        pictures, run = _rendered(place, evaluation, [index for index, _ in chosen])
-    tiles = []
-    for index, label in chosen:
-        item = table.ids[index]
-        value = float(result.score.values_shown(table.sees_reference)[index])
-        note = STATUS_WORDS.get(result.score.statuses[index], "")
-        drawn = None
-        if kind.tile and place.may("see_render") and place.submission.artifact_key:
-            reference = evaluation.batch.reference.key if sees_reference else ""
-            columns = json.dumps([[metric["key"], metric["params"]] for metric in evaluation.batch.metrics], sort_keys=True)
-            facts = (reference, place.submission.artifact_key, item, columns, evaluation.batch.unit_scale)
-            drawn = TILES.of(facts, partial(kind.draw_tile, *facts))
-        label = f"{label} · {note}" if note else label
-        classed, shaded = (drawn, None) if isinstance(drawn, svg.Classed) else (None, drawn)
-        tiles.append(Tile(item, label, rounded(value).text, classed, shaded, pictures.get(index)))
-    return Gallery(tiles, result.metric.title, len(table.ids), n_valued, run)
 
-
-def _differs(table: ItemTable, result: Result) -> bool:
-    """True if the items do not all have one value by that metric."""
-    values = result.score.values_shown(table.sees_reference)
-    return len({rounded(float(value)).text for value in values if not math.isnan(value)}) > 1
-
-
-def _chosen(table: ItemTable, result: Result) -> tuple[list[tuple[int, str]], int]:
-    """Items with the reason why each is shown, the worst first, and how many have a value at all."""
+    # Items with the reason why each is shown, the worst first.
     values = result.score.values_shown(table.sees_reference)
     order = [index for index in table.order() if not math.isnan(values[index])]
     n = len(order)
+    if not n:
+        return None
     if n >= len(SIX):
         middle = (n - 1) // 2 if n % 2 == 0 else n // 2 - 1
         places: tuple[int, ...] = (0, 1, middle, middle + 1, n - 2, n - 1)
@@ -125,29 +95,48 @@ def _chosen(table: ItemTable, result: Result) -> tuple[list[tuple[int, str]], in
         places, labels = tuple(range(n)), LABELS.get(n, ())
     if not _differs(table, result):
         places, labels = places[:3], ["all alike"] * min(3, len(places))
-    return [(order[at], label) for at, label in zip(places, labels, strict=True)], n
+    chosen = [(order[at], label) for at, label in zip(places, labels, strict=True)]
+
+    # Of images the pictures of these views as far as they are made, and the run of one that is still waited for.
+    pictures: dict[int, render_scene.Picture] = {}
+    waiting = None
+    if place.submission.phase.challenge.kind.images and place.may("see_render"):
+        reference, every = evaluation.batch.reference, results(evaluation, None)
+        evaluation.submission = place.submission
+        runs: dict[str, tuple[render_scene.Scene, PictureRun]] = {}
+        for index, _ in chosen:
+            group = reference.groups[index]
+            if group not in runs:
+                scene = render_scene.Scene(evaluation, group, every, place.may("see_geometry"))
+                runs[group] = scene, scene.request()
+            scene, run = runs[group]
+            view = scene.view(reference.item_ids[index], run)
+            if view.render is not None:
+                pictures[index] = view.render
+            elif run.state == PictureRun.State.WAITING:
+                waiting = run
+
+    tiles, kind = [], KINDS[place.submission.phase.challenge.family]
+    for index, label in chosen:
+        item = table.ids[index]
+        value = float(values[index])
+        note = STATUS_WORDS.get(result.score.statuses[index], "")
+        drawn = None
+        if kind.tile and place.may("see_render") and place.submission.artifact_key:
+            reference_key = evaluation.batch.reference.key if place.may("see_geometry") else ""
+            columns = json.dumps([[metric["key"], metric["params"]] for metric in evaluation.batch.metrics], sort_keys=True)
+            facts = (reference_key, place.submission.artifact_key, item, columns, evaluation.batch.unit_scale)
+            drawn = TILES.of(facts, partial(kind.draw_tile, *facts))
+        label = f"{label} · {note}" if note else label
+        classed, shaded = (drawn, None) if isinstance(drawn, svg.Classed) else (None, drawn)
+        tiles.append(Tile(item, label, rounded(value).text, classed, shaded, pictures.get(index)))
+    return Gallery(tiles, result.metric.title, len(table.ids), n, waiting)
 
 
-def _rendered(
-    place: EntryPlace, evaluation: Evaluation, indices: Sequence[int]
-) -> tuple[dict[int, render_scene.Picture], PictureRun | None]:
-    """The pictures of these views as far as they are made, and the run of one that is still waited for."""
-    reference, found, waiting = evaluation.batch.reference, {}, None
-    evaluation.submission = place.submission
-    every = results(evaluation, None)
-    runs: dict[str, tuple[render_scene.Scene, PictureRun]] = {}
-    for index in indices:
-        group = reference.groups[index]
-        if group not in runs:
-            scene = render_scene.Scene(evaluation, group, every, place.may("see_geometry"))
-            runs[group] = scene, scene.request()
-        scene, run = runs[group]
-        view = scene.view(reference.item_ids[index], run)
-        if view.render is not None:
-            found[index] = view.render
-        elif run.state == PictureRun.State.WAITING:
-            waiting = run
-    return found, waiting
+def _differs(table: ItemTable, result: Result) -> bool:
+    """True if the items do not all have one value by that metric."""
+    values = result.score.values_shown(table.sees_reference)
+    return len({rounded(float(value)).text for value in values if not math.isnan(value)}) > 1
 
 
 @lru_cache(maxsize=4)

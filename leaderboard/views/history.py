@@ -10,7 +10,7 @@ from leaderboard.lookup import audience_of, not_shown_yet
 from leaderboard.models import Snapshot, read_board
 from leaderboard.service.page_cache import PARTS
 from submissions.lookup import PhasePlace, phase_place
-from submissions.visibility import hidden_ids
+from submissions.visibility import hidden_from
 
 MOST = 40  # rankings, the newest; those that were passing ones are not kept anyway
 
@@ -22,9 +22,8 @@ def board_history(request: HttpRequest, challenge: str, phase: str) -> HttpRespo
         return not_shown_yet(request, place, "history")
     audience = audience_of(place.viewer)
     rows = list(Snapshot.objects.filter(phase=place.phase, audience=audience).defer("payload").order_by("-revision", "-pk")[:MOST])
-    public = audience == Snapshot.Audience.PUBLIC
-    hidden = hidden_ids(place.phase) if public else frozenset()
-    studies = frozenset(place.phase.studies.shown_to(not public).values_list("pk", flat=True))
+    hidden = hidden_from(place.viewer, place.phase)
+    studies = frozenset(place.phase.studies.shown_to(place.viewer.organizes).values_list("pk", flat=True))
     key = ("history", tuple((row.pk, row.digest) for row in rows), hidden, studies, place.phase.board_revision)
     steps, chart = PARTS.of(key, lambda: _computed(place, rows, hidden, studies))
     context = place.context("history") | {"steps": steps, "chart": chart, "is_cut": len(rows) == MOST}

@@ -55,7 +55,9 @@ def home(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     all_cards = cards(request, visible(request.user)[: 4 * MAX_SHOWN], now)
     all_cards.sort(key=lambda card: card.challenge.made_up)  # what is real stands before what is made up
-    parted = [card for card in all_cards if card.front is not None and card.front.parted is not None]
+    parted = [(card, card.front.parted) for card in all_cards if card.front is not None and card.front.parted is not None]
+    # The surest contradiction: what is real before what is made up, then by the lower end of how often people prefer theirs.
+    contradiction = max(parted, key=lambda one: (not one[0].challenge.made_up, one[1].ends[1] or 0.0), default=(None,))[0]
     news = Announcement.objects.filter(challenge__in=visible_challenges(request.user), published_at__lte=now).select_related("challenge")
     sections = [
         {"title": title, "cards": [card for card in all_cards if card.when == when][:MAX_SHOWN]}
@@ -70,16 +72,10 @@ def home(request: HttpRequest) -> HttpResponse:
         "sections": [section for section in sections if section["cards"]],
         "now": now,
         "news": news.order_by("-published_at")[:MAX_NEWS],
-        "contradiction": max(parted, key=_surest, default=None),
+        "contradiction": contradiction,
         "rate_url": next((card.rate_url for card in all_cards if card.rate_url), ""),
     }
     return render(request, "leaderboard/home.html", context)
-
-
-def _surest(card: Card) -> tuple[bool, float]:
-    """What is real before what is made up; then by the lower end of how often people prefer theirs."""
-    parted = card.front.parted if card.front else None
-    return not card.challenge.made_up, (parted.ends[1] if parted else None) or 0.0
 
 
 @dataclass(frozen=True)
@@ -107,9 +103,21 @@ def challenge_list(request: HttpRequest) -> HttpResponse:
         challenges = challenges.filter(family=asked["kind"])
     if asked["state"] in STATES:
         challenges = challenges.in_state(asked["state"], now)
-    if asked["people"] in PEOPLE:
-        judged = Q(pk__in=_with_people(challenges, now))
+    if asked["people"] in PEOPLE:  # with a study that is shown on a board that is out
+        phases = Phase.objects.filter(challenge__in=challenges.order_by().values("pk")).select_related("challenge", "parent")
+        out = [phase.pk for phase in phases if board_is_out(phase, now)]
+        judged = Q(pk__in=Study.objects.shown().filter(phase__in=out).values("phase__challenge"))
         challenges = challenges.filter(judged if asked["people"] == "yes" else ~judged)
+
+    # The most frequent tags, and those that are chosen.
+    often = [tag for tag, _ in sorted(every.items(), key=lambda one: (-one[1], one[0]))[:MAX_SHOWN_TAGS]]
+    links = []
+    for tag in dict.fromkeys([*tags, *often]):
+        query = request.GET.copy()
+        query.pop("page", None)
+        query.setlist("tag", [one for one in tags if one != tag] if tag in tags else [*tags, tag])
+        links.append(TagLink(tag, every[tag], tag in tags, f"?{query.urlencode()}"))
+
     pages = Paginator(challenges, PER_PAGE)
     page = pages.get_page(page_number(request))
     context = {
@@ -117,7 +125,7 @@ def challenge_list(request: HttpRequest) -> HttpResponse:
         "text": text,
         "total": pages.count,
         "asked": asked,
-        "tags": _tag_links(request, every, tags),
+        "tags": links,
         "families": [(key, family.title) for key, family in FAMILIES.items()],
         "states": STATES.items(),
         "people": PEOPLE.items(),
@@ -127,25 +135,6 @@ def challenge_list(request: HttpRequest) -> HttpResponse:
         "page": page.number,
     }
     return render(request, "leaderboard/challenge_list.html", context)
-
-
-def _with_people(challenges: QuerySet[Challenge], now: datetime) -> list[int]:
-    """Those with a study that is shown on a board that is out."""
-    phases = Phase.objects.filter(challenge__in=challenges.order_by().values("pk")).select_related("challenge", "parent")
-    out = [phase.pk for phase in phases if board_is_out(phase, now)]
-    return list(Study.objects.shown().filter(phase__in=out).values_list("phase__challenge", flat=True).distinct())
-
-
-def _tag_links(request: HttpRequest, every: Counter[str], chosen: list[str]) -> list[TagLink]:
-    """The most frequent tags, and those that are chosen."""
-    shown = dict.fromkeys([*chosen, *(tag for tag, _ in sorted(every.items(), key=lambda one: (-one[1], one[0]))[:MAX_SHOWN_TAGS])])
-    links = []
-    for tag in shown:
-        query = request.GET.copy()
-        query.pop("page", None)
-        query.setlist("tag", [one for one in chosen if one != tag] if tag in chosen else [*chosen, tag])
-        links.append(TagLink(tag, every[tag], tag in chosen, f"?{query.urlencode()}"))
-    return links
 
 
 def visible(user: Any) -> QuerySet[Challenge]:
@@ -168,8 +157,26 @@ def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) 
     for challenge in challenges:
         ranked = {pk for pk, snapshot in snapshots.items() if snapshot.n_entries}
         phase, when = main_phase(phases[challenge.pk], now, ranked)
-        rate_url = next((asking[one.pk] for one in phases[challenge.pk] if one.pk in asking), "")
-        made.append(_card(challenge, phase, when, snapshots.get(phase.pk) if phase else None, rate_url))
+        snapshot, front, pictured = snapshots.get(phase.pk) if phase else None, None, ""
+        if snapshot is not None and phase is not None:
+            if snapshot.revision < phase.board_revision:
+                snapshot.redact(phase)
+            front = snapshot.front
+            if not phase.is_imported and phase.reference_access == Phase.ReferenceAccess.PUBLIC:
+                pictured = f"{snapshot.batch_id}.{thumbnails.VERSION}"
+        made.append(
+            Card(
+                challenge,
+                phase,
+                when,
+                others=[one for one in phases[challenge.pk] if phase is None or one.pk != phase.pk],
+                front=front,
+                n_teams=snapshot.n_teams if snapshot else 0,
+                n_entries=snapshot.n_entries if snapshot else 0,
+                rate_url=next((asking[one.pk] for one in phases[challenge.pk] if one.pk in asking), ""),
+                pictured=pictured,
+            )
+        )
     return made
 
 
@@ -183,16 +190,3 @@ def main_phase(phases: list[Phase], now: datetime, ranked: set[int]) -> tuple[Ph
     if upcoming:
         return upcoming[0], "upcoming"
     return ([*phases[-1:], *(phase for phase in phases if phase.pk in ranked)][-1], "past") if phases else (None, "upcoming")
-
-
-def _card(challenge: Challenge, phase: Phase | None, when: str, snapshot: Snapshot | None, rate_url: str) -> Card:
-    found = None
-    if snapshot is not None and phase is not None:
-        if snapshot.revision < phase.board_revision:
-            snapshot.redact(phase)
-        found = snapshot.front
-    others = [it for it in challenge.phases.all() if phase is None or it.pk != phase.pk]
-    n_teams, n_entries = (snapshot.n_teams, snapshot.n_entries) if snapshot else (0, 0)
-    shows_reference = phase is not None and not phase.is_imported and phase.reference_access == Phase.ReferenceAccess.PUBLIC
-    pictured = f"{snapshot.batch_id}.{thumbnails.VERSION}" if snapshot is not None and shows_reference else ""
-    return Card(challenge, phase, when, others, found, n_teams, n_entries, rate_url, pictured)

@@ -5,7 +5,6 @@ Nothing here decides what is seen: an entry is listed where `visibility` shows i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,14 +15,14 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.boards.human_agreement import People, of_board
+from leaderboard.boards.human_agreement import of_board
 from leaderboard.boards.payload import Board
 from leaderboard.boards.rows import Cell, cell, ordinal, rule_words, span
 from leaderboard.lookup import audience_of
 from leaderboard.models import Snapshot
 from leaderboard.models.snapshot import read_board
 from submissions.lookup import any_team, person_with_page
-from submissions.models import Challenge, Membership, Phase, Submission, Team, User
+from submissions.models import Membership, Phase, Submission, Team
 from submissions.permissions import Viewer
 from submissions.visibility import persons, sees_board, sees_entry, visible_challenges
 
@@ -96,32 +95,49 @@ def standings(user: Any, entries: QuerySet[Submission], now: datetime) -> list[B
     snapshots = Snapshot.newest(audiences) if audiences else {}
     lines = []
     for pk, own in found.items():
-        board = _board(snapshots[pk]) if pk in snapshots else None
+        board = None
+        if pk in snapshots:
+            board = read_board(snapshots[pk].pk, snapshots[pk].digest)
+            board = board.model_copy(update={"people": None}) if snapshots[pk].hides_people else board
         stand = [_standing(entry, board, pk in audiences) for entry in own]
         stand.sort(key=lambda one: (one.rank is None, one.rank or 0, bool(one.state)))
         lines.append(BoardStandings(phases[pk], stand[0], stand[1:]))
     return sorted(lines, key=lambda line: (line.phase.opens_at, line.phase.pk), reverse=True)
 
 
-def _board(snapshot: Snapshot) -> Board:
-    board = read_board(snapshot.pk, snapshot.digest)
-    return board.model_copy(update={"people": None}) if snapshot.hides_people else board
-
-
 def _standing(entry: Submission, board: Board | None, sees: bool) -> Standing:
+    """An entry that the reader sees, on a board that they see or, without `sees`, do not."""
     index = board.index_of(entry.pk) if board is not None else None
     if board is None or index is None:
-        return Standing(entry, state=_state(entry, sees))
-    overall = board.overall
+        if entry.withdrawn_at:
+            return Standing(entry, state="withdrawn")
+        if entry.disqualified_at:
+            return Standing(entry, state="disqualified")
+        if entry.hidden_at:
+            return Standing(entry, state="hidden by the organizers")
+        if entry.status != "scored":
+            return Standing(entry, state=entry.get_status_display().lower())
+        if not sees:
+            return Standing(entry, state="the board is not shown yet")
+        return Standing(entry, state="not on the board: another entry of the team counts, or the next ranking is still to come")
+
+    overall, row = board.overall, board.entries[index]
     rank = overall.rank[index]
     primary = board.primary or board.metrics[0]
-    row = board.entries[index]
     if rank is not None:
         state = ""
     elif row.baseline:
         state = "baseline: shown, not counted"
     else:
         state = row.state or overall.problem or "unranked: a value is missing"
+
+    # None where people did not judge it, or too few did for a figure.
+    people, with_people = of_board(board), None
+    column = people.column(board) if people is not None else None
+    if people is not None and column is not None and (place := column.rank[index]) is not None:
+        n = sum(one is not None for one in column.rank)
+        url = reverse("study", args=[entry.phase.challenge.slug, entry.phase.slug, people.study.slug])
+        with_people = PeoplesPlace(ordinal(place), n, cell(column, index), people.basis, url, people.study.made_up)
     return Standing(
         entry,
         rank,
@@ -130,35 +146,9 @@ def _standing(entry: Submission, board: Board | None, sees: bool) -> Standing:
         rule_words(board),
         primary.title,
         cell(primary, index, board.resampled),
-        _peoples_place(entry, board, index),
+        with_people,
         state,
     )
-
-
-def _peoples_place(entry: Submission, board: Board, index: int) -> PeoplesPlace | None:
-    """None where people did not judge it, or too few did for a figure."""
-    people: People | None = of_board(board)
-    column = people.column(board) if people is not None else None
-    if people is None or column is None or (place := column.rank[index]) is None:
-        return None
-    n = sum(rank is not None for rank in column.rank)
-    url = reverse("study", args=[entry.phase.challenge.slug, entry.phase.slug, people.study.slug])
-    return PeoplesPlace(ordinal(place), n, cell(column, index), people.basis, url, people.study.made_up)
-
-
-def _state(entry: Submission, sees: bool) -> str:
-    """Why an entry that the reader sees stands on no board that they see."""
-    if entry.withdrawn_at:
-        return "withdrawn"
-    if entry.disqualified_at:
-        return "disqualified"
-    if entry.hidden_at:
-        return "hidden by the organizers"
-    if entry.status != "scored":
-        return entry.get_status_display().lower()
-    if not sees:
-        return "the board is not shown yet"
-    return "not on the board: another entry of the team counts, or the next ranking is still to come"
 
 
 def method(request: HttpRequest, pk: int, name: str) -> HttpResponse:
@@ -171,6 +161,11 @@ def method(request: HttpRequest, pk: int, name: str) -> HttpResponse:
         raise Http404
     every = [one.entry for line in lines for one in (line.best, *line.others)]
     newest = max(every, key=lambda entry: (entry.has_card or bool(entry.description), entry.created_at, entry.pk))
+    # What a pasted link says: the method's best rank, where it has one.
+    about = f"{name} by {team.name}, on {len(lines)} board{'' if len(lines) == 1 else 's'}."
+    if ranked := [line for line in lines if line.best.rank is not None]:
+        first = min(ranked, key=lambda line: (line.best.rank or 0, -line.best.n_ranked))
+        about = f"{name} by {team.name}: rank {first.best.rank} of {first.best.n_ranked} on {first.phase}."
     context = {
         "name": name,
         "team": team,
@@ -181,18 +176,9 @@ def method(request: HttpRequest, pk: int, name: str) -> HttpResponse:
         "n_entries": len(every),
         "n_other_teams": len({entry.team_id for entry in every}) - 1,
         "n_challenges": len({line.phase.challenge_id for line in lines}),
-        "about": _about(name, team, lines),
+        "about": about,
     }
     return render(request, "leaderboard/method.html", context)
-
-
-def _about(name: str, team: Team, lines: list[BoardStandings]) -> str:
-    """What a pasted link says: the method's best rank, where it has one."""
-    ranked = [line for line in lines if line.best.rank is not None]
-    if not ranked:
-        return f"{name} by {team.name}, on {len(lines)} board{'' if len(lines) == 1 else 's'}."
-    first = min(ranked, key=lambda line: (line.best.rank or 0, -line.best.n_ranked))
-    return f"{name} by {team.name}: rank {first.best.rank} of {first.best.n_ranked} on {first.phase}."
 
 
 def team(request: HttpRequest, pk: int) -> HttpResponse:
@@ -233,17 +219,14 @@ def person(request: HttpRequest, name: str) -> HttpResponse:
     for line in lines:
         for one in (line.best, *line.others):
             shown.setdefault(one.entry.team_id, one.entry.team)
+    # Challenges they organize that the reader may see, where their name stands on the overview anyway.
+    organized = visible_challenges(request.user).filter(pk__in=them.organized.values("pk")).order_by("-created_at", "pk")
     context = {
         "them": them,
         "lines": lines,
         "teams": list(shown.values()),
         "is_self": them == request.user,
-        "organized": _organized(request.user, them),
+        "organized": organized,
         "n_entries": sum(1 + len(line.others) for line in lines),
     }
     return render(request, "leaderboard/person.html", context)
-
-
-def _organized(reader: Any, them: User) -> Iterable[Challenge]:
-    """Challenges they organize that the reader may see, where their name stands on the overview anyway."""
-    return visible_challenges(reader).filter(pk__in=them.organized.values("pk")).order_by("-created_at", "pk")

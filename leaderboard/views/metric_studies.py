@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -24,7 +24,7 @@ from leaderboard.studies.summary import Contradiction, Metric, Seen, Summary, na
 from leaderboard.viewer.svg import Drawing
 from submissions.models import Submission
 from submissions.permissions import Viewer
-from submissions.visibility import hidden_ids
+from submissions.visibility import hidden_from
 
 MAX_STUDIES = 20
 MAX_CONTRADICTIONS = 3
@@ -84,65 +84,57 @@ def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
     """
     phases = PhaseMetric.objects.filter(key=key).values("phase")
     rows = StudyAnalysis.seen_by(user, study__phase__in=phases)
-    contents = dict(StudyAnalysis.objects.filter(pk__in=[row.pk for row in rows[:MAX_STUDIES]]).values_list("pk", "content"))
-    phases = {row.study.phase_id for row in rows[:MAX_STUDIES]}
+    rows = rows[:MAX_STUDIES]
+    contents = dict(StudyAnalysis.objects.filter(pk__in=[row.pk for row in rows]).values_list("pk", "content"))
+    phases = {row.study.phase_id for row in rows}
     current = EvaluationBatch.objects.filter(phase__in=phases, state=EvaluationBatch.State.CURRENT).select_related("reference")
     batches = {batch.phase_id: batch for batch in current}
-    nouns = {
-        row.study.phase_id: Unit.of(
-            batches[row.study.phase_id].groups if row.study.phase_id in batches else [], row.study.phase.challenge
-        ).noun
-        for row in rows[:MAX_STUDIES]
-    }
-    summaries = {
-        row.pk: summary
-        for row in rows[:MAX_STUDIES]
-        if (summary := Summary.read(named_samples(contents.get(row.pk), partial(nouns.__getitem__, row.study.phase_id)))) is not None
-    }
-    versions = _versions({row.study.phase_id for row in rows[:MAX_STUDIES]}, key)
-    lines = [
-        _measured(row, summaries[row.pk], line, found_metric, versions.get(found_metric.fingerprint), nouns[row.study.phase_id], batches)
-        for row in rows[:MAX_STUDIES]
-        if row.pk in summaries
-        for line, found_metric in zip(lines_of(summaries[row.pk], noun=nouns[row.study.phase_id]), summaries[row.pk].metrics, strict=True)
-        if found_metric.metric == key and fingerprint in ("", found_metric.fingerprint)
-    ]
-    return sorted(lines, key=lambda one: (not one.is_current, one.source == MADE_UP, not (one.rho or one.line.shown)))
 
+    # The version that each fingerprint is of: of the defaults the current one, of others as the batches of these phases have it.
+    versions: dict[str, int | None] = {registry.fingerprint(key, {}): registry.get(key).version}
+    for metrics in EvaluationBatch.objects.filter(phase__in=phases).values_list("metrics", flat=True) if phases else ():
+        versions |= {column["fingerprint"]: registry.version_of(column) for column in metrics if column["key"] == key}
 
-def _versions(phases: set[int], key: str) -> dict[str, int | None]:
-    """The version of metric `key` that each fingerprint is of: of the defaults the current one, of others as the batches of these phases
-    have it."""
-    batches = EvaluationBatch.objects.filter(phase__in=phases).values_list("metrics", flat=True) if phases else ()
-    known: dict[str, int | None] = {registry.fingerprint(key, {}): registry.get(key).version}
-    return known | {column["fingerprint"]: registry.version_of(column) for metrics in batches for column in metrics if column["key"] == key}
-
-
-def _measured(
-    row: StudyAnalysis, summary: Summary, line: Line, metric: Metric, version: int | None, noun: str, batches: Mapping[int, EvaluationBatch]
-) -> Measured:
-    only_means = summary.of == "means"
-    said = order_words(metric.title, metric.rho) if only_means else line.reading
-    return Measured(
-        row.study,
-        metric.key,
-        metric.fingerprint,
-        metric.title,
-        line,
-        rho_words(metric.rho) if only_means else "",
-        metric.seen if metric.seen and metric.seen.delta75 else None,
-        said + trained_more(metric.trained, summary.opinions),
-        _basis(summary),
-        line.trained,
-        noun,
-        row.finished_at,
-        version,
-        version == registry.get(metric.metric).version,
-        source_of(row.study),
-        summary,
-        metric,
-        batches[row.study.phase_id].reference if row.study.phase_id in batches else None,
-    )
+    found = []
+    for row in rows:
+        batch = batches.get(row.study.phase_id)
+        noun = Unit.of(batch.groups if batch is not None else [], row.study.phase.challenge).noun
+        summary = Summary.read(named_samples(contents.get(row.pk), lambda noun=noun: noun))
+        if summary is None:
+            continue
+        only_means = summary.of == "means"
+        # The number of people and judgements it is of.
+        basis = f"published means, {people_words(summary.n_people)}"
+        if not only_means:
+            basis = f"{summary.counted:,} {'scores' if summary.opinions else 'judgements'} by {people_words(summary.n_people)}"
+        for line, metric in zip(lines_of(summary, noun=noun), summary.metrics, strict=True):
+            if metric.metric != key or fingerprint not in ("", metric.fingerprint):
+                continue
+            words = order_words(metric.title, metric.rho) if only_means else line.reading
+            version = versions.get(metric.fingerprint)
+            found.append(
+                Measured(
+                    study=row.study,
+                    column=metric.key,
+                    fingerprint=metric.fingerprint,
+                    title=metric.title,
+                    line=line,
+                    rho=rho_words(metric.rho) if only_means else "",
+                    seen=metric.seen if metric.seen and metric.seen.delta75 else None,
+                    words=words + trained_more(metric.trained, summary.opinions),
+                    basis=basis,
+                    trained=line.trained,
+                    noun=noun,
+                    at=row.finished_at,
+                    version=version,
+                    is_current=version == registry.get(metric.metric).version,
+                    source=source_of(row.study),
+                    summary=summary,
+                    metric=metric,
+                    reference=batch.reference if batch is not None else None,
+                )
+            )
+    return sorted(found, key=lambda one: (not one.is_current, one.source == MADE_UP, not (one.rho or one.line.shown)))
 
 
 def contradictions(user: Any, found: Sequence[Measured]) -> tuple[int, list[Contradicted]]:
@@ -156,7 +148,7 @@ def contradictions(user: Any, found: Sequence[Measured]) -> tuple[int, list[Cont
         phase = one.study.phase
         viewer = viewers.setdefault(phase.challenge_id, Viewer(user, phase.challenge, now))
         if phase.pk not in hidden:
-            hidden[phase.pk] = frozenset() if viewer.organizes else hidden_ids(phase, now)
+            hidden[phase.pk] = hidden_from(viewer, phase)
         names = {name for name, pk in one.summary.entries.items() if pk in hidden[phase.pk]}
         turned += [(viewer, one, duel) for duel in one.metric.contradictions if not duel.among(names)]
     real = [row for row in turned if row[1].source != MADE_UP]
@@ -164,32 +156,23 @@ def contradictions(user: Any, found: Sequence[Measured]) -> tuple[int, list[Cont
     shown = chosen[:MAX_CONTRADICTIONS]
     keys = {one.summary.entries.get(name) for _, one, duel in shown for name in (duel.first, duel.second)} - {None}
     entries = Submission.objects.select_related("phase__challenge").in_bulk(keys) if keys else {}
-    return len(chosen), [_contradicted(viewer, one, duel, entries) for viewer, one, duel in shown]
-
-
-def _contradicted(viewer: Viewer, one: Measured, duel: Contradiction, entries: Mapping[int, Submission]) -> Contradicted:
-    phase, item, reference = one.study.phase, next(iter(duel.samples), ""), one.reference
-    both = [entry for name in (duel.first, duel.second) if (entry := entries.get(one.summary.entries.get(name, 0))) is not None]
-    link, drawings, kind = "", [], KINDS[phase.challenge.family]
-    pictures: list[tuple[str, str]] = []
-    if len(both) == 2 and all(viewer.may("submission.see", entry) for entry in both):
-        query = {"a": both[0].pk, "b": both[1].pk} | ({"item": item} if item else {})
-        link = f"{reverse('compare', args=[phase.challenge.slug, phase.slug])}?{urlencode(query)}"
-        seen = all(entry.artifact_key and viewer.may("submission.see_geometry", entry) for entry in both)
-        if kind.drawing and seen and reference is not None and item in reference.item_ids:
-            for entry in both:
-                keys = reference.key, entry.artifact_key, item
-                drawings.append((entry.method_name, PARTS.of(("drawing", *keys), partial(kind.draw, *keys))))
-        drawn = all(entry.artifact_key and viewer.may("submission.see_render", entry) for entry in both)
-        if not kind.drawing and drawn and reference is not None and item in reference.groups:
-            first = reference.item_ids[reference.groups.index(item)]  # of a scene its first view
-            pictures = [(entry.method_name, reverse("entry_poster", args=[entry.pk, first])) for entry in both]
-    return Contradicted(one.study, duel, item, link, tuple(drawings), one.summary.opinions, one.noun, tuple(pictures))
-
-
-def _basis(summary: Summary) -> str:
-    """The number of people and judgements it is of, in words."""
-    who = people_words(summary.n_people)
-    if summary.of == "means":
-        return f"published means, {who}"
-    return f"{summary.counted:,} {'scores' if summary.opinions else 'judgements'} by {who}"
+    rows = []
+    for viewer, one, duel in shown:
+        phase, item, reference = one.study.phase, next(iter(duel.samples), ""), one.reference
+        both = [entry for name in (duel.first, duel.second) if (entry := entries.get(one.summary.entries.get(name, 0))) is not None]
+        link, drawings, pictures = "", [], []
+        if len(both) == 2 and all(viewer.may("submission.see", entry) for entry in both):
+            query = {"a": both[0].pk, "b": both[1].pk} | ({"item": item} if item else {})
+            link = f"{reverse('compare', args=[phase.challenge.slug, phase.slug])}?{urlencode(query)}"
+            kind = KINDS[phase.challenge.family]
+            seen = all(entry.artifact_key and viewer.may("submission.see_geometry", entry) for entry in both)
+            if kind.drawing and seen and reference is not None and item in reference.item_ids:
+                for entry in both:
+                    files = reference.key, entry.artifact_key, item
+                    drawings.append((entry.method_name, PARTS.of(("drawing", *files), partial(kind.draw, *files))))
+            drawn = all(entry.artifact_key and viewer.may("submission.see_render", entry) for entry in both)
+            if not kind.drawing and drawn and reference is not None and item in reference.groups:
+                first = reference.item_ids[reference.groups.index(item)]  # of a scene its first view
+                pictures = [(entry.method_name, reverse("entry_poster", args=[entry.pk, first])) for entry in both]
+        rows.append(Contradicted(one.study, duel, item, link, tuple(drawings), one.summary.opinions, one.noun, tuple(pictures)))
+    return len(chosen), rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,10 +31,10 @@ from leaderboard.studies.judge import answers
 from leaderboard.studies.judge.shown import TITLES, of_study
 from leaderboard.studies.metric_ranking import source_of
 from leaderboard.studies.screening_effects import effects
-from leaderboard.studies.summary import Agreement, Contradiction, Ends, Entry, Figure, Metric, Summary
+from leaderboard.studies.summary import Contradiction, Ends, Entry, Figure, Metric, Summary
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
-from submissions.visibility import hidden_ids, through, visible_to
+from submissions.visibility import hidden_from, through, visible_to
 
 MAX_CONTRADICTIONS = 30
 
@@ -128,13 +128,10 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         return not_shown_yet(request, place, "people")
-    rows, hidden_ids = [], hidden_from(place.phase, place.viewer.organizes)
+    rows, hidden_ids = [], hidden_from(place.viewer, place.phase)
     for study in seen(place):
-        analysis = study.main_analysis
-        summary = analysis.summary if analysis else None
-        brief = None
+        summary, brief = study.main_summary(hidden_ids), None
         if summary is not None:
-            summary = summary.without(hidden_labels(study, hidden_ids))
             between = None if summary.band is None else summary.band.two_people
             brief = StudyBrief(summary.counted, summary.n_people, between, next(iter(words.sentences(summary, [])), None))
         rows.append({"study": study, "found": brief})
@@ -164,7 +161,7 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         "criterion": asked,
         "criteria": titled(chosen_study, rows) if len(rows) > 1 else [],
     }
-    hidden = hidden_labels(chosen_study, hidden_from(chosen_study.phase, place.viewer.organizes))
+    hidden = chosen_study.hidden_labels(hidden_from(place.viewer, chosen_study.phase))
     summaries = {name: one.summary.without(hidden) for name, one in rows.items() if one.summary is not None}
     summary = summaries.get(asked)
     if row is not None and summary is not None:
@@ -176,8 +173,12 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         pages = {label: EntryPage(*page) for label, *page in visible.values_list("label", "submission_id", team)}
         snapshot = Snapshot.current(place.phase, audience_of(place.viewer))
         board = snapshot.board if snapshot else None
-        context |= _shown(chosen_study, summary, metric_titles(chosen_study.phase), pages, board, request.GET.get("metric", ""))
-        context["criteria_table"] = _by_criterion(summary, summaries, titled(chosen_study, summaries))
+        context |= _analysis_context(chosen_study, summary, metric_titles(chosen_study.phase), pages, board, request.GET.get("metric", ""))
+        if len(summaries) > 1 and summary.opinions:
+            # Mean opinions of every criterion side by side, in the order of the one shown.
+            means = [{line.method: _value(one, line) for line in one.scales} for one in summaries.values()]
+            by_entry = [CriteriaRow(line.method, [values.get(line.method, (None,) * 3) for values in means]) for line in summary.scales]
+            context["criteria_table"] = CriteriaTable([title for _, title in titled(chosen_study, summaries)], by_entry)
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
     first = next(iter(context.get("sentences", ())), None)
     context["share_words"] = f"{first.first} {first.rest}".strip() if first else chosen_study.question
@@ -207,7 +208,7 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
         raise Http404
     chosen_study = study_of(place.phase, place.viewer.organizes, slug=slug)
     done = {row.criterion: row.summary for row in chosen_study.analyses.all() if row.summary is not None}
-    hidden = hidden_labels(chosen_study, hidden_from(chosen_study.phase, place.viewer.organizes))
+    hidden = chosen_study.hidden_labels(hidden_from(place.viewer, chosen_study.phase))
     shown = {name: done[name].without(hidden).numbered(place.viewer.organizes) for name in chosen_study.in_order(done)}
     criteria = {name: one.model_dump(mode="json") for name, one in shown.items()}
     about = {
@@ -256,17 +257,7 @@ def seen(place: PhasePlace) -> list[Study]:
     return list(place.phase.studies.shown_to(place.viewer.organizes).prefetch_related("analyses", "entries"))
 
 
-def hidden_from(phase: Phase, organizes: bool) -> frozenset[int]:
-    """Entries that are told to organizers alone, for somebody who is one or is not."""
-    return frozenset() if organizes else hidden_ids(phase)
-
-
-def hidden_labels(study: Study, hidden_ids: Collection[int]) -> set[str]:
-    """Labels of these entries in the study."""
-    return {entry.label for entry in study.entries.all() if entry.submission_id in hidden_ids} if hidden_ids else set()
-
-
-def _shown(
+def _analysis_context(
     study: Study,
     summary: Summary,
     titles: dict[str, str],
@@ -283,7 +274,11 @@ def _shown(
     places = rank([summary.value_of(line)[0] for line in ordered], True)
     rates = [summary.value_of(line) for line in summary.ranked]
     ends_of_scale = [(1.0, 5.0)] if summary.opinions else [(0.0, 1.0)]
-    standing = _standing(board, pages)
+    standing: dict[str, str] = {}  # the rank on the board of each entry that has a page and a rank, as `3rd`
+    for label, page in pages.items():
+        index = board.index_of(page.id) if board is not None else None
+        if board is not None and index is not None and (on_board := board.overall.rank[index]) is not None:
+            standing[label] = ordinal(on_board)
     against: dict[str, list[str]] = {}
     for line, measured in zip(lines, summary.metrics, strict=True):
         if board is not None and measured.key in board.overall.metrics:
@@ -305,26 +300,22 @@ def _shown(
     ]
     answers = sorted({line.answers for line in ordered})
     others = [line for line in summary.scales if line.method in {*summary.damaged, *summary.left_out}]
-
-    def by_group(line: Line, figure: Agreement) -> Line:
-        return Line(line.title, figure, None, key=line.key, noun=noun)
-
     printed = paper_figures.printed(study.phase.results_url) if study.from_results else {}
     rows = [
         MetricRow(
             line,
             measured,
-            [by_group(line, measured.groups[group]) for group in groups if group in measured.groups],
+            [Line(line.title, measured.groups[group], None, key=line.key, noun=noun) for group in groups if group in measured.groups],
             trained_more(measured.trained, summary.opinions).strip(),
             printed.get(measured.key),
         )
         for line, measured in zip(lines, summary.metrics, strict=True)
     ]
-    turned = [
-        TurnedRow(one, line.title, _side_by_side(study, pages, one.first, one.second))
-        for line, measured in zip(lines, summary.metrics, strict=True)
-        for one in measured.contradictions
-    ]
+    turned, compare = [], reverse("compare", args=[study.phase.challenge.slug, study.phase.slug])
+    for line, measured in zip(lines, summary.metrics, strict=True):
+        for one in measured.contradictions:
+            a, b = pages.get(one.first), pages.get(one.second)  # mere labels have none, and stand side by side nowhere
+            turned.append(TurnedRow(one, line.title, f"{compare}?a={a.id}&b={b.id}" if a is not None and b is not None else ""))
     by_resource = {curve.resource: study_charts.adequacy(curve, noun=noun).to_dict() for curve in summary.adequacy}
     first_curve = by_resource.pop("comparisons", None)
     turned.sort(key=lambda row: row.one.p_holm or 0.0)
@@ -363,7 +354,7 @@ def _shown(
         "camps": words.camp_words(summary, noun),
         "forecast": words.forecast_words(summary, first_metric, noun),
         "raters": summary.reliability.raters,
-        "map": _map(summary, titles),
+        "map": _agreement_map(summary, titles),
         "curve": first_curve,
         "curves": list(by_resource.values()),
         "enough_rows": words.enough_rows(summary, noun),
@@ -404,36 +395,10 @@ def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> dict[s
     return study_charts.scatter(titles.get(metric.key, metric.title), metric.higher_is_better, points).to_dict()
 
 
-def _by_criterion(summary: Summary, others: Mapping[str, Summary], titles: list[tuple[str, str]]) -> CriteriaTable | None:
-    """Mean opinions of every criterion side by side, in the order of the one shown; None where there is one criterion."""
-    if len(others) < 2 or not summary.opinions:
-        return None
-    means = {name: {line.method: _value(found, line) for line in found.scales} for name, found in others.items()}
-    rows = [CriteriaRow(line.method, [found.get(line.method, (None,) * 3) for found in means.values()]) for line in summary.scales]
-    return CriteriaTable([title for _, title in titles], rows)
-
-
 def titled(study: Study, criteria: Iterable[str]) -> list[tuple[str, str]]:
     """Each criterion with what it is called: by the study, else as judges are asked about it."""
     own = {one["key"]: one["title"] for one in study.criteria}
     return [(key, own.get(key) or TITLES.get(key) or key or "all answers") for key in criteria]
-
-
-def _side_by_side(study: Study, pages: dict[str, EntryPage], first: str, second: str) -> str:
-    """Where the two entries of a contradiction are compared; nowhere for mere labels."""
-    a, b = pages.get(first), pages.get(second)
-    if a is None or b is None:
-        return ""
-    return f"{reverse('compare', args=[study.phase.challenge.slug, study.phase.slug])}?a={a.id}&b={b.id}"
-
-
-def _standing(board: Board | None, pages: dict[str, EntryPage]) -> dict[str, str]:
-    """The rank on the board of each entry that has a page and a rank, as `3rd`."""
-    if board is None:
-        return {}
-    at = {label: board.index_of(page.id) for label, page in pages.items()}
-    ranks = {label: board.overall.rank[index] for label, index in at.items() if index is not None}
-    return {label: ordinal(rank) for label, rank in ranks.items() if rank is not None}
 
 
 def metric_titles(phase: Phase) -> dict[str, str]:
@@ -442,7 +407,7 @@ def metric_titles(phase: Phase) -> dict[str, str]:
     return {metric["slug"]: metric["title"] for metric in batch.metrics} if batch else {}
 
 
-def _map(summary: Summary, titles: dict[str, str]) -> dict[str, Any] | None:
+def _agreement_map(summary: Summary, titles: dict[str, str]) -> dict[str, Any] | None:
     """The heat map: people in the order in which a tree joins them, then the metrics by how far they agree with people. None below the
     smallest numbers of people and items."""
     agreement = summary.agreement
