@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from leaderboard.models import Snapshot, Study
 from submissions.errors import Refused
-from submissions.lookup import PhasePlace, challenge_for, phase_of
+from submissions.lookup import PhasePlace, challenge_for, phase_of, phase_place
 from submissions.models import Challenge, Phase
 from submissions.permissions import Viewer
 from submissions.storage.store import StorageError
@@ -45,6 +45,14 @@ def study_of(phase: Phase, organizes: bool, **which: Any) -> Study:
 def study_to_rate(key: str) -> Study:
     """The study with that opaque key that is not a draft."""
     return get_object_or_404(Study.objects.select_related("phase__challenge").exclude(state=Study.State.DRAFT), key=key)
+
+
+def shown_board(user: Any, challenge: str, phase: str) -> PhasePlace:
+    """The phase at that address, for who sees its board; Http404 for others."""
+    place = phase_place(user, challenge, phase)
+    if not place.sees_board:
+        raise Http404
+    return place
 
 
 def not_shown_yet(request: HttpRequest, place: PhasePlace, here: str) -> HttpResponse:

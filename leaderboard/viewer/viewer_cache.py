@@ -9,15 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import structlog
-from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
-from django.utils.cache import get_conditional_response
+from django.http import HttpRequest, HttpResponse
 
 from leaderboard.api.service import problem
+from leaderboard.service.responses import revalidated
 from submissions.storage import stored_files
 from submissions.storage.store import StorageError
 
@@ -39,38 +38,33 @@ def cached_response(
     yet. `kind` is its suffix and its content type."""
     suffix, content_type = kind
     etag = f'"{_digest(facts, suffix)}"'
-    response = get_conditional_response(request, etag=etag)
-    if response is None:
+
+    def answer() -> HttpResponse:
         data = once(str(submission_id), facts, suffix, compute, heavy)
-        if data is None:
-            busy = problem(503, "Other meshes are being prepared; load the page again in a minute.", "busy")
-            busy["Retry-After"] = str(BUSY_SECONDS)
-            return busy
-        response = HttpResponse(data, content_type=content_type)
-    if response.status_code in (200, HttpResponseNotModified.status_code):
-        response["ETag"], response["Cache-Control"] = etag, "private, no-cache"
-    return response
+        if data is not None:
+            return HttpResponse(data, content_type=content_type)
+        busy = problem(503, "Other meshes are being prepared; load the page again in a minute.", "busy")
+        busy["Retry-After"] = str(BUSY_SECONDS)
+        return busy
+
+    return revalidated(request, etag, answer)
 
 
 def once(owner: str, facts: Mapping[str, Any], suffix: str, compute: Callable[[], bytes], heavy: bool = False) -> bytes | None:
     """Return what depends on `facts` alone, kept with what else is drawn of `owner` (an entry's number, say) and made by `compute`
     if it is not there yet. None where it is heavy and this request's turn does not come for long."""
-    return _stored(f"geometry/{owner}/{_digest(facts, suffix)}.{suffix}", compute, heavy)
-
-
-def _digest(facts: Mapping[str, Any], suffix: str) -> str:
-    return hashlib.sha256(json.dumps([suffix, facts], sort_keys=True).encode()).hexdigest()
-
-
-def _stored(key: str, compute: Callable[[], bytes], heavy: bool) -> bytes | None:
-    """Return what lies under `key`, put there if nothing does; None where it is not this request's turn for long."""
+    key = f"geometry/{owner}/{_digest(facts, suffix)}.{suffix}"
     found = _read(key)
     if found is not None:
         return found
-    with _turn(heavy) as is_mine:
-        if not is_mine:
-            return None
+    is_mine = not heavy or _HEAVY.acquire(timeout=BUSY_SECONDS)
+    if not is_mine:
+        return None
+    try:
         data = _read(key) or compute()  # who had the turn before may have made it
+    finally:
+        if heavy:
+            _HEAVY.release()
     try:
         stored_files.store().save_bytes(key, data)
     except StorageError as error:
@@ -78,19 +72,12 @@ def _stored(key: str, compute: Callable[[], bytes], heavy: bool) -> bytes | None
     return data
 
 
+def _digest(facts: Mapping[str, Any], suffix: str) -> str:
+    return hashlib.sha256(json.dumps([suffix, facts], sort_keys=True).encode()).hexdigest()
+
+
 def _read(key: str) -> bytes | None:
     try:
         return stored_files.store().read(key)
     except FileNotFoundError:
         return None
-
-
-@contextmanager
-def _turn(heavy: bool) -> Iterator[bool]:
-    """Waits for the one place there is for heavy work; False where that takes too long."""
-    is_mine = not heavy or _HEAVY.acquire(timeout=BUSY_SECONDS)
-    try:
-        yield is_mine
-    finally:
-        if heavy and is_mine:
-            _HEAVY.release()

@@ -72,7 +72,33 @@ def operations(site: str) -> dict[str, list[Operation]]:
         for method, operation in methods.items():
             if OF_WORKERS in operation.get("tags", ()):
                 continue
-            one = _operation(schema, site, path, method, operation, calls[method.upper(), path.removeprefix("/api/v1")])
+            example = calls[method.upper(), path.removeprefix("/api/v1")]
+            fields = [
+                Field(one["name"], kind_of(schema, one["schema"]), one.get("description", ""), one["in"], bool(one.get("required")))
+                for one in operation.get("parameters", ())
+            ]
+            content = operation.get("requestBody", {}).get("content", {})
+            sends = next(iter(content), "")
+            if sends == JSON:
+                fields += fields_of(schema, content[sends].get("schema", {}), "body")
+            status = next((key for key in operation["responses"] if int(key) < 400), "")
+            answered = operation["responses"].get(status, {}).get("content", {})
+            answers = next(iter(answered), "")
+            one = Operation(
+                anchor=slugify(f"{method} {path.removeprefix('/api/v1/')}".replace("/", " ")),
+                method=method.upper(),
+                path=path,
+                title=operation.get("summary", ""),
+                words=operation.get("description", ""),
+                needs_token=not example.public,
+                fields=fields,
+                sends=sends,
+                status=status,
+                answers=answers,
+                answer=fields_of(schema, answered[answers].get("schema", {})) if answers == JSON else [],
+                curl=example.curl(site),
+                python=example.python(site),
+            )
             found.setdefault((operation.get("tags") or ["others"])[0], []).append(one)
     return found
 
@@ -88,36 +114,6 @@ def every_example() -> list[Example]:
         if anyone in one.auth_callbacks
     }
     return examples(api.get_openapi_schema(), public)
-
-
-def _operation(schema: Mapping[str, Any], site: str, path: str, method: str, operation: Mapping[str, Any], example: Example) -> Operation:
-    fields = [
-        Field(one["name"], kind_of(schema, one["schema"]), one.get("description", ""), one["in"], bool(one.get("required")))
-        for one in operation.get("parameters", ())
-    ]
-    content = operation.get("requestBody", {}).get("content", {})
-    sends = next(iter(content), "")
-    body = fields_of(schema, content[sends].get("schema", {}), "body") if sends == JSON else []
-    answered: Mapping[str, Any] = {key: one for key, one in operation["responses"].items() if int(key) < 400}
-    status = next(iter(answered), "")
-    response: Mapping[str, Any] = answered.get(status, {})
-    answers = next(iter(response.get("content", {})), "")
-    answer = fields_of(schema, response["content"][answers].get("schema", {})) if answers == JSON else []
-    return Operation(
-        anchor=slugify(f"{method} {path.removeprefix('/api/v1/')}".replace("/", " ")),
-        method=method.upper(),
-        path=path,
-        title=operation.get("summary", ""),
-        words=operation.get("description", ""),
-        needs_token=not example.public,
-        fields=[*fields, *body],
-        sends=sends,
-        status=status,
-        answers=answers,
-        answer=answer,
-        curl=example.curl(site),
-        python=example.python(site),
-    )
 
 
 def resolved(schema: Mapping[str, Any], one: Mapping[str, Any]) -> Mapping[str, Any]:

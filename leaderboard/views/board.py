@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 from django.db.models import Case, F, IntegerField, OuterRef, Q, Subquery, Sum, When
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -26,9 +26,10 @@ from leaderboard.boards.payload import PEOPLE, MetricColumn
 from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
 from leaderboard.boards.slope import slope, split_of
 from leaderboard.citation import Citation
-from leaderboard.lookup import audience_of, not_shown_yet, page_number, search_text, snapshot_of
+from leaderboard.lookup import audience_of, not_shown_yet, page_number, search_text, shown_board, snapshot_of
 from leaderboard.models import Snapshot, Study
 from leaderboard.models.snapshot import read_board, read_redacted
+from leaderboard.service.responses import attachment
 from leaderboard.studies import paper_figures
 from leaderboard.studies.summary import Figure
 from leaderboard.viewer import thumbnails
@@ -151,16 +152,13 @@ def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> H
 
 def snapshot_export(request: HttpRequest, challenge: str, phase: str, digest: str, kind: str) -> HttpResponse:
     """A snapshot's table as a file, in the order and with the filters of the address."""
-    place = phase_place(request.user, challenge, phase)
-    if not place.sees_board:
-        raise Http404
+    place = shown_board(request.user, challenge, phase)
     ranking = snapshot_of(place.phase, place.viewer, digest)
     rows = BoardRows(human_agreement.with_people(ranking.board), choice_of(request, place.phase), place.viewer.team_id)
     write, content_type = EXPORTS[kind]
     response = HttpResponse(write(rows.table(caption(place, ranking))), content_type=f"{content_type}; charset=utf-8")
     name = f"{place.challenge.slug}-{place.phase.slug}-{ranking.short}.{kind}"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return attachment(response, name)
 
 
 def choice_of(request: HttpRequest, phase: Phase) -> Choice:

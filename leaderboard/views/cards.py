@@ -11,15 +11,15 @@ from leaderboard.boards.human_agreement import lines_of
 from leaderboard.boards.lineup import MAX_ENTRIES, lineup
 from leaderboard.boards.rows import cell, ordinal, span
 from leaderboard.boards.scorecard import current_evaluation, results
-from leaderboard.lookup import study_of
+from leaderboard.lookup import shown_board, study_of
 from leaderboard.models import Snapshot
 from leaderboard.studies import metric_ranking, words
 from leaderboard.studies.metric_ranking import MADE_UP, source_of
 from leaderboard.views.compare import scored_entry
-from leaderboard.views.metric_studies import measured
+from leaderboard.views.metric_studies import measured, verdict_on
 from leaderboard.views.share import NOBODY, Row, Sheet, sent
 from leaderboard.views.studies import metric_titles
-from submissions.lookup import EntryPlace, entry_place, phase_place
+from submissions.lookup import EntryPlace, entry_place
 from submissions.visibility import hidden_from
 
 MAX_ROWS = 3
@@ -61,9 +61,7 @@ def entry_card(request: HttpRequest, pk: int) -> HttpResponse:
 
 def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
     """What a study found, in its own first sentences, and the first entries with people."""
-    place = phase_place(NOBODY, challenge, phase)
-    if not place.sees_board:
-        raise Http404
+    place = shown_board(NOBODY, challenge, phase)
     study = study_of(place.phase, False, slug=slug)
     summary = study.main_summary(hidden_from(place.viewer, place.phase))
     made_up = source_of(study) == MADE_UP
@@ -96,10 +94,7 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
         raise Http404
     family = metric_ranking.of(NOBODY).families[spec.family]
     standing = family.row(key, registry.fingerprint(key, {}))
-    studies = measured(NOBODY, key, "")
-    early = next((one.line.head for one in studies if one.is_current and not one.line.shown and not one.rho), "")
-    is_outdated = bool(studies) and not any(one.is_current for one in studies)
-    found = metric_ranking.verdict(family, standing, early, is_outdated)
+    found = verdict_on(family, standing, measured(NOBODY, key))
     says = " ".join(part for part in (found.words, found.figure, found.rest) if part)
     arrow = "higher is better" if spec.higher_is_better else "lower is better"
     rows = (Row("", spec.doc.partition(". ")[0].removesuffix(".") + ".", ""),)
@@ -108,9 +103,7 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
 
 def compare_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """Entries beside each other by the first metric that ranks them; `a`, `b` and `with` as on the page."""
-    place = phase_place(NOBODY, challenge, phase)
-    if not place.sees_board:
-        raise Http404
+    place = shown_board(NOBODY, challenge, phase)
     asked = [request.GET.get("a", ""), request.GET.get("b", ""), *request.GET.getlist("with")[:MAX_ENTRIES]]
     entries: dict[int, EntryPlace] = {}
     for text in filter(None, asked):

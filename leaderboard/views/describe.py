@@ -10,7 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from leaderboard.boards import exports, human_agreement
@@ -18,15 +18,14 @@ from leaderboard.boards.rows import BoardRows, Choice
 from leaderboard.citation import Citation
 from leaderboard.crate import CrateFile, crate
 from leaderboard.croissant import DataFile, PhaseItems, croissant
-from leaderboard.lookup import snapshot_of
-from leaderboard.models import Snapshot
+from leaderboard.lookup import shown_board, snapshot_of
+from leaderboard.service.responses import attachment, for_everybody
 from leaderboard.views.board import caption, citation
-from submissions.lookup import ChallengePlace, PhasePlace, challenge_place, phase_place
+from submissions.lookup import ChallengePlace, challenge_place
 from submissions.models import ChallengeFile
 from submissions.views.files import manifest_bytes
 
 NOBODY = AnonymousUser()
-KEPT = "public, max-age=300"
 JSON_LD = "application/ld+json"
 
 
@@ -95,7 +94,7 @@ def challenge_citation(place: ChallengePlace) -> Citation:
 def challenge_croissant(request: HttpRequest, challenge: str) -> HttpResponse:
     """The challenge's data as Croissant."""
     found = of_challenge(challenge_place(NOBODY, challenge))
-    return _kept(HttpResponse(json.dumps(found, indent=1, ensure_ascii=False), content_type=JSON_LD))
+    return for_everybody(HttpResponse(json.dumps(found, indent=1, ensure_ascii=False), content_type=JSON_LD))
 
 
 def challenge_cite(request: HttpRequest, challenge: str, kind: str) -> HttpResponse:
@@ -105,13 +104,15 @@ def challenge_cite(request: HttpRequest, challenge: str, kind: str) -> HttpRespo
 
 def snapshot_cite(request: HttpRequest, challenge: str, phase: str, digest: str, kind: str) -> HttpResponse:
     """A ranking's citation, in the same two forms."""
-    place, ranking = _public(challenge, phase, digest)
+    place = shown_board(NOBODY, challenge, phase)
+    ranking = snapshot_of(place.phase, place.viewer, digest)
     return _cite(citation(place, ranking), kind)
 
 
 def snapshot_crate(request: HttpRequest, challenge: str, phase: str, digest: str) -> HttpResponse:
     """A ranking as RO-Crate, to be deposited: its table, its citation, what the challenge is, and what an entry holds."""
-    place, ranking = _public(challenge, phase, digest)
+    place = shown_board(NOBODY, challenge, phase)
+    ranking = snapshot_of(place.phase, place.viewer, digest)
     cite, board = citation(place, ranking), ranking.board
     table = BoardRows(human_agreement.with_people(board), Choice()).table(caption(place, ranking))
     counts = f"{board.n_entries:,} entries of {board.n_teams:,} teams" + ("" if board.imported else f" on {board.n_items:,} items")
@@ -129,25 +130,11 @@ def snapshot_crate(request: HttpRequest, challenge: str, phase: str, digest: str
     if place.phase.manifest_data:
         words = "Items, formats, limits and metrics of the phase now."
         files.append(CrateFile("manifest.json", words, "application/json", manifest_bytes(place.phase)))
-    response = HttpResponse(crate(cite, about, files), content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="{place.challenge.slug}-{place.phase.slug}-{ranking.short}.crate.zip"'
-    return _kept(response)
-
-
-def _public(challenge: str, phase: str, digest: str) -> tuple[PhasePlace, Snapshot]:
-    place = phase_place(NOBODY, challenge, phase)
-    if not place.sees_board:
-        raise Http404
-    return place, snapshot_of(place.phase, place.viewer, digest)
+    name = f"{place.challenge.slug}-{place.phase.slug}-{ranking.short}.crate.zip"
+    return for_everybody(attachment(HttpResponse(crate(cite, about, files), content_type="application/zip"), name))
 
 
 def _cite(found: Citation, kind: str) -> HttpResponse:
     text, content_type = (found.cff, "text/yaml") if kind == "cff" else (f"{found.bibtex}\n", "application/x-bibtex")
     response = HttpResponse(text, content_type=f"{content_type}; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{"CITATION.cff" if kind == "cff" else f"{found.key}.bib"}"'
-    return _kept(response)
-
-
-def _kept(response: HttpResponse) -> HttpResponse:
-    response["Cache-Control"] = KEPT
-    return response
+    return for_everybody(attachment(response, "CITATION.cff" if kind == "cff" else f"{found.key}.bib"))

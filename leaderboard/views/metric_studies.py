@@ -19,7 +19,7 @@ from leaderboard.boards.human_agreement import Line, lines_of, order_words, peop
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.service.page_cache import PARTS
-from leaderboard.studies.metric_ranking import MADE_UP, source_of
+from leaderboard.studies.metric_ranking import MADE_UP, Family, Standing, Verdict, source_of, verdict
 from leaderboard.studies.summary import Contradiction, Metric, Seen, Summary, named_samples
 from leaderboard.viewer.svg import Drawing
 from submissions.models import Submission
@@ -135,6 +135,13 @@ def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
                 )
             )
     return sorted(found, key=lambda one: (not one.is_current, one.source == MADE_UP, not (one.rho or one.line.shown)))
+
+
+def verdict_on(family: Family, standing: Standing | None, studies: Sequence[Measured]) -> Verdict:
+    """The sentence on a metric by its place in the ranking of its family, or by what its studies lack where it has none."""
+    early = next((one.line.head for one in studies if one.is_current and not one.line.shown and not one.rho), "")
+    is_outdated = bool(studies) and not any(one.is_current for one in studies)
+    return verdict(family, standing, early, is_outdated)
 
 
 def contradictions(user: Any, found: Sequence[Measured]) -> tuple[int, list[Contradicted]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -26,7 +26,7 @@ from leaderboard.stats.votes import LEAST
 from leaderboard.studies import metric_ranking, paper_figures
 from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing
 from leaderboard.views.home import visible
-from leaderboard.views.metric_studies import contradictions, measured
+from leaderboard.views.metric_studies import contradictions, measured, verdict_on
 from submissions.kinds import FAMILIES
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
@@ -125,13 +125,19 @@ def _section(family: Family, ranking: Ranking, tests: Mapping[str, Tested]) -> S
         opens, closes = n == 0 or tiers[n - 1] != tier, n + 1 == len(tiers) or tiers[n + 1] != tier
         bracket = "" if alone else "g" + (" g1" if opens else "") + (" g3" if closes else "")
         counted = Counter(sources[study] for study in standing.studies)
+        # With other parameters than the defaults it is the page of a column that has them.
+        link = reverse("metric", args=[standing.key])
+        if not standing.is_default:
+            phase = ranking.studies[(standing.studies or standing.trained)[0]].phase
+            query = {"phase": f"{phase.challenge.slug}/{phase.slug}", "column": standing.column, "fingerprint": standing.fingerprint[:16]}
+            link += f"?{urlencode(query)}"
         rows.append(
             Ranked(
                 standing,
                 tests.get(standing.key) if standing.is_default else None,
                 bracket,
                 opens,
-                _address(standing, ranking),
+                link,
                 [(name, counted[name]) for name in (REAL, PUBLISHED, MADE_UP) if counted[name]],
                 ranking.studies.get(standing.gap.study) if standing.gap and family.state == "pooled" else None,
             )
@@ -145,16 +151,6 @@ def _section(family: Family, ranking: Ranking, tests: Mapping[str, Tested]) -> S
     own = [replace(one, parts=tuple(within[one.spec.key][1:])) for one in of_family if "@" not in one.spec.key]
     own.sort(key=lambda one: one.spec.title.lower())
     return Section(family.key, FAMILIES[family.key].title, family, metric_ranking.claim(family), rows, guards, own, study)
-
-
-def _address(standing: Standing, ranking: Ranking) -> str:
-    """The metric's page; with other parameters than the defaults, that of a column that has them."""
-    address = reverse("metric", args=[standing.key])
-    if standing.is_default:
-        return address
-    phase = ranking.studies[(standing.studies or standing.trained)[0]].phase
-    query = {"phase": f"{phase.challenge.slug}/{phase.slug}", "column": standing.column, "fingerprint": standing.fingerprint[:16]}
-    return f"{address}?{urlencode(query)}"
 
 
 def paper(request: HttpRequest, slug: str) -> HttpResponse:
@@ -181,29 +177,71 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     studies = measured(request.user, key, column.fingerprint if column else "")
     family = metric_ranking.of(request.user).families[spec.family]
     standing = family.row(key, evidence.fingerprint)
-    early = next((one.line.head for one in studies if one.is_current and not one.line.shown and not one.rho), "")
+    verdict = verdict_on(family, standing, studies)
     means = next((one for one in studies if one.is_current and one.rho), None)
     of_gap = standing.gap.study if standing and standing.gap else None
     gap = next((one for one in studies if one.is_current and one.seen and of_gap in (None, one.study.pk)), None)
-    is_outdated = bool(studies) and not any(one.is_current for one in studies)
     n_contradictions, contradicted = contradictions(request.user, studies)
+
+    # What a program's values on studies say, of those studies that the reader may see.
+    done = ProgramValues.objects.filter(program=program, state=ProgramValues.State.DONE) if program is not None else None
+    values = list(done.select_related("study__phase__challenge")) if done is not None else []
+    known = {row.study_id for row in StudyAnalysis.seen_by(request.user, study__in=[row.study_id for row in values])} if values else set()
+
+    # The parameters that each phase set otherwise than the defaults.
+    defaults, uses = registry.resolve_params(key, {}) if used else {}, []
+    for usage in used[:50]:
+        changed = [f"{name} = {value}" for name, value in usage.resolved.items() if value != defaults[name]]
+        uses.append((usage, ", ".join(changed)))
+
+    # Cards of the weights that it uses with these parameters: what was learnt from, on which features, and how well that does on what
+    # was not seen.
+    trained = []
+    for network, parameter in spec.networks:
+        name = str(evidence.params[parameter])
+        try:
+            found = weights.get(network, name)
+        except weights.WeightsError:
+            if network in weights.TRAINED_WITH:
+                trained.append(Trained(name, weights.refusal(spec, evidence.params)))
+            continue
+        if not found.card.get("statement"):
+            continue
+        facts = []
+        data, accuracy, features = (found.card.get(part, {}) for part in ("data", "accuracy", "features"))
+        if "decisions" in data:
+            made_up = ", made up" if found.card.get("made_up") else ""
+            facts.append(("Trained on", f"{data['decisions']:,} decisions of {data['raters']:,} raters{made_up}"))
+        if features:
+            facts.append(("Features", f"{features['name']}, frozen"))
+        if accuracy.get("mean") is not None:
+            spread = f" ± {accuracy['sd']:.3f}" if accuracy["sd"] is not None else ""
+            words = f"{accuracy['mean']:.3f}{spread} over {accuracy['folds']} folds, on samples and methods that were not seen"
+            facts.append(("Accuracy", words))
+        if found.sha256:  # of all its files, so of the first
+            facts.append(("SHA-256", f"{str(found.files[0].sha256)[:16]}…"))
+        refusal = "" if found.there else weights.refusal(spec, evidence.params)
+        trained.append(Trained(name, found.card["statement"], tuple(facts), refusal))
+
+    own_worst = spec.is_program and spec.worst != "null"
     context = {
         "spec": spec,
-        "worst": _worst(spec),
+        "worst": f"{float(spec.worst):g}, as the program declares" if own_worst else WORST[spec.worst],
         "program": program,
-        "on_studies": _on_studies(request, program),
-        "used": [(usage, _changed(usage)) for usage in used[:50]],
+        "on_studies": [(row, row.decided or {}) for row in values if row.study_id in known],
+        "used": uses,
         "family": FAMILIES[spec.family].title,
         "column": column,
         "evidence": evidence,
-        "trained": list(_trained(spec, evidence.params)),
+        "trained": trained,
         "mentions": list(paper_figures.mentions(key)),
         "studies": studies,
         "default": registry.fingerprint(key, {}),
         "found": family,
         "standing": standing,
         "means": means,
-        "verdict": metric_ranking.verdict(family, standing, early, is_outdated),
+        "verdict": verdict,
+        "share_words": " ".join(filter(None, (verdict.words, verdict.figure, verdict.rest))),
         "tiers": family.tiers,
         "gap": gap,
         "gap_chart": gap_chart(gap.seen) if gap and gap.seen else None,
@@ -211,13 +249,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "contradictions": contradicted,
         "ranks": sum(usage.in_ranking for usage in used),
     }
-    context["share_words"] = " ".join(filter(None, (context["verdict"].words, context["verdict"].figure, context["verdict"].rest)))
     return render(request, "leaderboard/metric.html", context)
-
-
-def _worst(spec: registry.MetricSpec) -> str:
-    """The value of a missing item, in words."""
-    return f"{float(spec.worst):g}, as the program declares" if spec.is_program and spec.worst != "null" else WORST[spec.worst]
 
 
 def _program(request: HttpRequest, key: str) -> MetricProgram:
@@ -230,15 +262,6 @@ def _program(request: HttpRequest, key: str) -> MetricProgram:
     if row is None:
         raise Http404
     return row
-
-
-def _on_studies(request: HttpRequest, program: MetricProgram | None) -> list[tuple[ProgramValues, dict[str, Any]]]:
-    """What a program's values on studies say, of those studies that the reader may see."""
-    if program is None:
-        return []
-    rows = ProgramValues.objects.filter(program=program, state=ProgramValues.State.DONE).select_related("study__phase__challenge")
-    known = {row.study_id for row in StudyAnalysis.seen_by(request.user, study__in=[row.study_id for row in rows])}
-    return [(row, row.decided or {}) for row in rows if row.study_id in known]
 
 
 def program_file(request: HttpRequest, challenge: str, name: str) -> HttpResponse:
@@ -257,36 +280,6 @@ class Trained:
     statement: str
     facts: tuple[tuple[str, str], ...] = ()
     refusal: str = ""
-
-
-def _trained(spec: registry.MetricSpec, params: Mapping[str, Any]) -> Iterator[Trained]:
-    for network, parameter in spec.networks:
-        name = str(params[parameter])
-        try:
-            found = weights.get(network, name)
-        except weights.WeightsError:
-            if network in weights.TRAINED_WITH:
-                yield Trained(name, weights.refusal(spec, params))
-            continue
-        if found.card.get("statement"):
-            yield Trained(name, found.card["statement"], tuple(_facts(found)), "" if found.there else weights.refusal(spec, params))
-
-
-def _facts(found: weights.Weights) -> Iterator[tuple[str, str]]:
-    """Facts of a card on a study: what was learnt from, on which features, and how well it does on what was not seen."""
-    data, accuracy, features = (found.card.get(key, {}) for key in ("data", "accuracy", "features"))
-    if "decisions" in data:
-        yield (
-            "Trained on",
-            f"{data['decisions']:,} decisions of {data['raters']:,} raters" + (", made up" if found.card.get("made_up") else ""),
-        )
-    if features:
-        yield "Features", f"{features['name']}, frozen"
-    if accuracy.get("mean") is not None:
-        spread = f" ± {accuracy['sd']:.3f}" if accuracy["sd"] is not None else ""
-        yield "Accuracy", f"{accuracy['mean']:.3f}{spread} over {accuracy['folds']} folds, on samples and methods that were not seen"
-    if found.sha256:  # of all its files, so of the first
-        yield "SHA-256", f"{str(found.files[0].sha256)[:16]}…"
 
 
 @dataclass(frozen=True)
@@ -309,22 +302,12 @@ def _asked_column(request: HttpRequest, key: str) -> Column | None:
     challenge, _, phase = search_text(request, "phase").partition("/")
     place = phase_place(request.user, challenge, phase)
     slug, fingerprint = search_text(request, "column"), search_text(request, "fingerprint")
-    for it in _definitions(place, slug, key):
-        if it["fingerprint"].startswith(fingerprint):
-            return Column(place, slug, it["title"], it["params"], it["fingerprint"], registry.version_of(it))
-    raise Http404
-
-
-def _definitions(place: PhasePlace, slug: str, key: str):
-    """Definitions of the column: as the phase has it now, then as its batches had it, newest first."""
+    # As the phase has it now, then as its batches had it, newest first.
     now = place.phase.metrics.filter(slug=slug, key=key).first()
-    if now is not None:
-        yield now.snapshot()
+    definitions = [now.snapshot()] if now is not None else []
     for metrics in place.phase.batches.values_list("metrics", flat=True):
-        yield from (it for it in metrics if it["slug"] == slug and it["key"] == key)
-
-
-def _changed(metric: PhaseMetric) -> str:
-    """The parameters a phase set otherwise than the defaults, in words."""
-    defaults = registry.resolve_params(metric.key, {})
-    return ", ".join(f"{name} = {value}" for name, value in metric.resolved.items() if value != defaults[name])
+        definitions += [one for one in metrics if one["slug"] == slug and one["key"] == key]
+    for one in definitions:
+        if one["fingerprint"].startswith(fingerprint):
+            return Column(place, slug, one["title"], one["params"], one["fingerprint"], registry.version_of(one))
+    raise Http404

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.cache import get_conditional_response
 
 from evaluation.images import names
 from evaluation.models import Evaluation, PictureRun
 from leaderboard.boards.scorecard import current_evaluation, results
 from leaderboard.lookup import page_number
+from leaderboard.service.responses import revalidated
 from leaderboard.viewer import render_scene
 from leaderboard.views.board import page_numbers
 from leaderboard.views.entry import base_context
@@ -79,25 +79,21 @@ def entry_picture(request: HttpRequest, pk: int, item: str, name: str) -> HttpRe
     if run is None or name.removesuffix(names.SMALL) not in run.made.get(item, {}):
         raise Http404
     etag = f'"{run.digest[:32]}-{run.items.index(item)}-{name}"'
-    response = get_conditional_response(request, etag=etag)
-    if response is None:
-        response = HttpResponse(_stored(run, item, name), content_type="image/webp")
-    if response.status_code in (200, HttpResponseNotModified.status_code):
-        response["ETag"], response["Cache-Control"] = etag, "private, no-cache"
-    return response
+
+    def picture() -> HttpResponse:
+        try:
+            data = stored_files.store().read(run.key(item, name))
+        except FileNotFoundError:
+            run.restart()  # somebody has emptied the storage: then they are made again
+            raise Http404 from None
+        return HttpResponse(data, content_type="image/webp")
+
+    return revalidated(request, etag, picture)
 
 
 def progress(run: PictureRun | None) -> dict:
     """Progress of a scene's pictures, and legends of their colours."""
     return {"run": run, "is_making": run is not None and run.state == PictureRun.State.WAITING, **render_scene.SCALES}
-
-
-def _stored(run: PictureRun, item: str, name: str) -> bytes:
-    try:
-        return stored_files.store().read(run.key(item, name))
-    except FileNotFoundError:
-        run.restart()  # somebody has emptied the storage: then they are made again
-        raise Http404 from None
 
 
 def _scored(request: HttpRequest, pk: int) -> tuple[EntryPlace, Evaluation]:

@@ -32,9 +32,11 @@ from evaluation.metrics.registry import REGISTRY
 from leaderboard.boards import human_agreement
 from leaderboard.boards.front import Front
 from leaderboard.boards.rows import Cell, cell, ordinal, rule_words, span
+from leaderboard.lookup import shown_board
 from leaderboard.models import Snapshot, Study
+from leaderboard.service.responses import attachment, for_everybody
 from leaderboard.views.docs import TITLES
-from submissions.lookup import challenge_place, entry_place, phase_place
+from submissions.lookup import challenge_place, entry_place
 from submissions.models import Challenge, Phase, RenderedText
 from submissions.visibility import board_is_out, visible_challenges
 
@@ -44,7 +46,6 @@ INK, SOFT, ACCENT, WARN, GROUND, LINE = "#1b1d1f", "#62686d", "#1f5fbf", "#a3560
 EMBEDDED = 10  # entries of a board on another page
 EMBED_SIZE = (720, 560)  # of its frame, in pixels
 DASHES = str.maketrans("–−", "--")  # which the font of cards has no shapes for
-KEPT = "public, max-age=300"
 MOST_ENTRIES = 50  # of a feed
 
 
@@ -81,15 +82,19 @@ class Sheet:
 
 def board_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """The picture that a pasted link of a board shows: its claim, or its first, and the first three with their places with people."""
-    place = phase_place(NOBODY, challenge, phase)
-    if not place.sees_board:
-        raise Http404
+    place = shown_board(NOBODY, challenge, phase)
     snapshot, front = _front(place.phase)
     rows = tuple(
         Row(str(one.rank), one.name, f"people: {one.place}" if one.place else "", one.against) for one in (front.top if front else ())
     )
     title = f"{place.challenge.title} · {place.phase.title}"
-    return sent(Sheet(title, _claim(front), rows, _foot(snapshot, front), place.challenge.made_up))
+    foot = ""
+    if snapshot is not None and front is not None:
+        counts = [f"{front.judgements:,} judgements"] if front.judgements else []
+        counts.append(f"{snapshot.n_teams:,} team{'' if snapshot.n_teams == 1 else 's'}")
+        counts.append(f"{snapshot.n_entries:,} {'entry' if snapshot.n_entries == 1 else 'entries'}")
+        foot = f"{' · '.join(counts)} · snapshot {snapshot.digest[:4]}, {snapshot.created_at:%-d %B %Y}"
+    return sent(Sheet(title, _claim(front), rows, foot, place.challenge.made_up))
 
 
 def site_card(request: HttpRequest) -> HttpResponse:
@@ -111,18 +116,9 @@ def _claim(front: Front | None) -> str:
     return f"The metrics put {parted.metrics[0]} first. People prefer {parted.people[0]}, {how}."
 
 
-def _foot(snapshot: Snapshot | None, front: Front | None) -> str:
-    if snapshot is None or front is None:
-        return ""
-    counts = [f"{front.judgements:,} judgements"] if front.judgements else []
-    counts.append(f"{snapshot.n_teams:,} team{'' if snapshot.n_teams == 1 else 's'}")
-    counts.append(f"{snapshot.n_entries:,} {'entry' if snapshot.n_entries == 1 else 'entries'}")
-    return f"{' · '.join(counts)} · snapshot {snapshot.digest[:4]}, {snapshot.created_at:%-d %B %Y}"
-
-
 def sent(sheet: Sheet) -> HttpResponse:
     """A card as the answer to who asks for it."""
-    return _kept(HttpResponse(drawn(sheet), content_type="image/png"))
+    return for_everybody(HttpResponse(drawn(sheet), content_type="image/png"))
 
 
 @lru_cache(maxsize=256)
@@ -176,11 +172,6 @@ def _plain(text: str) -> str:
     return "".join(letter for letter in text.translate(DASHES) if letter.isprintable())
 
 
-def _kept(response: HttpResponse) -> HttpResponse:
-    response["Cache-Control"] = KEPT
-    return response
-
-
 # --- boards on other pages
 
 
@@ -201,9 +192,7 @@ class EmbeddedRow:
 @csp_replace({"frame-ancestors": ["*"]})  # type: ignore[arg-type]  # its types know views of a request alone
 def embed(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """The first entries of a board for the frame of another page, without a script or anybody's account."""
-    place = phase_place(NOBODY, challenge, phase)
-    if not place.sees_board:
-        raise Http404
+    place = shown_board(NOBODY, challenge, phase)
     snapshot = Snapshot.current(place.phase, Snapshot.Audience.PUBLIC)
     context: dict[str, Any] = {"challenge": place.challenge, "phase": place.phase, "snapshot": snapshot, "rows": []}
     context["board_url"] = reverse("board", args=[challenge, phase])
@@ -225,7 +214,7 @@ def embed(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
                 )
             )
         context |= {"metric": metric, "has_places": any(row.place for row in context["rows"]), "rule": rule_words(board)}
-    return _kept(render(request, "leaderboard/embed.html", context))
+    return for_everybody(render(request, "leaderboard/embed.html", context))
 
 
 def oembed(request: HttpRequest) -> HttpResponse:
@@ -238,12 +227,12 @@ def oembed(request: HttpRequest) -> HttpResponse:
         raise Http404 from None
     if match.url_name != "board" or match.namespaces:
         raise Http404
-    place = phase_place(NOBODY, match.kwargs["challenge"], match.kwargs["phase"])
-    if not place.sees_board:
-        raise Http404
-    width, height = (
-        _bounded(request.GET.get(name, ""), most) for name, most in (("maxwidth", EMBED_SIZE[0]), ("maxheight", EMBED_SIZE[1]))
-    )
+    place = shown_board(NOBODY, match.kwargs["challenge"], match.kwargs["phase"])
+    width, height = EMBED_SIZE  # or less, where a smaller frame is asked for
+    if (asked := request.GET.get("maxwidth", "")).isascii() and asked.isdigit() and len(asked) < 6:
+        width = max(1, min(int(asked), width))
+    if (asked := request.GET.get("maxheight", "")).isascii() and asked.isdigit() and len(asked) < 6:
+        height = max(1, min(int(asked), height))
     title = f"{place.challenge.title} · {place.phase.title}"
     source = f"{settings.SITE_URL}{reverse('board_embed', args=[place.challenge.slug, place.phase.slug])}"
     frame = format_html(
@@ -263,7 +252,7 @@ def oembed(request: HttpRequest) -> HttpResponse:
         "thumbnail_width": SIZE[0],
         "thumbnail_height": SIZE[1],
     }
-    return _kept(JsonResponse(answer))
+    return for_everybody(JsonResponse(answer))
 
 
 def _bounded(asked: str, most: int) -> int:
@@ -292,7 +281,7 @@ def badge(request: HttpRequest, pk: int) -> HttpResponse:
     title = f"{label}, {phase.title}: {said}; Plumbline, snapshot {snapshot.short}, {snapshot.created_at:%-d %B %Y}"
     left, right = 12 + 6.7 * len(label), 12 + 6.7 * len(said)
     context = {"label": label, "said": said, "title": title, "left": left, "right": right, "width": left + right}
-    return _kept(render(request, "leaderboard/badge.svg", context, content_type="image/svg+xml"))
+    return for_everybody(render(request, "leaderboard/badge.svg", context, content_type="image/svg+xml"))
 
 
 # --- feeds and calendars
@@ -304,10 +293,7 @@ class BoardFeed(Feed):
     feed_type = Atom1Feed
 
     def get_object(self, request: HttpRequest, challenge: str, phase: str) -> Phase:
-        place = phase_place(NOBODY, challenge, phase)
-        if not place.sees_board:
-            raise Http404
-        return place.phase
+        return shown_board(NOBODY, challenge, phase).phase
 
     def title(self, phase: Phase) -> str:
         return f"{phase.challenge.title} · {phase.title}: who is first"
@@ -388,13 +374,15 @@ def calendar(request: HttpRequest, challenge: str) -> HttpResponse:
             if at is None or phase.is_imported:
                 continue
             start = at.astimezone(UTC)
+            # As RFC 5545 §3.3.11 writes text.
+            summary = _plain(f"{place.challenge.title}: {phase.title} {name}").replace("\\", "\\\\").replace(";", "\\;").replace(",", "\\,")
             lines += [
                 "BEGIN:VEVENT",
                 f"UID:{place.challenge.slug}-{phase.slug}-{name}@{request.get_host()}",
                 f"DTSTAMP:{timezone.now():%Y%m%dT%H%M%SZ}",
                 f"DTSTART:{start:%Y%m%dT%H%M%SZ}",
                 f"DTEND:{start + timedelta(minutes=1):%Y%m%dT%H%M%SZ}",
-                f"SUMMARY:{_escaped(f'{place.challenge.title}: {phase.title} {name}')}",
+                f"SUMMARY:{summary}",
                 f"URL:{settings.SITE_URL}{reverse('board', args=[place.challenge.slug, phase.slug])}",
                 "END:VEVENT",
             ]
@@ -402,13 +390,7 @@ def calendar(request: HttpRequest, challenge: str) -> HttpResponse:
     response = HttpResponse(
         "\r\n".join(part for line in lines for part in _folded(line)) + "\r\n", content_type="text/calendar; charset=utf-8"
     )
-    response["Content-Disposition"] = f'attachment; filename="{place.challenge.slug}.ics"'
-    return _kept(response)
-
-
-def _escaped(text: str) -> str:
-    """As RFC 5545 §3.3.11 writes text."""
-    return _plain(text).replace("\\", "\\\\").replace(";", "\\;").replace(",", "\\,")
+    return for_everybody(attachment(response, f"{place.challenge.slug}.ics"))
 
 
 def _folded(line: str) -> list[str]:
@@ -429,7 +411,7 @@ def robots(request: HttpRequest) -> HttpResponse:
     """Where machines may look: at what is public, and not at forms."""
     closed = ("/console/", "/admin/", "/accounts/", "/rate/", "/search/")
     lines = ["User-agent: *", *(f"Disallow: {path}" for path in closed), f"Sitemap: {settings.SITE_URL}{reverse('sitemap')}"]
-    return _kept(HttpResponse("\n".join(lines) + "\n", content_type="text/plain"))
+    return for_everybody(HttpResponse("\n".join(lines) + "\n", content_type="text/plain"))
 
 
 class Fixed(Sitemap):

@@ -19,8 +19,9 @@ from leaderboard.boards.human_agreement import Line, lines_of, on_scale, spread,
 from leaderboard.boards.payload import Board
 from leaderboard.boards.rows import ordinal, rule_words, span
 from leaderboard.charts import studies as study_charts
-from leaderboard.lookup import audience_of, not_shown_yet, study_of
+from leaderboard.lookup import audience_of, not_shown_yet, shown_board, study_of
 from leaderboard.models import Rater, Snapshot, Study, StudyAnalysis
+from leaderboard.service.responses import attachment
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import screening
 from leaderboard.stats import votes as voting
@@ -203,9 +204,7 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
 
 def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
     """Every analysis of a study as JSON; raters are numbered, as on the page."""
-    place = phase_place(request.user, challenge, phase)
-    if not place.sees_board:
-        raise Http404
+    place = shown_board(request.user, challenge, phase)
     chosen_study = study_of(place.phase, place.viewer.organizes, slug=slug)
     done = {row.criterion: row.summary for row in chosen_study.analyses.all() if row.summary is not None}
     hidden = chosen_study.hidden_labels(hidden_from(place.viewer, chosen_study.phase))
@@ -244,12 +243,10 @@ def study_judges(request: HttpRequest, challenge: str, phase: str, slug: str) ->
     return csv_response(answers.table(answers.runs_of(chosen_study)), f"{chosen_study.slug}-judges.csv")
 
 
-def csv_response(table: Iterable[list[str]], name: str) -> HttpResponse:
+def csv_response(table: Iterable[list[str]], name: str) -> StreamingHttpResponse:
     """Rows as a file that is sent as they come."""
     writer = csv.writer(Echo())
-    response = StreamingHttpResponse((writer.writerow(row) for row in table), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return attachment(StreamingHttpResponse((writer.writerow(row) for row in table), content_type="text/csv; charset=utf-8"), name)
 
 
 def seen(place: PhasePlace) -> list[Study]:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.utils.cache import get_conditional_response
 
 from evaluation.models import Trial
 from evaluation.models.trial import Standing, standing
 from evaluation.networks.gate import design
 from evaluation.networks.gate.words import ON, damage_words, failure
 from leaderboard.lookup import not_shown_yet
+from leaderboard.service.responses import revalidated
 from submissions.kinds import FAMILIES
 from submissions.lookup import PhasePlace, place_of
 from submissions.storage import stored_files
@@ -115,15 +115,15 @@ def trial_picture(request: HttpRequest, pk: int, scene: int, damage: str) -> Htt
     if scene >= len(names) or damage not in {name for name, *_ in row.pictures.get(names[scene], ())}:
         raise Http404
     etag = f'"trial-{row.pk}-{row.created_at.timestamp():.0f}-{scene}-{damage}"'
-    response = get_conditional_response(request, etag=etag)
-    if response is None:
+
+    def picture() -> HttpResponse:
         try:
             data = stored_files.store().read(row.picture_key(names[scene], damage))
         except StorageError as error:
             raise Http404 from error
-        response = HttpResponse(data, content_type="image/webp")
-    response["ETag"], response["Cache-Control"] = etag, "private, no-cache"
-    return response
+        return HttpResponse(data, content_type="image/webp")
+
+    return revalidated(request, etag, picture)
 
 
 def _trial_and_place(request: HttpRequest, pk: int) -> tuple[Trial, PhasePlace]:
@@ -164,23 +164,24 @@ def _scene(row: Trial, verdict: design.SceneVerdict, kind: str, sees_reference: 
     band = None
     if verdict.band and verdict.band[2] > verdict.band[1]:
         band = (left(verdict.band[1]), round(left(verdict.band[2]) - left(verdict.band[1]), 2))
-    questions = MODEL_QUESTIONS if kind == design.MODEL else QUESTIONS
-    place = row.scene_names.index(verdict.scene)
-    return Scene(place, verdict, tuple(_question(one, questions, kind) for one in verdict.conditions), tuple(lines), band)
 
-
-def _question(condition: design.Condition, questions: dict[str, tuple[str, str]], kind: str) -> Question:
-    title, asked = questions[condition.key]
-    is_area = condition.key == "D"
-    share = condition.right / condition.of if condition.of else 0.0
-    return Question(
-        letter=condition.key[0],
-        title=title,
-        asked=asked,
-        held=condition.held,
-        share=f"{share:.2f}" if is_area else f"{100 * share:.1f} %",
-        least=f"{condition.least:.2f}" if is_area else f"{100 * condition.least:.0f} %",
-        floor=f"{design.MAP_LEAST:.2f}" if is_area else "",
-        counts="" if is_area else f"{condition.right:,} of {condition.of:,}",
-        failed="" if condition.held else failure(condition, kind)[:1].upper() + failure(condition, kind)[1:],
-    )
+    questions = []
+    for condition in verdict.conditions:
+        title, asked = (MODEL_QUESTIONS if kind == design.MODEL else QUESTIONS)[condition.key]
+        is_area = condition.key == "D"
+        share = condition.right / condition.of if condition.of else 0.0
+        failed = "" if condition.held else failure(condition, kind)
+        questions.append(
+            Question(
+                letter=condition.key[0],
+                title=title,
+                asked=asked,
+                held=condition.held,
+                share=f"{share:.2f}" if is_area else f"{100 * share:.1f} %",
+                least=f"{condition.least:.2f}" if is_area else f"{100 * condition.least:.0f} %",
+                floor=f"{design.MAP_LEAST:.2f}" if is_area else "",
+                counts="" if is_area else f"{condition.right:,} of {condition.of:,}",
+                failed=failed[:1].upper() + failed[1:],
+            )
+        )
+    return Scene(row.scene_names.index(verdict.scene), verdict, tuple(questions), tuple(lines), band)

@@ -19,6 +19,7 @@ from leaderboard.console.page import chosen_act, page, paged
 from leaderboard.lookup import organizer_of_phase, study_of
 from leaderboard.models import JudgeAnswer, JudgeBudget, JudgeRun, Study
 from leaderboard.models.judge_budget import money
+from leaderboard.service.responses import attachment
 from leaderboard.studies.judge import answers, planning, prompts, setup
 from leaderboard.studies.judge.materials import Materials, image_of
 from leaderboard.studies.judge.paid import PaidClient
@@ -142,9 +143,7 @@ def prompt_texts(request: HttpRequest) -> HttpResponse:
         except (PromptError, AskError) as error:
             form.add_error(None, str(error))
     if texts and "download" in request.GET:
-        response = HttpResponse(prompts.as_json(texts), content_type="application/json")
-        response["Content-Disposition"] = 'attachment; filename="prompts.json"'
-        return response
+        return attachment(HttpResponse(prompts.as_json(texts), content_type="application/json"), "prompts.json")
     context = {"form": form, "texts": texts, "file": prompts.as_json(texts), "asked": asks}
     context["endpoint"] = setup.endpoint() if may_ask else None
     return render(request, "console/prompts.html", context)

@@ -21,6 +21,7 @@ from leaderboard.console.page import chosen_act, page
 from leaderboard.console.screening import screening
 from leaderboard.lookup import organizer_of_phase, study_of
 from leaderboard.models import PracticeQuestion, Rater, Study
+from leaderboard.service.responses import attachment
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
 from leaderboard.stats.reliability import LEAST_ANSWERS, Share, lapse_rates, left_shares
@@ -143,8 +144,7 @@ def design_file(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         messages.error(request, refused.sentence)
         return redirect("console_study", phase.challenge.slug, phase.slug, found.slug)
     response = HttpResponse(text.encode(), content_type="application/json")
-    response["Content-Disposition"] = f'attachment; filename="{found.slug}-design.json"'
-    return response
+    return attachment(response, f"{found.slug}-design.json")
 
 
 @organizer_of_phase

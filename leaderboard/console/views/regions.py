@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.models import EvaluationBatch, Reference
@@ -15,6 +14,7 @@ from leaderboard.console import acts
 from leaderboard.console.forms.regions import MAX_REGIONS, VIEWS_SHOWN, RegionsForm, scene_counts
 from leaderboard.console.page import page, paged
 from leaderboard.lookup import organizer_of_measured_phase
+from leaderboard.service.responses import revalidated
 from submissions import throttling
 from submissions.errors import Refused
 from submissions.lookup import row_number
@@ -75,14 +75,14 @@ def picture(request: HttpRequest, phase: Phase, version: int, item: str) -> Http
         raise Http404
     row.phase = phase
     etag = f'"{row.sha256[:32]}-{row.item_ids.index(item)}"'
-    response = get_conditional_response(request, etag=etag)
-    if response is None:
+
+    def image() -> HttpResponse:
         data = row.image(item)
         if data is None:
             raise Http404
-        response = HttpResponse(data, content_type="image/png")
-    response["ETag"], response["Cache-Control"] = etag, "private, no-cache"
-    return response
+        return HttpResponse(data, content_type="image/png")
+
+    return revalidated(request, etag, image)
 
 
 def _newest(phase: Phase) -> Reference:
