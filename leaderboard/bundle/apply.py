@@ -18,8 +18,6 @@ from leaderboard.bundle.definition import (
     ChallengeDef,
     FileDef,
     PhaseDef,
-    ReferenceDef,
-    ResultsDef,
 )
 from leaderboard.bundle.plan import Facts, PhaseFacts, Plan, make_plan
 from leaderboard.bundle.state import read, reference_definition
@@ -93,48 +91,71 @@ class _Work:
         self.challenge = Challenge.objects.filter(slug=self.after.slug).first() or Challenge(slug=self.after.slug)
 
     def do(self) -> None:
-        self._challenge()
-        self._audit()
-        self._people_and_news()
-        self._programs()
-        self._files(None, self.plan.before.files if self.plan.before else (), self.after.files)
-        for slug in self._removed("phase"):
-            remove_phase(self.challenge.phases.get(slug=slug))
-        for position, phase in enumerate(self.after.phases):
-            self._phase(position, phase)
-        for phase in self.after.phases:  # once all are there
-            self._parent(phase)
-        for phase in self.after.phases:
-            self._scoring(phase)
-        phases, news = self.after.phases, self.after.announcements
-        texts = (self.after.description, self.after.rules, *(entry.description for entry in phases), *(entry.body for entry in news))
-        RenderedText.after_commit(*texts)
-        wake.after_commit("boards")
+        challenge, before, after = self.challenge, self.plan.before, self.after
+        if not challenge.pk or () in self.changed:
+            for name in CHALLENGE_FIELDS:
+                setattr(challenge, name, getattr(after, name))
+            challenge.admitted_emails, challenge.tags = list(after.admitted_emails), list(after.tags)
+            if challenge.visibility == Challenge.Visibility.PRIVATE and not challenge.access_key:
+                challenge.access_key = Challenge.new_access_key()
+            checked(challenge).save()
+            for phase in challenge.phases.all():
+                phase.touch_board()  # rankings repeat the challenge's title, and whether it is made up
 
-    def _challenge(self) -> None:
-        if self.challenge.pk and () not in self.changed:
-            return
-        for name in CHALLENGE_FIELDS:
-            setattr(self.challenge, name, getattr(self.after, name))
-        self.challenge.admitted_emails, self.challenge.tags = list(self.after.admitted_emails), list(self.after.tags)
-        if self.challenge.visibility == Challenge.Visibility.PRIVATE and not self.challenge.access_key:
-            self.challenge.access_key = Challenge.new_access_key()
-        checked(self.challenge).save()
-        for phase in self.challenge.phases.all():
-            phase.touch_board()  # rankings repeat the challenge's title, and whether it is made up
+        # One entry in the audit log for each thing that changed, with the values before and after.
+        for path, changes in self.plan.things().items():
+            if path and path[-1].startswith("program "):
+                continue  # its model keeps that
+            noun = path[-1].split(" ")[0] if path else "challenge"
+            verb = "create" if changes[0].kind == "create" and not path else VERBS[changes[0].kind]
+            values = [change for change in changes if change.field]
+            AuditEntry.record(
+                challenge,
+                self.actor,
+                f"{noun}.{verb}",
+                " · ".join(path) or after.title,
+                before={change.field: change.before for change in values if change.before is not None},
+                after={change.field: change.after for change in values if change.after is not None},
+            )
 
-    def _people_and_news(self) -> None:
-        if self.plan.before is None or self.plan.before.organizers != self.after.organizers:
-            self.challenge.organizers.set(User.objects.filter(username__in=self.after.organizers))
-        old = {(news.title, news.published_at): news for news in self.plan.before.announcements} if self.plan.before else {}
-        for news in self.after.announcements:
+        if before is None or before.organizers != after.organizers:
+            challenge.organizers.set(User.objects.filter(username__in=after.organizers))
+        old = {(news.title, news.published_at): news for news in before.announcements} if before else {}
+        for news in after.announcements:
             known = old.pop((news.title, news.published_at), None)
             if known is None:
-                values = {"title": news.title, "body": news.body, "published_at": news.published_at}
-                checked(Announcement(challenge=self.challenge, **values)).save()
+                checked(Announcement(challenge=challenge, title=news.title, body=news.body, published_at=news.published_at)).save()
             elif known != news:
                 Announcement.objects.filter(pk=known.pk).update(body=news.body)
         Announcement.objects.filter(pk__in=[news.pk for news in old.values()]).delete()
+
+        # A metric program that is new is stored and checked as if it had been uploaded.
+        programs = {program.key: program for program in before.programs} if before else {}
+        for program in after.programs:
+            stored = programs.get(program.key)
+            if stored is None or stored.sha256 != program.sha256:
+                MetricProgram.take(challenge, program.files(), self.actor, is_public=program.is_public)
+            elif stored.is_public != program.is_public:
+                row = MetricProgram.objects.get(challenge=challenge, key=program.key, version=program.version, contents=program.sha256)
+                row.publish(program.is_public, self.actor)
+        self._files(None, before.files if before else (), after.files)
+
+        for change in self.plan.changes:
+            if change.kind == "remove" and len(change.path) == 1 and change.path[0].startswith("phase "):
+                remove_phase(challenge.phases.get(slug=change.path[0].removeprefix("phase ")))
+        for position, definition in enumerate(after.phases):
+            self._phase(position, definition)
+        for definition in after.phases:  # once all are there
+            known = self._before(definition.slug)
+            if known is None or known.parent != definition.parent:
+                phase = challenge.phases.get(slug=definition.slug)
+                phase.parent = challenge.phases.get(slug=definition.parent) if definition.parent else None
+                checked(phase).save(update_fields=["parent"])
+        for definition in after.phases:
+            self._scoring(definition)
+        texts = (after.description, after.rules, *(one.description for one in after.phases), *(news.body for news in after.announcements))
+        RenderedText.after_commit(*texts)
+        wake.after_commit("boards")
 
     def _files(self, phase: Phase | None, before: Iterable[FileDef], after: Iterable[FileDef]) -> None:
         """Stored files keep their bytes; another content is another key."""
@@ -154,17 +175,6 @@ class _Work:
             drop_bytes(row.key)
             row.delete()
 
-    def _programs(self) -> None:
-        """What is new is stored and checked as if it had been uploaded."""
-        old = {program.key: program for program in self.plan.before.programs} if self.plan.before else {}
-        for program in self.after.programs:
-            known = old.get(program.key)
-            if known is None or known.sha256 != program.sha256:
-                MetricProgram.take(self.challenge, program.files(), self.actor, is_public=program.is_public)
-            elif known.is_public != program.is_public:
-                row = MetricProgram.objects.get(challenge=self.challenge, key=program.key, version=program.version, contents=program.sha256)
-                row.publish(program.is_public, self.actor)
-
     def _phase(self, position: int, definition: PhaseDef) -> None:
         before = self._before(definition.slug)
         slugs = [phase.slug for phase in self.plan.before.phases] if self.plan.before else []
@@ -181,29 +191,17 @@ class _Work:
         names = (*PHASE_FIELDS, "position", "results_source", "results_url")
         fields = None if phase.pk is None else [name for name in names if name != "parent"]
         checked(phase, exclude={"parent"}).save(update_fields=fields)
-        self._metrics(phase, definition)
+        if before is None or before.metrics != definition.metrics:
+            rows = {metric.slug: metric for metric in phase.metrics.all()}
+            phase.metrics.update(is_primary=False)  # at most one at any moment
+            phase.metrics.exclude(slug__in=[metric.slug for metric in definition.metrics]).delete()
+            for place, metric in enumerate(definition.metrics):
+                row = rows.get(metric.slug) or PhaseMetric(phase=phase, slug=metric.slug)
+                for name in METRIC_FIELDS:
+                    setattr(row, name, getattr(metric, name))
+                row.position, row.params = place, dict(metric.params)
+                checked(row).save()
         self._files(phase, before.files if before else (), definition.files)
-
-    def _parent(self, definition: PhaseDef) -> None:
-        before = self._before(definition.slug)
-        if before is None or before.parent != definition.parent:
-            phase = self.challenge.phases.get(slug=definition.slug)
-            phase.parent = self.challenge.phases.get(slug=definition.parent) if definition.parent else None
-            checked(phase).save(update_fields=["parent"])
-
-    def _metrics(self, phase: Phase, definition: PhaseDef) -> None:
-        before = self._before(definition.slug)
-        if before is not None and before.metrics == definition.metrics:
-            return
-        rows = {metric.slug: metric for metric in phase.metrics.all()}
-        phase.metrics.update(is_primary=False)  # at most one at any moment
-        phase.metrics.exclude(slug__in=[metric.slug for metric in definition.metrics]).delete()
-        for position, metric in enumerate(definition.metrics):
-            row = rows.get(metric.slug) or PhaseMetric(phase=phase, slug=metric.slug)
-            for name in METRIC_FIELDS:
-                setattr(row, name, getattr(metric, name))
-            row.position, row.params = position, dict(metric.params)
-            checked(row).save()
 
     def _scoring(self, definition: PhaseDef) -> None:
         """A new batch where a number could change; else what boards and manifests repeat is brought up to date."""
@@ -211,10 +209,26 @@ class _Work:
         if before == definition and definition.slug not in {other.phase for other in self.plan.rescorings}:
             return
         phase = self.challenge.phases.get(slug=definition.slug)
-        if definition.results is not None:
-            self._results(phase, before.results if before else None, definition.results)
+        if (results := definition.results) is not None:
+            # A new version of the table where it, or how it is read, has changed; else only where it is said to be from.
+            known = before.results if before else None
+            tables = [(it.sha256, it.file_name, it.layout, it.opinions) for it in (known, results) if it]
+            if known is None or tables[0] != tables[1]:
+                opinions = results.opinions.to_dict() if results.opinions else None
+                ResultTable.put(phase, results.text, results.layout, results.file_name, opinions, self.actor)
+            follow(phase, self.actor)
+            phase.touch_board()
             return
-        reference = self._reference(phase, definition.reference)
+
+        # The stored version of the reference that holds what is wanted, or a new one.
+        reference, wanted = None, definition.reference
+        if wanted is not None and wanted.version is None:
+            reference = Reference.add(phase, wanted.load(), groups=dict(wanted.groups), actor=self.actor, note=wanted.note)
+        elif wanted is not None:
+            reference = phase.references.get(version=wanted.version)
+            if reference.note != wanted.note:
+                reference.note = wanted.note
+                reference.save(update_fields=["note"])
         rescoring = next((other for other in self.plan.rescorings if other.phase == definition.slug), None)
         if rescoring is not None:
             EvaluationBatch.start(phase, reference=reference, reason=rescoring.reason, actor=self.actor)
@@ -224,50 +238,8 @@ class _Work:
             EvaluationBatch.publish_manifest(phase)
         phase.touch_board()
 
-    def _results(self, phase: Phase, before: ResultsDef | None, wanted: ResultsDef) -> None:
-        """A new version of the table where it, or how it is read, has changed; else only where it is said to be from."""
-        said = [(it.sha256, it.file_name, it.layout, it.opinions) for it in (before, wanted) if it]
-        if before is None or said[0] != said[1]:
-            opinions = wanted.opinions.to_dict() if wanted.opinions else None
-            ResultTable.put(phase, wanted.text, wanted.layout, wanted.file_name, opinions, self.actor)
-        follow(phase, self.actor)
-        phase.touch_board()
-
-    def _reference(self, phase: Phase, wanted: ReferenceDef | None) -> Reference | None:
-        """The stored version that holds what is wanted, or a new one."""
-        if wanted is None:
-            return None
-        if wanted.version is None:
-            return Reference.add(phase, wanted.load(), groups=dict(wanted.groups), actor=self.actor, note=wanted.note)
-        row = phase.references.get(version=wanted.version)
-        if row.note != wanted.note:
-            row.note = wanted.note
-            row.save(update_fields=["note"])
-        return row
-
     def _before(self, slug: str) -> PhaseDef | None:
         return self.plan.before.phase(slug) if self.plan.before else None
-
-    def _removed(self, noun: str) -> list[str]:
-        removed = [change.path[0] for change in self.plan.changes if change.kind == "remove" and len(change.path) == 1]
-        return [name.removeprefix(f"{noun} ") for name in removed if name.startswith(f"{noun} ")]
-
-    def _audit(self) -> None:
-        """One entry for each thing that changed, with the values before and after."""
-        for path, changes in self.plan.things().items():
-            if path and path[-1].startswith("program "):
-                continue  # its model keeps that
-            noun = path[-1].split(" ")[0] if path else "challenge"
-            verb = "create" if changes[0].kind == "create" and not path else VERBS[changes[0].kind]
-            values = [change for change in changes if change.field]
-            AuditEntry.record(
-                self.challenge,
-                self.actor,
-                f"{noun}.{verb}",
-                " · ".join(path) or self.after.title,
-                before={change.field: change.before for change in values if change.before is not None},
-                after={change.field: change.after for change in values if change.after is not None},
-            )
 
 
 def remove_phase(phase: Phase) -> None:

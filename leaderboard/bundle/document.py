@@ -92,7 +92,15 @@ def compose(data: bytes, problems: Problems) -> yaml.Node:
         depth = 0
         for count, event in enumerate(yaml.parse(text, Loader=LOADER)):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            fault = _event_fault(event, depth) or (f"expected at most {MAX_VALUES:,} values" if count > MAX_VALUES else "")
+            fault = ""
+            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+                fault = "expected plain values; anchors (&) and aliases (*) are not taken, write the value out"
+            elif getattr(event, "tag", None):
+                fault = f"expected plain values; the tag {event.tag} is not taken"
+            elif depth > MAX_DEPTH:
+                fault = f"expected at most {MAX_DEPTH} levels"
+            elif count > MAX_VALUES:
+                fault = f"expected at most {MAX_VALUES:,} values"
             if fault:
                 problems.add("", fault, event.start_mark.line + 1)
                 problems.raise_if_any()
@@ -108,14 +116,6 @@ def compose(data: bytes, problems: Problems) -> yaml.Node:
         problems.add("", "expected keys with values, such as slug: rooflines", 1)
         problems.raise_if_any()
     return node
-
-
-def _event_fault(event: yaml.Event, depth: int) -> str:
-    if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-        return "expected plain values; anchors (&) and aliases (*) are not taken, write the value out"
-    if getattr(event, "tag", None):
-        return f"expected plain values; the tag {event.tag} is not taken"
-    return f"expected at most {MAX_DEPTH} levels" if depth > MAX_DEPTH else ""
 
 
 class Reader:

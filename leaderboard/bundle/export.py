@@ -16,15 +16,12 @@ from leaderboard.bundle.definition import (
     PHASE_FIELDS,
     ChallengeDef,
     FileDef,
-    MetricDef,
-    PhaseDef,
-    ReferenceDef,
 )
 from leaderboard.bundle.folder import name_fault
 from leaderboard.bundle.moments import moment_text
 from leaderboard.bundle.parse import FILE
 from submissions.errors import Refused
-from submissions.kinds import FAMILIES, Family
+from submissions.kinds import FAMILIES
 
 FOLDERS = {"input": "inputs", "example": "examples"}
 _HEAD = "# Written by `manage.py challenge export`. The documentation's page on bundles explains every key.\n"
@@ -53,19 +50,14 @@ def export(definition: ChallengeDef, folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Refused(f"{folder} is not empty; export into a new folder.", "not_empty")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / FILE).write_text(_HEAD + yaml_text(_challenge(definition, folder)), encoding="utf-8", newline="")
-
-
-def yaml_text(data: Mapping[str, object]) -> str:
-    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
-
-
-def _challenge(definition: ChallengeDef, folder: Path) -> dict[str, object]:
     data: dict[str, object] = {"slug": definition.slug}
     for name in CHALLENGE_FIELDS:
         value = getattr(definition, name)
         if name in ("description", "rules"):
-            data |= _markdown(name, value, folder)
+            if value:  # a text of its own file; a leading byte order mark would be taken for the file's, so it is doubled
+                mark = "\ufeff" if value.startswith("\ufeff") else ""
+                (folder / f"{name}.md").write_text(mark + value, encoding="utf-8", newline="")
+                data[f"{name}_file"] = f"{name}.md"
         elif name in ("admitted_emails", "tags"):
             data |= {name: list(value)} if value else {}
         elif value is not None:
@@ -80,47 +72,40 @@ def _challenge(definition: ChallengeDef, folder: Path) -> dict[str, object]:
         program.files().unpack(folder / "programs" / program.key)
     if definition.programs:
         data["programs"] = [{"path": f"programs/{program.key}", "public": program.is_public} for program in definition.programs]
-    data["phases"] = [_phase(phase, folder, FAMILIES[definition.family]) for phase in definition.phases]
-    return data
+
+    family, phases = FAMILIES[definition.family], []
+    for phase in definition.phases:
+        zone = ZoneInfo(phase.time_zone)
+        entry: dict[str, object] = {"slug": phase.slug}
+        for name in PHASE_FIELDS:
+            value = getattr(phase, name)
+            if value is not None and (family.images or name not in IMAGE_FIELDS):
+                entry[name] = moment_text(value, zone) if name in ("opens_at", "closes_at", "board_at") else value
+        if phase.results is not None:
+            entry["results"] = results.written(phase.results, folder, f"phases/{phase.slug}")
+        else:
+            entry["metrics"] = [
+                {"key": metric.key, "slug": metric.slug}
+                | ({"title": metric.title} if metric.title else {})
+                | ({"params": dict(metric.params)} if metric.params else {})
+                | {"weight": metric.weight, "primary": metric.is_primary, "in_ranking": metric.in_ranking}
+                for metric in phase.metrics
+            ]
+        if (reference := phase.reference) is not None:
+            path = f"phases/{phase.slug}/reference"
+            for name, content in family.files(reference.load()):  # in the family's form that reads back bit for bit
+                target = folder / path / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content)
+            entry["reference"] = {"path": path} | ({"note": reference.note} if reference.note else {})
+            entry["reference"] |= {"groups": dict(reference.groups)} if reference.groups else {}
+        phases.append(entry | _files(phase.files, folder, f"phases/{phase.slug}/"))
+    data["phases"] = phases
+    (folder / FILE).write_text(_HEAD + yaml_text(data), encoding="utf-8", newline="")
 
 
-def _phase(phase: PhaseDef, folder: Path, family: Family) -> dict[str, object]:
-    zone = ZoneInfo(phase.time_zone)
-    data: dict[str, object] = {"slug": phase.slug}
-    for name in PHASE_FIELDS:
-        value = getattr(phase, name)
-        if value is not None and (family.images or name not in IMAGE_FIELDS):
-            data[name] = moment_text(value, zone) if name in ("opens_at", "closes_at", "board_at") else value
-    if phase.results is not None:
-        data["results"] = results.written(phase.results, folder, f"phases/{phase.slug}")
-    else:
-        data["metrics"] = [_metric(metric) for metric in phase.metrics]
-    if phase.reference is not None:
-        data["reference"] = _reference(phase.reference, folder, f"phases/{phase.slug}/reference", family)
-    return data | _files(phase.files, folder, f"phases/{phase.slug}/")
-
-
-def _metric(metric: MetricDef) -> dict[str, object]:
-    data: dict[str, object] = {"key": metric.key, "slug": metric.slug}
-    if metric.title:
-        data["title"] = metric.title
-    if metric.params:
-        data["params"] = dict(metric.params)
-    return data | {"weight": metric.weight, "primary": metric.is_primary, "in_ranking": metric.in_ranking}
-
-
-def _reference(reference: ReferenceDef, folder: Path, path: str, family: Family) -> dict[str, object]:
-    """The items in the family's form that reads back bit for bit."""
-    for name, content in family.files(reference.load()):
-        target = folder / path / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
-    data: dict[str, object] = {"path": path}
-    if reference.note:
-        data["note"] = reference.note
-    if reference.groups:
-        data["groups"] = dict(reference.groups)
-    return data
+def yaml_text(data: Mapping[str, object]) -> str:
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
 
 
 def _files(files: Iterable[FileDef], folder: Path, prefix: str) -> dict[str, object]:
@@ -133,12 +118,3 @@ def _files(files: Iterable[FileDef], folder: Path, prefix: str) -> dict[str, obj
         entry = {"path": path} | ({"name": file.name} if stem != file.name else {}) | ({"title": file.title} if file.title else {})
         data.setdefault(FOLDERS[file.kind], []).append(entry)
     return dict(data)
-
-
-def _markdown(name: str, text: str, folder: Path) -> dict[str, object]:
-    """A text of its own file; a leading byte order mark would be taken for the file's, so it is doubled."""
-    if not text:
-        return {}
-    mark = "\ufeff" if text.startswith("\ufeff") else ""
-    (folder / f"{name}.md").write_text(mark + text, encoding="utf-8", newline="")
-    return {f"{name}_file": f"{name}.md"}

@@ -5,9 +5,10 @@ Lengths, choices and defaults are the models' own: a column that changes there c
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -54,37 +55,57 @@ def parse(root: Path) -> Bundle:
     if not path.is_file():
         problems.add("", f"expected this file in {root}; there is none")
         problems.raise_if_any()
-    reader = Reader(compose(path.read_bytes(), problems), "", problems)
-    definition = _challenge(reader, Folder(root))
-    problems.raise_if_any()
-    return Bundle(definition, problems.lines)
+    reader, folder = Reader(compose(path.read_bytes(), problems), "", problems), Folder(root)
 
-
-def _challenge(reader: Reader, folder: Folder) -> ChallengeDef:
     family = reader.choice("family", list(FAMILIES), _default(Challenge, "family"))
     slug = _column(reader, Challenge, "slug", REQUIRED)
     programs = _programs(reader, folder, family)
     with registry.with_programs(program.files().document.spec(slug, program.sha256) for program in programs):
         phases = tuple(_phase(entry, folder, family) for entry in reader.readers("phases"))
+    description, rules = folder.markdown(reader, "description"), folder.markdown(reader, "rules")
+    emails = _distinct(problems, [(path, text.lower()) for path, text in reader.texts("admitted_emails")])
+    for n, address in enumerate(emails):
+        try:
+            validate_email(address)
+        except ValidationError:
+            problems.add(f"admitted_emails[{n}]", f'expected an e-mail address, found "{address}"')
+    plain = ("title", "summary", "rules_version", "visibility", "needs_approval", "team_size", "made_up", "item_noun", "unit_noun")
+    columns = {name: _column(reader, Challenge, name) for name in plain}
+    tags = [text for _, text in reader.texts("tags")]
+    try:
+        check_tags(tags)
+    except ValidationError as error:
+        problems.add("tags", f"expected tags: {error.messages[0]}")
+    organizers = _distinct(problems, reader.texts("organizers"))
+    announcements = []
+    for entry in reader.readers("announcements"):
+        title = _column(entry, Announcement, "title", REQUIRED)
+        published = entry.moment("published_at", ZoneInfo("UTC"))
+        announcements.append(NewsDef(title=title, body=folder.markdown(entry, "body"), published_at=published))
+        entry.close()
     definition = ChallengeDef(
         slug=slug,
-        description=folder.markdown(reader, "description"),
-        rules=folder.markdown(reader, "rules"),
+        description=description,
+        rules=rules,
         family=family,
-        admitted_emails=_emails(reader),
-        **{name: _column(reader, Challenge, name) for name in ("title", "summary", "rules_version", "visibility")},
-        **{name: _column(reader, Challenge, name) for name in ("needs_approval", "team_size", "made_up", "item_noun", "unit_noun")},
-        tags=_tags(reader),
-        organizers=tuple(_distinct(reader.problems, reader.texts("organizers"))),
-        announcements=tuple(_news(entry, folder) for entry in reader.readers("announcements")),
+        admitted_emails=tuple(emails),
+        **columns,
+        tags=tuple(tags),
+        organizers=tuple(organizers),
+        announcements=tuple(announcements),
         files=_files(reader, folder),
         programs=programs,
         phases=phases,
     )
     reader.close()
-    _check_phases(reader.problems, definition.phases)
-    _unique(reader.problems, "announcements", "title and date", [(n.title, n.published_at) for n in definition.announcements])
-    return definition
+    _check_phases(problems, definition.phases)
+    _unique(problems, "announcements", "title and date", [(n.title, n.published_at) for n in definition.announcements])
+    problems.raise_if_any()
+    return Bundle(definition, problems.lines)
+
+
+def _files(reader: Reader, folder: Folder) -> tuple:
+    return folder.files(reader, "inputs", ChallengeFile.Kind.INPUT) + folder.files(reader, "examples", ChallengeFile.Kind.EXAMPLE)
 
 
 def _programs(reader: Reader, folder: Folder, family: str) -> tuple[ProgramDef, ...]:
@@ -108,18 +129,6 @@ def _programs(reader: Reader, folder: Folder, family: str) -> tuple[ProgramDef, 
     return tuple(sorted(found, key=lambda program: program.key))
 
 
-def _news(reader: Reader, folder: Folder) -> NewsDef:
-    title = _column(reader, Announcement, "title", REQUIRED)
-    published = reader.moment("published_at", ZoneInfo("UTC"))
-    body = folder.markdown(reader, "body")
-    reader.close()
-    return NewsDef(title=title, body=body, published_at=published)
-
-
-def _files(reader: Reader, folder: Folder) -> tuple:
-    return folder.files(reader, "inputs", ChallengeFile.Kind.INPUT) + folder.files(reader, "examples", ChallengeFile.Kind.EXAMPLE)
-
-
 def _phase(reader: Reader, folder: Folder, family: str) -> PhaseDef:
     zone_name = _column(reader, Phase, "time_zone")
     try:
@@ -134,56 +143,50 @@ def _phase(reader: Reader, folder: Folder, family: str) -> PhaseDef:
     images = () if FAMILIES[family].images else IMAGE_FIELDS
     apart = (*moments, "time_zone", "description", "parent", "unit_scale", *images)
     plain = {name: _column(reader, Phase, name) for name in PHASE_FIELDS if name not in apart}
+    slug = _column(reader, Phase, "slug", REQUIRED)
+    description = folder.markdown(reader, "description")
+    parent = reader.text("parent", None)
+    unit_scale = reader.number("unit_scale", _default(Phase, "unit_scale"), "metres per unit, a number above 0")
+
+    metrics = [_metric(entry, family) for entry in reader.readers("metrics")]
+    _unique(reader.problems, reader.at("metrics"), "slug", [metric.slug for metric in metrics])
+    primary = [n for n, metric in enumerate(metrics) if metric.is_primary]
+    for n in primary[1:]:
+        first = f"{reader.at('metrics')}[{primary[0]}]"
+        reader.problems.add(f"{reader.at('metrics')}[{n}].primary", f"expected one primary metric; {first} is primary too")
+    if metrics and not primary:  # the first column leads unless another is named
+        metrics[0] = replace(metrics[0], is_primary=True)
+
+    # The reference's images are read on the background that is given; on the default where that is faulty.
+    background = plain.get("background")
+    if not background or any(problem.key == reader.at("background") for problem in reader.problems.found):
+        background = _default(Phase, "background")
     definition = PhaseDef(
-        slug=_column(reader, Phase, "slug", REQUIRED),
-        description=folder.markdown(reader, "description"),
+        slug=slug,
+        description=description,
         time_zone=zone_name,
-        parent=reader.text("parent", None),
-        unit_scale=reader.number("unit_scale", _default(Phase, "unit_scale"), "metres per unit, a number above 0"),
+        parent=parent,
+        unit_scale=unit_scale,
         **moments,
         **plain,
-        metrics=_metrics(reader, family),
-        reference=folder.reference(reader.reader("reference"), FAMILIES[family], _background(reader, plain)),
+        metrics=tuple(metrics),
+        reference=folder.reference(reader.reader("reference"), FAMILIES[family], background),
         results=results.parse(reader.reader("results"), folder),
         files=_files(reader, folder),
     )
     reader.close()
-    _check_dates(reader, definition)
+    if definition.opens_at and definition.closes_at and definition.closes_at <= definition.opens_at:
+        reader.fault("closes_at", "expected a moment after opens_at")
+    if definition.board in (Phase.Board.HIDDEN, Phase.Board.FROZEN) and "board_at" not in reader.nodes:
+        reader.fault("board_at", f"expected the moment until or from which the board is {definition.board}; the key is missing")
     for name in ("metrics", "reference") if definition.results else ():
         if name in reader.nodes and not is_null(reader.nodes[name]) and getattr(definition, name):
             reader.fault(name, f"expected no {name} beside results: imported figures are not measured here")
     return definition
 
 
-def _background(reader: Reader, plain: Mapping[str, Any]) -> str:
-    """Return the background of the reference's images; the default where what is given is faulty."""
-    given = plain.get("background")
-    faulty = any(problem.key == reader.at("background") for problem in reader.problems.found)
-    return given if given and not faulty else _default(Phase, "background")
-
-
-def _check_dates(reader: Reader, phase: PhaseDef) -> None:
-    if phase.opens_at and phase.closes_at and phase.closes_at <= phase.opens_at:
-        reader.fault("closes_at", "expected a moment after opens_at")
-    if phase.board in (Phase.Board.HIDDEN, Phase.Board.FROZEN) and "board_at" not in reader.nodes:
-        reader.fault("board_at", f"expected the moment until or from which the board is {phase.board}; the key is missing")
-
-
-def _metrics(reader: Reader, family: str) -> tuple[MetricDef, ...]:
-    found = [_metric(entry, family) for entry in reader.readers("metrics")]
-    _unique(reader.problems, reader.at("metrics"), "slug", [metric.slug for metric in found])
-    primary = [n for n, metric in enumerate(found) if metric.is_primary]
-    for n in primary[1:]:
-        first = f"{reader.at('metrics')}[{primary[0]}]"
-        reader.problems.add(f"{reader.at('metrics')}[{n}].primary", f"expected one primary metric; {first} is primary too")
-    if found and not primary:  # the first column leads unless another is named
-        found[0] = MetricDef(**{**vars(found[0]), "is_primary": True})
-    return tuple(found)
-
-
 def _metric(reader: Reader, family: str) -> MetricDef:
-    key = reader.text("key")
-    spec = None
+    key, spec = reader.text("key"), None
     if key:
         try:
             spec = registry.get(key)
@@ -191,63 +194,36 @@ def _metric(reader: Reader, family: str) -> MetricDef:
             reader.fault("key", f"expected a metric; {error}")
     if spec is not None and spec.family != family:
         reader.fault("key", f"expected a metric of {FAMILIES[family].plural}; {key} is one of {FAMILIES[spec.family].plural}")
+    slug, title = _column(reader, PhaseMetric, "slug", (key or "").rpartition("/")[2]), _column(reader, PhaseMetric, "title")
+
+    params = {}
+    if (given := reader.reader("params")) is not None and spec is not None:
+        for name, node in given.nodes.items():
+            if not isinstance(node, yaml.ScalarNode):
+                given.fault(name, "expected one value")
+                continue
+            try:
+                params[name] = registry.parse_param(spec.key, name, "none" if is_null(node) else node.value)
+            except registry.ParamError as error:
+                given.fault(name, str(error))
+
     definition = MetricDef(
-        slug=_column(reader, PhaseMetric, "slug", (key or "").rpartition("/")[2]),
+        slug=slug,
         key=key,
-        title=_column(reader, PhaseMetric, "title"),
-        params=_params(reader.reader("params"), spec),
+        title=title,
+        params=params,
         weight=reader.number("weight", _default(PhaseMetric, "weight"), "a number from 0 up", positive=False),
         is_primary=reader.flag("primary", False),
         in_ranking=_column(reader, PhaseMetric, "in_ranking"),
     )
-    _require_weights(reader, spec, definition.params)
+    if spec is not None and spec.weights is not None:
+        refusal = ""
+        with contextlib.suppress(registry.ParamError):  # it stands among the faults already
+            refusal = weights.refusal(spec, registry.resolve_params(spec.key, params))
+        if refusal:
+            reader.fault("key", f"expected a metric that this server can compute; {refusal}")
     reader.close()
     return definition
-
-
-def _require_weights(reader: Reader, spec: registry.MetricSpec | None, params: Mapping[str, object]) -> None:
-    if spec is None or spec.weights is None:
-        return
-    try:
-        refusal = weights.refusal(spec, registry.resolve_params(spec.key, params))
-    except registry.ParamError:
-        return  # it stands among the faults already
-    if refusal:
-        reader.fault("key", f"expected a metric that this server can compute; {refusal}")
-
-
-def _params(reader: Reader | None, spec: registry.MetricSpec | None) -> dict[str, object]:
-    if reader is None or spec is None:
-        return {}
-    found = {}
-    for name, node in reader.nodes.items():
-        if not isinstance(node, yaml.ScalarNode):
-            reader.fault(name, "expected one value")
-            continue
-        try:
-            found[name] = registry.parse_param(spec.key, name, "none" if is_null(node) else node.value)
-        except registry.ParamError as error:
-            reader.fault(name, str(error))
-    return found
-
-
-def _emails(reader: Reader) -> tuple[str, ...]:
-    found = _distinct(reader.problems, [(path, text.lower()) for path, text in reader.texts("admitted_emails")])
-    for n, address in enumerate(found):
-        try:
-            validate_email(address)
-        except ValidationError:
-            reader.problems.add(f"admitted_emails[{n}]", f'expected an e-mail address, found "{address}"')
-    return tuple(found)
-
-
-def _tags(reader: Reader) -> tuple[str, ...]:
-    texts = reader.texts("tags")
-    try:
-        check_tags([text for _, text in texts])
-    except ValidationError as error:
-        reader.problems.add("tags", f"expected tags: {error.messages[0]}")
-    return tuple(text for _, text in texts)
 
 
 def _distinct(problems: Problems, texts: list[tuple[str, str]]) -> list[str]:
@@ -305,14 +281,10 @@ def _column(reader: Reader, model: type[models.Model], name: str, default: Any =
     if column.choices:
         return reader.choice(name, [value for value, _ in column.choices], default)
     value = reader.text(name, default, most=column.max_length)
-    if value:
-        _run_validators(reader, column, name, value)
-    elif name in reader.nodes and not column.blank:
-        reader.fault(name, "expected a text that is not empty")
-    return value
-
-
-def _run_validators(reader: Reader, column: models.Field, name: str, value: str) -> None:
+    if not value:
+        if name in reader.nodes and not column.blank:
+            reader.fault(name, "expected a text that is not empty")
+        return value
     for validator in column.validators:
         if isinstance(validator, MaxLengthValidator):  # the reader has said so in its own words
             continue
@@ -320,3 +292,4 @@ def _run_validators(reader: Reader, column: models.Field, name: str, value: str)
             validator(value)
         except ValidationError as error:
             reader.fault(name, f'{" ".join(error.messages).rstrip(".")}; found "{value[:80]}"')
+    return value

@@ -154,10 +154,14 @@ def _with_stored_references(before: ChallengeDef, after: ChallengeDef, facts: Fa
     the version of a reference that is stored already."""
     phases = []
     for phase in after.phases:
-        old = before.phase(phase.slug)
-        if old is not None and old.reference is not None:
-            phase = replace(phase, reference=_same_or_new(old.reference, phase.reference))
-        new = phase.reference
+        known, new = before.phase(phase.slug), phase.reference
+        old = known.reference if known is not None else None
+        if old is not None and (new is None or new == old):
+            new = old
+        elif old is not None and new is not None and new.sha256 != old.sha256 and new.item_ids == old.item_ids:
+            ours, theirs = old.load(), new.load()
+            if all(same(ours[name], theirs[name]) for name in ours):
+                new = replace(new, sha256=old.sha256)
         if new is not None:
             versions = facts.phases.get(phase.slug, PhaseFacts()).versions
             phase = replace(phase, reference=replace(new, version=versions.get((new.sha256, new.groups))))
@@ -195,24 +199,24 @@ def _without_waiting_columns(before: ChallengeDef | None, after: ChallengeDef, f
     return replace(after, phases=tuple(phases)), waiting
 
 
-def _same_or_new(old: ReferenceDef, new: ReferenceDef | None) -> ReferenceDef:
-    if new is None or new == old:
-        return old
-    if new.sha256 != old.sha256 and new.item_ids == old.item_ids:
-        ours, theirs = old.load(), new.load()
-        if all(same(ours[name], theirs[name]) for name in ours):
-            new = replace(new, sha256=old.sha256)
-    return new
-
-
 # --- the changes, from the outside in
 
 
 def _challenge_changes(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) -> Iterator[Change]:
     if before is None:
         yield Change(CREATE, (), after=after.slug)
+    seen_by: dict[object, str] = {
+        Challenge.Visibility.PUBLIC: "Everybody will see the challenge.",
+        Challenge.Visibility.DRAFT: "Only organizers will see the challenge; its participants lose sight of it.",
+    }
     for change in _field_changes((), before, after, CHALLENGE_FIELDS):
-        yield replace(change, warning=_challenge_warning(change, after, facts)) if before else change
+        warning = ""
+        if before and change.field == "visibility":
+            warning = seen_by.get(change.after, "")
+        elif before and change.field == "rules_version" and facts.participants:
+            people = "1 participant has" if facts.participants == 1 else f"{facts.participants} participants have"
+            warning = f"{people} to accept the rules again before they can upload."
+        yield replace(change, warning=warning)
     for name in after.organizers:
         if before is None or name not in before.organizers:
             yield Change(CREATE, (f"organizer {name}",))
@@ -240,8 +244,16 @@ def _phase_changes(before: PhaseDef | None, after: PhaseDef, family: Family) -> 
     if before is None:
         yield Change(CREATE, path)
     names = tuple(name for name in PHASE_FIELDS if family.images or name not in IMAGE_FIELDS)
+    wider: dict[object, str] = {Phase.ReferenceAccess.PUBLIC: "Everybody", Phase.ReferenceAccess.PARTICIPANTS: "Every participant"}
     for change in _field_changes(path, before, after, names, ZoneInfo(after.time_zone)):
-        yield replace(change, warning=_phase_warning(change, before, after)) if before else change
+        warning = ""
+        if before and change.field == "reference_access" and before.reference_access != Phase.ReferenceAccess.PUBLIC:
+            warning = f"{wider[change.after]} will be able to see the hidden reference." if change.after in wider else ""
+        elif before and change.field == "board" and before.board == Phase.Board.HIDDEN:
+            warning = "The board will no longer be hidden."
+        elif before and change.field == "unit_scale":
+            warning = "Every length is measured anew with this unit."
+        yield replace(change, warning=warning)
     old = {metric.slug: metric for metric in before.metrics} if before else {}
     new = {metric.slug: metric for metric in after.metrics}
     yield from _listed(path, "metric", old, new, METRIC_FIELDS)
@@ -348,30 +360,6 @@ def _plain(value: object, zone: ZoneInfo | None) -> object:
 # --- what follows from a change
 
 
-def _challenge_warning(change: Change, after: ChallengeDef, facts: Facts) -> str:
-    if change.field == "visibility":
-        seen_by: dict[object, str] = {
-            Challenge.Visibility.PUBLIC: "Everybody will see the challenge.",
-            Challenge.Visibility.DRAFT: "Only organizers will see the challenge; its participants lose sight of it.",
-        }
-        return seen_by.get(change.after, "")
-    if change.field == "rules_version" and facts.participants:
-        people = "1 participant has" if facts.participants == 1 else f"{facts.participants} participants have"
-        return f"{people} to accept the rules again before they can upload."
-    return ""
-
-
-def _phase_warning(change: Change, before: PhaseDef, after: PhaseDef) -> str:
-    wider: dict[object, str] = {Phase.ReferenceAccess.PUBLIC: "Everybody", Phase.ReferenceAccess.PARTICIPANTS: "Every participant"}
-    if change.field == "reference_access" and change.after in wider and before.reference_access != Phase.ReferenceAccess.PUBLIC:
-        return f"{wider[change.after]} will be able to see the hidden reference."
-    if change.field == "board" and before.board == Phase.Board.HIDDEN:
-        return "The board will no longer be hidden."
-    if change.field == "unit_scale":
-        return "Every length is measured anew with this unit."
-    return ""
-
-
 def _rescoring_reason(before: PhaseDef | None, after: PhaseDef, facts: PhaseFacts) -> str:
     """Why the phase has to be scored anew; empty where nothing that changes a number has changed."""
     if not after.metrics or after.reference is None:
@@ -415,6 +403,9 @@ def _refusals(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
         known = facts.phases.get(phase.slug, PhaseFacts())
         new = after.phase(phase.slug)
         entries = "1 entry" if known.entries == 1 else f"{known.entries} entries"
+        # The stored images stay as they are, not read anew from files.
+        reference = new.reference if new is not None else None
+        keeps_images = phase.reference is not None and (reference is None or reference.version is not None)
         if new is not None and (phase.results is None) != (new.results is None) and (phase.results or known.entries or known.is_live):
             if phase.results is not None:
                 yield f"The phase {phase.slug} ranks imported figures and goes on with them; make another phase for uploads."
@@ -428,7 +419,7 @@ def _refusals(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
             continue
         elif new is not None and known.is_live and not new.metrics:
             yield f"The phase {phase.slug} is being scored, so it keeps at least one metric; add another before you remove the last."
-        elif new is not None and new.background != phase.background and (known.entries or _keeps_reference(phase, new)):
+        elif new is not None and new.background != phase.background and (known.entries or keeps_images):
             what = entries if known.entries else "a reference"
             yield f"The phase {phase.slug} has {what} on {phase.background}, so its background stays; change it with a new reference first."
         elif new is not None and known.closed and known.entries and _ranking(phase) != _ranking(new) and new.closes_at == phase.closes_at:
@@ -446,11 +437,6 @@ def _missing_prompts(before: ChallengeDef | None, after: ChallengeDef) -> Iterat
         for spec in map(registry.get, sorted({metric.key for metric in new.metrics} - known)):
             if spec.wants_prompts and (missing := spec.lacking(reference.prompted())):
                 yield f"Phase {new.slug}: {missing}"
-
-
-def _keeps_reference(before: PhaseDef, after: PhaseDef) -> bool:
-    """True if the stored images stay as they are, not read anew from files."""
-    return before.reference is not None and (after.reference is None or after.reference.version is not None)
 
 
 def _ranking(phase: PhaseDef) -> tuple:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from django.core.exceptions import ValidationError
@@ -32,48 +32,93 @@ def parse(reader: Reader | None, folder: Folder) -> ResultsDef | None:
     source = reader.text("source", most=MAX_SOURCE)
     if source is not None and not source.strip():
         reader.fault("source", "expected where the figures are from, such as a paper and its table")
-    url = _url(reader)
-    columns = _columns(reader)
-    layout = Layout(
-        columns,
-        reader.text("method", "method"),
-        tuple(text for _, text in reader.texts("details")),
-        reader.text("paper", "") or "",
-        reader.text("code", "") or "",
-    )
-    opinions = _opinions(reader.reader("opinions"))
-    reader.close()
-    text = _table_text(reader, path)
-    if text is not None and columns:
-        _check_table(reader, text, layout, opinions)
-    return ResultsDef(
-        source or "", url, path.name if path else "", hashlib.sha256((text or "").encode()).hexdigest(), layout, opinions, text or ""
-    )
-
-
-def _url(reader: Reader) -> str:
     url = reader.text("url", "", most=200) or ""
     if url:
         try:
             URLValidator(["http", "https"])(url)
         except ValidationError:
             reader.fault("url", f'expected a web address, found "{url[:80]}"')
-    return url
 
-
-def _columns(reader: Reader) -> tuple[ResultColumn, ...]:
-    found = [_column(entry) for entry in reader.readers("columns")]
-    if not found:
+    columns = [_column(entry) for entry in reader.readers("columns")]
+    if not columns:
         reader.fault("columns", "expected at least one column with a figure to rank by")
-    for n, it in enumerate(found):
-        if it.slug in [other.slug for other in found[:n]]:
+    for n, it in enumerate(columns):
+        if it.slug in [other.slug for other in columns[:n]]:
             reader.problems.add(f"{reader.at('columns')}[{n}].slug", f'expected each once; "{it.slug}" stands before')
-    primary = [n for n, it in enumerate(found) if it.is_primary]
+    primary = [n for n, it in enumerate(columns) if it.is_primary]
     for n in primary[1:]:
         reader.problems.add(f"{reader.at('columns')}[{n}].primary", "expected one primary column; another is primary too")
-    if found and not primary:
-        found[0] = ResultColumn(**{**asdict(found[0]), "is_primary": True})
-    return tuple(found)
+    if columns and not primary:
+        columns[0] = replace(columns[0], is_primary=True)
+    layout = Layout(
+        tuple(columns),
+        reader.text("method", "method"),
+        tuple(text for _, text in reader.texts("details")),
+        reader.text("paper", "") or "",
+        reader.text("code", "") or "",
+    )
+
+    opinions = None
+    if (of_people := reader.reader("opinions")) is not None:
+        criteria = []
+        for entry in of_people.readers("criteria"):
+            heads = {name: entry.text(name, "") or "" for name in ("low", "high", "n")}
+            criteria.append(OpinionColumn(entry.text("column") or "", entry.text("criterion", "overall", most=60) or "overall", **heads))
+            if bool(heads["low"]) != bool(heads["high"]):
+                entry.fault("low" if heads["low"] else "high", "expected both ends of the interval, low and high")
+            entry.close()
+        if not criteria:
+            of_people.fault("criteria", "expected at least one criterion, with the column of its means")
+        names = [column.criterion for column in criteria]
+        for n, name in enumerate(names):
+            if name in names[:n]:
+                reader.problems.add(f"{of_people.at('criteria')}[{n}].criterion", f'expected each once; "{name}" stands before')
+        opinions = OpinionsDef(
+            title=of_people.text("title", "Opinion scores as published", most=120),
+            question=of_people.text("question", most=400) or "",
+            criteria=tuple(criteria),
+            raters=of_people.integer("raters", None, 1, 1_000_000),
+            left_out=tuple(text for _, text in of_people.texts("left_out")),
+            note=of_people.text("note", "", most=240) or "",
+        )
+        of_people.close()
+    reader.close()
+
+    text = _table_text(reader, path) if path is not None else None
+    if text is not None and columns:
+        try:
+            methods = {row.method for row in result_tables.read(text, layout).rows}
+            if opinions is not None:
+                published(text, layout, opinions)
+                for n, name in enumerate(opinions.left_out):
+                    if name not in methods:
+                        reader.problems.add(f"{reader.at('opinions')}.left_out[{n}]", f'expected a method of the table, found "{name}"')
+        except ResultsError as error:
+            for problem in error.problems:
+                reader.fault("path", f"expected a table that can be ranked; {problem}")
+    return ResultsDef(
+        source or "", url, path.name if path else "", hashlib.sha256((text or "").encode()).hexdigest(), layout, opinions, text or ""
+    )
+
+
+def _table_text(reader: Reader, path: Path) -> str | None:
+    """Text of the CSV file, or None and a fault that says what it is instead."""
+    if not path.is_file() or name_fault(path.name):
+        reader.fault("path", "expected one CSV file with a plain name")
+        return None
+    data = path.read_bytes()
+    if len(data) > MOST_BYTES:
+        reader.fault("path", f"expected at most {MOST_BYTES:,} bytes, found {len(data):,}")
+        return None
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        reader.fault("path", f"expected text in UTF-8; save {path.name} in that encoding")
+        return None
+    if "\0" in text:
+        reader.fault("path", f"expected a text; {path.name} holds NUL characters")
+        return None
+    return text
 
 
 def _column(reader: Reader) -> ResultColumn:
@@ -98,69 +143,6 @@ def _column(reader: Reader) -> ResultColumn:
     )
     reader.close()
     return column
-
-
-def _opinions(reader: Reader | None) -> OpinionsDef | None:
-    if reader is None:
-        return None
-    criteria = []
-    for entry in reader.readers("criteria"):
-        heads = {name: entry.text(name, "") or "" for name in ("low", "high", "n")}
-        criteria.append(OpinionColumn(entry.text("column") or "", entry.text("criterion", "overall", most=60) or "overall", **heads))
-        if bool(heads["low"]) != bool(heads["high"]):
-            entry.fault("low" if heads["low"] else "high", "expected both ends of the interval, low and high")
-        entry.close()
-    if not criteria:
-        reader.fault("criteria", "expected at least one criterion, with the column of its means")
-    names = [column.criterion for column in criteria]
-    for n, name in enumerate(names):
-        if name in names[:n]:
-            reader.problems.add(f"{reader.at('criteria')}[{n}].criterion", f'expected each once; "{name}" stands before')
-    opinions = OpinionsDef(
-        title=reader.text("title", "Opinion scores as published", most=120),
-        question=reader.text("question", most=400) or "",
-        criteria=tuple(criteria),
-        raters=reader.integer("raters", None, 1, 1_000_000),
-        left_out=tuple(text for _, text in reader.texts("left_out")),
-        note=reader.text("note", "", most=240) or "",
-    )
-    reader.close()
-    return opinions
-
-
-def _table_text(reader: Reader, path: Path | None) -> str | None:
-    if path is None:
-        return None
-    if not path.is_file() or name_fault(path.name):
-        reader.fault("path", "expected one CSV file with a plain name")
-        return None
-    data = path.read_bytes()
-    if len(data) > MOST_BYTES:
-        reader.fault("path", f"expected at most {MOST_BYTES:,} bytes, found {len(data):,}")
-        return None
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        reader.fault("path", f"expected text in UTF-8; save {path.name} in that encoding")
-        return None
-    if "\0" in text:
-        reader.fault("path", f"expected a text; {path.name} holds NUL characters")
-        return None
-    return text
-
-
-def _check_table(reader: Reader, text: str, layout: Layout, opinions: OpinionsDef | None) -> None:
-    try:
-        table = result_tables.read(text, layout)
-        methods = {row.method for row in table.rows}
-        if opinions is not None:
-            published(text, layout, opinions)
-            for n, name in enumerate(opinions.left_out):
-                if name not in methods:
-                    reader.problems.add(f"{reader.at('opinions')}.left_out[{n}]", f'expected a method of the table, found "{name}"')
-    except ResultsError as error:
-        for problem in error.problems:
-            reader.fault("path", f"expected a table that can be ranked; {problem}")
 
 
 def published(text: str, layout: Layout, opinions: OpinionsDef) -> dict[str, dict[str, tuple[float | None, ...]]]:
@@ -210,19 +192,13 @@ def written(results: ResultsDef, folder: Path, prefix: str) -> dict[str, object]
         }
         for one in results.layout.columns
     ]
-    if results.opinions is not None:
-        data["opinions"] = _written_opinions(results.opinions)
+    if (of_people := results.opinions) is not None:
+        opinions: dict[str, object] = {"title": of_people.title, "question": of_people.question}
+        opinions |= {"raters": of_people.raters} if of_people.raters is not None else {}
+        opinions["criteria"] = [{name: value for name, value in asdict(one).items() if value} for one in of_people.criteria]
+        opinions |= {"left_out": list(of_people.left_out)} if of_people.left_out else {}
+        data["opinions"] = opinions | ({"note": of_people.note} if of_people.note else {})
     return data
-
-
-def _written_opinions(it: OpinionsDef) -> dict[str, object]:
-    data: dict[str, object] = {"title": it.title, "question": it.question}
-    if it.raters is not None:
-        data["raters"] = it.raters
-    data["criteria"] = [{name: value for name, value in asdict(one).items() if value} for one in it.criteria]
-    if it.left_out:
-        data["left_out"] = list(it.left_out)
-    return data | ({"note": it.note} if it.note else {})
 
 
 def fields_of(results: ResultsDef | None) -> dict[str, object]:

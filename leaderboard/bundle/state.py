@@ -113,9 +113,12 @@ def file_definition(row: ChallengeFile) -> FileDef:
 
 def program_definition(row: MetricProgram) -> ProgramDef:
     return ProgramDef(
-        key=row.key, version=row.version, sha256=row.contents, is_public=row.is_public,
+        key=row.key,
+        version=row.version,
+        sha256=row.contents,
+        is_public=row.is_public,
         files=lambda: program_files.read(stored_files.store().local_path(row.file_key), "program.zip", here=False),
-    )  # fmt: skip
+    )
 
 
 def in_order(files: list[FileDef]) -> tuple[FileDef, ...]:
