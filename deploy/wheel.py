@@ -13,7 +13,7 @@ import re
 import tempfile
 import tokenize
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,24 +34,21 @@ class Package:
         self.root = root
         project = tomllib.loads((root / "pyproject.toml").read_text())
         self.settings, self.name = project["tool"]["plumbline"]["package"], project["project"]["name"]
-        self.files = dict(self._files())
-
-    def _files(self) -> Iterator[tuple[str, bytes]]:
-        """Path in the wheel and content of each file, in order."""
+        # Path in the wheel and content of each file, in order.
         top, left_out = self.settings["top"], tuple(self.settings["without"])
         found: dict[str, bytes] = {f"{self.name}/{room}/__init__.py": b"" for room in ROOMS}
         for part in (top, *self.settings["modules"]):
-            paths = sorted((self.root / part).rglob("*")) if (self.root / part).is_dir() else [self.root / part]
+            paths = sorted((root / part).rglob("*")) if (root / part).is_dir() else [root / part]
             for path in paths:
-                inner = path.relative_to(self.root).as_posix()
+                inner = path.relative_to(root).as_posix()
                 if not path.is_file() or set(LEFT_OUT) & set(path.parts) or inner.endswith(left_out):
                     continue
                 place = inner.removeprefix(f"{top}/") if part == top else inner
                 found[f"{self.name}/{place}"] = self.rewritten(path.read_text()).encode() if path.suffix == ".py" else path.read_bytes()
             for folder in Path(part).parents:  # of a single module or an inner folder: the packages that it lies in
-                if folder.name and (self.root / folder / "__init__.py").is_file() and part != top:
+                if folder.name and (root / folder / "__init__.py").is_file() and part != top:
                     found.setdefault(f"{self.name}/{folder.as_posix()}/__init__.py", b"")
-        yield from sorted(found.items())
+        self.files = dict(sorted(found.items()))
 
     def rewritten(self, source: str) -> str:
         """A module as it stands in the wheel."""

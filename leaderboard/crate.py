@@ -7,7 +7,6 @@ import json
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from html import escape
 from typing import Any
 
@@ -32,9 +31,14 @@ def crate(citation: Citation, about: str, files: Sequence[CrateFile]) -> bytes:
     """The zip. The same ranking gives the same bytes: every time in it is that of the ranking."""
     buffer = io.BytesIO()
     stamp = citation.made.timetuple()[:6]
+    rows = "".join(f'<li><a href="{escape(one.name)}">{escape(one.name)}</a>: {escape(one.about)}</li>' for one in files)
+    preview = (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(citation.title)}</title></head><body>'
+        f"<h1>{escape(citation.title)}</h1><p>{escape(about)}</p><p>{escape(citation.line)}</p><ul>{rows}</ul></body></html>\n"
+    )
     documents = [
         (METADATA, json.dumps(metadata(citation, about, files), indent=1, ensure_ascii=False).encode()),
-        (PREVIEW, _preview(citation, about, files).encode()),
+        (PREVIEW, preview.encode()),
         *((one.name, one.data) for one in files),
     ]
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as package:
@@ -52,7 +56,7 @@ def metadata(citation: Citation, about: str, files: Sequence[CrateFile]) -> dict
         "@type": "Dataset",
         "name": citation.title,
         "description": about,
-        "datePublished": _moment(citation.made),
+        "datePublished": citation.made.isoformat(timespec="seconds"),
         "version": citation.version,
         "url": citation.address,
         "identifier": citation.address,
@@ -76,15 +80,3 @@ def metadata(citation: Citation, about: str, files: Sequence[CrateFile]) -> dict
     preview = {"@id": PREVIEW, "@type": "CreativeWork", "about": {"@id": "./"}}
     graph = [own, root, preview, *described, *authors, service]
     return {"@context": f"{CONFORMS}/context", "@graph": graph}
-
-
-def _moment(at: datetime) -> str:
-    return at.isoformat(timespec="seconds")
-
-
-def _preview(citation: Citation, about: str, files: Sequence[CrateFile]) -> str:
-    rows = "".join(f'<li><a href="{escape(one.name)}">{escape(one.name)}</a>: {escape(one.about)}</li>' for one in files)
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(citation.title)}</title></head><body>'
-        f"<h1>{escape(citation.title)}</h1><p>{escape(about)}</p><p>{escape(citation.line)}</p><ul>{rows}</ul></body></html>\n"
-    )

@@ -6,7 +6,6 @@ import json
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import IO, Any
 
@@ -69,8 +68,15 @@ def write_kit(phase: Phase) -> IO[bytes]:
         for file, name in zip(files, names, strict=True):
             with store().open(file.key) as source, package.open(f"{top}/example-entry/{name}", "w", force_zip64=True) as target:
                 shutil.copyfileobj(source, target)
-        for path, data in _made_up(manifest) if not files else ():
-            package.writestr(f"{top}/{path}", data)
+        # Without files of the organizers something made up for each sample, and the same with a bit of noise as the entry.
+        family, make = manifest.kind, KINDS[manifest.family].made_up
+        for number, item in enumerate(manifest.items) if not files else ():
+            for folder, model in zip(("example-reference", "example-entry"), make(manifest, item, number), strict=True):
+                box = Box.of(model.vertices) if item.input is not None else None
+                if box is not None and item.input is not None:  # it is moved to where the item's input lies, and made as large
+                    there = box_of(item.input, manifest)
+                    model = replace(model, vertices=(model.vertices - box.centre) * (there.diagonal / box.diagonal) + there.centre)
+                package.writestr(f"{top}/{folder}/{item.id}.{family.example}", family.write(model, family.example))
     kit.seek(0)
     return kit
 
@@ -98,24 +104,6 @@ def _notebook(made: dict[str, Any]) -> str:
     ]
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     return json.dumps({"cells": written, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}, ensure_ascii=False, indent=1)
-
-
-def _made_up(manifest: Manifest) -> Iterable[tuple[str, bytes]]:
-    """Something for each sample, and the same with a bit of noise as the entry."""
-    family, make = manifest.kind, KINDS[manifest.family].made_up
-    for number, item in enumerate(manifest.items):
-        for folder, made in zip(("example-reference", "example-entry"), make(manifest, item, number), strict=True):
-            made = _where_its_input_is(made, item, manifest)
-            yield f"{folder}/{item.id}.{family.example}", family.write(made, family.example)
-
-
-def _where_its_input_is(made: Any, item: Item, manifest: Manifest) -> Any:
-    """A made-up model moved to where the item's input lies and made as large, where that is said; else as it is."""
-    box = Box.of(made.vertices) if item.input is not None else None
-    if box is None or item.input is None:
-        return made
-    there = box_of(item.input, manifest)
-    return replace(made, vertices=(made.vertices - box.centre) * (there.diagonal / box.diagonal) + there.centre)
 
 
 def house(manifest: Manifest, item: Item, number: int) -> tuple[Any, Any]:

@@ -37,38 +37,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(installed.description())
         return 0
     try:
-        return _run(command, words)
+        if command in FOLLOWING:
+            from submissions.client import command as following
+
+            return following.main(words)
+        if command in COMPUTING:
+            from evaluation import __main__ as computing
+
+            if command == "score":
+                for difference in installed.differences():
+                    print(f"warning: {difference}", file=sys.stderr)
+            return computing.main(words)
+        if command == "study":
+            from leaderboard.stats import __main__ as studying
+
+            return studying.main(words[1:])
+        if command == "worker":
+            if sys.platform != "linux":  # where half of what it imports is not there either
+                print("A worker needs Linux: what it computes is limited by the kernel there.", file=sys.stderr)
+                return USAGE
+            from evaluation.work import outbound
+
+            return outbound.main(words[1:], os.environ.get("PLUMBLINE_WORKER_TOKEN", ""))
     except ModuleNotFoundError as error:
         sentence = installed.missing(error.name or "", command)
         if not sentence:
             raise
         print(sentence, file=sys.stderr)
         return USAGE
-
-
-def _run(command: str, words: list[str]) -> int:
-    if command in FOLLOWING:
-        from submissions.client import command as following
-
-        return following.main(words)
-    if command in COMPUTING:
-        from evaluation import __main__ as computing
-
-        if command == "score":
-            for difference in installed.differences():
-                print(f"warning: {difference}", file=sys.stderr)
-        return computing.main(words)
-    if command == "study":
-        from leaderboard.stats import __main__ as studying
-
-        return studying.main(words[1:])
-    if command == "worker":
-        if sys.platform != "linux":  # where half of what it imports is not there either
-            print("A worker needs Linux: what it computes is limited by the kernel there.", file=sys.stderr)
-            return USAGE
-        from evaluation.work import outbound
-
-        return outbound.main(words[1:], os.environ.get("PLUMBLINE_WORKER_TOKEN", ""))
     print(f"There is no command {command!r}; `plumbline --help` lists those there are.", file=sys.stderr)
     return USAGE
 

@@ -14,14 +14,13 @@ import structlog
 from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
-from django.core.mail.backends.base import BaseEmailBackend
 from django.db import models
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.models import Evaluation
-from submissions.models import Membership, Status, Submission, TeamInvite, User
+from submissions.models import Membership, Status, Submission, TeamInvite
 from submissions.permissions import allowed
 
 log = structlog.get_logger(__name__)
@@ -49,34 +48,25 @@ def send_due_mail() -> int:
     due += [(row, _invitation) for row in invites.order_by("created_at")[:MAX_AT_ONCE]]
     if not due:
         return 0
+    sent = 0
     try:
         with get_connection() as connection:
-            return sum(_send(connection, row, write) for row, write in due)
+            for row, write in due:
+                # The mark that this process sends it is set before anything goes out.
+                now = timezone.now()
+                if isinstance(row, TeamInvite):
+                    is_mine = TeamInvite.objects.filter(pk=row.pk, sent_at__isnull=True).update(sent_at=now)
+                else:
+                    is_mine = Submission.objects.filter(pk=row.pk, status=row.status, notified_at__isnull=True).update(notified_at=now)
+                for message in write(row) if is_mine else ():
+                    message.connection = connection
+                    try:
+                        sent += message.send()
+                    except (OSError, SMTPException):
+                        log.exception("an e-mail could not be sent", subject=message.subject)
     except (OSError, SMTPException):
         log.exception("the mail server does not answer; e-mails wait for the next round", n=len(due))
-        return 0
-
-
-def _send(connection: BaseEmailBackend, row: Submission | TeamInvite, write: Callable) -> int:
-    if not _claim(row):
-        return 0
-    messages = write(row)
-    sent = 0
-    for message in messages:
-        message.connection = connection
-        try:
-            sent += message.send()
-        except (OSError, SMTPException):
-            log.exception("an e-mail could not be sent", subject=message.subject)
     return sent
-
-
-def _claim(row: Submission | TeamInvite) -> bool:
-    """True if this process is the one that sends; the mark is set before anything goes out."""
-    now = timezone.now()
-    if isinstance(row, TeamInvite):
-        return bool(TeamInvite.objects.filter(pk=row.pk, sent_at__isnull=True).update(sent_at=now))
-    return bool(Submission.objects.filter(pk=row.pk, status=row.status, notified_at__isnull=True).update(notified_at=now))
 
 
 def _message(to: str, subject: str, template: str, **context) -> EmailMessage:
@@ -96,7 +86,15 @@ def _outcome(submission: Submission) -> list[EmailMessage]:
     members = Membership.objects.filter(team=submission.team, user__is_active=True, user__notify_by_email=True)
     users = [membership.user for membership in members.select_related("user")]
     unverified = set(EmailAddress.objects.filter(user__in=users, verified=False).values_list("user_id", "email"))
-    values = _values(submission) if submission.status == Status.SCORED else []
+
+    # The scores that the phase's board stands on, in its order; None for one that waits for a re-evaluation.
+    values: list[dict] = []
+    done = Evaluation.objects.filter(submission=submission, batch__state="current", state="done")
+    evaluation = done.select_related("batch__reference", "batch__results").first() if submission.status == Status.SCORED else None
+    if evaluation is not None:
+        by_slug = {score.slug: score for score in evaluation.scores.defer("status_vector", "part_vectors")}
+        values = [{"title": metric["title"], "score": by_slug.get(metric["slug"])} for metric in evaluation.batch.metrics]
+
     phase = submission.phase
     word = {Status.SCORED: "is scored", Status.REJECTED: "was rejected", Status.FAILED: "could not be scored"}[submission.status]
     subject = f"#{submission.number} {submission.method_name} {word} · {phase.challenge.title}"
@@ -115,22 +113,8 @@ def _outcome(submission: Submission) -> list[EmailMessage]:
             more=max(0, submission.n_problems - len(submission.problems[:PROBLEMS_SHOWN])),
         )
         for user in users
-        if _reachable(user, unverified)
+        if user.email and not {(user.pk, user.email), (user.pk, user.email.lower())} & unverified
     ]
-
-
-def _reachable(user: User, unverified: set[tuple[int, str]]) -> bool:
-    return bool(user.email) and (user.pk, user.email) not in unverified and (user.pk, user.email.lower()) not in unverified
-
-
-def _values(submission: Submission) -> list[dict]:
-    """The scores the phase's board stands on, in its order; None for one that waits for a re-evaluation."""
-    done = Evaluation.objects.filter(submission=submission, batch__state="current", state="done")
-    evaluation = done.select_related("batch__reference", "batch__results").first()
-    if evaluation is None:
-        return []
-    by_slug = {score.slug: score for score in evaluation.scores.defer("status_vector", "part_vectors")}
-    return [{"title": metric["title"], "score": by_slug.get(metric["slug"])} for metric in evaluation.batch.metrics]
 
 
 # --- invitations -------------------------------------------------------------------------------

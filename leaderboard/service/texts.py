@@ -6,8 +6,8 @@ version of the converter; and what became of texts that nobody has any more, whi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
+from itertools import chain
 from time import monotonic
 from typing import Any
 
@@ -39,7 +39,8 @@ def render_due(now: datetime | None = None) -> int:
     now, until = now or timezone.now(), monotonic() + ROUND_SECONDS
     known = set(RenderedText.objects.filter(version=markdown.VERSION).values_list("source", flat=True))
     wanted, made = set(), 0
-    for text in _texts():
+    columns = (model.objects.exclude(**{name: ""}).values_list(name, flat=True).order_by().iterator() for model, name in SOURCES)
+    for text in chain.from_iterable(columns):
         source = RenderedText.digest(text)
         if source not in wanted and source not in known:
             made += RenderedText.make(text).pk is not None
@@ -53,8 +54,3 @@ def render_due(now: datetime | None = None) -> int:
     for start in range(0, len(keys), 500):
         RenderedText.objects.filter(pk__in=keys[start : start + 500]).delete()
     return made
-
-
-def _texts() -> Iterator[str]:
-    for model, name in SOURCES:
-        yield from model.objects.exclude(**{name: ""}).values_list(name, flat=True).order_by().iterator()

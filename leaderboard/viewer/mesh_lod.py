@@ -41,7 +41,9 @@ def reduced(vertices: NDArray[np.float64], faces: Faces, most: int = MAX_FACES) 
     simplified = len(faces) > most
     if simplified:
         vertices, faces, source = simplify(vertices, faces, most)
-    vertices, faces = _used(vertices, faces)
+    used = np.zeros(len(vertices), dtype=bool)  # the vertices that stand in some face, which names them anew
+    used[faces] = True
+    vertices, faces = vertices[used], (np.cumsum(used) - 1)[faces]
     sides = np.full(len(faces), 7, dtype=np.uint8)
     if len(faces) < SPLIT_FACES:
         vertices, faces, sides, part = split(vertices, faces, SPLIT_FACES)
@@ -60,7 +62,9 @@ def simplify(vertices: NDArray[np.float64], faces: Faces, most: int) -> tuple[ND
         place, keep = _joined(vertices, low, cell)
         joined = place[faces]
         remaining = np.flatnonzero((joined[:, 0] != joined[:, 1]) & (joined[:, 1] != joined[:, 2]) & (joined[:, 2] != joined[:, 0]))
-        remaining = np.sort(remaining[np.unique(_key(joined[remaining]), return_index=True)[1]])
+        a, b, c = np.sort(joined[remaining], axis=1).T
+        corners = (a << 42) | (b << 21) | c  # one number for each set of three; a mesh has at most 2,000,000 vertices
+        remaining = np.sort(remaining[np.unique(corners, return_index=True)[1]])
         if len(remaining) <= most:
             return vertices[keep], joined[remaining], remaining
         tries += 1
@@ -77,12 +81,6 @@ def _joined(vertices: NDArray[np.float64], low: NDArray[np.float64], cell: float
     gap = np.einsum("ij,ij->i", off := vertices - mean[place], off)
     order = np.lexsort((gap, place))
     return place, order[np.r_[0, np.cumsum(count)[:-1]]]
-
-
-def _key(faces: Faces) -> Faces:
-    """One number for each set of three corners."""
-    a, b, c = np.sort(faces, axis=1).T
-    return (a << 42) | (b << 21) | c  # a mesh has at most 2,000,000 vertices
 
 
 def split(vertices: NDArray[np.float64], faces: Faces, most: int) -> tuple[NDArray[np.float64], Faces, NDArray[np.uint8], Faces]:
@@ -111,10 +109,3 @@ def split(vertices: NDArray[np.float64], faces: Faces, most: int) -> tuple[NDArr
         faces = np.concatenate([faces, np.stack([m, b, c], axis=1)])
         sides = np.concatenate([sides, ab | bc << 1])
         source = np.concatenate([source, source[large]])
-
-
-def _used(vertices: NDArray[np.float64], faces: Faces) -> tuple[NDArray[np.float64], Faces]:
-    """The vertices that stand in some face, and the faces naming them anew."""
-    used = np.zeros(len(vertices), dtype=bool)
-    used[faces] = True
-    return vertices[used], (np.cumsum(used) - 1)[faces]

@@ -39,7 +39,31 @@ def scene(reference: Mesh, prediction: Mesh | None, name: str, unit: str = "m", 
     models, blobs = [], _Blobs()
     for side in sides:
         other = next((one for one in sides if one is not side and len(one.mesh.faces)), None)
-        models.append(_model(side, other, blobs))
+        drawn, colours = side.drawn, side.mesh.face_colours
+        arrays = {
+            "positions": blobs.add(drawn.vertices, "float32"),
+            "faces": blobs.add(drawn.faces, "uint32"),
+            "sides": blobs.add(drawn.sides, "uint8"),
+        }
+        exact = True
+        if other is not None:
+            from evaluation.metrics.mesh.closest import distances_within
+
+            distances, exact = distances_within(drawn.vertices, other.vertices, other.mesh.faces, SECONDS)
+            arrays["distances"] = blobs.add(distances, "float32")
+        if colours is not None:
+            arrays["colours"] = blobs.add(colours[drawn.source], "uint8")
+        models.append(
+            {
+                "name": side.name,
+                "role": side.role,
+                "vertices": len(side.mesh.vertices),
+                "faces": len(side.mesh.faces),
+                "simplified": drawn.simplified,
+                "exact": exact,
+                "arrays": arrays,
+            }
+        )
     return blobs.file({"version": VERSION, "unit": unit, "origin": centre.tolist(), "longest_side": longest, "models": models})
 
 
@@ -86,32 +110,6 @@ def frame(reference: Mesh) -> tuple[NDArray[np.float64], float]:
         return np.zeros(3), 0.0
     low, high = used.min(axis=0), used.max(axis=0)
     return (low + high) / 2, float((high - low).max())
-
-
-def _model(side: _Side, other: _Side | None, blobs: _Blobs) -> dict[str, Any]:
-    drawn, colours = side.drawn, side.mesh.face_colours
-    arrays = {
-        "positions": blobs.add(drawn.vertices, "float32"),
-        "faces": blobs.add(drawn.faces, "uint32"),
-        "sides": blobs.add(drawn.sides, "uint8"),
-    }
-    exact = True
-    if other is not None:
-        from evaluation.metrics.mesh.closest import distances_within
-
-        distances, exact = distances_within(drawn.vertices, other.vertices, other.mesh.faces, SECONDS)
-        arrays["distances"] = blobs.add(distances, "float32")
-    if colours is not None:
-        arrays["colours"] = blobs.add(colours[drawn.source], "uint8")
-    return {
-        "name": side.name,
-        "role": side.role,
-        "vertices": len(side.mesh.vertices),
-        "faces": len(side.mesh.faces),
-        "simplified": drawn.simplified,
-        "exact": exact,
-        "arrays": arrays,
-    }
 
 
 class _Blobs:

@@ -107,7 +107,11 @@ class Scene:
         self.submission = evaluation.submission
         reference = evaluation.batch.reference
         self.places = [place for place, group in enumerate(reference.groups) if group == scene]
-        sortable = [r for r in found if self._has_values(r)]
+        sortable = []  # the metrics by which views of the scene can be told apart
+        for result in found:
+            values = [result.score.values[place] for place in self.places if place < len(result.score.values)]
+            if result.spec.level == "item" and not all(map(math.isnan, values)):
+                sortable.append(result)
         slugs = [r.slug for r in sortable]
         main = next((r.slug for r in sortable if r.metric.is_primary), slugs[0] if slugs else "item")
         self.sort = sort if sort in (*slugs, "item") else main
@@ -116,11 +120,6 @@ class Scene:
         here = set(self.places)
         self.order = [place for place in table.order() if place in here] if table.sort == self.sort else self.places
         self.ids = reference.item_ids
-
-    def _has_values(self, result: Result) -> bool:
-        """True if views of the scene can be told apart by that metric."""
-        values = result.score.values
-        return result.spec.level == "item" and any(not math.isnan(values[place]) for place in self.places if place < len(values))
 
     @property
     def prompt(self) -> str:
@@ -137,15 +136,31 @@ class Scene:
 
     def view(self, item: str, run: PictureRun) -> View:
         """One view with what this person may see of it."""
-        made = run.made.get(item)
-        by_name = sorted((made or {}).items())
-        pictures = [self._picture(item, name, size) for name, size in by_name if self.sees_reference or name == names.RENDER]
+        made, pictures = run.made.get(item), []
+        for name, size in sorted((made or {}).items()):
+            if not self.sees_reference and name != names.RENDER:
+                continue
+            kind, dot, slug = name.partition(".")
+            title = next((r.metric.title for r in self.results if r.slug == slug), slug)
+            words = {"map": f"{title} map", "cells": f"{title}: odd places", "low": f"{title}: poor objects"}
+            pictures.append(
+                Picture(
+                    name=name,
+                    kind=kind,
+                    title=words[kind] if dot else TITLES[name],
+                    alt=ALTERNATIVES[f"{kind}." if dot else name].format(view=item),
+                    url=reverse("entry_picture", args=[self.submission.pk, item, name]),
+                    small_url=reverse("entry_picture", args=[self.submission.pk, item, name + names.SMALL]),
+                    width=size[0],
+                    height=size[1],
+                )
+            )
         render = next((one for one in pictures if one.name == names.RENDER), None)
         place = self.ids.index(item)
         return View(
             item=item,
             name=short(item),
-            values=self._values(place),
+            values=[one for one in item_details(self.results, item, place, self.sees_reference) if one.result.spec.level == "item"],
             is_made=made is not None,
             render=render,
             layers=sorted((one for one in pictures if one is not render), key=_position),
@@ -154,24 +169,6 @@ class Scene:
 
     def views(self, run: PictureRun, start: int, stop: int) -> list[View]:
         return [self.view(self.ids[place], run) for place in self.order[start:stop]]
-
-    def _picture(self, item: str, name: str, size: Sequence[int]) -> Picture:
-        kind, dot, slug = name.partition(".")
-        title = next((r.metric.title for r in self.results if r.slug == slug), slug)
-        words = {"map": f"{title} map", "cells": f"{title}: odd places", "low": f"{title}: poor objects"}
-        return Picture(
-            name=name,
-            kind=kind,
-            title=words[kind] if dot else TITLES[name],
-            alt=ALTERNATIVES[f"{kind}." if dot else name].format(view=item),
-            url=reverse("entry_picture", args=[self.submission.pk, item, name]),
-            small_url=reverse("entry_picture", args=[self.submission.pk, item, name + names.SMALL]),
-            width=size[0],
-            height=size[1],
-        )
-
-    def _values(self, place: int) -> list[ItemDetail]:
-        return [one for one in item_details(self.results, self.ids[place], place, self.sees_reference) if one.result.spec.level == "item"]
 
     # --- objects
 

@@ -50,7 +50,9 @@ def picture(submission: Submission, item: str, times: int = 1) -> bytes | None:
     def compute() -> bytes:
         path = stored_files.store().local_path(submission.artifact_key)
         found = submission.phase.challenge.kind.load(path, [item]).get(item)
-        return _webp(kind.thumb(found, times) if found is not None else _nothing(times))
+        out, image = io.BytesIO(), kind.thumb(found, times) if found is not None else _nothing(times)
+        image.save(out, "WEBP", quality=QUALITY, method=4)
+        return out.getvalue()
 
     return once(str(submission.pk), facts, "webp", compute, heavy=True)
 
@@ -160,9 +162,3 @@ def _placed(vertices: Any, scale: int, points: Any = None) -> Any:
     at += (np.array([WIDTH, HEIGHT]) * scale - fit * span) / 2
     at[:, 1] = HEIGHT * scale - at[:, 1]
     return at
-
-
-def _webp(image: Image) -> bytes:
-    out = io.BytesIO()
-    image.save(out, "WEBP", quality=QUALITY, method=4)
-    return out.getvalue()

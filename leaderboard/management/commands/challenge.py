@@ -36,9 +36,33 @@ class Command(BaseCommand):
     def handle(self, act: str, folder: Path, **options) -> None:
         try:
             if act == "export":
-                self._export(options["slug"], folder)
-            else:
-                self._plan(folder, act == "apply", options.get("yes", False))
+                challenge = Challenge.objects.filter(slug=options["slug"]).first()
+                if challenge is None:
+                    known = ", ".join(Challenge.objects.values_list("slug", flat=True)[:20]) or "none"
+                    raise CommandError(f"There is no challenge “{options['slug']}” here; there are: {known}.")
+                export(read(challenge), folder)
+                self.stdout.write(f"{options['slug']} is in {folder}.")
+                return
+
+            definition = with_accounts(parse(folder))
+            plan = plan_for(definition)
+            for line in lines(plan):
+                self.stdout.write(line)
+            if plan.refusals:
+                raise CommandError("Nothing was changed.")
+            for phase in definition.phases if not plan.is_empty else ():
+                columns = [(metric.key, metric.params) for metric in phase.metrics]
+                for doubt in reference_warnings.of(definition.family, phase.reference.load(), columns) if phase.reference else ():
+                    self.stdout.write(f"! phase {phase.slug}: {doubt}")
+            if act != "apply" or plan.is_empty:
+                return
+            try:
+                if not options["yes"] and input("Make it so? [y/N] ").strip().lower() not in ("y", "yes"):
+                    raise CommandError("Nothing was changed.")
+            except EOFError:
+                raise CommandError("There is nobody to ask here; give --yes to apply the plan. Nothing was changed.") from None
+            apply(definition, expected=plan.digest)
+            self.stdout.write("Done.")
         except BundleError as error:
             n = len(error.problems)
             raise CommandError(f"{error}\n{n} {'problem' if n == 1 else 'problems'} in {folder}; nothing was changed.") from None
@@ -46,37 +70,3 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         except PlanChanged:
             raise CommandError("The challenge was changed by somebody else meanwhile; look at the plan again.") from None
-
-    def _plan(self, folder: Path, do: bool, yes: bool) -> None:
-        definition = with_accounts(parse(folder))
-        plan = plan_for(definition)
-        for line in lines(plan):
-            self.stdout.write(line)
-        if plan.refusals:
-            raise CommandError("Nothing was changed.")
-        for phase in definition.phases if not plan.is_empty else ():
-            columns = [(metric.key, metric.params) for metric in phase.metrics]
-            for doubt in reference_warnings.of(definition.family, phase.reference.load(), columns) if phase.reference else ():
-                self.stdout.write(f"! phase {phase.slug}: {doubt}")
-        if not do or plan.is_empty:
-            return
-        if not yes and not _agreed():
-            raise CommandError("Nothing was changed.")
-        apply(definition, expected=plan.digest)
-        self.stdout.write("Done.")
-
-    def _export(self, slug: str, folder: Path) -> None:
-        challenge = Challenge.objects.filter(slug=slug).first()
-        if challenge is None:
-            known = ", ".join(Challenge.objects.values_list("slug", flat=True)[:20]) or "none"
-            raise CommandError(f"There is no challenge “{slug}” here; there are: {known}.")
-        export(read(challenge), folder)
-        self.stdout.write(f"{slug} is in {folder}.")
-
-
-def _agreed() -> bool:
-    """Ask at the terminal; where there is none, `--yes` has to be given."""
-    try:
-        return input("Make it so? [y/N] ").strip().lower() in ("y", "yes")
-    except EOFError:
-        raise CommandError("There is nobody to ask here; give --yes to apply the plan. Nothing was changed.") from None

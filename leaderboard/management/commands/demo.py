@@ -33,43 +33,21 @@ class Command(BaseCommand):
         published = load.load_published()
         try:
             for demo in load.DEMOS:
-                self._send(demo, server)
+                sent = load.uploads(demo)
+                if sent.count() < len(demo.entries):
+                    self.stdout.write(f"Loading the demo challenge {demo.slug} ...")
+                    load.make_accounts()
+                    with tempfile.TemporaryDirectory() as name:
+                        (Path(name) / "bundle").mkdir()
+                        load.form_teams(demo, load.load_challenge(demo, Path(name) / "bundle"))
+                        if not sent.exists():
+                            load.send_entries(demo, Path(name), server, self._say)
                 if demo.asks:  # its board says what people found before the next challenge keeps the workers busy
                     self._wait(demo)
             for demo in load.DEMOS:
                 self._wait(demo)
         except load.DemoError as error:
             raise CommandError(str(error)) from error
-        self._introduce(server, published)
-
-    def _send(self, demo: Demo, server: str) -> None:
-        """The challenge and its entries, where not all of them are there."""
-        sent = load.uploads(demo)
-        if sent.count() >= len(demo.entries):
-            return
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            (folder / "bundle").mkdir()
-            self.stdout.write(f"Loading the demo challenge {demo.slug} ...")
-            load.make_accounts()
-            load.form_teams(demo, load.load_challenge(demo, folder / "bundle"))
-            if not sent.exists():
-                load.send_entries(demo, folder, server, self._say)
-
-    def _wait(self, demo: Demo) -> None:
-        waiting = load.uploads(demo).filter(status__in=Status.in_progress())
-        if count := waiting.count():
-            self._say(f"{count} {'entry' if count == 1 else 'entries'} of {demo.slug} still to be scored ...")
-        load.wait(lambda: not waiting.exists(), "the demo's entries")
-        load.finish(demo)
-        load.ask_everybody(demo)
-        studies.compare(demo)
-
-    def _say(self, text: str) -> None:
-        self.stdout.write(f"  {text}")
-        self.stdout.flush()
-
-    def _introduce(self, server: str, published: str) -> None:
         asking = [f"  {server}{path}" for path in map(load.ask_everybody, load.DEMOS) if path]
         lines = [
             "",
@@ -83,4 +61,17 @@ class Command(BaseCommand):
             "",
         ]
         self.stdout.write("\n".join(lines))
+        self.stdout.flush()
+
+    def _wait(self, demo: Demo) -> None:
+        waiting = load.uploads(demo).filter(status__in=Status.in_progress())
+        if count := waiting.count():
+            self._say(f"{count} {'entry' if count == 1 else 'entries'} of {demo.slug} still to be scored ...")
+        load.wait(lambda: not waiting.exists(), "the demo's entries")
+        load.finish(demo)
+        load.ask_everybody(demo)
+        studies.compare(demo)
+
+    def _say(self, text: str) -> None:
+        self.stdout.write(f"  {text}")
         self.stdout.flush()

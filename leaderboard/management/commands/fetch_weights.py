@@ -18,21 +18,19 @@ class Command(BaseCommand):
         fetch_command.add_options(parser)
 
     def handle(self, *args, names: list[str], all: bool, list: bool, source: str, **options) -> None:
+        if source.startswith("s3://"):  # a local copy of s3://BUCKET/KEY, which must be the service's own bucket
+            bucket, _, key = source.removeprefix("s3://").partition("/")
+            own = settings.S3_BUCKET
+            if not own or bucket != own:
+                raise CommandError(f"{source} is not in this service's bucket ({own or 'it has none'}); copy it there first.")
+            try:
+                source = str(stored_files.store().local_path(key))
+            except FileNotFoundError as error:
+                raise CommandError(f"There is nothing at {source}.") from error
+            except StorageError as error:
+                raise CommandError(str(error)) from error
         try:
-            source = str(self._from_bucket(source)) if source.startswith("s3://") else source
             for line in fetch_command.carry_out(names, all, list, source):
                 self.stdout.write(line)
         except WeightsError as error:
-            raise CommandError(str(error)) from error
-
-    def _from_bucket(self, source: str):
-        """A local copy of s3://BUCKET/KEY, which must be the service's own bucket."""
-        bucket, _, key = source.removeprefix("s3://").partition("/")
-        if not settings.S3_BUCKET or bucket != settings.S3_BUCKET:
-            raise CommandError(f"{source} is not in this service's bucket ({settings.S3_BUCKET or 'it has none'}); copy it there first.")
-        try:
-            return stored_files.store().local_path(key)
-        except FileNotFoundError as error:
-            raise CommandError(f"There is nothing at {source}.") from error
-        except StorageError as error:
             raise CommandError(str(error)) from error

@@ -52,7 +52,12 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", type=Path, metavar="DIR", help="ask nothing; write the first images and texts of each kind there")
 
     def handle(self, *, study: str, **options) -> None:
-        row = self._study(study)
+        challenge, _, rest = study.partition("/")
+        phase, _, slug = rest.partition("/")
+        rows = Study.objects.select_related("phase__challenge")
+        row = rows.filter(phase__challenge__slug=challenge, phase__slug=phase, slug=slug).first()
+        if row is None:
+            raise CommandError(f"There is no study {study!r}; name it as CHALLENGE/PHASE/STUDY, by the words in its address.")
         try:
             if options["dry_run"]:
                 self._dry_run(row, options)
@@ -60,15 +65,6 @@ class Command(BaseCommand):
                 self._ask(row, options)
         except ValueError as error:
             raise CommandError(str(error)) from None
-
-    def _study(self, name: str) -> Study:
-        challenge, _, rest = name.partition("/")
-        phase, _, slug = rest.partition("/")
-        rows = Study.objects.select_related("phase__challenge")
-        found = rows.filter(phase__challenge__slug=challenge, phase__slug=phase, slug=slug).first()
-        if found is None:
-            raise CommandError(f"There is no study {name!r}; name it as CHALLENGE/PHASE/STUDY, by the words in its address.")
-        return found
 
     def _wish(self, study: Study, options: dict) -> Wish:
         newcomer = study.entries.filter(label=options["newcomer"]).first() if options["newcomer"] else None
@@ -120,7 +116,13 @@ class Command(BaseCommand):
             run = planning.make(study, None, model, self._wish(study, options))
         planning.begin(run, None, options["budget"])
         with tqdm(total=run.n_planned, initial=run.n_planned - run.left, unit="question", disable=None) as bar:
-            self._go(run, bar)
+            # Turn after turn until the run is not wanted any more; a run that another worker has is waited for.
+            while JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.ASKING).exists():
+                claimed = JudgeRun.objects.waiting().filter(pk=run.pk).claim("manage.py judge")
+                if claimed is None:
+                    time.sleep(0.5)
+                    continue
+                work_on(claimed, progress=lambda: bar.update(1))
         run.refresh_from_db()
         cost = f", {money(run.counted)}" if not run.n_uncosted else ""
         self.stdout.write(
@@ -133,12 +135,3 @@ class Command(BaseCommand):
                 self.stdout.write(f"{criterion:28} {row.method[:40]:40} {elo:>8}")
         if run.state != JudgeRun.State.DONE:
             raise CommandError(f"Not all is answered; `--resume {run.pk}` goes on, with a larger --budget if that was used up.")
-
-    def _go(self, run: JudgeRun, bar: tqdm) -> None:
-        """Turn after turn until the run is not wanted any more; a run that another worker has is waited for."""
-        while JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.ASKING).exists():
-            claimed = JudgeRun.objects.waiting().filter(pk=run.pk).claim("manage.py judge")
-            if claimed is None:
-                time.sleep(0.5)
-                continue
-            work_on(claimed, progress=lambda: bar.update(1))

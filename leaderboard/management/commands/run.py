@@ -117,7 +117,23 @@ class Command(BaseCommand):
         call_command("createcachetable", verbosity=0)
         call_command("package", stdout=io.StringIO())
         address = f"http://{host}:{port}"
-        services = self._services(host, port, workers)
+
+        python = sys.executable
+        environment = {
+            "PLUMBLINE_SITE_URL": os.environ.get("PLUMBLINE_SITE_URL", address),
+            # Several BLAS threads a process on few cores make small matrix products many times slower.
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+        web = [python, "-m", "leaderboard.server", "--host", host, "--port", str(port), "--log-level", "error"]
+        # Solo workers: one process, one task at a time; scoring runs in a limited child of each.
+        celery = [python, "-m", "celery", "--quiet", "-A", "evaluation.celery", "worker", "-P", "solo", "-Q", "cpu,gpu", "-l", "warning"]
+        celery += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+        services = [
+            # Two servers can share a port, and a request then comes to either.
+            Service("web", web, environment, may_start=lambda: _why_not_free(host, port) is None),
+            *(Service(f"worker {n}", [*celery, "-n", f"worker{n}@%h"], environment) for n in range(1, workers + 1)),
+            Service("sweeper", [python, "manage.py", "sweep"], environment),
+        ]
         loading = Service("demo", [sys.executable, "manage.py", "demo", "--server", address])
         heartbeat = Heartbeat(Process.Kind.SUPERVISOR).start()
         try:
@@ -142,7 +158,13 @@ class Command(BaseCommand):
                     self.stderr.write("Loading the demo failed; what it says is above. The service runs on without it.")
                 time.sleep(0.3)
         finally:
-            self._end([loading, *services])
+            for service in [loading, *services]:
+                service.terminate()
+            deadline = time.monotonic() + STOP_SECONDS
+            while not all(service.has_ended() for service in [loading, *services]) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            for service in [loading, *services]:
+                service.end()
             heartbeat.stop()
             self._wait_for_port(host, port)
             self.stdout.write("Plumbline has stopped.")
@@ -156,38 +178,6 @@ class Command(BaseCommand):
         while (error := _why_not_free(host, port)) is not None and error.errno == errno.EADDRINUSE and time.monotonic() < deadline:
             time.sleep(0.05)
         return error
-
-    def _services(self, host: str, port: int, workers: int) -> list[Service]:
-        python = sys.executable
-        address = {
-            "PLUMBLINE_SITE_URL": os.environ.get("PLUMBLINE_SITE_URL", f"http://{host}:{port}"),
-            # Several BLAS threads a process on few cores make small matrix products many times slower.
-            "OPENBLAS_NUM_THREADS": "1",
-        }
-        web = [python, "-m", "leaderboard.server", "--host", host, "--port", str(port), "--log-level", "error"]
-        # Solo workers: one process, one task at a time; scoring runs in a limited child of each.
-        celery = [
-            python,
-            "-m",
-            "celery",
-            "--quiet",
-            "-A",
-            "evaluation.celery",
-            "worker",
-            "-P",
-            "solo",
-            "-Q",
-            "cpu,gpu",
-            "-l",
-            "warning",
-            "--without-gossip",
-            "--without-mingle",
-            "--without-heartbeat",
-        ]
-        named = [Service(f"worker {n}", [*celery, "-n", f"worker{n}@%h"], address) for n in range(1, workers + 1)]
-        sweeper = Service("sweeper", [python, "manage.py", "sweep"], address)
-        # Two servers can share a port, and a request then comes to either.
-        return [Service("web", web, address, may_start=lambda: _why_not_free(host, port) is None), *named, sweeper]
 
     def _wait_for(self, address: str, services: list[Service]) -> None:
         """Start the services and return when the web server answers, or when all is to stop."""
@@ -205,12 +195,3 @@ class Command(BaseCommand):
                 if time.monotonic() > deadline:
                     raise CommandError(f"The web server did not answer at {address} within {START_SECONDS:g} s.") from None
                 time.sleep(0.1)
-
-    def _end(self, services: list[Service]) -> None:
-        for service in services:
-            service.terminate()
-        deadline = time.monotonic() + STOP_SECONDS
-        while not all(service.has_ended() for service in services) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        for service in services:
-            service.end()

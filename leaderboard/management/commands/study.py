@@ -107,7 +107,15 @@ class Command(BaseCommand):
         if options["folder"]:
             if options["judges"]:
                 raise CommandError("A folder holds what people said; give --judges a file.")
-            self._export_folder(study, options["folder"])
+            folder = options["folder"]
+            try:
+                written = write_study(study, folder)
+            except (CannotExport, StorageError, OSError) as error:
+                raise CommandError(str(error)) from None
+            entries = f"{written.entries} {'entry' if written.entries == 1 else 'entries'}"
+            self.stdout.write(f"{written.answers:,} answers on {written.samples} samples and {entries} with files are in {folder}.")
+            if written.absent:
+                self.stdout.write(f"Without files: {', '.join(written.absent)}.")
             return
         if options["judges"]:
             runs = runs_of(study)
@@ -122,13 +130,3 @@ class Command(BaseCommand):
             for n, line in enumerate(rating.write(study.ratings()) if opinions else voting.write(study.votes())):  # noqa: B007
                 writer.writerow(line)
         self.stdout.write(f"{n:,} {'scores' if opinions else 'votes'} are in {options['file']}.")
-
-    def _export_folder(self, study: Study, folder: Path) -> None:
-        try:
-            written = write_study(study, folder)
-        except (CannotExport, StorageError, OSError) as error:
-            raise CommandError(str(error)) from None
-        entries = f"{written.entries} {'entry' if written.entries == 1 else 'entries'}"
-        self.stdout.write(f"{written.answers:,} answers on {written.samples} samples and {entries} with files are in {folder}.")
-        if written.absent:
-            self.stdout.write(f"Without files: {', '.join(written.absent)}.")

@@ -1,13 +1,15 @@
-"""The downloads of a phase: its starter kit, and its reference where that may be seen."""
+"""Downloads: the participants' package, and of a phase its starter kit, and its reference where that may be seen."""
 
 from __future__ import annotations
 
 import tempfile
 import zipfile
 
+from django.conf import settings
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 
 from evaluation.models import EvaluationBatch
+from leaderboard import wheel
 from leaderboard.starter_kit import IN_MEMORY, name_of, write_kit
 from submissions.errors import Refused
 from submissions.lookup import phase_place
@@ -15,6 +17,16 @@ from submissions.storage import stored_files
 from submissions.storage.store import StorageError
 
 LARGEST_REFERENCE = 500_000_000  # bytes as it is stored; a larger one is not packed while somebody waits
+
+
+def package(request: HttpRequest, name: str) -> HttpResponse:
+    """A wheel by its name, which says by a digest what it holds: this server's own, or one that it served before."""
+    path = settings.PACKAGE / name
+    if not wheel.NAME.fullmatch(name) or not path.is_file():
+        raise Http404
+    response = FileResponse(path.open("rb"), content_type="application/octet-stream")
+    response["Cache-Control"] = "public, max-age=31536000, immutable"
+    return response
 
 
 def starter_kit(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
