@@ -14,7 +14,7 @@ from evaluation.metrics import registry
 from evaluation.models import Score
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.build import finite_bounds
-from leaderboard.boards.payload import Board, ColumnHead, HumanAgreement, PublicEntry, Ranks, StudyFacts, StudyName
+from leaderboard.boards.payload import Board, ColumnHead, PublicEntry, Ranks, StudyFacts, StudyName
 from leaderboard.lookup import audience_of, snapshot_of
 from leaderboard.models import Snapshot
 from leaderboard.studies.summary import Figure, Record
@@ -26,10 +26,8 @@ from submissions.api.common import (
     PageQuery,
     Paging,
     Slug,
-    decode_cursor,
-    encode_cursor,
     newest_first,
-    next_address,
+    piece_of,
 )
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
@@ -191,6 +189,11 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, A
     outdated = {column.slug: column.sentence for column in snapshot.batch.outdated()}
     rows = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{snapshot.digest}/rows"
     people = board.people
+    agreement = {}
+    for line in people.metrics if people is not None else ():
+        known = {name: getattr(line, name) for name in ("damaged", "tier", "of_ceiling", "above_size", "groups", "trained")}
+        decided = None if people.of == "means" or line.decided.value is None else line.decided
+        agreement.setdefault(line.slug, PeopleOut(**known, decided=decided, srocc=line.rho, krocc=line.tau, plcc=line.r))
     return _brief(request, snapshot, phase) | {
         "challenge": phase.challenge.slug,
         "phase": phase.slug,
@@ -208,7 +211,7 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, A
             Column(
                 **_part(ColumnHead, metric),
                 properties=PropertyCount.from_orm(counts[metric.fingerprint]),
-                people=_people(board.people, metric.slug) if board.people else None,
+                people=agreement.get(metric.slug),
                 outdated=outdated.get(metric.slug, ""),
             )
             for metric in board.metrics
@@ -220,15 +223,6 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, A
 def _part(record: type[Record], whole: Record) -> dict[str, Any]:
     """The fields that a larger record shares with the one it is made from."""
     return {name: getattr(whole, name) for name in record.model_fields}
-
-
-def _people(found: HumanAgreement, slug: str) -> PeopleOut | None:
-    line = next((line for line in found.metrics if line.slug == slug), None)
-    if line is None:
-        return None
-    known = {name: getattr(line, name) for name in ("damaged", "tier", "of_ceiling", "above_size", "groups", "trained")}
-    decided = None if found.of == "means" or line.decided.value is None else line.decided
-    return PeopleOut(**known, decided=decided, srocc=line.rho, krocc=line.tau, plcc=line.r)
 
 
 def board_place(request: HttpRequest, challenge: str, phase: str) -> PhasePlace:
@@ -273,14 +267,15 @@ def list_rows(request: HttpRequest, challenge: Slug, phase: Slug, digest: Digest
     ranks = board.overall if wanted.sort is None else board.column(wanted.sort)
     if ranks is None:
         raise Http404
-    start = decode_cursor(wanted.cursor) if wanted.cursor is not None else 0
-    stop = min(start + wanted.limit, len(ranks.order))
-    rows = [_row(board, index) for index in ranks.order[start:stop]]
-    return {"items": rows, "next": next_address(request, encode_cursor(stop)) if stop < len(ranks.order) else None}
+    here, following = piece_of(len(ranks.order), request, wanted)
+    return {"items": [_row(board, ranks.order[place]) for place in here], "next": following}
 
 
 def _row(board: Board, index: int) -> Row:
-    people = board.people
+    people, figure = board.people, None
+    if people is not None and people.value[index] is not None:
+        value, low, high = people.value[index], people.low[index], people.high[index]
+        figure = Figure(value=value, low=low, high=high, n=people.n[index], why=people.why if low is None else "")
     return Row(
         **_part(PublicEntry, board.entries[index]),
         **_standing(board.overall, index),
@@ -289,13 +284,8 @@ def _row(board: Board, index: int) -> Row:
             metric.slug: CellOut(**_standing(metric, index), value=metric.value[index], ci=_both(metric.interval(index)), n=metric.n[index])
             for metric in board.metrics
         },
-        people=_figure(people, index) if people is not None and people.value[index] is not None else None,
+        people=figure,
     )
-
-
-def _figure(people: HumanAgreement, index: int) -> Figure:
-    value, low, high = people.value[index], people.low[index], people.high[index]
-    return Figure(value=value, low=low, high=high, n=people.n[index], why=people.why if low is None else "")
 
 
 def _standing(ranks: Ranks, index: int) -> dict[str, Any]:
@@ -314,10 +304,8 @@ def _both(ends: tuple) -> tuple | None:
 @router.get("/metrics", response={200: Page[MetricOut], **ERRORS}, summary="All metrics there are")
 def list_metrics(request: HttpRequest, paging: PageQuery) -> Any:
     keys = sorted(registry.REGISTRY)
-    start = decode_cursor(paging.cursor) if paging.cursor is not None else 0
-    stop = min(start + paging.limit, len(keys))
-    items = _metrics([registry.REGISTRY[key] for key in keys[start:stop]])
-    return {"items": items, "next": next_address(request, encode_cursor(stop)) if stop < len(keys) else None}
+    here, following = piece_of(len(keys), request, paging)
+    return {"items": _metrics([registry.REGISTRY[keys[place]] for place in here]), "next": following}
 
 
 @router.get("/metrics/{key}", response={200: MetricOut, **ERRORS}, summary="A metric")

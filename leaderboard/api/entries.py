@@ -18,7 +18,7 @@ from ninja import Query, Schema
 from pydantic import Field
 
 from evaluation.metrics import registry
-from evaluation.models import Evaluation, Reference, Score
+from evaluation.models import Evaluation, Score
 from evaluation.result_tables import spec_of
 from evaluation.work import progress as work_progress
 from leaderboard.boards.scorecard import current_evaluation
@@ -30,10 +30,8 @@ from submissions.api.common import (
     Id,
     Page,
     Paging,
-    decode_cursor,
-    encode_cursor,
     newest_first,
-    next_address,
+    piece_of,
 )
 from submissions.api.entries import SubmissionBrief, brief, router
 from submissions.lookup import entry_place, submission_for
@@ -144,39 +142,30 @@ def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime
     evaluations = {evaluation.submission_id: evaluation for evaluation in current}
     rows = []
     for submission in submissions:
-        row = brief(request, submission, viewers[submission.phase.challenge_id], again.get(submission.pk)) | _standing(
-            standings.get(submission.pk)
+        standing, evaluation = standings.get(submission.pk), evaluations.get(submission.pk)
+        scores_of: dict[str, dict[str, Any]] | None = None
+        if evaluation is not None:
+            columns, scores_of = {metric["slug"]: metric for metric in evaluation.batch.metrics}, {}
+            for score in evaluation.scores.all():
+                spec = spec_of(columns[score.slug]) if score.slug in columns else registry.get(score.key)
+                values = {name: getattr(score, name) for name in ("key", "value", "n", "n_ok", "n_missing", "n_invalid")}
+                scores_of[score.slug] = values | {
+                    "title": columns[score.slug]["title"] if score.slug in columns else spec.title,
+                    "higher_is_better": spec.higher_is_better,
+                    "unit": spec.unit,
+                    "ci": score.interval(),
+                }
+        rows.append(
+            brief(request, submission, viewers[submission.phase.challenge_id], again.get(submission.pk))
+            | {
+                "queue_position": standing.position if standing else None,
+                "progress": {"done": standing.done, "total": standing.total} if standing and standing.total else None,
+                "attempts": standing.attempts if standing else None,
+                "losses": standing.losses if standing else None,
+                "scores": scores_of,
+                "waiting": [metric["slug"] for metric in evaluation.waiting()] if evaluation else [],
+            }
         )
-        evaluation = evaluations.get(submission.pk)
-        without = [metric["slug"] for metric in evaluation.waiting()] if evaluation else []
-        rows.append(row | {"scores": _scores(evaluation) if evaluation else None, "waiting": without})
-    return rows
-
-
-def _standing(standing: work_progress.Standing | None) -> dict[str, Any]:
-    if standing is None:
-        return {"queue_position": None, "progress": None, "attempts": None, "losses": None}
-    progress = {"done": standing.done, "total": standing.total} if standing.total else None
-    return {
-        "queue_position": standing.position,
-        "progress": progress,
-        "attempts": standing.attempts,
-        "losses": standing.losses,
-    }
-
-
-def _scores(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
-    columns = {metric["slug"]: metric for metric in evaluation.batch.metrics}
-    rows = {}
-    for score in evaluation.scores.all():
-        spec = spec_of(columns[score.slug]) if score.slug in columns else registry.get(score.key)
-        row = {name: getattr(score, name) for name in ("key", "value", "n", "n_ok", "n_missing", "n_invalid")}
-        row |= {
-            "title": columns[score.slug]["title"] if score.slug in columns else spec.title,
-            "higher_is_better": spec.higher_is_better,
-            "unit": spec.unit,
-        }
-        rows[score.slug] = row | {"ci": score.interval()}
     return rows
 
 
@@ -203,25 +192,22 @@ def list_items(request: HttpRequest, submission: Id, wanted: Query[ItemQuery]) -
     score = evaluation.scores.filter(slug=wanted.metric).first() if evaluation and entry.status == Status.SCORED else None
     if evaluation is None or score is None:
         return {"items": [], "next": None}
-    start = decode_cursor(wanted.cursor) if wanted.cursor is not None else 0
     reference = evaluation.batch.reference
-    stop = min(start + wanted.limit, len(reference.item_ids))
     sees_reference = place.viewer.may("phase.see_reference", entry.phase)
-    rows = [_item(score, reference, index, sees_reference) for index in range(start, stop)]
-    more = stop < len(reference.item_ids)
-    return {"items": rows, "next": next_address(request, encode_cursor(stop)) if more else None}
-
-
-def _item(score: Score, reference: Reference, index: int, sees_reference: bool) -> dict[str, Any]:
-    values = score.values_shown(sees_reference)
-    value = float(values[index]) if index < len(values) else math.nan
-    every = score.parts.items() if sees_reference else ()  # they tell the size of the reference
-    parts = {name: float(vector[index]) for name, vector in every if math.isfinite(vector[index])}
-    return {
-        "item": reference.item_ids[index],
-        "group": reference.groups[index],
-        "value": None if math.isnan(value) else value,
-        "status": str(score.statuses[index]),
-        "parts": parts,
-        "failure": score.failures_shown(sees_reference).get(reference.item_ids[index], ""),
-    }
+    values, statuses, rows = score.values_shown(sees_reference), score.statuses, []
+    vectors = score.parts if sees_reference else {}  # they tell the size of the reference
+    failures = score.failures_shown(sees_reference)
+    here, following = piece_of(len(reference.item_ids), request, wanted)
+    for index in here:
+        value = float(values[index]) if index < len(values) else math.nan
+        rows.append(
+            {
+                "item": reference.item_ids[index],
+                "group": reference.groups[index],
+                "value": None if math.isnan(value) else value,
+                "status": str(statuses[index]),
+                "parts": {name: float(vector[index]) for name, vector in vectors.items() if math.isfinite(vector[index])},
+                "failure": failures.get(reference.item_ids[index], ""),
+            }
+        )
+    return {"items": rows, "next": following}

@@ -109,7 +109,8 @@ class Example:
             lines.append('headers = {"Authorization": f"Bearer {os.environ[\'PLUMBLINE_TOKEN\']}"}')
             more.insert(0, "headers=headers")
         if self.body_type == "application/json":
-            lines.append(f"body = {_literal(self._body(values))}")
+            fields = (f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in self._body(values).items())
+            lines.append(f"body = {{{', '.join(fields)}}}")
             more.insert(0, "json=body")
         elif self.body_type == "application/octet-stream":
             lines.append(f'part = Path("{UPLOADED[self.body_type]}").read_bytes()')
@@ -122,10 +123,6 @@ class Example:
         lines.append("answer.raise_for_status()")
         lines.append(f'Path("{DOWNLOADED}").write_bytes(answer.content)' if self.is_download else "print(answer.text)")
         return "\n".join(lines)
-
-
-def _literal(body: Mapping[str, Any]) -> str:
-    return "{" + ", ".join(f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in body.items()) + "}"
 
 
 def examples(schema: Mapping[str, Any], public: Collection[tuple[str, str]]) -> list[Example]:

@@ -42,13 +42,10 @@ class Api(NinjaAPI):
         return response
 
     def get_openapi_schema(self, **kwargs: Any) -> Any:
-        """The schema, made once: it takes long, and no request changes it."""
-        if self._schema is None:
-            self._schema = self._made_schema(**kwargs)
-        return self._schema
-
-    def _made_schema(self, **kwargs: Any) -> Any:
-        """The schema, with errors under the media type they are really sent as."""
+        """The schema, with errors under the media type they are really sent as. It is made once: it takes long, and no request
+        changes it."""
+        if self._schema is not None:
+            return self._schema
         schema = super().get_openapi_schema(**kwargs)
         for operations in schema["paths"].values():
             for operation in operations.values():
@@ -56,6 +53,7 @@ class Api(NinjaAPI):
                     content = response.get("content", {})
                     if int(status) >= 400 and "application/json" in content:
                         content[PROBLEM] = content.pop("application/json")
+        self._schema = schema
         return schema
 
 

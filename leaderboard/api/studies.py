@@ -63,7 +63,7 @@ class StudyFull(StudyBrief):
 
 def _brief(request: HttpRequest, study: Study, phase: Phase, withdrawn: int) -> dict[str, Any]:
     done = {row.criterion: row for row in study.analyses.all() if row.summary is not None}
-    main = done[study.leading(done)] if done else None
+    main = study.main_analysis
     summary = main.summary if main else None
     address = reverse("study", args=[phase.challenge.slug, phase.slug, study.slug])
     fields = ("slug", "title", "question", "source", "kind", "state", "rater_skill", "covariates", "made_up", "created_at")

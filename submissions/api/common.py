@@ -152,6 +152,13 @@ def newest_first(rows: QuerySet, request: HttpRequest, paging: Paging) -> tuple[
     return found, next_address(request, encode_cursor(found[-1].pk)) if more else None
 
 
+def piece_of(n: int, request: HttpRequest, paging: Paging) -> tuple[range, str | None]:
+    """The places of a piece of `n` things whose order never changes, and the address of the next piece."""
+    start = decode_cursor(paging.cursor) if paging.cursor is not None else 0
+    stop = min(start + paging.limit, n)
+    return range(start, stop), next_address(request, encode_cursor(stop)) if stop < n else None
+
+
 def next_address(request: HttpRequest, cursor: str) -> str:
     query = request.GET.copy()
     query["cursor"] = cursor
