@@ -10,6 +10,7 @@ from allauth.account.models import EmailAddress
 from leaderboard.bundle.definition import ChallengeDef
 from leaderboard.bundle.document import BundleError, Problem
 from leaderboard.bundle.parse import FILE, Bundle
+from submissions.errors import Refused
 from submissions.models import User
 
 
@@ -20,6 +21,15 @@ def find_account(name: str) -> User | None:
     if user is None and "@" in name:
         address = EmailAddress.objects.filter(email__iexact=name, verified=True, user__is_active=True).select_related("user").first()
         user = address.user if address else None
+    return user
+
+
+def account_of(name: str) -> User:
+    """As `find_account`, of what somebody wrote into a form; `Refused` where nobody is found."""
+    user = find_account(name.strip())
+    if user is None:
+        words = f"“{name.strip()[:80]}” has no account here; write a user name or an e-mail address that its owner has confirmed."
+        raise Refused(words, "unknown")
     return user
 
 

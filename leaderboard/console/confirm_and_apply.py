@@ -3,7 +3,6 @@ shows the difference has been confirmed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -48,21 +47,19 @@ def confirm_and_apply(request: HttpRequest, definition: ChallengeDef, back: str,
 
 
 def _ask(request: HttpRequest, plan: Plan, back: str, changed: bool) -> HttpResponse:
-    fields = [(name, value) for name, values in request.POST.lists() if name not in OWN_FIELDS for value in values]
-    context = {"plan": plan, "things": list(_things(plan)), "fields": fields, "back": back, "changed": changed, "challenge": plan.after}
-    return render(request, "console/confirm.html", context)
-
-
-def _things(plan: Plan) -> Iterator[dict[str, object]]:
-    """Each changed thing with its rows, ready to be shown."""
+    """The page that shows each changed thing with its rows, and sends the same form again."""
+    things = []
     for path, changes in plan.things().items():
         rows = [
             {"field": it.field.replace("_", " "), "before": as_text(it.before), "after": as_text(it.after), "diff": it.text_diff}
             for it in changes
             if it.field
         ]
-        name = ", ".join(path) if path else "the challenge"
-        yield {"name": name, "kind": changes[0].kind, "rows": rows, "warnings": [change.warning for change in changes if change.warning]}
+        warnings = [change.warning for change in changes if change.warning]
+        things.append({"name": ", ".join(path) or "the challenge", "kind": changes[0].kind, "rows": rows, "warnings": warnings})
+    fields = [(name, value) for name, values in request.POST.lists() if name not in OWN_FIELDS for value in values]
+    context = {"plan": plan, "things": things, "fields": fields, "back": back, "changed": changed, "challenge": plan.after}
+    return render(request, "console/confirm.html", context)
 
 
 def scored_anew(n: int) -> str:

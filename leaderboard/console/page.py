@@ -10,6 +10,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from leaderboard.console.forms.challenge import ReasonForm
+from submissions.errors import Refused
 from submissions.models import Challenge, Phase
 
 ROWS = 50
@@ -29,6 +31,14 @@ def chosen_act(request: HttpRequest, acts: dict[str, Callable[..., HttpResponse]
     if act is None:
         raise Http404
     return act
+
+
+def reason(request: HttpRequest, readers: str) -> str:
+    """Why an organizer does something to somebody's entry or answers, which `readers` will read; `Refused` without any."""
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        raise Refused(f"Say why, in at most 240 characters: {readers} read it.", "no_reason")
+    return form.cleaned_data["reason"]
 
 
 def paged(request: HttpRequest, rows: QuerySet | list, size: int = ROWS) -> tuple[list[int | None], int, list]:

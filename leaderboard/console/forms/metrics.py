@@ -33,7 +33,12 @@ class MetricForm(forms.Form):
         given = metric.params if metric else {}
         initial = {f"{PREFIX}{name}": value for name, value in registry.resolve_params(spec.key, given).items()}
         if metric is None:
-            initial |= {f"{PREFIX}{param.name}": name for param in spec.params if (name := _trained_here(spec, param))}
+            # Weights that were trained on this server, where none ship or are published.
+            for param in spec.params:
+                for name in param.options if param.network in weights.TRAINED_WITH else ():
+                    if not weights.refusal(spec, registry.resolve_params(spec.key, {param.name: name})):
+                        initial[f"{PREFIX}{param.name}"] = name
+                        break
             name = spec.key.rpartition("/")[2]
             slug = name if name not in taken else next(f"{name}-{n}" for n in range(2, 1000) if f"{name}-{n}" not in taken)
             initial |= {"slug": slug, "weight": 1.0, "in_ranking": not spec.warning, "is_primary": not taken}
@@ -96,14 +101,6 @@ class MetricForm(forms.Form):
         params = {param.name: typed[param.name] for param in self.spec.params if param.name in given or typed[param.name] != param.default}
         slug = self.metric.slug if self.metric else data["slug"]
         return MetricDef(slug, self.spec.key, data["title"], params, data["weight"], data["is_primary"], data["in_ranking"])
-
-
-def _trained_here(spec: MetricSpec, param: Param) -> str:
-    """The first weights that were trained on this server, where none ship or are published; empty elsewhere and without any."""
-    if param.network not in weights.TRAINED_WITH:
-        return ""
-    usable = (name for name in param.options if not weights.refusal(spec, registry.resolve_params(spec.key, {param.name: name})))
-    return next(usable, "")
 
 
 def field_of(param: Param) -> forms.Field:

@@ -93,20 +93,17 @@ class View:
             if roi is None:
                 row.fault = "This region needs a number for each of x1, y1, x2 and y2."
             elif roi not in self.stored:  # what stands in the reference may stay, however it came there
-                row.fault = self._fault(roi)
+                odd = any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") for c in roi.label)
+                if roi.fault:
+                    row.fault = f"This region {roi.fault}."
+                elif roi.x1 < 0 or roi.y1 < 0 or roi.x2 > self.width or roi.y2 > self.height:
+                    row.fault = f"This region leaves the picture; keep x from 0 to {self.width} and y from 0 to {self.height}."
+                elif not roi.label:
+                    row.fault = "This region needs a label; say what is in it."
+                else:
+                    row.fault = "The label of this region holds invisible characters; type it anew." if odd else ""
         if self.is_editable and len(self.entered) > MAX_REGIONS:
             self.fault = f"{self.name} has {len(self.entered)} regions, and at most {MAX_REGIONS} are marked here; delete some of them."
-
-    def _fault(self, roi: Roi) -> str:
-        if roi.fault:
-            return f"This region {roi.fault}."
-        if roi.x1 < 0 or roi.y1 < 0 or roi.x2 > self.width or roi.y2 > self.height:
-            return f"This region leaves the picture; keep x from 0 to {self.width} and y from 0 to {self.height}."
-        if not roi.label:
-            return "This region needs a label; say what is in it."
-        if any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") for c in roi.label):
-            return "The label of this region holds invisible characters; type it anew."
-        return ""
 
 
 class RegionsForm:
@@ -181,20 +178,18 @@ def _next_number(rows: Sequence[Row]) -> int:
 
 def _sent_rows(sent: QueryDict, view: int) -> list[Row]:
     """The rows that a form holds of the view with that number, in their order, the blank ones left out."""
-    numbers = sorted({number for name in sent if (number := _row_number(name, view)) is not None})
+    numbers = set()
+    for name in sent:
+        kind, _, place = name.partition("-")
+        of, _, row = place.partition("-")
+        known = kind in (*SIDES, "label") and of == str(view) and row.isascii() and row.isdecimal() and len(row) < 5
+        if known and row == str(int(row)):
+            numbers.add(int(row))
     rows = (
         Row(n, tuple(sent.get(f"{side}-{view}-{n}", "")[:40] for side in SIDES), sent.get(f"label-{view}-{n}", "")[: 10 * MAX_LABEL])
-        for n in numbers
+        for n in sorted(numbers)
     )
     return [row for row in rows if not row.is_blank]
-
-
-def _row_number(name: str, view: int) -> int | None:
-    """The row of that view that a field belongs to; None for fields of others."""
-    kind, _, place = name.partition("-")
-    of, _, row = place.partition("-")
-    known = kind in (*SIDES, "label") and of == str(view) and row.isascii() and row.isdecimal() and len(row) < 5
-    return int(row) if known and row == str(int(row)) else None
 
 
 def _number(text: str) -> float | None:

@@ -477,14 +477,11 @@ class NewStudyForm(StudyFields):
         values["criteria"] = [one.to_dict() for one in data["criteria"]]
         made: list[Artifact] = [*(CORRUPTIONS if data.get("corruptions") else ()), *([NOTHING] if data.get("empty") else ())]
         gold = (data["gold_better"], data["gold_worse"]) if data.get("gold_better") else None
-        return Design(values, list(data["entries"]), made, self._samples(), gold, bool(data.get("discloses")))
-
-    def _samples(self) -> list[str]:
-        names, n = self.cleaned_data["sample_names"], self.cleaned_data["n_samples"]
-        there = campaign.groups_of(self.phase)
-        if n is None or n >= len(there):
-            return list(names)
-        return [there[k] for k in np.sort(np.random.default_rng().choice(len(there), n, replace=False))]
+        # The samples that are named; or so many, drawn by chance, where there are more.
+        samples, n, there = list(data["sample_names"]), data["n_samples"], campaign.groups_of(self.phase)
+        if n is not None and n < len(there):
+            samples = [there[k] for k in np.sort(np.random.default_rng().choice(len(there), n, replace=False))]
+        return Design(values, list(data["entries"]), made, samples, gold, bool(data.get("discloses")))
 
 
 class RunningStudyForm(StudyFields, forms.ModelForm):

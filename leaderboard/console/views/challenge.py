@@ -11,7 +11,7 @@ from django.conf import settings as project
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
@@ -25,7 +25,7 @@ from leaderboard.bundle.state import read
 from leaderboard.console import acts
 from leaderboard.console.confirm_and_apply import confirm_and_apply, moved, scored_anew
 from leaderboard.console.forms.challenge import NewChallengeForm, SettingsForm, VisibilityForm
-from leaderboard.console.page import chosen_act, page
+from leaderboard.console.page import page
 from leaderboard.console.views.audit import sentence
 from leaderboard.lookup import organizer
 from submissions.models import Admission, Challenge, Status
@@ -39,7 +39,14 @@ def index(request: HttpRequest) -> HttpResponse:
     all of these scored anew at once."""
     if request.method == "POST":
         require(request.user, "operator.see")
-        return chosen_act(request, {"reevaluate_outdated": _reevaluate_outdated})(request)
+        if request.POST.get("act") != "reevaluate_outdated":
+            raise Http404
+        begun, refused = acts.reevaluate_outdated(request.user)
+        for phase, why in refused:
+            messages.error(request, f"{phase}: {why}")
+        if begun:
+            messages.success(request, scored_anew(sum(batch.progress()["total"] for batch in begun)))
+        return redirect(request.path)
     everything = allowed(request.user, "operator.see")
     challenges = Challenge.objects.all() if everything else request.user.organized.all()
     challenges = challenges.annotate(n_phases=Count("phases", distinct=True), n_teams=Count("teams", distinct=True)).order_by("-created_at")
@@ -57,15 +64,6 @@ def index(request: HttpRequest) -> HttpResponse:
         "is_operator": everything,
     }
     return render(request, "console/index.html", context)
-
-
-def _reevaluate_outdated(request: HttpRequest) -> HttpResponse:
-    begun, refused = acts.reevaluate_outdated(request.user)
-    for phase, why in refused:
-        messages.error(request, f"{phase}: {why}")
-    if begun:
-        messages.success(request, scored_anew(sum(batch.progress()["total"] for batch in begun)))
-    return redirect(request.path)
 
 
 @login_required
@@ -101,7 +99,11 @@ def new(request: HttpRequest) -> HttpResponse:
 def overview(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     """The challenge, and what is still to be done; the order of phases is changed here."""
     if request.method == "POST":
-        return chosen_act(request, {"move": _move_phase})(request, challenge)
+        if request.POST.get("act") != "move":
+            raise Http404
+        definition = read(challenge)
+        ordered = moved(definition.phases, request.POST.get("slug", ""), request.POST.get("to", ""))
+        return confirm_and_apply(request, replace(definition, phases=ordered), request.path)
     phases = challenge.phases.annotate(
         n_entries=Count("submissions", distinct=True),
         n_scored=Count("submissions", filter=Q(submissions__status=Status.SCORED), distinct=True),
@@ -113,22 +115,13 @@ def overview(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         for phase in phases
         for batch in [EvaluationBatch.latest(phase)]
     ]
-    context = {
-        "rows": rows,
-        "steps": _steps(challenge, rows),
-        "waiting": challenge.participations.filter(admission=Admission.PENDING).exclude(rules_accepted_at=None).count(),
-        "log": [(entry, sentence(entry.action)) for entry in challenge.audit.select_related("actor")[:6]],
-    }
-    return page(request, "overview", challenge, "overview", **context)
 
-
-def _steps(challenge: Challenge, rows: list[dict]) -> list[tuple[bool, str, str]]:
-    """Checklist of what a challenge needs before people can take part: done or not, what, and where."""
+    # What a challenge needs before people can take part: done or not, what, and where.
     at = [challenge.slug]
     first = rows[0]["phase"] if rows else None
     here = [*at, first.slug] if first else at
     metrics, reference = ("console_metrics", "console_reference") if first else ("console_phase_new", "console_phase_new")
-    return [
+    steps = [
         (bool(challenge.description), "Describe the task", reverse("console_settings", args=at)),
         (bool(challenge.rules), "Write the rules", reverse("console_settings", args=at)),
         (bool(rows), "Make a phase", reverse("console_phase_new", args=at)),
@@ -137,12 +130,13 @@ def _steps(challenge: Challenge, rows: list[dict]) -> list[tuple[bool, str, str]
         (challenge.files.exists(), "Offer the inputs", reverse("console_files", args=at)),
         (challenge.visibility != Challenge.Visibility.DRAFT, "Show it", reverse("console_access", args=at)),
     ]
-
-
-def _move_phase(request: HttpRequest, challenge: Challenge) -> HttpResponse:
-    definition = read(challenge)
-    phases = moved(definition.phases, request.POST.get("slug", ""), request.POST.get("to", ""))
-    return confirm_and_apply(request, replace(definition, phases=phases), request.path)
+    context = {
+        "rows": rows,
+        "steps": steps,
+        "waiting": challenge.participations.filter(admission=Admission.PENDING).exclude(rules_accepted_at=None).count(),
+        "log": [(entry, sentence(entry.action)) for entry in challenge.audit.select_related("actor")[:6]],
+    }
+    return page(request, "overview", challenge, "overview", **context)
 
 
 @organizer

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
-from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -15,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from leaderboard.console.forms.judges import JudgeForm, PromptsForm
-from leaderboard.console.page import chosen_act, page, paged
+from leaderboard.console.page import page, paged
 from leaderboard.lookup import organizer_of_phase, study_of
 from leaderboard.models import JudgeAnswer, JudgeBudget, JudgeRun, Study
 from leaderboard.models.judge_budget import money
@@ -58,7 +57,14 @@ def judges(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         "endpoint": setup.endpoint(),
         "budgets": [JudgeBudget.of(phase.challenge), JudgeBudget.of(request.user)],
     }
-    context |= {"currency": settings.JUDGE_CURRENCY, "missing": setup.MISSING, "why_not": _why_not(chosen_study)}
+    # Why nothing of this study can be shown to a judge; empty where something can.
+    why_not = ""
+    try:
+        if len(Materials(chosen_study).entries) < 2:
+            why_not = "Fewer than two of the study's entries are scored entries of this phase, so there is nothing to show side by side."
+    except ValueError as error:
+        why_not = str(error)
+    context |= {"currency": settings.JUDGE_CURRENCY, "missing": setup.MISSING, "why_not": why_not}
     return page(request, "judges", phase.challenge, "studies", phase, **context)
 
 
@@ -69,7 +75,32 @@ def judge(request: HttpRequest, phase: Phase, study: str, pk: int) -> HttpRespon
     chosen_study = study_of(phase, True, slug=study)
     run = _run(chosen_study, pk)
     if request.method == "POST":
-        return chosen_act(request, {"start": _start, "pause": _pause, "cancel": _cancel, "remove": _remove})(request, run)
+        try:
+            match request.POST.get("act"):
+                case "start":
+                    given = request.POST.get("budget", "").strip()
+                    budget = row_number(given) or None
+                    if given and budget is None:
+                        raise ValueError(f"“{given[:20]}” is not a budget; write the most requests as a whole number, such as 2000.")
+                    planning.begin(run, request.user, budget)
+                    words = "The judge is being asked."
+                case "pause":
+                    run.pause(request.user)
+                    words = "Paused; what is on its way is still kept."
+                case "cancel":
+                    run.cancel(request.user)
+                    words = "Cancelled; the answers so far stay."
+                case "remove":
+                    run.remove(request.user)
+                    messages.success(request, "The run is removed with its answers.")
+                    return redirect("console_judges", phase.challenge.slug, phase.slug, chosen_study.slug)
+                case _:
+                    raise Http404
+        except ValueError as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, words)
+        return redirect(request.path)
     context = _progress(run, request.user) | {"study": chosen_study, "rows": list(enumerate(run.questions))}
     rows = run.answers.select_related("left", "right")
     if run.state == JudgeRun.State.PLANNED:
@@ -139,7 +170,13 @@ def prompt_texts(request: HttpRequest) -> HttpResponse:
             given = {name: request.POST.getlist(name) for name in form.fields}
             return redirect(f"{request.path}?{urlencode(given, doseq=True)}")
         try:
-            texts = _from_model(request, form) if asks else prompts.offline(form.wanted, form.cleaned_data["seed"])
+            if not asks:
+                texts = prompts.offline(form.wanted, form.cleaned_data["seed"])
+            elif (endpoint := setup.endpoint()) is None:
+                raise AskError(setup.MISSING)
+            else:
+                limit_model(request)
+                texts = ask_for(form.wanted, PaidClient(endpoint, WEB_TIMEOUT / 3, request.user))
         except (PromptError, AskError) as error:
             form.add_error(None, str(error))
     if texts and "download" in request.GET:
@@ -149,14 +186,6 @@ def prompt_texts(request: HttpRequest) -> HttpResponse:
     return render(request, "console/prompts.html", context)
 
 
-def _from_model(request: HttpRequest, form: forms.Form) -> list[str]:
-    endpoint = setup.endpoint()
-    if endpoint is None:
-        raise AskError(setup.MISSING)
-    limit_model(request)
-    return ask_for(form.wanted, PaidClient(endpoint, WEB_TIMEOUT / 3, request.user))
-
-
 # --- inside
 
 
@@ -164,17 +193,6 @@ def _run(study: Study, pk: int) -> JudgeRun:
     found = get_object_or_404(study.judge_runs.select_related("rater", "base", "newcomer", "made_by", "started_by", "key"), pk=pk)
     found.study = study
     return found
-
-
-def _why_not(study: Study) -> str:
-    """Why nothing of this study can be shown to a judge; empty where something can."""
-    try:
-        entries = Materials(study).entries
-    except ValueError as error:
-        return str(error)
-    if len(entries) < 2:
-        return "Fewer than two of the study's entries are scored entries of this phase, so there is nothing to show side by side."
-    return ""
 
 
 def _progress(run: JudgeRun, user: User) -> dict[str, Any]:
@@ -221,41 +239,3 @@ def _with_texts(run: JudgeRun, answers: list[JudgeAnswer]) -> list[dict[str, Any
         texts = [one | {"words": [words[v] for v in one["verdicts"] or ()]} for one in answer.said]
         described.append({"it": answer, "row": row, "text": text, "said": texts})
     return described
-
-
-def _start(request: HttpRequest, run: JudgeRun) -> HttpResponse:
-    given = request.POST.get("budget", "").strip()
-    budget = row_number(given) or None
-    if given and budget is None:
-        messages.error(request, f"“{given[:20]}” is not a budget; write the most requests as a whole number, such as 2000.")
-        return redirect(request.path)
-    try:
-        planning.begin(run, request.user, budget)
-    except ValueError as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(request, "The judge is being asked.")
-    return redirect(request.path)
-
-
-def _pause(request: HttpRequest, run: JudgeRun) -> HttpResponse:
-    run.pause(request.user)
-    messages.success(request, "Paused; what is on its way is still kept.")
-    return redirect(request.path)
-
-
-def _cancel(request: HttpRequest, run: JudgeRun) -> HttpResponse:
-    run.cancel(request.user)
-    messages.success(request, "Cancelled; the answers so far stay.")
-    return redirect(request.path)
-
-
-def _remove(request: HttpRequest, run: JudgeRun) -> HttpResponse:
-    try:
-        run.remove(request.user)
-    except ValueError as error:
-        messages.error(request, str(error))
-        return redirect(request.path)
-    messages.success(request, "The run is removed with its answers.")
-    phase = run.study.phase
-    return redirect("console_judges", phase.challenge.slug, phase.slug, run.study.slug)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
 from django.db.models import Avg, Count, Q
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from leaderboard.boards.certainty import plural
-from leaderboard.bundle.accounts import find_account
-from leaderboard.console.forms.challenge import ReasonForm
+from leaderboard.bundle.accounts import account_of
 from leaderboard.console.forms.studies import InvitationForm, NewStudyForm, PayForm, RunningStudyForm
-from leaderboard.console.page import chosen_act, page
+from leaderboard.console.page import page, reason
 from leaderboard.console.screening import screening
 from leaderboard.lookup import organizer_of_phase, study_of
 from leaderboard.models import PracticeQuestion, Rater, Study
@@ -31,7 +29,6 @@ from leaderboard.studies import words
 from leaderboard.studies.live import campaign, design, outlook, practice, sight
 from leaderboard.studies.live.ask import expected
 from leaderboard.studies.live.grid import Subject, gold_pairs
-from leaderboard.studies.summary import Reliability
 from leaderboard.views.studies import csv_response
 from submissions.errors import Refused
 from submissions.lookup import row_number
@@ -62,7 +59,7 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
     live_study = study_of(phase, True, slug=study, key__isnull=False)
     invitation, settings = InvitationForm(phase), RunningStudyForm(instance=live_study)
     if request.method == "POST":
-        act = request.POST.get("act")
+        act = request.POST.get("act", "")
         if act == "invite":
             invitation = InvitationForm(phase, request.POST)
             if invitation.is_valid():
@@ -79,58 +76,111 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
                 return redirect(request.path)
             live_study.refresh_from_db()
         else:
-            chosen_act(request, ACTS)(request, live_study)
+            if words := _done(request, live_study, act):
+                messages.success(request, words)
             return redirect(request.path)
-    return page(request, "study", phase.challenge, "studies", phase, **_context(request, live_study, invitation, settings))
 
+    # The ids of a rater's own entries, which they are not asked about, by the account; of accounts that have any.
+    accounts = live_study.raters.filter(user__isnull=False).values("user")
+    own: dict[int, set[int]] = defaultdict(set)
+    for account in ("submission__team__memberships__user", "submission__uploaded_by"):
+        for user, pk in live_study.entries.filter(**{f"{account}__in": accounts}).values_list(account, "pk"):
+            own[user].add(pk)
 
-def _context(request: HttpRequest, study: Study, invitation: InvitationForm, settings: RunningStudyForm) -> dict[str, Any]:
-    asked, own = Subject(study), _own_entries(study)
+    # What the last analysis says of how consistent raters are, and how right on pairs of known order.
+    is_pairs = live_study.kind == Study.Kind.PAIRS
+    done = live_study.analyses.filter(criterion=live_study.main_criterion, content__isnull=False).first() if is_pairs else None
+    reliability = done.summary.reliability.raters if done is not None and done.summary is not None else []
+    reliable, (lapses, lefts) = {line.rater: line for line in reliability}, _checked(live_study)
+
+    asked = Subject(live_study)
     total = expected(asked)
-    rows = study.raters.filter(kind=Rater.Kind.PERSON).select_related("user", "invitation").order_by("id")
+    rows = live_study.raters.filter(kind=Rater.Kind.PERSON).select_related("user", "invitation").order_by("id")
     rows = list(rows.annotate(answered=Count("questions", filter=Q(questions__answered_at__isnull=False))))
-    given = (study.study_votes if study.kind == Study.Kind.PAIRS else study.opinions).filter(rater__kind=Rater.Kind.PERSON)
+    given = (live_study.study_votes if is_pairs else live_study.opinions).filter(rater__kind=Rater.Kind.PERSON)
     seconds = dict(given.order_by().values_list("rater").annotate(Avg("seconds")))
-    per_question = max(1, len(study.criteria))
+    per_question = max(1, len(live_study.criteria))
     fast = dict(given.filter(seconds__lt=FAST).order_by().values_list("rater").annotate(Count("pk")))
     timed = dict(given.filter(seconds__isnull=False).order_by().values_list("rater").annotate(Count("pk")))
-    reliable, (lapses, lefts) = _reliability(study), _checked(study)
-    told = Counter(PracticeQuestion.objects.filter(study=study, is_gold=True).values_list("rater", flat=True))
+    told = Counter(PracticeQuestion.objects.filter(study=live_study, is_gold=True).values_list("rater", flat=True))
     for row in rows:
         row.said, row.lapses, row.lefts = reliable.get(row.name), lapses.get(row.name), lefts.get(row.name)
         row.has_own = row.user_id in own
         row.total = expected(asked, own[row.user_id]) if row.has_own else total
-        if study.questions_per_rater is None:
+        if live_study.questions_per_rater is None:
             row.total -= told[row.pk]  # what practice has told them is not asked
         row.percent = min(100.0, 100 * row.answered / row.total) if row.total else 0.0
         row.seconds = seconds[row.pk] * per_question if seconds.get(row.pk) is not None else None
         row.fast, row.timed = fast.get(row.pk, 0), timed.get(row.pk, 0)
-    live = set(study.entries.live().values_list("pk", flat=True))
-    entries = list(study.entries.select_related("submission").order_by("id"))
+
+    live = set(live_study.entries.live().values_list("pk", flat=True))
+    entries = list(live_study.entries.select_related("submission").order_by("id"))
     for entry in entries:
         entry.is_live = entry.pk in live
-    return {
-        "study": study,
+    context = {
+        "study": live_study,
         "raters": [row for row in rows if row.joined_at],
         "listed": [row for row in rows if not row.joined_at],
         "total": total,
         "answered": sum(row.answered for row in rows),
         "entries": entries,
-        "samples": study.samples.count(),
-        "waits": campaign.waits_for(study),
-        "invitations": study.invitations.annotate(used=Count("raters")),
-        "screening": screening(study),
+        "samples": live_study.samples.count(),
+        "waits": campaign.waits_for(live_study),
+        "invitations": live_study.invitations.annotate(used=Count("raters")),
+        "screening": screening(live_study),
         "invitation": invitation,
         "settings": settings,
         "votes": given.count(),
         "without_account": sum(row.joined_at is not None and row.user_id is None for row in rows),
-        "closed": study.closed_sentence(),
-        "outlook": _outlook(request, study, asked) if study.kind == Study.Kind.PAIRS and study.state == Study.State.DRAFT else None,
+        "closed": live_study.closed_sentence(),
+        "outlook": _outlook(request, live_study, asked) if is_pairs and live_study.state == Study.State.DRAFT else None,
         "fast": FAST,
         "least_checks": LEAST_ANSWERS,
-        "standing": _standing(study),
-        "address": request.build_absolute_uri(reverse("rate", args=[study.key])),
+        "standing": _standing(live_study),
+        "address": request.build_absolute_uri(reverse("rate", args=[live_study.key])),
     }
+    return page(request, "study", phase.challenge, "studies", phase, **context)
+
+
+def _done(request: HttpRequest, study: Study, act: str) -> str:
+    """Do what a button of the page asks for, and return what to tell of it; Http404 for an act that the page does not have."""
+    sent, actor = request.POST, request.user
+    match act:
+        case "open":
+            campaign.open_study(study, actor)
+            study.refresh_from_db()
+            return "The study opens at the time under Settings." if study.closed_sentence() else "The study is open to its raters."
+        case "close":
+            campaign.close(study, actor)
+            return "The study is closed; no more answers are taken."
+        case "publish" | "hide":
+            study.publish(actor, act == "publish")
+            return ""
+        case "list":
+            user = account_of(sent.get("name", ""))
+            campaign.list_account(study, actor, user, sent.get("group", "").strip()[:60])
+            return f"{user} may rate: they log in and open {request.build_absolute_uri(reverse('rate', args=[study.key]))}"
+        case "end_invitation":
+            campaign.end_invitation(get_object_or_404(study.invitations, pk=row_number(sent.get("invitation"))), actor)
+            return "Nobody joins by that link any more."
+        case "leave_out" | "take_in":
+            entry, out = get_object_or_404(study.entries, pk=row_number(sent.get("entry"))), act == "leave_out"
+            campaign.leave_out(entry, actor, out)
+            return f"{entry} is {'asked about no more; what was said of it stays' if out else 'asked about again'}."
+        case "remove_rater":
+            why = reason(request, "other organizers")
+            rater = get_object_or_404(study.raters, pk=row_number(sent.get("rater")))
+            campaign.remove_rater(rater, actor, why)
+            return f"{rater} answers no more. Their votes count until you say otherwise."
+        case "readmit":
+            rater = get_object_or_404(study.raters, pk=row_number(sent.get("rater")))
+            campaign.readmit_rater(rater, actor)
+            return f"{rater} may go on."
+        case "count" | "uncount":
+            rater, counts = get_object_or_404(study.raters, pk=row_number(sent.get("rater"))), act == "count"
+            campaign.count_rater(rater, actor, counts)
+            return f"The votes of {rater} {'count' if counts else 'are kept, and count no more'}."
+    raise Http404
 
 
 @organizer_of_phase
@@ -253,104 +303,3 @@ def _standing(study: Study) -> dict[str, Any] | None:
         "metric": metric,
         "items": plural(noun),
     }
-
-
-def _reliability(study: Study) -> dict[str, Reliability]:
-    """By a rater's name, what the last analysis says of how consistent they are, and how right on pairs of known order."""
-    done = study.analyses.filter(criterion=study.main_criterion, content__isnull=False).first()
-    if study.kind != Study.Kind.PAIRS or done is None or done.summary is None:
-        return {}
-    return {line.rater: line for line in done.summary.reliability.raters}
-
-
-def _own_entries(study: Study) -> dict[int, set[int]]:
-    """The ids of a rater's own entries, which they are not asked about, by the account; of accounts that have any."""
-    raters = study.raters.filter(user__isnull=False).values("user")
-    found: dict[int, set[int]] = defaultdict(set)
-    for account in ("submission__team__memberships__user", "submission__uploaded_by"):
-        for user, entry in study.entries.filter(**{f"{account}__in": raters}).values_list(account, "pk"):
-            found[user].add(entry)
-    return dict(found)
-
-
-def _open(request: HttpRequest, study: Study) -> None:
-    campaign.open_study(study, request.user)
-    study.refresh_from_db()
-    messages.success(
-        request, "The study opens at the time under Settings." if study.closed_sentence() else "The study is open to its raters."
-    )
-
-
-def _close(request: HttpRequest, study: Study) -> None:
-    campaign.close(study, request.user)
-    messages.success(request, "The study is closed; no more answers are taken.")
-
-
-def _publish(request: HttpRequest, study: Study) -> None:
-    study.publish(request.user, request.POST["act"] == "publish")
-
-
-def _list(request: HttpRequest, study: Study) -> None:
-    name = request.POST.get("name", "").strip()
-    user = find_account(name)
-    if user is None:
-        raise Refused(f"“{name[:80]}” has no account here; write a user name or an e-mail address that its owner has confirmed.", "unknown")
-    campaign.list_account(study, request.user, user, request.POST.get("group", "").strip()[:60])
-    messages.success(request, f"{user} may rate: they log in and open {request.build_absolute_uri(reverse('rate', args=[study.key]))}")
-
-
-def _end_invitation(request: HttpRequest, study: Study) -> None:
-    campaign.end_invitation(_one(study.invitations, request.POST.get("invitation")), request.user)
-    messages.success(request, "Nobody joins by that link any more.")
-
-
-def _entry(request: HttpRequest, study: Study) -> None:
-    entry = _one(study.entries, request.POST.get("entry"))
-    out = request.POST["act"] == "leave_out"
-    campaign.leave_out(entry, request.user, out)
-    messages.success(request, f"{entry} is {'asked about no more; what was said of it stays' if out else 'asked about again'}.")
-
-
-def _remove(request: HttpRequest, study: Study) -> None:
-    form = ReasonForm(request.POST)
-    if not form.is_valid():
-        raise Refused("Say why, in at most 240 characters: other organizers read it.", "no_reason")
-    rater = _rater(request, study)
-    campaign.remove_rater(rater, request.user, form.cleaned_data["reason"])
-    messages.success(request, f"{rater} answers no more. Their votes count until you say otherwise.")
-
-
-def _readmit(request: HttpRequest, study: Study) -> None:
-    rater = _rater(request, study)
-    campaign.readmit_rater(rater, request.user)
-    messages.success(request, f"{rater} may go on.")
-
-
-def _count(request: HttpRequest, study: Study) -> None:
-    rater, counts = _rater(request, study), request.POST["act"] == "count"
-    campaign.count_rater(rater, request.user, counts)
-    messages.success(request, f"The votes of {rater} {'count' if counts else 'are kept, and count no more'}.")
-
-
-def _rater(request: HttpRequest, study: Study) -> Rater:
-    return _one(study.raters, request.POST.get("rater"))
-
-
-def _one(rows: Any, text: str | None) -> Any:
-    return get_object_or_404(rows, pk=row_number(text))
-
-
-ACTS: dict[str, Callable[[HttpRequest, Study], None]] = {
-    "open": _open,
-    "close": _close,
-    "publish": _publish,
-    "hide": _publish,
-    "list": _list,
-    "end_invitation": _end_invitation,
-    "leave_out": _entry,
-    "take_in": _entry,
-    "remove_rater": _remove,
-    "readmit": _readmit,
-    "count": _count,
-    "uncount": _count,
-}

@@ -15,7 +15,7 @@ from leaderboard.bundle.state import read
 from leaderboard.console.confirm_and_apply import confirm_and_apply, moved, with_phase
 from leaderboard.console.forms.metrics import MetricForm
 from leaderboard.console.metric_evidence import MetricEvidence
-from leaderboard.console.page import chosen_act, page
+from leaderboard.console.page import page
 from leaderboard.lookup import organizer_of_measured_phase
 from submissions.models import Phase
 
@@ -25,8 +25,17 @@ from submissions.models import Phase
 def metric_list(request: HttpRequest, phase: Phase) -> HttpResponse:
     """The columns as they stand, and the metrics that can be added."""
     if request.method == "POST":
-        return chosen_act(request, {"move": _move, "remove": _remove, "primary": _make_primary})(request, phase)
-    family = [*_own(phase), *(spec for spec in REGISTRY.values() if spec.family == phase.challenge.family)]
+        metrics, slug = _metrics(phase), request.POST.get("slug", "")
+        match request.POST.get("act"):
+            case "move":
+                return _apply_metrics(request, phase, moved(metrics, slug, request.POST.get("to", "")))
+            case "remove":
+                return _apply_metrics(request, phase, tuple(metric for metric in metrics if metric.slug != slug))
+            case "primary" if slug in {metric.slug for metric in metrics}:
+                return _apply_metrics(request, phase, metrics, slug)
+        raise Http404
+    own = [program.spec for program in MetricProgram.objects.newest().filter(scope=phase.challenge.slug)]
+    family = [*own, *(spec for spec in REGISTRY.values() if spec.family == phase.challenge.family)]
     return page(request, "metrics", phase.challenge, "metrics", phase, columns=phase.metrics.all(), specs=family)
 
 
@@ -78,11 +87,6 @@ def evidence(request: HttpRequest, phase: Phase, key: str) -> HttpResponse:
     return page(request, "parts/metric_evidence", phase.challenge, "metrics", phase, evidence=known)
 
 
-def _own(phase: Phase) -> list[MetricSpec]:
-    """The organizer's own metrics that may score."""
-    return [program.spec for program in MetricProgram.objects.newest().filter(scope=phase.challenge.slug)]
-
-
 def _spec(phase: Phase, key: str) -> MetricSpec:
     """A metric that the phase may have: one of its kind, of ours or of its organizer's; Http404 for another."""
     spec = find(key)
@@ -104,23 +108,6 @@ def _metrics(phase: Phase) -> tuple[MetricDef, ...]:
     definition = read(phase.challenge).phase(phase.slug)
     assert definition is not None
     return definition.metrics
-
-
-def _move(request: HttpRequest, phase: Phase) -> HttpResponse:
-    metrics = _metrics(phase)
-    return _apply_metrics(request, phase, moved(metrics, request.POST.get("slug", ""), request.POST.get("to", "")))
-
-
-def _remove(request: HttpRequest, phase: Phase) -> HttpResponse:
-    metrics = _metrics(phase)
-    return _apply_metrics(request, phase, tuple(metric for metric in metrics if metric.slug != request.POST.get("slug")))
-
-
-def _make_primary(request: HttpRequest, phase: Phase) -> HttpResponse:
-    metrics = _metrics(phase)
-    if request.POST.get("slug") not in {metric.slug for metric in metrics}:
-        raise Http404
-    return _apply_metrics(request, phase, metrics, request.POST["slug"])
 
 
 def _apply_metrics(request: HttpRequest, phase: Phase, metrics: tuple[MetricDef, ...], primary: str = "") -> HttpResponse:

@@ -38,7 +38,19 @@ def reference(request: HttpRequest, phase: Phase) -> HttpResponse:
             return confirm_and_apply(request, after, request.path, f"Version {row.version} is in force.", then=scoring)
         form = ReferenceForm(family, request.POST, request.FILES)
         if form.is_valid():
-            return _store(request, phase, form)
+            throttling.limit_references(request)
+            file = form.cleaned_data["file"]
+            columns = [(metric.key, metric.params) for metric in phase.metrics.all()]
+            doubts: list[str] = []
+            items = acts.read_reference(file.name, file.chunks(), family, phase.background, form.drawing(), columns, doubts.append)
+            row = acts.store_reference(phase, items, form.cleaned_data.get("groups", {}), form.cleaned_data["note"], request.user)
+            tell_stored(request, phase, f"Version {row.version} is kept, with {len(row.item_ids)} items.")
+            for doubt in [*family.doubts(items), *doubts][:5]:
+                messages.warning(request, doubt)
+            if any(key == REGIONS for key, _ in columns) and row.scenes_without_regions():
+                address = reverse("console_regions", args=[phase.challenge.slug, phase.slug])
+                messages.info(request, format_html('Regions can also be <a href="{}">marked on the reference’s pictures</a>.', address))
+            return redirect(request.path)
     in_force = reference_in_force(phase)
     current = EvaluationBatch.current(phase)
     context = {
@@ -50,23 +62,10 @@ def reference(request: HttpRequest, phase: Phase) -> HttpResponse:
     return page(request, "reference", phase.challenge, "reference", phase, **context)
 
 
-def _store(request: HttpRequest, phase: Phase, form: ReferenceForm) -> HttpResponse:
-    throttling.limit_references(request)
-    file = form.cleaned_data["file"]
-    family = phase.challenge.kind
-    columns = [(metric.key, metric.params) for metric in phase.metrics.all()]
-    doubts: list[str] = []
-    items = acts.read_reference(file.name, file.chunks(), family, phase.background, form.drawing(), columns, doubts.append)
-    row = acts.store_reference(phase, items, form.cleaned_data.get("groups", {}), form.cleaned_data["note"], request.user)
-    words = f"Version {row.version} is kept, with {len(row.item_ids)} items."
+def tell_stored(request: HttpRequest, phase: Phase, words: str) -> None:
+    """Say that a new version is kept. While nothing is scored yet, it is put in force at once."""
     if EvaluationBatch.latest(phase) is None:
-        apply(read(phase.challenge), request.user)  # nothing is scored yet: the newest version is the one in force
+        apply(read(phase.challenge), request.user)
         messages.success(request, words)
     else:
         messages.success(request, f"{words} Nothing is scored under it before you put it in force.")
-    for doubt in [*family.doubts(items), *doubts][:5]:
-        messages.warning(request, doubt)
-    if any(key == REGIONS for key, _ in columns) and row.scenes_without_regions():
-        address = reverse("console_regions", args=[phase.challenge.slug, phase.slug])
-        messages.info(request, format_html('Regions can also be <a href="{}">marked on the reference’s pictures</a>.', address))
-    return redirect(request.path)

@@ -8,11 +8,11 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.models import EvaluationBatch, Reference
-from leaderboard.bundle.apply import apply
-from leaderboard.bundle.state import read, reference_in_force
+from leaderboard.bundle.state import reference_in_force
 from leaderboard.console import acts
 from leaderboard.console.forms.regions import MAX_REGIONS, VIEWS_SHOWN, RegionsForm, scene_counts
 from leaderboard.console.page import page, paged
+from leaderboard.console.views.reference import tell_stored
 from leaderboard.lookup import organizer_of_measured_phase
 from leaderboard.service.responses import revalidated
 from submissions import throttling
@@ -121,9 +121,5 @@ def _save(request: HttpRequest, opened: Reference, scene: str, form: RegionsForm
                 form.fault += "It has other views: open the page anew to mark regions there; what you entered still stands below."
         return None
     words = f"Version {row.version} of the reference is kept, with other regions in {len(changes)} view{'s'[: len(changes) != 1]}."
-    if EvaluationBatch.latest(phase) is None:
-        apply(read(phase.challenge), request.user)  # nothing is scored yet: the newest version is the one in force
-        messages.success(request, words)
-    else:
-        messages.success(request, f"{words} Nothing is scored under it before you put it in force.")
+    tell_stored(request, phase, words)
     return redirect(request.get_full_path())

@@ -13,7 +13,7 @@ from evaluation.models.batch import sentences
 from evaluation.work import costs
 from leaderboard.console import acts
 from leaderboard.console.confirm_and_apply import scored_anew
-from leaderboard.console.page import chosen_act, page
+from leaderboard.console.page import page
 from leaderboard.lookup import organizer_of_measured_phase
 from submissions.lookup import row_number
 from submissions.models import Phase
@@ -27,8 +27,28 @@ HELD = (Evaluation.State.FAILED, Evaluation.State.EXCLUDED)  # members without s
 @require_http_methods(["GET", "HEAD", "POST"])
 def scoring(request: HttpRequest, phase: Phase) -> HttpResponse:
     if request.method == "POST":
-        kinds = {"reevaluate": _reevaluate, "cancel": _cancel, "retry": _retry, "exclude": _exclude}
-        return chosen_act(request, kinds)(request, phase)
+        match request.POST.get("act"):
+            case "reevaluate":
+                batch = acts.reevaluate(phase, request.POST.get("reason", "").strip()[:240], request.user)
+                words = scored_anew(batch.progress()["total"])
+            case "cancel":
+                latest = EvaluationBatch.latest(phase)
+                if latest is None:
+                    raise Http404
+                acts.cancel_batch(latest, request.user)
+                words = "The re-evaluation is stopped; the board stays as it is."
+            case "retry":
+                for evaluation in _chosen_members(request, phase):
+                    acts.retry_member(evaluation, request.user)
+                words = "Queued again."
+            case "exclude":
+                for evaluation in _chosen_members(request, phase):
+                    acts.exclude_member(evaluation, request.user)
+                words = "Left out of this re-evaluation."
+            case _:
+                raise Http404
+        messages.success(request, words)
+        return redirect(request.path)
     return page(request, "scoring", phase.challenge, "scoring", phase, **_standing(request, phase))
 
 
@@ -41,64 +61,28 @@ def progress(request: HttpRequest, phase: Phase) -> HttpResponse:
 
 def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
     latest, current = EvaluationBatch.latest(phase), EvaluationBatch.current(phase)
-    failed, counts = Evaluation.objects.none(), latest.progress() if latest else None
+    failed, counts, seconds_left, is_stale = Evaluation.objects.none(), latest.progress() if latest else None, None, False
     if latest is not None:
         failed = latest.evaluations.filter(state__in=HELD).select_related("submission__team").order_by("submission__number")
+        # The metrics have another meaning now than in the batch: edited and not scored anew, or a newer version of their code.
+        now = {metric.slug: metric.fingerprint for metric in phase.metrics.all()}
+        is_stale = now != {metric["slug"]: metric["fingerprint"] for metric in latest.metrics}
+    if latest is not None and counts and counts["done"]:  # at the pace that the batch has had so far
+        waiting = counts["total"] - counts["done"] - counts["failed"]
+        seconds_left = (timezone.now() - latest.created_at).total_seconds() * waiting / counts["done"]
     return {
         "latest": latest,
         "current": current,
         "is_building": latest is not None and latest.state == EvaluationBatch.State.BUILDING,
         "counts": counts,
-        "seconds_left": _seconds_left(latest, counts) if latest is not None and counts else None,
+        "seconds_left": seconds_left,
         "failed": failed[:MAX_SHOWN],
         "history": phase.batches.select_related("reference", "created_by")[:20],
         "outdated": sentences(latest.outdated()) if latest else [],
-        "is_stale": latest is not None and _is_stale(phase, latest),
+        "is_stale": is_stale,
         "estimate": costs.estimate(phase),
         "is_operator": allowed(request.user, "operator.see"),
     }
-
-
-def _seconds_left(batch: EvaluationBatch, counts: dict[str, int]) -> float | None:
-    """Seconds that the batch will take at the pace it has had so far; None before its first entry is done."""
-    if not counts["done"]:
-        return None
-    waiting = counts["total"] - counts["done"] - counts["failed"]
-    return (timezone.now() - batch.created_at).total_seconds() * waiting / counts["done"]
-
-
-def _is_stale(phase: Phase, batch: EvaluationBatch) -> bool:
-    """True if the metrics have another meaning now than in `batch`: edited and not scored anew, or a newer version of their code."""
-    return {metric.slug: metric.fingerprint for metric in phase.metrics.all()} != {m["slug"]: m["fingerprint"] for m in batch.metrics}
-
-
-def _reevaluate(request: HttpRequest, phase: Phase) -> HttpResponse:
-    batch = acts.reevaluate(phase, request.POST.get("reason", "").strip()[:240], request.user)
-    messages.success(request, scored_anew(batch.progress()["total"]))
-    return redirect(request.path)
-
-
-def _cancel(request: HttpRequest, phase: Phase) -> HttpResponse:
-    batch = EvaluationBatch.latest(phase)
-    if batch is None:
-        raise Http404
-    acts.cancel_batch(batch, request.user)
-    messages.success(request, "The re-evaluation is stopped; the board stays as it is.")
-    return redirect(request.path)
-
-
-def _retry(request: HttpRequest, phase: Phase) -> HttpResponse:
-    for evaluation in _chosen_members(request, phase):
-        acts.retry_member(evaluation, request.user)
-    messages.success(request, "Queued again.")
-    return redirect(request.path)
-
-
-def _exclude(request: HttpRequest, phase: Phase) -> HttpResponse:
-    for evaluation in _chosen_members(request, phase):
-        acts.exclude_member(evaluation, request.user)
-    messages.success(request, "Left out of this re-evaluation.")
-    return redirect(request.path)
 
 
 def _chosen_members(request: HttpRequest, phase: Phase) -> list[Evaluation]:

@@ -7,12 +7,12 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from leaderboard.console.forms.challenge import StudyForm
-from leaderboard.console.page import chosen_act, page
+from leaderboard.console.page import page
 from leaderboard.lookup import organizer_of_phase, study_of
 from leaderboard.models import Rater, Study
 from leaderboard.stats import labels
@@ -30,10 +30,26 @@ from submissions.models import Phase
 def studies(request: HttpRequest, phase: Phase) -> HttpResponse:
     form = StudyForm(phase)
     if request.method == "POST":
-        if request.POST.get("act") != "import":
-            return chosen_act(request, ACTS)(request, phase)
-        form = StudyForm(phase, request.POST, request.FILES)
-        if form.is_valid() and _import(request, phase, form):
+        act = request.POST.get("act")
+        if act == "import":
+            form = StudyForm(phase, request.POST, request.FILES)
+            if form.is_valid() and _import(request, phase, form):
+                return redirect(request.path)
+        elif act not in ("publish", "hide", "screen", "unscreen", "remove"):
+            raise Http404
+        else:
+            found = study_of(phase, True, pk=row_number(request.POST.get("study")))
+            if act in ("publish", "hide"):
+                found.publish(request.user, act == "publish")
+                words = f"is shown to {'all who may see the board' if act == 'publish' else 'organizers only'}."
+            elif act == "remove":
+                found.remove(request.user)
+                words = "is removed with all its votes."
+            else:
+                found.screen(request.user, act == "screen")
+                rule = f"raters whose scores correlate with the others’ by less than {SCREENED} are left out"
+                words = f"is computed anew: {rule if act == 'screen' else 'all raters count'}."
+            messages.success(request, f"“{found.title}” {words}")
             return redirect(request.path)
     rows = []
     for study in phase.studies.all():
@@ -81,40 +97,3 @@ def _lines(file: UploadedFile) -> io.StringIO:
     except UnicodeDecodeError as error:
         raise VotesError([f"{file.name} is not a CSV file in UTF-8 ({error}); save it as one."]) from None
     return io.StringIO(text, newline="")
-
-
-def _study(request: HttpRequest, phase: Phase) -> Study:
-    return study_of(phase, True, pk=row_number(request.POST.get("study")))
-
-
-def _publish(request: HttpRequest, phase: Phase) -> HttpResponse:
-    found = _study(request, phase)
-    found.publish(request.user, True)
-    messages.success(request, f"“{found.title}” is shown to all who may see the board.")
-    return redirect(request.path)
-
-
-def _hide(request: HttpRequest, phase: Phase) -> HttpResponse:
-    found = _study(request, phase)
-    found.publish(request.user, False)
-    messages.success(request, f"“{found.title}” is shown to organizers only.")
-    return redirect(request.path)
-
-
-def _screen(request: HttpRequest, phase: Phase) -> HttpResponse:
-    found, screens = _study(request, phase), request.POST["act"] == "screen"
-    found.screen(request.user, screens)
-    said = f"raters whose scores correlate with the others’ by less than {SCREENED} are left out" if screens else "all raters count"
-    messages.success(request, f"“{found.title}” is computed anew: {said}.")
-    return redirect(request.path)
-
-
-def _remove(request: HttpRequest, phase: Phase) -> HttpResponse:
-    found = _study(request, phase)
-    title = found.title
-    found.remove(request.user)
-    messages.success(request, f"“{title}” is removed with all its votes.")
-    return redirect(request.path)
-
-
-ACTS = {"publish": _publish, "hide": _hide, "screen": _screen, "unscreen": _screen, "remove": _remove}
