@@ -72,9 +72,18 @@ def edit(request: HttpRequest, phase: Phase, metric: str) -> HttpResponse:
         rows = scores.select_related("evaluation__submission__team").order_by("-evaluation__submission_id")
         failed = [(score.evaluation.submission, score.n_failed) for score in rows]
     return page(
-        request, "metric", phase.challenge, "metrics", phase, form=form, spec=spec, column=column, evidence=_evidence(form, phase),
-        failed=failed, n_failed=sum(n for _, n in failed or ()),
-    )  # fmt: skip
+        request,
+        "metric",
+        phase.challenge,
+        "metrics",
+        phase,
+        form=form,
+        spec=spec,
+        column=column,
+        evidence=_evidence(form, phase),
+        failed=failed,
+        n_failed=sum(n for _, n in failed or ()),
+    )
 
 
 @organizer_of_measured_phase
