@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
@@ -108,13 +109,29 @@ def organizer_of_measured_phase(view: Callable[..., HttpResponse]) -> Callable[.
     return wrapped
 
 
-# --- texts of an address ---------------------------------------------------------------------
+# --- texts of an address, and long lists a piece at a time -----------------------------------
 
 
 def page_number(request: HttpRequest) -> int:
     """The page of a long list that is asked for; the first for anything that is no number."""
     text = request.GET.get("page", "")
     return min(max(1, int(text)), 10**6) if text.isascii() and text.isdigit() and len(text) < 10 else 1
+
+
+def page_of(request: HttpRequest, rows: Any, size: int) -> Page:
+    """The piece of `rows` (a query, a list or a range) of the page that is asked for; the last one beyond the end."""
+    return Paginator(rows, size).get_page(page_number(request))
+
+
+def page_numbers(page: int, n_pages: int) -> list[int | None]:
+    """Numbers for the foot of a table: both ends and around the current one; None is a gap."""
+    near = sorted({1, n_pages, *range(max(1, page - 2), min(n_pages, page + 2) + 1)})
+    numbers: list[int | None] = []
+    for number in near:
+        if numbers and number - (numbers[-1] or 0) > 1:
+            numbers.append(None)
+        numbers.append(number)
+    return numbers if n_pages > 1 else []
 
 
 def search_text(request: HttpRequest, name: str = "q") -> str:

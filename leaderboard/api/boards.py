@@ -189,10 +189,11 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, A
     outdated = {column.slug: column.sentence for column in snapshot.batch.outdated()}
     rows = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{snapshot.digest}/rows"
     people = board.people
-    agreement = {}
+    agreement: dict[str, PeopleOut] = {}
+    only_means = people is not None and people.of == "means"
     for line in people.metrics if people is not None else ():
         known = {name: getattr(line, name) for name in ("damaged", "tier", "of_ceiling", "above_size", "groups", "trained")}
-        decided = None if people.of == "means" or line.decided.value is None else line.decided
+        decided = None if only_means or line.decided.value is None else line.decided
         agreement.setdefault(line.slug, PeopleOut(**known, decided=decided, srocc=line.rho, krocc=line.tau, plcc=line.r))
     return _brief(request, snapshot, phase) | {
         "challenge": phase.challenge.slug,

@@ -146,8 +146,8 @@ class _Work:
         for position, definition in enumerate(after.phases):
             self._phase(position, definition)
         for definition in after.phases:  # once all are there
-            known = self._before(definition.slug)
-            if known is None or known.parent != definition.parent:
+            was = self._before(definition.slug)
+            if was is None or was.parent != definition.parent:
                 phase = challenge.phases.get(slug=definition.slug)
                 phase.parent = challenge.phases.get(slug=definition.parent) if definition.parent else None
                 checked(phase).save(update_fields=["parent"])

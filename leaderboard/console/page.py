@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
 from leaderboard.console.forms.challenge import ReasonForm
+from leaderboard.lookup import page_numbers, page_of
 from submissions.errors import Refused
 from submissions.models import Challenge, Phase
 
@@ -43,9 +43,5 @@ def reason(request: HttpRequest, readers: str) -> str:
 
 def paged(request: HttpRequest, rows: QuerySet | list, size: int = ROWS) -> tuple[list[int | None], int, list]:
     """(the page numbers to offer, None for a gap; the page shown; its rows)."""
-    paginator = Paginator(rows, size)
-    current = paginator.get_page(request.GET.get("page"))
-    if paginator.num_pages == 1:
-        return [], 1, list(current)
-    offered = paginator.get_elided_page_range(current.number, on_each_side=2, on_ends=1)
-    return [number if isinstance(number, int) else None for number in offered], current.number, list(current)
+    shown = page_of(request, rows, size)
+    return page_numbers(shown.number, shown.paginator.num_pages), shown.number, list(shown)

@@ -26,7 +26,7 @@ from leaderboard.boards.payload import PEOPLE, MetricColumn
 from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
 from leaderboard.boards.slope import slope, split_of
 from leaderboard.citation import Citation
-from leaderboard.lookup import audience_of, not_shown_yet, page_number, search_text, shown_board, snapshot_of
+from leaderboard.lookup import audience_of, not_shown_yet, page_number, page_numbers, search_text, shown_board, snapshot_of
 from leaderboard.models import Snapshot, Study
 from leaderboard.models.snapshot import read_board, read_redacted
 from leaderboard.service.responses import attachment
@@ -289,17 +289,6 @@ def evidence_url(place: PhasePlace, column: MetricColumn) -> str:
     """The metric's page at its table of properties, for the parameters that this column has."""
     query = {"phase": f"{place.challenge.slug}/{place.phase.slug}", "column": column.slug, "fingerprint": column.fingerprint[:16]}
     return f"{reverse('metric', args=[column.key])}?{urlencode(query, safe='/')}#properties"
-
-
-def page_numbers(page: int, n_pages: int) -> list[int | None]:
-    """Numbers for the foot of a table: both ends and around the current one; None is a gap."""
-    near = sorted({1, n_pages, *range(max(1, page - 2), min(n_pages, page + 2) + 1)})
-    numbers: list[int | None] = []
-    for number in near:
-        if numbers and number - (numbers[-1] or 0) > 1:
-            numbers.append(None)
-        numbers.append(number)
-    return numbers if n_pages > 1 else []
 
 
 # --- the line of facts and the viewer's own entries in progress ---------------------------------

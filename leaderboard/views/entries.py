@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from django.core.paginator import Paginator
 from django.db.models import OuterRef, Q, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.models import EvaluationBatch, Score
 from leaderboard.boards.build import primary_slug
-from leaderboard.lookup import page_number, search_text
-from leaderboard.views.board import page_numbers
+from leaderboard.lookup import page_numbers, page_of, search_text
 from submissions.lookup import phase_place, row_number
 from submissions.models import Status, Team
 from submissions.visibility import visible_entries
@@ -48,8 +46,7 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     primary = primary_slug(batch.metrics) if batch else None
     scores = Score.objects.filter(evaluation__submission=OuterRef("pk"), evaluation__batch=batch, slug=primary)
     submissions = submissions.annotate(primary_value=Subquery(scores.values("value")[:1])).select_related("team")
-    pages = Paginator(submissions.order_by("-created_at", "-id"), PER_PAGE)
-    page = pages.get_page(page_number(request))
+    page = page_of(request, submissions.order_by("-created_at", "-id"), PER_PAGE)
     own = place.viewer.team_id
     hides_scores = place.phase.withhold_scores and not place.sees_board
     if of_team is not None and not page.object_list and not place.viewer.may("team.see", of_team):
@@ -60,8 +57,8 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
             for entry in page.object_list
         ],
         "primary": next((m for m in batch.metrics if m["slug"] == primary), None) if batch else None,
-        "total": pages.count,
-        "pages": page_numbers(page.number, pages.num_pages),
+        "total": page.paginator.count,
+        "pages": page_numbers(page.number, page.paginator.num_pages),
         "page": page.number,
         "text": text,
         "mine": mine,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -22,12 +21,11 @@ from leaderboard.boards.digits import rounded
 from leaderboard.boards.human_agreement import of_board
 from leaderboard.boards.payload import Board
 from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, results
-from leaderboard.lookup import audience_of, page_number
+from leaderboard.lookup import audience_of, page_numbers, page_of
 from leaderboard.models import Snapshot, read_board
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
 from leaderboard.stats.votes import FEW
 from leaderboard.viewer import render_scene
-from leaderboard.views.board import page_numbers
 from leaderboard.views.gallery import gallery
 from submissions.forms import EntryForm
 from submissions.lookup import EntryPlace, entry_place
@@ -116,15 +114,13 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
         sees_reference = place.viewer.may("phase.see_reference", phase)
         table = ItemTable(evaluation, scored, request.GET.get("sort", ""), request.GET.get("order") == "best", sees_reference)
         usual = table if table.sort != "item" and not table.best_first else ItemTable(evaluation, scored, sees_reference=sees_reference)
-        n_pages = max(1, math.ceil(len(table.ids) / ITEMS_PER_PAGE))
-        page = min(page_number(request), n_pages)
-        start = (page - 1) * ITEMS_PER_PAGE
+        page = page_of(request, range(len(table.ids)), ITEMS_PER_PAGE)
         context |= {
             "table": table,
-            "items": table.rows(start, start + ITEMS_PER_PAGE),
+            "items": table.rows(page.object_list.start, page.object_list.stop),
             "n_items": len(table.ids),
-            "pages": page_numbers(page, n_pages),
-            "page": page,
+            "pages": page_numbers(page.number, page.paginator.num_pages),
+            "page": page.number,
             "gallery": gallery(place, evaluation, usual),
         }
         if evaluation.diagnosis:

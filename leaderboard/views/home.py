@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -16,11 +15,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.boards.front import Front
-from leaderboard.lookup import page_number, search_text
+from leaderboard.lookup import page_numbers, page_of, search_text
 from leaderboard.models import Snapshot, Study
 from leaderboard.studies import metric_ranking
 from leaderboard.viewer import thumbnails
-from leaderboard.views.board import page_numbers
 from submissions.kinds import FAMILIES
 from submissions.models import Announcement, Challenge, Phase
 from submissions.models.challenge import MAX_TAGS, TAG
@@ -118,12 +116,11 @@ def challenge_list(request: HttpRequest) -> HttpResponse:
         query.setlist("tag", [one for one in tags if one != tag] if tag in tags else [*tags, tag])
         links.append(TagLink(tag, every[tag], tag in tags, f"?{query.urlencode()}"))
 
-    pages = Paginator(challenges, PER_PAGE)
-    page = pages.get_page(page_number(request))
+    page = page_of(request, challenges, PER_PAGE)
     context = {
         "cards": cards(request, page.object_list, now),
         "text": text,
-        "total": pages.count,
+        "total": page.paginator.count,
         "asked": asked,
         "tags": links,
         "families": [(key, family.title) for key, family in FAMILIES.items()],
@@ -131,7 +128,7 @@ def challenge_list(request: HttpRequest) -> HttpResponse:
         "people": PEOPLE.items(),
         "chosen_tags": tags,
         "is_filtered": bool(text or tags or any(asked.values())),
-        "pages": page_numbers(page.number, pages.num_pages),
+        "pages": page_numbers(page.number, page.paginator.num_pages),
         "page": page.number,
     }
     return render(request, "leaderboard/challenge_list.html", context)

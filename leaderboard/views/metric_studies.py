@@ -99,7 +99,7 @@ def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
     for row in rows:
         batch = batches.get(row.study.phase_id)
         noun = Unit.of(batch.groups if batch is not None else [], row.study.phase.challenge).noun
-        summary = Summary.read(named_samples(contents.get(row.pk), lambda noun=noun: noun))
+        summary = Summary.read(named_samples(contents.get(row.pk), partial(str, noun)))
         if summary is None:
             continue
         only_means = summary.of == "means"

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
-
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.images import names
 from evaluation.models import Evaluation, PictureRun
 from leaderboard.boards.scorecard import current_evaluation, results
-from leaderboard.lookup import page_number
+from leaderboard.lookup import page_numbers, page_of
 from leaderboard.service.responses import revalidated
 from leaderboard.viewer import render_scene
-from leaderboard.views.board import page_numbers
 from leaderboard.views.entry import base_context
 from submissions.lookup import EntryPlace, entry_place
 from submissions.models import Status
@@ -31,23 +28,21 @@ def entry_scene(request: HttpRequest, pk: int, scene: str) -> HttpResponse:
     if here is None:
         raise Http404
     rendered = render_scene.Scene(evaluation, scene, results(evaluation, None), place.may("see_geometry"), request.GET.get("sort", ""))
-    n_pages = max(1, math.ceil(len(rendered.order) / VIEWS_PER_PAGE))
-    page = min(page_number(request), n_pages)
-    start = (page - 1) * VIEWS_PER_PAGE
+    page = page_of(request, range(len(rendered.order)), VIEWS_PER_PAGE)
     run = rendered.request() if place.may("see_render") else None
     context = (
         base_context(place)
         | progress(run)
         | {
             "scene": rendered,
-            "views": rendered.views(run, start, start + VIEWS_PER_PAGE) if run else [],
+            "views": rendered.views(run, page.object_list.start, page.object_list.stop) if run else [],
             "n_views": len(rendered.order),
             "before": every[here - 1][0] if here else None,
             "after": every[here + 1][0] if here + 1 < len(every) else None,
             "number": here + 1,
             "n_scenes": len(every),
-            "pages": page_numbers(page, n_pages),
-            "page": page,
+            "pages": page_numbers(page.number, page.paginator.num_pages),
+            "page": page.number,
         }
     )
     return render(request, "leaderboard/scene.html", context)
