@@ -36,6 +36,11 @@ def snapshot_of(phase: Phase, viewer: Viewer, digest: str) -> Snapshot:
     return snapshot
 
 
+def current_ranking(place: PhasePlace) -> Snapshot | None:
+    """The newest ranking as the viewer is shown it; None where they see no board, or there is none yet."""
+    return Snapshot.current(place.phase, audience_of(place.viewer)) if place.sees_board else None
+
+
 def study_of(phase: Phase, organizes: bool, **which: Any) -> Study:
     """The phase's study of that slug or number, if somebody who organizes, or does not, may know of it."""
     study = get_object_or_404(phase.studies.shown_to(organizes), **which)

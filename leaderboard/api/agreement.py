@@ -11,8 +11,7 @@ from pydantic import Field
 
 from leaderboard.api.boards import board_place
 from leaderboard.boards import ranking_variants
-from leaderboard.lookup import audience_of
-from leaderboard.models import Snapshot
+from leaderboard.lookup import current_ranking
 from submissions import throttling
 from submissions.api.common import ANYBODY, ERRORS, Slug
 
@@ -54,7 +53,7 @@ class AgreementOut(Schema):
 def get_agreement(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:
     with throttling.LONG_REQUESTS.place(throttling.who(request)):
         place = board_place(request, challenge, phase)
-        snapshot = Snapshot.current(place.phase, audience_of(place.viewer))
+        snapshot = current_ranking(place)
         if snapshot is None:
             raise Http404
         agreement = ranking_variants.of_snapshot(snapshot)

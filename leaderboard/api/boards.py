@@ -15,7 +15,7 @@ from evaluation.models import Score
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.build import finite_bounds
 from leaderboard.boards.payload import Board, ColumnHead, PublicEntry, Ranks, StudyFacts, StudyName
-from leaderboard.lookup import audience_of, snapshot_of
+from leaderboard.lookup import audience_of, current_ranking, snapshot_of
 from leaderboard.models import Snapshot
 from leaderboard.studies.summary import Figure, Record
 from submissions.api.common import (
@@ -233,7 +233,7 @@ def board_place(request: HttpRequest, challenge: str, phase: str) -> PhasePlace:
 @router.get("/challenges/{challenge}/phases/{phase}/board", response={200: SnapshotFull, **ERRORS}, summary="The newest ranking of a phase")
 def get_board(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:
     place = board_place(request, challenge, phase)
-    snapshot = Snapshot.current(place.phase, audience_of(place.viewer))
+    snapshot = current_ranking(place)
     if snapshot is None:
         raise Http404
     return _full(request, snapshot, place.phase)

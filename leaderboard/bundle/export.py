@@ -97,7 +97,7 @@ def export(definition: ChallengeDef, folder: Path) -> None:
                 target = folder / path / name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(content)
-            named: dict[str, object] = {"path": path} | ({"note": reference.note} if reference.note else {})
+            named: dict[str, object] = {"path": path, **({"note": reference.note} if reference.note else {})}
             entry["reference"] = named | ({"groups": dict(reference.groups)} if reference.groups else {})
         phases.append(entry | _files(phase.files, folder, f"phases/{phase.slug}/"))
     data["phases"] = phases

@@ -11,8 +11,7 @@ from leaderboard.boards.human_agreement import lines_of
 from leaderboard.boards.lineup import MAX_ENTRIES, lineup
 from leaderboard.boards.rows import cell, ordinal, span
 from leaderboard.boards.scorecard import current_evaluation, results
-from leaderboard.lookup import shown_board, study_of
-from leaderboard.models import Snapshot
+from leaderboard.lookup import current_ranking, shown_board, study_of
 from leaderboard.studies import metric_ranking, words
 from leaderboard.studies.metric_ranking import MADE_UP, source_of
 from leaderboard.views.compare import scored_entry
@@ -29,7 +28,7 @@ def entry_card(request: HttpRequest, pk: int) -> HttpResponse:
     """An entry's place on its board with its values, and with people."""
     place = entry_place(NOBODY, pk)
     phase = place.submission.phase
-    snapshot = Snapshot.current(phase, Snapshot.Audience.PUBLIC) if place.phase_place.sees_board else None
+    snapshot = current_ranking(place.phase_place)
     index = snapshot.board.index_of(pk) if snapshot is not None else None
     if snapshot is None or index is None:
         raise Http404

@@ -11,8 +11,7 @@ from django.template.loader import render_to_string
 from evaluation.models import EvaluationBatch, Score
 from leaderboard.boards.payload import Board, MetricColumn
 from leaderboard.charts import boards
-from leaderboard.lookup import audience_of, not_shown_yet
-from leaderboard.models import Snapshot
+from leaderboard.lookup import current_ranking, not_shown_yet
 from leaderboard.service.page_cache import PARTS
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Submission
@@ -27,7 +26,7 @@ def charts(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         return not_shown_yet(request, place, "charts")
-    snapshot = Snapshot.current(place.phase, audience_of(place.viewer))
+    snapshot = current_ranking(place)
     context = place.context("charts") | {"snapshot": snapshot, "figures": ""}
     ranking = snapshot.board if snapshot is not None else None
     if snapshot is not None and ranking is not None and ranking.entries and ranking.metrics:

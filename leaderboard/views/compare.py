@@ -21,8 +21,8 @@ from leaderboard.boards.lineup import MAX_ENTRIES, LineupPair, lineup, of_board
 from leaderboard.boards.scorecard import Result, current_evaluation, results
 from leaderboard.charts import boards
 from leaderboard.kinds import KINDS
-from leaderboard.lookup import audience_of, not_shown_yet
-from leaderboard.models import Snapshot, Study
+from leaderboard.lookup import current_ranking, not_shown_yet
+from leaderboard.models import Study
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
 from leaderboard.studies.summary import Summary
 from leaderboard.studies.words import duel_brief, duel_words
@@ -93,10 +93,9 @@ def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
 
     # Entries to choose from: those of the newest ranking, best first, and the viewer's own.
     choices = []
-    if place.sees_board:
-        snapshot = Snapshot.current(place.phase, audience_of(place.viewer))
-        board = snapshot.board if snapshot else None
-        best = [board.entries[index] for index in board.overall.order[:MAX_CHOICES]] if board else []
+    if (snapshot := current_ranking(place)) is not None:
+        board = snapshot.board
+        best = [board.entries[index] for index in board.overall.order[:MAX_CHOICES]]
         choices = [{"id": entry.id, "name": entry.name, "team": entry.team, "number": entry.number} for entry in best]
     if place.viewer.team_id is not None:
         there = {one["id"] for one in choices}
@@ -147,7 +146,7 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) 
     made = [evaluation for evaluation in evaluations if evaluation is not None]
     phase, batch = place.phase, made[0].batch
     sees_items = all(one.may("see_items") for one in chosen)
-    snapshot = Snapshot.current(phase, audience_of(place.viewer)) if place.sees_board else None
+    snapshot = current_ranking(place)
     unit = certainty.Unit.of(batch.groups, phase.challenge)
     metrics = lineup(
         [results(evaluation, None) for evaluation in made],
@@ -193,7 +192,7 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
         raise Http404
     challenge = place.challenge
     sees_items = a.may("see_items") and b.may("see_items")
-    snapshot = Snapshot.current(place.phase, audience_of(place.viewer)) if place.sees_board else None
+    snapshot = current_ranking(place)
     board = snapshot.board if snapshot else None
     columns = {(metric.slug, metric.fingerprint): metric for metric in board.metrics} if board else {}
     at = [board.index_of(one.submission.pk) if board else None for one in (a, b)]

@@ -21,7 +21,7 @@ from leaderboard.boards.digits import rounded
 from leaderboard.boards.human_agreement import of_board
 from leaderboard.boards.payload import Board
 from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, results
-from leaderboard.lookup import audience_of, page_numbers, page_of
+from leaderboard.lookup import current_ranking, page_numbers, page_of
 from leaderboard.models import Snapshot, read_board
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
 from leaderboard.stats.votes import FEW
@@ -75,7 +75,7 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
     if submission.status != Status.SCORED or not evaluation or not place.may("see_scores"):
         return render(request, "leaderboard/entry.html", context)
 
-    snapshot = Snapshot.current(phase, audience_of(place.viewer)) if place.phase_place.sees_board else None
+    snapshot = current_ranking(place.phase_place)
     board = snapshot.board if snapshot else None
     scored, waiting = results(evaluation, board), evaluation.waiting()
     index = board.index_of(submission.pk) if board else None

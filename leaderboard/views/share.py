@@ -32,7 +32,7 @@ from evaluation.metrics.registry import REGISTRY
 from leaderboard.boards import human_agreement
 from leaderboard.boards.front import Front
 from leaderboard.boards.rows import Cell, cell, ordinal, rule_words, span
-from leaderboard.lookup import shown_board
+from leaderboard.lookup import current_ranking, shown_board
 from leaderboard.models import Snapshot, Study
 from leaderboard.service.responses import attachment, for_everybody
 from leaderboard.views.docs import TITLES
@@ -193,7 +193,7 @@ class EmbeddedRow:
 def embed(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     """The first entries of a board for the frame of another page, without a script or anybody's account."""
     place = shown_board(NOBODY, challenge, phase)
-    snapshot = Snapshot.current(place.phase, Snapshot.Audience.PUBLIC)
+    snapshot = current_ranking(place)
     context: dict[str, Any] = {"challenge": place.challenge, "phase": place.phase, "snapshot": snapshot, "rows": []}
     context["board_url"] = reverse("board", args=[challenge, phase])
     if snapshot is not None:

@@ -19,8 +19,8 @@ from leaderboard.boards.human_agreement import Line, lines_of, on_scale, spread,
 from leaderboard.boards.payload import Board
 from leaderboard.boards.rows import ordinal, rule_words, span
 from leaderboard.charts import studies as study_charts
-from leaderboard.lookup import audience_of, not_shown_yet, shown_board, study_of
-from leaderboard.models import Rater, Snapshot, Study, StudyAnalysis
+from leaderboard.lookup import current_ranking, not_shown_yet, shown_board, study_of
+from leaderboard.models import Rater, Study, StudyAnalysis
 from leaderboard.service.responses import attachment
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import screening
@@ -172,7 +172,7 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         )
         team = Value("") if chosen_study.phase.is_imported else F("submission__team__name")
         pages = {label: EntryPage(*page) for label, *page in visible.values_list("label", "submission_id", team)}
-        snapshot = Snapshot.current(place.phase, audience_of(place.viewer))
+        snapshot = current_ranking(place)
         board = snapshot.board if snapshot else None
         context |= _analysis_context(chosen_study, summary, metric_titles(chosen_study.phase), pages, board, request.GET.get("metric", ""))
         if len(summaries) > 1 and summary.opinions:
