@@ -21,6 +21,7 @@ from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.screening import DEFAULTS
 from leaderboard.stats.votes import Vote, moment, number_cell, order_number, stamp
 from leaderboard.studies.judge.instructions import KEYS
+from leaderboard.studies.summary import Summary
 from submissions import wake
 from submissions.choices import TextChoices
 from submissions.errors import Refused
@@ -30,7 +31,6 @@ from submissions.models import AuditEntry, Phase, Submission, User
 if TYPE_CHECKING:
     from leaderboard.models.analysis import StudyAnalysis
     from leaderboard.models.look import StudyLook
-    from leaderboard.studies.summary import Summary
 
 MAX_VOTES = 500_000
 BUNDLE = 1000
