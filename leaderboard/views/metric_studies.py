@@ -103,10 +103,6 @@ def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
         if summary is None:
             continue
         only_means = summary.of == "means"
-        # The number of people and judgements it is of.
-        basis = f"published means, {people_words(summary.n_people)}"
-        if not only_means:
-            basis = f"{summary.counted:,} {'scores' if summary.opinions else 'judgements'} by {people_words(summary.n_people)}"
         for line, metric in zip(lines_of(summary, noun=noun), summary.metrics, strict=True):
             if metric.metric != key or fingerprint not in ("", metric.fingerprint):
                 continue
@@ -122,7 +118,7 @@ def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
                     rho=rho_words(metric.rho) if only_means else "",
                     seen=metric.seen if metric.seen and metric.seen.delta75 else None,
                     words=words + trained_more(metric.trained, summary.opinions),
-                    basis=basis,
+                    basis=_basis(summary),
                     trained=line.trained,
                     noun=noun,
                     at=row.finished_at,
@@ -135,6 +131,14 @@ def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
                 )
             )
     return sorted(found, key=lambda one: (not one.is_current, one.source == MADE_UP, not (one.rho or one.line.shown)))
+
+
+def _basis(summary: Summary) -> str:
+    """The number of people and judgements it is of, in words."""
+    who = people_words(summary.n_people)
+    if summary.of == "means":
+        return f"published means, {who}"
+    return f"{summary.counted:,} {'scores' if summary.opinions else 'judgements'} by {who}"
 
 
 def verdict_on(family: Family, standing: Standing | None, studies: Sequence[Measured]) -> Verdict:

@@ -61,21 +61,18 @@ def progress(request: HttpRequest, phase: Phase) -> HttpResponse:
 
 def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
     latest, current = EvaluationBatch.latest(phase), EvaluationBatch.current(phase)
-    failed, counts, seconds_left, is_stale = Evaluation.objects.none(), latest.progress() if latest else None, None, False
+    failed, counts, is_stale = Evaluation.objects.none(), latest.progress() if latest else None, False
     if latest is not None:
         failed = latest.evaluations.filter(state__in=HELD).select_related("submission__team").order_by("submission__number")
         # The metrics have another meaning now than in the batch: edited and not scored anew, or a newer version of their code.
         now = {metric.slug: metric.fingerprint for metric in phase.metrics.all()}
         is_stale = now != {metric["slug"]: metric["fingerprint"] for metric in latest.metrics}
-    if latest is not None and counts and counts["done"]:  # at the pace that the batch has had so far
-        waiting = counts["total"] - counts["done"] - counts["failed"]
-        seconds_left = (timezone.now() - latest.created_at).total_seconds() * waiting / counts["done"]
     return {
         "latest": latest,
         "current": current,
         "is_building": latest is not None and latest.state == EvaluationBatch.State.BUILDING,
         "counts": counts,
-        "seconds_left": seconds_left,
+        "seconds_left": _seconds_left(latest, counts) if latest is not None and counts else None,
         "failed": failed[:MAX_SHOWN],
         "history": phase.batches.select_related("reference", "created_by")[:20],
         "outdated": sentences(latest.outdated()) if latest else [],
@@ -83,6 +80,14 @@ def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
         "estimate": costs.estimate(phase),
         "is_operator": allowed(request.user, "operator.see"),
     }
+
+
+def _seconds_left(batch: EvaluationBatch, counts: dict[str, int]) -> float | None:
+    """Seconds that the batch will take at the pace it has had so far; None before its first entry is done."""
+    if not counts["done"]:
+        return None
+    waiting = counts["total"] - counts["done"] - counts["failed"]
+    return (timezone.now() - batch.created_at).total_seconds() * waiting / counts["done"]
 
 
 def _chosen_members(request: HttpRequest, phase: Phase) -> list[Evaluation]:

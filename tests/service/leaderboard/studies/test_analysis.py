@@ -25,7 +25,7 @@ from leaderboard.studies.live import artifacts, campaign
 from leaderboard.studies.live.answer import answer
 from leaderboard.studies.summary import Matrix
 from leaderboard.tasks import request_analyses
-from leaderboard.views.studies import _map
+from leaderboard.views.studies import _agreement_map
 from submissions.models import AuditEntry
 from tests.support.factories import PhaseFactory, archive, gables, give_reference, perturbed, received
 from tests.support.leaderboard.stats.ballots import made_up, vote
@@ -452,7 +452,7 @@ def test_a_metric_without_values_of_single_items_is_in_no_map_of_who_agrees():
     )  # fmt: skip
     metrics = [SimpleNamespace(key="hss"), SimpleNamespace(key="imported")]
     summary = SimpleNamespace(agreement=agreement, why="", metrics=metrics, groups=["", ""])
-    assert _map(summary, {})["summary"].startswith("Agreement of 2 raters and 1 metric on the pairs each two have in common")
+    assert _agreement_map(summary, {})["summary"].startswith("Agreement of 2 raters and 1 metric on the pairs each two have in common")
 
 
 def test_a_study_just_opened_promises_figures_from_the_smallest_numbers_on(phase, people, client):
