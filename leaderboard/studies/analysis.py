@@ -26,7 +26,7 @@ from leaderboard.studies.judge.answers import judges_of
 from leaderboard.studies.live import artifacts, campaign
 from leaderboard.studies.live.grid import gold_pairs
 from leaderboard.studies.sizes import covariates_of, sizes_of
-from leaderboard.studies.summary import GUARD_TITLES, Metric, Summary
+from leaderboard.studies.summary import GUARD_TITLES, Summary
 from leaderboard.studies.training_overlap import trained_on
 
 if TYPE_CHECKING:
@@ -86,11 +86,13 @@ def compute(row: StudyAnalysis) -> None:
         summary = Summary.model_validate(_figures(row, batch, go_on))
         # Which label is which entry, so that whoever reads the summary need not ask.
         linked = row.study.entries.filter(submission__isnull=False).values_list("label", "submission_id")
-        update = {
-            "entries": dict(linked),
-            "damaged": sorted(row.study.damaged & set(summary.methods)),
-            "metrics": _named(summary.metrics, batch),
-        }
+        update: dict[str, Any] = {"entries": dict(linked), "damaged": sorted(row.study.damaged & set(summary.methods)), "metrics": []}
+        # Which metric each column is, so that a metric's own page finds what studies say of it.
+        columns = {metric["slug"]: metric for metric in batch.metrics} if batch else {}
+        for line in summary.metrics:
+            column = columns.get(line.key, {"key": "", "fingerprint": "", "title": GUARD_TITLES.get(line.key, line.key)})
+            names = {"metric": column["key"], "fingerprint": column["fingerprint"], "title": column["title"]}
+            update["metrics"].append(line.model_copy(update=names))
         if row.study.chooses_pairs:
             # Who is asked about most is chosen by the answers, so that counts of wins would tell of the choice.
             bare = {"win_rate": (None, None, None), "win_rate_with_self": (None, None, None)}
@@ -102,17 +104,6 @@ def compute(row: StudyAnalysis) -> None:
                 look = StudyLook.take(study, summary)
                 if look is not None and study.ended_as_planned is not None:
                     campaign.close(study, None)
-
-
-def _named(lines: Sequence[Metric], batch: EvaluationBatch | None) -> list[Metric]:
-    """Which metric each column is, so that a metric's own page finds what studies say of it."""
-    columns = {metric["slug"]: metric for metric in batch.metrics} if batch else {}
-    found = []
-    for line in lines:
-        column = columns.get(line.key, {"key": "", "fingerprint": "", "title": GUARD_TITLES.get(line.key, line.key)})
-        update = {"metric": column["key"], "fingerprint": column["fingerprint"], "title": column["title"]}
-        found.append(line.model_copy(update=update))
-    return found
 
 
 def _figures(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[], None]) -> dict[str, Any]:

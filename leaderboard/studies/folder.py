@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.models import EvaluationBatch, Reference
-from leaderboard.models import Rater, Study, StudyEntry
+from evaluation.models import EvaluationBatch
+from leaderboard.models import Rater, Study
 from leaderboard.stats import mos_table as scoring
 from leaderboard.stats import screening
 from leaderboard.stats import votes as voting
@@ -76,7 +76,12 @@ def write_study(study: Study, folder: Path) -> Written:
     were withdrawn or have been labels only have no files. Where the study has opinion scores, `scores.csv` holds their
     means per entry and item, with the paths of the files.
     """
-    reference = study.reference or _reference(study)
+    phase, reference = study.phase, study.reference
+    if reference is None:  # the one that the phase's entries are scored against now
+        batch = EvaluationBatch.current(phase)
+        if batch is None:
+            raise CannotExport(f"{phase} has no reference in use, so the study has no files; export its votes alone.")
+        reference = batch.reference
     if folder.exists() and any(folder.iterdir()):
         raise CannotExport(f"{folder} is not empty; name a folder that is not there yet.")
     people = set(study.raters.filter(kind=Rater.Kind.PERSON, is_counted=True).values_list("name", flat=True))
@@ -84,72 +89,76 @@ def write_study(study: Study, folder: Path) -> Written:
     ratings = [rating for rating in study.ratings() if rating.rater in people]
     if not votes and not ratings:
         raise CannotExport("The study holds no answers yet; there is nothing to learn from.")
-    samples = _samples(reference, {vote.sample for vote in votes} | {rating.sample for rating in ratings})
+
+    # The items of each sample that was judged, by its group; a sample that the reference has not is left out.
+    asked = {vote.sample for vote in votes} | {rating.sample for rating in ratings}
+    samples: dict[str, list[str]] = {}
+    for item, group in zip(reference.item_ids, reference.groups, strict=True):
+        if group in asked:
+            samples.setdefault(group, []).append(item)
+    if not samples:
+        raise CannotExport("None of the samples that were judged is in the phase's reference; export the votes alone.")
     wanted = {item for items in samples.values() for item in items}
     folder.mkdir(parents=True, exist_ok=True)
     family = reference.family
     known = _write(family, family.load(stored_files.store().local_path(reference.key), wanted), wanted, folder / REFERENCES)
+
     entries, files = [], {}
     for number, entry in enumerate(study.entries.order_by("label").select_related("submission"), start=1):
-        own = _folder_of(entry, number)
-        if own:
-            artifact = stored_files.store().local_path(entry.submission.artifact_key)
+        submission, own = entry.submission, ""
+        if submission is not None and holds(WITH_FILES, submission):
+            # Its number and what is plain in its label; an entry without files that may be given out has no folder.
+            plain = re.sub(r"[^a-z0-9]+", "-", entry.label.lower()).strip("-")[:40].strip("-")
+            own = f"{ENTRIES}/{number:03}{f'-{plain}' if plain else ''}"
+            artifact = stored_files.store().local_path(submission.artifact_key)
             files[entry.label] = own, _write(family, family.load(artifact, wanted), wanted, folder / own)
-        submission = entry.submission.number if entry.submission else None
-        entries.append({"label": entry.label, "folder": own, "submission": submission, "artifact": entry.artifact})
-    if votes:
-        _write_csv(folder / VOTES, voting.write(votes))
-    if ratings:
-        _write_csv(folder / OPINIONS, scoring.write(ratings))
-        if not family.grouped:
-            _write_csv(folder / SCORES, _scores(study, ratings, samples, known, files))
-    (folder / README).write_text(_readme(study, [name for name, there in ((VOTES, votes), (OPINIONS, ratings)) if there]), encoding="utf-8")
-    described = json.dumps(_description(study, reference, samples, entries), indent=1, ensure_ascii=False)
-    (folder / DESCRIPTION).write_text(described + "\n", encoding="utf-8")
-    absent = tuple(entry["label"] for entry in entries if not entry["folder"])
-    return Written(len(votes) + len(ratings), len(samples), len(files), absent)
+        about = {"label": entry.label, "folder": own, "submission": submission.number if submission else None, "artifact": entry.artifact}
+        entries.append(about)
 
-
-def _readme(study: Study, files: list[str]) -> str:
-    """What the columns of the files of answers hold."""
-    lines = [
-        f"# {study.title}", "", study.question, "",
+    readme = [
+        f"# {study.title}",
+        "",
+        study.question,
+        "",
         "Answers of people that count. Files are CSV in UTF-8 with one line of names; an empty cell is not known. In R: "
         'read.csv(file, na.strings = ""); in Python: pandas.read_csv(file).',
-    ]  # fmt: skip
-    for name in files:
-        own = (*voting.COLUMNS, *voting.MORE) if name == VOTES else (*scoring.COLUMNS, *scoring.MORE)
-        lines += ["", f"## {name}", "", "| column | what it holds |", "| --- | --- |"]
-        lines += [f"| {column} | {COLUMNS[column]} |" for column in (*own, *voting.CONDITIONS)]
-    return "\n".join(lines) + "\n"
+    ]
+    for name, columns, rows in (
+        (VOTES, (*voting.COLUMNS, *voting.MORE), voting.write(votes) if votes else None),
+        (OPINIONS, (*scoring.COLUMNS, *scoring.MORE), scoring.write(ratings) if ratings else None),
+    ):
+        if rows is None:
+            continue
+        _write_csv(folder / name, rows)
+        readme += ["", f"## {name}", "", "| column | what it holds |", "| --- | --- |"]
+        readme += [f"| {column} | {COLUMNS[column]} |" for column in (*columns, *voting.CONDITIONS)]
+    if ratings and not family.grouped:
+        _write_csv(folder / SCORES, _scores(study, ratings, samples, known, files))
+    (folder / README).write_text("\n".join(readme) + "\n", encoding="utf-8")
 
-
-def _reference(study: Study) -> Reference:
-    """The reference that the phase's entries are scored against now."""
-    batch = EvaluationBatch.current(study.phase)
-    if batch is None:
-        raise CannotExport(f"{study.phase} has no reference in use, so the study has no files; export its votes alone.")
-    return batch.reference
-
-
-def _samples(reference: Reference, asked: set[str]) -> dict[str, list[str]]:
-    """The items of each sample that was judged, by its group; a sample that the reference has not is left out."""
-    found: dict[str, list[str]] = {}
-    for item, group in zip(reference.item_ids, reference.groups, strict=True):
-        if group in asked:
-            found.setdefault(group, []).append(item)
-    if not found:
-        raise CannotExport("None of the samples that were judged is in the phase's reference; export the votes alone.")
-    return found
-
-
-def _folder_of(entry: StudyEntry, number: int) -> str:
-    """Where an entry's files go: its number and what is plain in its label; empty where it has none that may be given out."""
-    it = entry.submission
-    if it is None or not holds(WITH_FILES, it):
-        return ""
-    plain = re.sub(r"[^a-z0-9]+", "-", entry.label.lower()).strip("-")[:40].strip("-")
-    return f"{ENTRIES}/{number:03}{f'-{plain}' if plain else ''}"
+    description = {
+        "format": FORMAT,
+        "study": study.slug,
+        "title": study.title,
+        "question": study.question,
+        "source": study.source,
+        "study_created_at": study.created_at.isoformat(),
+        "made_up": study.made_up,
+        "screening": bool(study.screening),
+        "screening_rules": study.screening,
+        "kind": study.kind,
+        "criteria": study.criteria,
+        "phase": f"{phase.challenge.slug}/{phase.slug}",
+        "family": family.key,
+        "unit": phase.unit,
+        "unit_scale": phase.unit_scale,
+        "reference": {"version": reference.version, "sha256": reference.sha256},
+        "samples": [{"name": name, "items": items} for name, items in samples.items()],
+        "entries": entries,
+    }
+    (folder / DESCRIPTION).write_text(json.dumps(description, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    absent = tuple(entry["label"] for entry in entries if not entry["folder"])
+    return Written(len(votes) + len(ratings), len(samples), len(files), absent)
 
 
 def _write(family: Family, items: Mapping[str, Any], wanted: set[str], folder: Path) -> dict[str, str]:
@@ -180,19 +189,6 @@ def _scores(
         for item in samples.get(sample, ()):
             if item in own and item in known:
                 yield [known[item], own[item], f"{mean:.6g}"]
-
-
-def _description(study: Study, reference: Reference, samples: dict[str, list[str]], entries: list[dict[str, Any]]) -> dict[str, Any]:
-    phase = study.phase
-    return {
-        "format": FORMAT, "study": study.slug, "title": study.title, "question": study.question, "source": study.source,
-        "study_created_at": study.created_at.isoformat(), "made_up": study.made_up, "screening": bool(study.screening),
-        "screening_rules": study.screening,
-        "kind": study.kind, "criteria": study.criteria, "phase": f"{phase.challenge.slug}/{phase.slug}",
-        "family": reference.family.key, "unit": phase.unit, "unit_scale": phase.unit_scale,
-        "reference": {"version": reference.version, "sha256": reference.sha256},
-        "samples": [{"name": name, "items": items} for name, items in samples.items()], "entries": entries,
-    }  # fmt: skip
 
 
 def _write_csv(file: Path, rows: Iterable[list[str]]) -> None:

@@ -18,13 +18,12 @@ from leaderboard.models.joint_analysis import JointAnalysis
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import screening
 from leaderboard.stats import votes as voting
-from leaderboard.stats.mos_table import Rating
-from leaderboard.stats.votes import Floats, Vote
+from leaderboard.stats.votes import Floats
 from leaderboard.studies import metric_ranking
 from leaderboard.studies.analysis import metric_scores
 from leaderboard.studies.live.grid import gold_pairs
 from leaderboard.studies.sizes import sizes_of
-from leaderboard.studies.summary import GUARD_TITLES, Metric, Summary
+from leaderboard.studies.summary import GUARD_TITLES, Summary
 
 
 def request() -> int:
@@ -90,13 +89,40 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
     kinds = {study.kind for study in studies}
     if len(kinds) != 1:
         raise ValueError("studies of pairs and of opinion scores are not analysed together")
-    parts, opinions = [_part(study) for study in studies], kinds == {Study.Kind.OPINIONS}
+    opinions = kinds == {Study.Kind.OPINIONS}
+    parts = []
+    for study in studies:
+        criterion = study.leading(study.judged_criteria())
+        out = frozenset(study.entries.filter(left_out_at__isnull=False).values_list("label", flat=True))
+        gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
+        given: list[Any]
+        if opinions:
+            given = list(study.ratings(criterion, counted=True))
+            reasons = screening.of_scores(rating.canonical(given), study.screening) if study.screening else {}
+        else:
+            given, out = list(study.votes(criterion, counted=True)), frozenset()
+            reasons = screening.of_pairs(voting.canonical(given), study.screening, gold)
+        linked = dict(study.entries.values_list("label", "submission_id"))
+        accounts = dict(study.raters.filter(kind=Rater.Kind.PERSON).values_list("name", "user_id"))
+        parts.append(
+            Part(
+                study,
+                study.batch,
+                [one for one in given if one.rater not in reasons],
+                gold,
+                out,
+                # Of judgements that were brought from elsewhere only the name says which entry it is.
+                {label: f"entry {pk}" if pk is not None else f"phase {study.phase_id}: {label}" for label, pk in linked.items()},
+                {name: f"account {pk}" if pk is not None else f"study {study.pk}: {name}" for name, pk in accounts.items()},
+            )
+        )
     damaged = {part.entries[label] for part in parts for label in part.study.damaged | part.out if label in part.entries}
-    answers: Any
-    if opinions:
-        answers = rating.canonical(_renamed_score(one, part) for part in parts for one in part.answers)
-    else:
-        answers = voting.canonical(_renamed_vote(one, part) for part in parts for one in part.answers)
+    renamed = []
+    for part in parts:
+        for one in part.answers:
+            names = {name: part.entries[getattr(one, name)] for name in (("entry",) if opinions else ("left", "right"))}
+            renamed.append(replace(one, rater=part.raters[one.rater], sample=part.sample(one.sample), group="", criterion="", **names))
+    answers: Any = rating.canonical(renamed) if opinions else voting.canonical(renamed)
     columns, size = _columns(parts, answers.samples, answers.methods), np.full((len(answers.samples), len(answers.methods)), math.nan)
     places = {name: n for n, name in enumerate(answers.samples)}, {name: n for n, name in enumerate(answers.methods)}
     for part in parts:
@@ -105,7 +131,8 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
         if sizes := sizes_of(part.study, part.batch, *own, step):
             _place(size, sizes.entries, part, own, places)
     metrics = [
-        MetricScores(name, one.values, one.higher_is_better, overall=one.overall, trained=one.trained) for name, one in columns.items()
+        MetricScores(name, column.values, column.higher_is_better, overall=column.overall, trained=column.trained)
+        for name, column in columns.items()
     ]
     known = None if np.isnan(size).all() else size
     if opinions:
@@ -118,45 +145,13 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
             analyse(answers, metrics, gold, step=step), answers, metrics, damaged, fragility=False, size=known, step=step
         )
     summary = Summary.model_validate(found)
-    return summary.model_copy(update={"metrics": [_named(line, columns) for line in summary.metrics]})
-
-
-def _part(study: Study) -> Part:
-    criterion = study.leading(study.judged_criteria())
-    out = frozenset(study.entries.filter(left_out_at__isnull=False).values_list("label", flat=True))
-    gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
-    if study.kind == Study.Kind.OPINIONS:
-        answers: list[Any] = list(study.ratings(criterion, counted=True))
-        reasons = screening.of_scores(rating.canonical(answers), study.screening) if study.screening else {}
-    else:
-        answers, out = list(study.votes(criterion, counted=True)), frozenset()
-        reasons = screening.of_pairs(voting.canonical(answers), study.screening, gold)
-    answers = [one for one in answers if one.rater not in reasons]
-    linked = dict(study.entries.values_list("label", "submission_id"))
-    accounts = dict(study.raters.filter(kind=Rater.Kind.PERSON).values_list("name", "user_id"))
-    return Part(
-        study, study.batch, answers, gold, out,
-        # Of judgements that were brought from elsewhere only the name says which entry it is.
-        {label: f"entry {pk}" if pk is not None else f"phase {study.phase_id}: {label}" for label, pk in linked.items()},
-        {name: f"account {pk}" if pk is not None else f"study {study.pk}: {name}" for name, pk in accounts.items()},
-    )  # fmt: skip
-
-
-def _renamed_vote(one: Vote, part: Part) -> Vote:
-    names = part.entries
-    return replace(
-        one,
-        rater=part.raters[one.rater],
-        sample=part.sample(one.sample),
-        left=names[one.left],
-        right=names[one.right],
-        group="",
-        criterion="",
-    )
-
-
-def _renamed_score(one: Rating, part: Part) -> Rating:
-    return replace(one, rater=part.raters[one.rater], sample=part.sample(one.sample), entry=part.entries[one.entry], group="", criterion="")
+    lines = []
+    for line in summary.metrics:
+        update = {"title": GUARD_TITLES.get(line.key, line.key)}
+        if line.key in columns:
+            update = {"metric": columns[line.key].metric, "title": columns[line.key].title, "fingerprint": line.key}
+        lines.append(line.model_copy(update=update))
+    return summary.model_copy(update={"metrics": lines})
 
 
 def _columns(parts: Sequence[Part], samples: Sequence[str], methods: Sequence[str]) -> dict[str, Column]:
@@ -188,9 +183,3 @@ def _place(
     there = [n for n, label in enumerate(own[1]) if part.entries[label] in places[1]]
     at = np.ix_([places[0][part.sample(name)] for name in own[0]], [places[1][part.entries[own[1][n]]] for n in there])
     table[at] = np.where(np.isnan(values[:, there]), table[at], values[:, there])
-
-
-def _named(line: Metric, columns: dict[str, Column]) -> Metric:
-    if line.key not in columns:
-        return line.model_copy(update={"title": GUARD_TITLES.get(line.key, line.key)})
-    return line.model_copy(update={"metric": columns[line.key].metric, "title": columns[line.key].title, "fingerprint": line.key})

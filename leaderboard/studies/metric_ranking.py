@@ -236,9 +236,20 @@ def _evidence(study: Study, summary: Summary, current: Collection[str], accounts
     guards = {line.key: line for line in summary.metrics if line.guard}
     samples = frozenset((study.phase_id, name) for name in summary.samples)
     return Evidence(
-        study.pk, study.phase.challenge.family, source_of(study), metrics, guards, summary.band, pairs, samples, accounts,
-        summary.n_people, summary.counted, summary.opinions, (study.phase_id, study.reference_id) if study.reference_id else None,
-    )  # fmt: skip
+        study.pk,
+        study.phase.challenge.family,
+        source_of(study),
+        metrics,
+        guards,
+        summary.band,
+        pairs,
+        samples,
+        accounts,
+        summary.n_people,
+        summary.counted,
+        summary.opinions,
+        (study.phase_id, study.reference_id) if study.reference_id else None,
+    )
 
 
 def family(key: str, evidence: Iterable[Evidence], joint: Mapping[frozenset[int], Evidence] = MappingProxyType({})) -> Family:
@@ -251,27 +262,24 @@ def family(key: str, evidence: Iterable[Evidence], joint: Mapping[frozenset[int]
         usable, made_up = [one for one in found if one.source == MADE_UP and one.counts], True
     if not usable:
         return Family(key, all=tuple(found), early=early)
-    sets = _sharing(usable)
-    studies = sorted((_one_of(among, joint) for among in sets), key=lambda study: (-study.size, study.id))
-    ids = tuple(tuple(sorted(study.id for study in among)) for among in sets if len(among) > 1 and _can_be_joined(among))
+    studies, sets = [], []
+    for among in _sharing(usable):
+        # For studies that share items or raters stands the analysis of all of them together, else the largest of them, or of some of them
+        # together.
+        members = frozenset(study.id for study in among)
+        analysed = [*(one for some, one in joint.items() if some <= members), *among]
+        first = joint[members] if members in joint else max(analysed, key=lambda study: (study.size, -study.id))
+        studies.append(replace(first, sharing=tuple(study.id for study in among if study.id not in (first.id, *first.joined))))
+        # They can be joined if they ask for one kind of answer, on one version of each reference.
+        versions = {study.reference for study in among if study.reference is not None}
+        one_kind = len({study.opinions for study in among}) == 1
+        if len(among) > 1 and one_kind and len({phase for phase, _ in versions}) == len(versions):
+            sets.append(tuple(sorted(members)))
+    studies.sort(key=lambda study: (-study.size, study.id))
     is_pooled = len(studies) >= MIN_STUDIES
     state = "pooled" if is_pooled else ALONE
-    return (_pooled if is_pooled else _alone)(Family(key, state, made_up, studies=tuple(studies), all=tuple(found), early=early, sets=ids))
-
-
-def _can_be_joined(studies: Collection[Evidence]) -> bool:
-    """True if they ask for one kind of answer, on one version of each reference."""
-    versions = {study.reference for study in studies if study.reference is not None}
-    return len({study.opinions for study in studies}) == 1 and len({phase for phase, _ in versions}) == len(versions)
-
-
-def _one_of(studies: Collection[Evidence], joint: Mapping[frozenset[int], Evidence]) -> Evidence:
-    """What stands for studies that share items or raters: the analysis of all of them together, else the largest of them, or of some
-    of them together."""
-    ids = frozenset(study.id for study in studies)
-    among = [*(one for members, one in joint.items() if members <= ids), *studies]
-    first = joint[ids] if ids in joint else max(among, key=lambda study: (study.size, -study.id))
-    return replace(first, sharing=tuple(study.id for study in studies if study.id not in (first.id, *first.joined)))
+    one = Family(key, state, made_up, studies=tuple(studies), all=tuple(found), early=early, sets=tuple(sets))
+    return _pooled(one) if is_pooled else _alone(one)
 
 
 def _sharing(studies: Collection[Evidence]) -> list[list[Evidence]]:
@@ -313,7 +321,21 @@ def _pooled(found: Family) -> Family:
     studies = found.studies
     bands = [study.band for study in studies if study.band is not None]
     band = Reach(median(one.low for one in bands), median(one.high for one in bands)) if len(bands) >= MIN_STUDIES else None
-    rows = [_standing(fingerprint, studies, band) for fingerprint in dict.fromkeys(name for one in studies for name in one.metrics)]
+    rows = []
+    for fingerprint in dict.fromkeys(name for one in studies for name in one.metrics):
+        here = [(study, study.metrics[fingerprint]) for study in studies if fingerprint in study.metrics]
+        trained = tuple(study.id for study, metric in here if metric.trained)
+        used = [(study, metric) for study, metric in here if not metric.trained]
+        key, title = here[0][1].metric, here[0][1].title
+        over, figure = _mean([metric.decided for _, metric in used])
+        sized = [metric.over_size for _, metric in used if metric.over_size is not None and metric.over_size.se]
+        beyond = pooled.pool([one.value for one in sized if one.value is not None], [one.se for one in sized if one.se])
+        above = None if beyond is None else beyond.p <= ALPHA and beyond.value > 0
+        gap = next((Gap(metric.seen, study.id) for study, metric in used if metric.seen and metric.seen.delta75), None)
+        words = trained_words(here[0][1].trained, here[0][0].opinions) if not used else ""
+        line = Line(title, figure, band, trained=words, above_size=above, key=key)
+        by = tuple(study.id for study, _ in used)
+        rows.append(Standing(key, fingerprint, here[0][1].key, line, by, figure.n, over, gap, trained))
     values = {row.fingerprint: row.over.value for row in rows if row.over is not None}
     differences: dict[tuple[str, str], list[tuple[float, float]]] = {}
     names = sorted(values)
@@ -326,34 +348,17 @@ def _pooled(found: Family) -> Family:
     tiers = agreement.tiers(values, p_holm)
     rows = [replace(row, line=replace(row.line, tier=tiers.get(row.fingerprint))) for row in rows]
     rows.sort(key=lambda row: (-values.get(row.fingerprint, 0.0), row.key, row.fingerprint))
-    guards = [_guard(name, studies, band) for name in GUARDS if any(name in study.guards for study in studies)]
+    guards = []
+    for name in GUARDS:
+        used = [(study, study.guards[name]) for study in studies if name in study.guards]
+        if not used:
+            continue
+        over, figure = _mean([metric.decided for _, metric in used])
+        if name == "constant":  # one half everywhere, by its definition
+            figure = figure.model_copy(update={"value": 0.5, "why": ""})
+        line = Line(used[0][1].title, figure, band, guard=True, key=name)
+        guards.append(Standing("", name, name, line, tuple(study.id for study, _ in used), figure.n, over))
     return replace(found, rows=tuple(rows), guards=tuple(guards), band=band)
-
-
-def _standing(fingerprint: str, studies: Collection[Evidence], band: Band | None) -> Standing:
-    from leaderboard.stats import pooled
-
-    here = [(study, study.metrics[fingerprint]) for study in studies if fingerprint in study.metrics]
-    trained = tuple(study.id for study, metric in here if metric.trained)
-    used = [(study, metric) for study, metric in here if not metric.trained]
-    key, title = here[0][1].metric, here[0][1].title
-    over, figure = _mean([metric.decided for _, metric in used])
-    sized = [metric.over_size for _, metric in used if metric.over_size is not None and metric.over_size.se]
-    beyond = pooled.pool([one.value for one in sized if one.value is not None], [one.se for one in sized if one.se])
-    above = None if beyond is None else beyond.p <= ALPHA and beyond.value > 0
-    gap = next((Gap(metric.seen, study.id) for study, metric in used if metric.seen and metric.seen.delta75), None)
-    told = trained_words(here[0][1].trained, here[0][0].opinions) if not used else ""
-    line = Line(title, figure, band, trained=told, above_size=above, key=key)
-    return Standing(key, fingerprint, here[0][1].key, line, tuple(study.id for study, _ in used), figure.n, over, gap, trained)
-
-
-def _guard(name: str, studies: Collection[Evidence], band: Band | None) -> Standing:
-    used = [(study, study.guards[name]) for study in studies if name in study.guards]
-    over, figure = _mean([metric.decided for _, metric in used])
-    if name == "constant":  # one half everywhere, by its definition
-        figure = figure.model_copy(update={"value": 0.5, "why": ""})
-    line = Line(used[0][1].title, figure, band, guard=True, key=name)
-    return Standing("", name, name, line, tuple(study.id for study, _ in used), figure.n, over)
 
 
 def _mean(figures: Collection[Agreement]) -> tuple[Pooled | None, Agreement]:

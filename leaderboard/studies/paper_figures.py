@@ -130,13 +130,14 @@ class Mention:
 @cache
 def papers() -> dict[str, Paper]:
     """By slug, in the order of the file."""
-    read = tomllib.loads(FILE.read_text(encoding="utf-8"))["paper"]
-    return {one["slug"]: Paper(**one | {"headline": tuple(one["headline"]), "tables": tuple(map(_table, one["tables"]))}) for one in read}
-
-
-def _table(read: dict) -> Table:
-    rows = tuple(Row(name, key, tuple(map(float, values))) for name, key, *values in read["rows"])
-    return Table(**{"n": None} | read | {"columns": tuple(read["columns"]), "rows": rows})
+    found = {}
+    for paper in tomllib.loads(FILE.read_text(encoding="utf-8"))["paper"]:
+        tables = []
+        for table in paper["tables"]:
+            rows = tuple(Row(name, key, tuple(map(float, values))) for name, key, *values in table["rows"])
+            tables.append(Table(**{"n": None} | table | {"columns": tuple(table["columns"]), "rows": rows}))
+        found[paper["slug"]] = Paper(**paper | {"headline": tuple(paper["headline"]), "tables": tuple(tables)})
+    return found
 
 
 def printed(link: str) -> dict[str, float]:

@@ -52,27 +52,22 @@ def request() -> int:
 
 def score_due(worker: str = "studies") -> int:
     """Score entries of studies with programs, and make standings of challenges, for a turn; how many were done."""
+
     done, start = 0, time.monotonic()
-    while _once(worker):
+    while True:
+        if not leased.claim_one(ProgramValues, worker, _score_next):
+            contest = MetricChallenge.objects.filter(standings_at__isnull=True, entries__isnull=False).first()
+            if contest is None:
+                return done
+            contest.standings, contest.standings_at = standings(contest), timezone.now()
+            contest.save(update_fields=["standings", "standings_at"])
         done += 1
         if time.monotonic() - start > TURN_SECONDS:
             wake.send("studies")
-            break
-    return done
+            return done
 
 
-def _once(worker: str) -> int:
-    if leased.claim_one(ProgramValues, worker, _next):
-        return 1
-    contest = MetricChallenge.objects.filter(standings_at__isnull=True, entries__isnull=False).first()
-    if contest is not None:
-        contest.standings, contest.standings_at = standings(contest), timezone.now()
-        contest.save(update_fields=["standings", "standings_at"])
-        return 1
-    return 0
-
-
-def _next(row: ProgramValues) -> None:
+def _score_next(row: ProgramValues) -> None:
     leased.do_slice(row, lambda: programs.refusal(row.program.read.run), lambda folder: _slice(row, folder))
 
 
@@ -102,8 +97,11 @@ def scored_entries(study: Study) -> Any:
 
 def _values(row: ProgramValues, entry: StudyEntry, folder: Path) -> dict[str, float | None]:
     """The program's value of each sample of the study, of one entry: the mean over the sample's items that have one."""
-    reference, program = _reference(row.study), row.program
-    samples = set(counted_answers(row.study).samples)
+    study, program = row.study, row.program
+    reference = study.reference or (study.batch.reference if study.batch is not None else None)
+    if reference is None:
+        reference = Reference.objects.filter(phase=study.phase).latest("version")
+    samples = set(counted_answers(study).samples)
     items = [(name, group) for name, group in zip(reference.item_ids, reference.groups, strict=True) if group in samples]
     ids, groups = [name for name, _ in items], [group for _, group in items]
     spec = program.spec
@@ -130,14 +128,6 @@ def _values(row: ProgramValues, entry: StudyEntry, folder: Path) -> dict[str, fl
     for group, value in zip(groups, values, strict=True):
         by_sample.setdefault(group, []).extend([] if value is None else [value])
     return {name: float(np.mean(known)) if known else None for name, known in by_sample.items()}
-
-
-def _reference(study: Study) -> Reference:
-    if study.reference is not None:
-        return study.reference
-    if study.batch is not None and study.batch.reference is not None:
-        return study.batch.reference
-    return Reference.objects.filter(phase=study.phase).latest("version")
 
 
 def counted_answers(study: Study) -> Answers:

@@ -32,10 +32,15 @@ def follow(phase: Phase, actor: User | None) -> Study | None:
         Study.objects.filter(phase=phase, from_results=True).delete()
         return None
     values = {
-        "title": opinions.title, "question": opinions.question, "source": phase.results_source, "kind": Study.Kind.OPINIONS,
-        "state": Study.State.CLOSED, "is_public": True, "revision": table.version,
+        "title": opinions.title,
+        "question": opinions.question,
+        "source": phase.results_source,
+        "kind": Study.Kind.OPINIONS,
+        "state": Study.State.CLOSED,
+        "is_public": True,
+        "revision": table.version,
         "criteria": [{"key": column.criterion, "title": column.criterion.capitalize(), "text": ""} for column in opinions.criteria],
-    }  # fmt: skip
+    }
     taken = set(phase.studies.values_list("slug", flat=True))
     slug = next(name for name in (SLUG, *(f"{SLUG}-{n}" for n in range(2, len(taken) + 3))) if name not in taken)
     study, _ = Study.objects.update_or_create(phase=phase, from_results=True, defaults=values, create_defaults=values | {"slug": slug})

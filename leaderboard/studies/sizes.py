@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import structlog
 
-from evaluation.models import EvaluationBatch, Reference
+from evaluation.models import EvaluationBatch
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study
 from leaderboard.stats.votes import Floats
@@ -56,7 +56,12 @@ def sizes_of(
     reference = study.reference or (batch.reference if batch else None)
     if reference is None:
         return None
-    items = _items(reference, samples)
+    # By the number of a sample, the items that are shown as it; samples that are no group of the reference are left out.
+    sample_places: dict[str, int] = {name: n for n, name in enumerate(samples)}
+    items: dict[int, list[str]] = {}
+    for item, group in zip(reference.item_ids, reference.groups, strict=True):
+        if group in sample_places:
+            items.setdefault(sample_places[group], []).append(item)
     entries = np.full((len(samples), len(methods)), math.nan)
     coloured = np.full_like(entries, math.nan)
     places = {label: n for n, label in enumerate(methods)}
@@ -72,7 +77,14 @@ def sizes_of(
         step()
     if (~np.isnan(entries)).any(axis=0).sum() < 2:
         return None
-    return Sizes(entries, _reference_sizes(reference, samples, items), coloured if KINDS[reference.family.key].coloured else None)
+    # Of the reference, the sum over a sample's items; nothing of a sample of which one has no image.
+    own = _extents(reference.family, f"reference-{reference.pk}", reference.key) or {}
+    own_sizes = np.full(len(samples), math.nan)
+    for n, names in items.items():
+        if all(name in own for name in names):
+            own_sizes[n] = sum(own[name].size for name in names)
+    known = None if np.isnan(own_sizes).all() else own_sizes
+    return Sizes(entries, known, coloured if KINDS[reference.family.key].coloured else None)
 
 
 def covariates_of(study: Study, sizes: Sizes | None, shape: tuple[int, int]) -> dict[str, Floats]:
@@ -86,25 +98,6 @@ def covariates_of(study: Study, sizes: Sizes | None, shape: tuple[int, int]) -> 
         elif name == Study.Covariate.TEXTURE:
             tables[name] = unknown if sizes is None or sizes.coloured is None else sizes.coloured
     return tables
-
-
-def _items(reference: Reference, samples: Sequence[str]) -> dict[int, list[str]]:
-    """By the number of a sample, the items that are shown as it; samples that are no group of the reference are left out."""
-    places: dict[str, int] = {name: n for n, name in enumerate(samples)}
-    found: dict[int, list[str]] = {}
-    for item, group in zip(reference.item_ids, reference.groups, strict=True):
-        if group in places:
-            found.setdefault(places[group], []).append(item)
-    return found
-
-
-def _reference_sizes(reference: Reference, samples: Sequence[str], items: Mapping[int, list[str]]) -> Floats | None:
-    """The sum over a sample's items; nan where one of them has no image, None where that is so of every sample."""
-    found, sizes = _extents(reference.family, f"reference-{reference.pk}", reference.key) or {}, np.full(len(samples), math.nan)
-    for n, names in items.items():
-        if all(name in found for name in names):
-            sizes[n] = sum(found[name].size for name in names)
-    return None if np.isnan(sizes).all() else sizes
 
 
 def _extents(family: Family, owner: str, key: str) -> dict[str, Extent] | None:

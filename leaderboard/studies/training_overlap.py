@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from evaluation.networks import weights
 from evaluation.result_tables import spec_of
 from leaderboard.models import Rater, Study
 from leaderboard.stats import votes as voting
-from leaderboard.stats.votes import Vote
 
 THESE, ENTRIES, UNKNOWN, NO = "these", "entries", "unknown", ""
 LEARNT = ("wf_learned", "locase")  # the networks that are trained on what studies export
@@ -41,28 +40,22 @@ def _of_card(study: Study, card: Mapping[str, Any], samples: Collection[str], me
     known = "samples" in said and "methods" in said
     if known and (not set(samples) & set(said["samples"]) or len(set(methods) & set(said["methods"])) < FEWEST):
         return NO
-    if said.get("study_created_at") == study.created_at.isoformat() or said.get("votes_sha256") in _digests(study):
+    if said.get("study_created_at") == study.created_at.isoformat():
         return THESE
+    # The study's votes as the service writes them: all of them, and in a folder those that count; and as it wrote them before the
+    # conditions of answers stood in its files, and before gold, order and time stamps did.
+    people = set(study.raters.filter(kind=Rater.Kind.PERSON, is_counted=True).values_list("name", flat=True))
+    votes = list(study.votes())
+    before = (*voting.COLUMNS, *voting.MORE)
+    for some in (votes, [vote for vote in votes if vote.rater in people]):
+        for columns in ((*before, *voting.CONDITIONS), before, voting.COLUMNS):
+            digest = hashlib.sha256()
+            csv.writer(_Into(digest)).writerows(voting.write(some, columns))
+            if digest.hexdigest() == said.get("votes_sha256"):
+                return THESE
     if "phase" in said and said["phase"] != f"{study.phase.challenge.slug}/{study.phase.slug}":
         return NO
     return ENTRIES if "phase" in said and "study_created_at" in said else UNKNOWN
-
-
-def _digests(study: Study) -> set[str]:
-    """The sha256 of the study's votes as the service writes them: all of them, and in a folder those that count; and as it wrote
-    them before the conditions of answers stood in its files, and before gold, order and time stamps did."""
-    people = set(study.raters.filter(kind=Rater.Kind.PERSON, is_counted=True).values_list("name", flat=True))
-    votes = list(study.votes())
-    counted = [vote for vote in votes if vote.rater in people]
-    before = (*voting.COLUMNS, *voting.MORE)
-    heads = ((*before, *voting.CONDITIONS), before, voting.COLUMNS)
-    return {_digest(some, columns) for some in (votes, counted) for columns in heads}
-
-
-def _digest(votes: Iterable[Vote], columns: Sequence[str]) -> str:
-    found = hashlib.sha256()
-    csv.writer(_Into(found)).writerows(voting.write(votes, columns))
-    return found.hexdigest()
 
 
 class _Into:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from leaderboard.boards.certainty import NOUN, plural
-from leaderboard.boards.human_agreement import AGAINST, BELOW, BETTER, COIN, PERSON, Line, State
+from leaderboard.boards.human_agreement import AGAINST, BELOW, BETTER, COIN, PERSON, Line
 from leaderboard.models import Study, StudyLook
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW, LEAST, ROUGH
@@ -86,20 +86,15 @@ def _metrics(lines: Sequence[Line]) -> Sentence | None:
     if not shown:
         return None
     by_state = [(state, [line.title for line in shown if line.state is state]) for state in (PERSON, BETTER, BELOW, COIN, AGAINST)]
-    first, *rest = [_verb(state, titles) for state, titles in by_state if titles]
-    return Sentence(first, " ".join(rest))
-
-
-def _verb(state: State, titles: list[str]) -> str:
-    one = len(titles) == 1
-    words = {
+    verbs = {
         PERSON: ("chooses", "choose", "as well as another person would, as far as these answers tell"),
         BETTER: ("is", "are", "better than a coin; how another person would do is not known"),
         BELOW: ("is", "are", "better than a coin and below another person"),
         COIN: ("is", "are", "not told from a coin"),
         AGAINST: ("goes", "go", "against people"),
-    }[state]
-    return f"{names(titles)} {words[0] if one else words[1]} {words[2]}."
+    }
+    first, *rest = [f"{names(titles)} {verbs[state][len(titles) > 1]} {verbs[state][2]}." for state, titles in by_state if titles]
+    return Sentence(first, " ".join(rest))
 
 
 def _enough(summary: Summary) -> Sentence | None:

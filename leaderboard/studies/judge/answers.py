@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, Self
 
 from django.db.models import QuerySet
@@ -84,22 +85,17 @@ def result_of(run: JudgeRun) -> dict[str, Any]:
         if run.is_for_display_only:
             answers = sum(len(one.verdicts) for one in by_criterion[key])
             criteria[key] = {"anchor": "", "rows": [], "comparisons": len(by_criterion[key]), "answers": answers}
-        elif run.base is not None:
-            criteria[key] = _placed(run, key, by_criterion[key])
+        elif run.base is not None:  # the base's scores as they were, with the newcomer among them
+            before = (run.base.result or {}).get("criteria", {}).get(key, {"rows": [], "anchor": ""})
+            frozen = {row["method"]: row["elo"] for row in before["rows"] if row["elo"] is not None and row["method"] != run.newcomer.label}
+            new = judges.place(by_criterion[key], run.newcomer.label, frozen, seed=run.seed)
+            counts = {name: new.pop(name) for name in ("comparisons", "answers")}
+            rows = [*(row for row in before["rows"] if row["method"] in frozen), new]
+            rows.sort(key=lambda row: (row["elo"] is None, -(row["elo"] or 0.0), row["method"]))
+            criteria[key] = {"anchor": before["anchor"], "rows": rows, **counts}
         else:
             criteria[key] = judges.elo(by_criterion[key], run.anchor, seed=run.seed)
     return {"criteria": criteria, "answered": answered}
-
-
-def _placed(run: JudgeRun, key: str, own: list[Judged]) -> dict[str, Any]:
-    """The base's scores as they were, with the newcomer among them."""
-    before = ((run.base.result or {}) if run.base else {}).get("criteria", {}).get(key, {"rows": [], "anchor": ""})
-    frozen = {row["method"]: row["elo"] for row in before["rows"] if row["elo"] is not None and row["method"] != run.newcomer.label}
-    new = judges.place(own, run.newcomer.label, frozen, seed=run.seed)
-    counts = {name: new.pop(name) for name in ("comparisons", "answers")}
-    rows = [*(row for row in before["rows"] if row["method"] in frozen), new]
-    rows.sort(key=lambda row: (row["elo"] is None, -(row["elo"] or 0.0), row["method"]))
-    return {"anchor": before["anchor"], "rows": rows, **counts}
 
 
 def judges_of(study: Study, criterion: str) -> list[Judge]:
@@ -149,8 +145,19 @@ def table(runs: Iterable[JudgeRun]) -> Iterator[list[str]]:
 
 
 def _lines(run: JudgeRun, answer: JudgeAnswer, row: Row, materials: Materials | None, texts: Counter[tuple]) -> Iterator[list[str]]:
+    """A row for each criterion of each text that was read."""
     judge, left, right = run.rater.name, answer.left.label, answer.right.label
-    prompt, instruction = _asked(run, row, answer.sample, materials)
+    # The text that the sample was made from, and the whole text of the question; empty where it cannot be told any more.
+    prompt = instruction = ""
+    if materials is not None:
+        with suppress(ValueError, KeyError, FileNotFoundError):
+            about = "" if run.is_for_display_only else materials.prompt(answer.sample)
+            prompt, instruction = about, materials.instruction(row, answer.sample)
+    shown = "wireframes over their reference"
+    if not run.is_for_display_only:
+        kinds = " and ".join(["colour"] * row.rgb + ["normals"] * row.normal)
+        ways = [", normals on top"] * row.normals_first + [", halves named"] * row.watermark
+        shown = f"{row.views} view{'s' if row.views > 1 else ''} a side, {kinds}{''.join(ways)}"
     took = [answer.requests, answer.tokens_in, answer.tokens_out, None if answer.cost is None else plain(answer.cost)]
     read = [(number, one["verdicts"]) for number, one in enumerate(answer.said, 1) if one["verdicts"] is not None]
     seconds = round(answer.seconds / (len(read) * len(row.keys)), 3)
@@ -159,29 +166,17 @@ def _lines(run: JudgeRun, answer: JudgeAnswer, row: Row, materials: Materials | 
             key = (run.rater_id, answer.sample, criterion, *sorted((left, right)))
             texts[key] += 1
             vote = Vote(
-                f"{judge}, text {texts[key]}", left, right, CHOICES[verdict], answer.sample, "", criterion, run.study.slug,
-                "1" if row.turned else "", seconds,
-            )  # fmt: skip
-            more = [judge, run.model, run.pk, answer.number, number, _shown(run, row), *took, prompt, instruction]
+                f"{judge}, text {texts[key]}",
+                left,
+                right,
+                CHOICES[verdict],
+                answer.sample,
+                "",
+                criterion,
+                run.study.slug,
+                "1" if row.turned else "",
+                seconds,
+            )
+            more = [judge, run.model, run.pk, answer.number, number, shown, *took, prompt, instruction]
             yield [*voting.cells(vote, voting.COLUMNS), *("" if value is None else str(value) for value in more)]
             took, instruction = [""] * len(took), ""
-
-
-def _asked(run: JudgeRun, row: Row, sample: str, materials: Materials | None) -> tuple[str, str]:
-    """The text that the sample was made from, and the whole text of the question; empty where it cannot be told any more."""
-    if materials is None:
-        return "", ""
-    try:
-        prompt = "" if run.is_for_display_only else materials.prompt(sample)
-        return prompt, materials.instruction(row, sample)
-    except (ValueError, KeyError, FileNotFoundError):
-        return "", ""
-
-
-def _shown(run: JudgeRun, row: Row) -> str:
-    """Contents of the image of such a question, in words."""
-    if run.is_for_display_only:
-        return "wireframes over their reference"
-    kinds = " and ".join(["colour"] * row.rgb + ["normals"] * row.normal)
-    ways = [", normals on top"] * row.normals_first + [", halves named"] * row.watermark
-    return f"{row.views} view{'s' if row.views > 1 else ''} a side, {kinds}{''.join(ways)}"

@@ -130,9 +130,13 @@ class Client:
     """
 
     def __init__(
-        self, endpoint: Endpoint, patience: float = PATIENCE, first_pause: float = FIRST_PAUSE, counts: bool = False,
+        self,
+        endpoint: Endpoint,
+        patience: float = PATIENCE,
+        first_pause: float = FIRST_PAUSE,
+        counts: bool = False,
         transport: httpx.BaseTransport | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.endpoint = endpoint
         self.errors, self.last_error = 0, ""
         self._counts, self._lock = counts, threading.Lock()
@@ -182,24 +186,33 @@ class Client:
         if choices > 1:
             body["n"] = choices
         try:
-            return self._answer(body)
+            start = time.monotonic()
+            status, headers, data = self._post(body)
+            seconds = time.monotonic() - start
+            if status == 200:
+                reply = _reply(data, seconds)
+                return replace(reply, texts=tuple(replace(one, text=self._scrubbed(one.text)) for one in reply.texts))
+            said = self._said(data)
+            if status == 400 and any(word in data for word in FILTERED):
+                return Reply((Text(said, refused=True),), None, None, seconds)
+            if status in BUSY or status in GONE_WRONG or status >= 500:
+                wait = _retry_after(headers.get("Retry-After", "")) if status in (*BUSY, 529) else 0.0
+                raise Away(f"The endpoint answered {status}{f': {said}' if said else ''}.", wait, lost=status in GATEWAY)
+            # Endpoints differ in what they call the limit and in whether they take `n`: asking again in another form may help.
+            if status in (400, 422) and "max_completion_tokens" in said and self._limit == "max_tokens":
+                self._limit = "max_completion_tokens"
+                raise _Adapted
+            if status in (400, 422) and choices > 1:
+                self._only_one = True
+                raise _Adapted
+            why = {401: "does not take the key", 403: "does not allow this", 404: "does not know this address or model"}
+            sentence = f"The endpoint {why.get(status, 'refused')} ({status}{f': {said}' if said else ''}); correct the judge's settings."
+            raise Refused(sentence)
         except (Away, Refused) as error:
             with self._lock:
                 self.errors += 1
                 self.last_error = str(error)
             raise
-
-    def _answer(self, body: dict[str, Any]) -> Reply:
-        start = time.monotonic()
-        status, headers, data = self._post(body)
-        seconds = time.monotonic() - start
-        if status == 200:
-            reply = _reply(data, seconds)
-            return replace(reply, texts=tuple(replace(one, text=self._scrubbed(one.text)) for one in reply.texts))
-        if status == 400 and any(word in data for word in FILTERED):
-            return Reply((Text(self._said(data), refused=True),), None, None, seconds)
-        self._fault(status, headers, data, body)
-        raise AssertionError("every other status is a fault")
 
     def _post(self, body: dict[str, Any]) -> tuple[int, httpx.Headers, bytes]:
         url = f"{self.endpoint.url.rstrip('/')}/chat/completions"
@@ -224,30 +237,15 @@ class Client:
         except httpx.HTTPError as error:
             raise Away(f"The connection to {self.endpoint.shown} broke off ({type(error).__name__}).", 0.0, lost=True) from None
 
-    def _fault(self, status: int, headers: httpx.Headers, data: bytes, body: Mapping[str, Any]) -> None:
-        """Raise what an answer that is none means."""
-        said = self._said(data)
-        if status in BUSY or status in GONE_WRONG or status >= 500:
-            wait = _retry_after(headers.get("Retry-After", "")) if status in (*BUSY, 529) else 0.0
-            raise Away(f"The endpoint answered {status}{f': {said}' if said else ''}.", wait, lost=status in GATEWAY)
-        if status in (400, 422) and self._adapt(said, body):
-            raise _Adapted
-        why = {401: "does not take the key", 403: "does not allow this", 404: "does not know this address or model"}.get(status, "refused")
-        raise Refused(f"The endpoint {why} ({status}{f': {said}' if said else ''}); correct the judge's settings.")
-
-    def _adapt(self, said: str, body: Mapping[str, Any]) -> bool:
-        """True if asking again in another form may help: endpoints differ in what they call the limit and in whether they take `n`."""
-        if "max_completion_tokens" in said and self._limit == "max_tokens":
-            self._limit = "max_completion_tokens"
-            return True
-        if body.get("n", 1) > 1:
-            self._only_one = True
-            return True
-        return False
-
     def _said(self, data: bytes) -> str:
-        """The endpoint's message, cut only once no part of the key is in it."""
-        return self._scrubbed(_message(data))[:200].rstrip(".")
+        """The endpoint's message on a fault, on one line, cut only once no part of the key is in it."""
+        try:
+            content = json.loads(data)
+            error = content.get("error", content) if isinstance(content, dict) else content
+            text = error.get("message", "") if isinstance(error, dict) else error
+        except (ValueError, RecursionError):
+            text = data[:MAX_MESSAGE].decode("utf-8", "replace")
+        return self._scrubbed(" ".join(str(text).replace("\x00", "").split()))[:200].rstrip(".")
 
     def _scrubbed(self, text: str) -> str:
         return text.replace(self.endpoint.key, "…") if self.endpoint.key else text
@@ -288,9 +286,19 @@ class _Pace:
 
 def _reply(data: bytes, seconds: float) -> Reply:
     """Away where it is no answer of the protocol: that is the endpoint's fault, and it may do better next time."""
+    texts = []
     try:
         content = json.loads(data)
-        texts = tuple(_text(choice) for choice in content["choices"])
+        for choice in content["choices"]:
+            said, refusal = choice["message"].get("content"), choice["message"].get("refusal")
+            if isinstance(said, list):  # parts, as some endpoints send them
+                said = "".join(part.get("text", "") for part in said)
+            if not isinstance(said, str | None) or not isinstance(refusal, str | None):
+                raise TypeError("a message that is no text")
+            reason = choice.get("finish_reason")
+            # PostgreSQL keeps neither NUL in a text nor half of a pair of surrogates, which is what a cut emoji can be.
+            text = (said or refusal or "").replace("\x00", "").encode("utf-8", "replace").decode()
+            texts.append(Text(text, bool(refusal) or reason == "content_filter", reason == "length"))
         usage = content.get("usage") or {}
         counted = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -298,31 +306,7 @@ def _reply(data: bytes, seconds: float) -> Reply:
     if not texts:
         raise Away("The endpoint's answer holds no choice.", 0.0, lost=True)
     tokens_in, tokens_out = (n if type(n) is int and n >= 0 else None for n in counted)
-    return Reply(texts, tokens_in, tokens_out, seconds)
-
-
-def _text(choice: Mapping[str, Any]) -> Text:
-    message = choice["message"]
-    content, refusal = message.get("content"), message.get("refusal")
-    if isinstance(content, list):  # parts, as some endpoints send them
-        content = "".join(part.get("text", "") for part in content)
-    if not isinstance(content, str | None) or not isinstance(refusal, str | None):
-        raise TypeError("a message that is no text")
-    reason = choice.get("finish_reason")
-    # PostgreSQL keeps neither NUL in a text nor half of a pair of surrogates, which is what a cut emoji can be.
-    text = (content or refusal or "").replace("\x00", "").encode("utf-8", "replace").decode()
-    return Text(text, bool(refusal) or reason == "content_filter", reason == "length")
-
-
-def _message(data: bytes) -> str:
-    """The endpoint's message on a fault, on one line."""
-    try:
-        content = json.loads(data)
-        error = content.get("error", content) if isinstance(content, dict) else content
-        text = error.get("message", "") if isinstance(error, dict) else error
-    except (ValueError, RecursionError):
-        text = data[:MAX_MESSAGE].decode("utf-8", "replace")
-    return " ".join(str(text).replace("\x00", "").split())
+    return Reply(tuple(texts), tokens_in, tokens_out, seconds)
 
 
 def _retry_after(value: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.rendering.cameras import View, around, turntable
+from evaluation.rendering.cameras import around, turntable
 from evaluation.rendering.reference import mesh_views
 from leaderboard.studies.judge.instructions import Row
 from leaderboard.viewer import svg
@@ -72,22 +72,29 @@ def side_by_side(left: Sequence[Look], right: Sequence[Look], row: Row) -> Pixel
 
     ValueError where views or normals are missing.
     """
-    halves = [_half(looks, row, words) for looks, words in ((left, "Left"), (right, "Right"))]
+    from PIL import Image, ImageDraw, ImageFont
+
+    halves = []
+    for looks, words in ((left, "Left"), (right, "Right")):
+        if len(looks) != row.views:
+            raise ValueError(f"{len(looks)} views are given and {row.views} are shown")
+        grids = []
+        if row.rgb:
+            grids.append(_grid([_square(look.colour) for look in looks]))
+        if row.normal:
+            normals = [_square(look.normals) for look in looks if look.normals is not None]
+            if len(normals) < len(looks):
+                raise ValueError("there are no normals of these views")
+            grids.append(_grid(normals))
+        half = np.concatenate(grids[::-1] if row.normals_first else grids, axis=0)
+        if row.watermark:
+            image = Image.fromarray(half)
+            font, middle = ImageFont.load_default(size=max(16, image.width // 12)), image.width // 2
+            edge = max(2, image.width // 250)
+            ImageDraw.Draw(image).text((middle, 8), words, fill=BLACK, font=font, anchor="ma", stroke_width=edge, stroke_fill=WHITE)
+            half = np.asarray(image)
+        halves.append(half)
     return np.concatenate(halves, axis=1)
-
-
-def _half(looks: Sequence[Look], row: Row, words: str) -> Pixels:
-    if len(looks) != row.views:
-        raise ValueError(f"{len(looks)} views are given and {row.views} are shown")
-    grids = []
-    if row.rgb:
-        grids.append(_grid([_square(look.colour) for look in looks]))
-    if row.normal:
-        if any(look.normals is None for look in looks):
-            raise ValueError("there are no normals of these views")
-        grids.append(_grid([_square(look.normals) for look in looks if look.normals is not None]))
-    found = np.concatenate(grids[::-1] if row.normals_first else grids, axis=0)
-    return _marked(found, words) if row.watermark else found
 
 
 def _grid(cells: Sequence[Pixels]) -> Pixels:
@@ -112,17 +119,6 @@ def _square(pixels: Pixels) -> Pixels:
     return np.asarray(square)
 
 
-def _marked(pixels: Pixels, words: str) -> Pixels:
-    from PIL import Image, ImageDraw, ImageFont
-
-    image = Image.fromarray(pixels)
-    font = ImageFont.load_default(size=max(16, image.width // 12))
-    ImageDraw.Draw(image).text(
-        (image.width // 2, 8), words, fill=BLACK, font=font, anchor="ma", stroke_width=max(2, image.width // 250), stroke_fill=WHITE
-    )
-    return np.asarray(image)
-
-
 # --- meshes
 
 
@@ -133,16 +129,12 @@ def mesh_looks(mesh: Mesh, numbers: Sequence[int], up: str = "z") -> Iterator[Lo
     """
     every = turntable(TURN, ELEVATION)
     for drawn in mesh_views(mesh, [every[number] for number in numbers], SIDE, up):
-        yield Look(drawn.colour, _in_world(drawn.normals, drawn.mask, drawn.view))
-
-
-def _in_world(normals: Pixels, mask: NDArray[np.bool_], view: View) -> Pixels:
-    """Normals that were painted in the camera's frame (right, up, towards the viewer), in the world's; white where nothing is."""
-    turn = around(view, np.zeros(3), 1.0).turn * np.array([[1.0], [-1.0], [-1.0]])
-    inside = 2 * normals[mask].astype(np.float64) / 255 - 1
-    found = np.full_like(normals, 255)
-    found[mask] = np.clip(np.rint(255 * (inside @ turn + 1) / 2), 0, 255).astype(np.uint8)
-    return found
+        # They were painted in the camera's frame (right, up, towards the viewer); white is where nothing is.
+        turn = around(drawn.view, np.zeros(3), 1.0).turn * np.array([[1.0], [-1.0], [-1.0]])
+        inside = 2 * drawn.normals[drawn.mask].astype(np.float64) / 255 - 1
+        normals = np.full_like(drawn.normals, 255)
+        normals[drawn.mask] = np.clip(np.rint(255 * (inside @ turn + 1) / 2), 0, 255).astype(np.uint8)
+        yield Look(drawn.colour, normals)
 
 
 # --- wireframes
@@ -154,42 +146,39 @@ def wireframes(reference: Any, left: Any, right: Any, side: int = 0) -> Pixels:
     Each is a wireframe with `vertices` and `edges`, or None where there is none. The frame holds the reference, and of the
     reconstructions what is not far away from it.
     """
+    from PIL import Image, ImageDraw
+
     side = side or 2 * SIDE
-    low, high = _frame(reference, [one for one in (left, right) if one is not None and len(one.vertices)])
-    return np.concatenate([_lines(reference, one, low, high, side) for one in (left, right)], axis=1)
-
-
-def _frame(reference: Any, others: Sequence[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     flat = svg.is_flat(reference.vertices)
     seen = svg.seen(reference.vertices, flat)
     low, high = seen.min(axis=0), seen.max(axis=0)
     reach = BEYOND * max(float((high - low).max()), 1e-9)
-    for one in others:
-        points = svg.seen(one.vertices, flat)
+    for model in (left, right):
+        if model is None or not len(model.vertices):
+            continue
+        points = svg.seen(model.vertices, flat)
         low = np.maximum(np.minimum(low, points.min(axis=0)), seen.min(axis=0) - reach)
         high = np.minimum(np.maximum(high, points.max(axis=0)), seen.max(axis=0) + reach)
-    return low, high
-
-
-def _lines(reference: Any, other: Any, low: NDArray[np.float64], high: NDArray[np.float64], side: int) -> Pixels:
-    from PIL import Image, ImageDraw
 
     big = side * SMOOTH
     margin = 0.06 * big
     scale = (big - 2 * margin) / max(float((high - low).max()), 1e-9)
     shift = (big - scale * (high - low)) / 2
-    image = Image.new("RGB", (big, big), WHITE)
-    draw = ImageDraw.Draw(image)
-    flat = svg.is_flat(reference.vertices)
-    for model, colour, width in ((reference, BLACK, side / 128), (other, BLUE, side / 200)):
-        if model is None or not len(model.vertices):
-            continue
-        at = (svg.seen(model.vertices, flat) - low) * scale + shift
-        at = np.clip(np.column_stack([at[:, 0], big - at[:, 1]]), -10 * big, 11 * big)
-        for a, b in model.edges:
-            draw.line([(float(at[a, 0]), float(at[a, 1])), (float(at[b, 0]), float(at[b, 1]))], colour, max(1, round(width * SMOOTH)))
-    draw.line([(big - 1, 0), (big - 1, big)], (200, 200, 200), SMOOTH)  # where one half ends and the other begins
-    return np.asarray(image.resize((side, side), Image.Resampling.BOX))
+    halves = []
+    for other in (left, right):
+        image = Image.new("RGB", (big, big), WHITE)
+        draw = ImageDraw.Draw(image)
+        for model, colour, width in ((reference, BLACK, side / 128), (other, BLUE, side / 200)):
+            if model is None or not len(model.vertices):
+                continue
+            at = (svg.seen(model.vertices, flat) - low) * scale + shift
+            at = np.clip(np.column_stack([at[:, 0], big - at[:, 1]]), -10 * big, 11 * big)
+            for a, b in model.edges:
+                ends = [(float(at[a, 0]), float(at[a, 1])), (float(at[b, 0]), float(at[b, 1]))]
+                draw.line(ends, colour, max(1, round(width * SMOOTH)))
+        draw.line([(big - 1, 0), (big - 1, big)], (200, 200, 200), SMOOTH)  # where one half ends and the other begins
+        halves.append(np.asarray(image.resize((side, side), Image.Resampling.BOX)))
+    return np.concatenate(halves, axis=1)
 
 
 def png(pixels: Pixels) -> bytes:

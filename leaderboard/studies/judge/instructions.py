@@ -8,7 +8,6 @@ not end as it was asked to is worth nothing and says so (None); no guess is made
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 VERDICTS = {"1": -1, "2": 1, "3": 0}  # left better, right better, cannot decide
@@ -29,39 +28,45 @@ class Criterion:
 
 CRITERIA = (
     Criterion(
-        "text_asset_alignment", "Text and object",
+        "text_asset_alignment",
+        "Text and object",
         "How well does the object match the text it was made from? First describe each of the two objects in a sentence, without "
         "looking at the text. Then go through the text word by word: every object, number, colour, material and relation it names "
         "must be there. What the text does not mention counts neither for nor against.",
     ),
     Criterion(
-        "plausibility_3d", "3D plausibility",
+        "plausibility_3d",
+        "3D plausibility",
         "Could this be a real, solid thing? Use the colours and the normals together: a shape that is sound in both is sound. Look for "
         "parts that occur twice or on several sides (faces, limbs, handles), for wrong proportions, for pieces that float in the air, "
         "and for noise, holes or sheets where a surface should be.",
     ),
     Criterion(
-        "texture_geometry_coherency", "Texture fits geometry",
+        "texture_geometry_coherency",
+        "Texture fits geometry",
         "Do the colours belong to the shape? Borders between colours should lie where the normals show an edge or a change of part. "
         "A detail that is only painted on, or a relief that the colours ignore, is a fault. Whether texture or shape is good by itself "
         "does not matter here.",
     ),
     Criterion(
-        "texture_details", "Texture details",
+        "texture_details",
+        "Texture details",
         "How good are the colours and their details by themselves? Prefer textures that are sharp, rich and realistic for the material. "
         "Blur, smears, visible seams, noise and colours that are too strong or burnt in are faults. Leave the shape out of account.",
     ),
     Criterion(
-        "geometry_details", "Geometry details",
+        "geometry_details",
+        "Geometry details",
         "How much true detail has the shape by itself? Look at the normals only and compare small regions: fine, meaningful structure is "
         "good, a smooth blob is poor. Noise, ripples and random bumps are no detail.",
     ),
     Criterion(
-        "overall", "Overall",
+        "overall",
+        "Overall",
         "All in all, which of the two is the better object? Weigh everything, shape, surface and what was asked for, as a person would who "
         "has to choose one of them to use.",
     ),
-)  # fmt: skip
+)
 KEYS = tuple(one.key for one in CRITERIA)
 ALIGNMENT, OVERALL = 0, 5
 WIREFRAME_CRITERION = "overall"  # what the wireframe judge's one answer is about
@@ -146,7 +151,48 @@ def instruction(row: Row, prompt: str) -> str:
     if ALIGNMENT in row.criteria and not text:
         raise ValueError("alignment with a text cannot be judged without the text; leave that criterion out or give prompts.json")
     asked = [CRITERIA[number] for number in row.criteria]
-    return "\n\n".join([_task(row, bool(text)), _criteria(asked), _manner(asked), _form(asked), _example(asked), _request(text)])
+
+    origin = "were made by two programs from the same text" if text else "were made by two programs of the same thing"
+    kinds = " and ".join(["colour"] * row.rgb + ["the surface's normals"] * row.normal)
+    task = f"Two 3D objects {origin}. Decide which of them is better. "
+    task += f"Object 1 is the left half, object 2 the right half; each half shows {_GRIDS[row.views]}, in {kinds}."
+    if row.rgb and row.normal:
+        task += " The normals are above the colours." if row.normals_first else " The colours are above the normals."
+    if row.normal:
+        task += " In the normals, colour stands for the direction that a surface faces, so shape is seen without any texture."
+    if row.watermark:
+        task += " The words Left and Right are written over the halves and belong to neither object."
+
+    if len(asked) > 1:
+        head, each = "Judge them by these criteria:", "each criterion"
+        manner = (
+            "Take your time and look closely at every view. Take one criterion at a time, and decide on each independently of the others: "
+            "the object that wins one may well lose the next."
+        )
+        last = (
+            f"The last line of your answer must hold nothing but these {len(asked)} numbers in the order of the criteria above, with "
+            "single spaces between them."
+        )
+    else:
+        head, each = "Judge them by one criterion alone:", "the criterion"
+        manner = "Take your time and look closely at every view before you decide."
+        last = "The last line of your answer must hold nothing but this number."
+    criteria = "\n".join([head, *(f"{n}. {one.title}. {one.text}" for n, one in enumerate(asked, 1))])
+    form = (
+        f"For {each}, write a short analysis of both objects and then decide on one number:\n"
+        "1 = the left object (object 1) is better\n2 = the right object (object 2) is better\n"
+        f"3 = cannot decide; use it sparingly, only where no difference is to be seen\n\n{last}"
+    )
+
+    options = [("2", "the right one is better"), ("1", "the left one is better"), ("3", "they cannot be told apart")]
+    example = ["An answer has this form:", "Analysis:"]
+    for n, one in enumerate(asked):
+        example.append(f"{n + 1}. {one.title}: the left object …; the right object …; {options[n % 3][1]}.")
+    example += ["Final answer:", " ".join(options[n % 3][0] for n in range(len(asked)))]
+    request = "Please compare the two objects in the image as described."
+    if text:
+        request = f'The text is: "{text}"\n{request}'
+    return "\n\n".join([task, criteria, manner, form, "\n".join(example), request])
 
 
 def wireframe_instruction() -> str:
@@ -164,64 +210,6 @@ def wireframe_instruction() -> str:
     )
 
 
-def _task(row: Row, has_text: bool) -> str:
-    origin = "were made by two programs from the same text" if has_text else "were made by two programs of the same thing"
-    kinds = " and ".join(["colour"] * row.rgb + ["the surface's normals"] * row.normal)
-    shown = f"Object 1 is the left half, object 2 the right half; each half shows {_GRIDS[row.views]}, in {kinds}."
-    if row.rgb and row.normal:
-        shown += " The normals are above the colours." if row.normals_first else " The colours are above the normals."
-    if row.normal:
-        shown += " In the normals, colour stands for the direction that a surface faces, so shape is seen without any texture."
-    if row.watermark:
-        shown += " The words Left and Right are written over the halves and belong to neither object."
-    return f"Two 3D objects {origin}. Decide which of them is better. {shown}"
-
-
-def _criteria(asked: Sequence[Criterion]) -> str:
-    head = "Judge them by these criteria:" if len(asked) > 1 else "Judge them by one criterion alone:"
-    return "\n".join([head, *(f"{n}. {one.title}. {one.text}" for n, one in enumerate(asked, 1))])
-
-
-def _manner(asked: Sequence[Criterion]) -> str:
-    if len(asked) == 1:
-        return "Take your time and look closely at every view before you decide."
-    return (
-        "Take your time and look closely at every view. Take one criterion at a time, and decide on each independently of the others: "
-        "the object that wins one may well lose the next."
-    )
-
-
-def _form(asked: Sequence[Criterion]) -> str:
-    each = "each criterion" if len(asked) > 1 else "the criterion"
-    line = (
-        f"The last line of your answer must hold nothing but these {len(asked)} numbers in the order of the criteria above, with single "
-        "spaces between them."
-        if len(asked) > 1
-        else "The last line of your answer must hold nothing but this number."
-    )
-    return (
-        f"For {each}, write a short analysis of both objects and then decide on one number:\n"
-        "1 = the left object (object 1) is better\n2 = the right object (object 2) is better\n"
-        f"3 = cannot decide; use it sparingly, only where no difference is to be seen\n\n{line}"
-    )
-
-
-def _example(asked: Sequence[Criterion]) -> str:
-    options = [("2", "the right one is better"), ("1", "the left one is better"), ("3", "they cannot be told apart")]
-    chosen = [options[n % 3] for n in range(len(asked))]
-    lines = [
-        f"{n}. {one.title}: the left object …; the right object …; {words}."
-        for n, (one, (_, words)) in enumerate(zip(asked, chosen, strict=True), 1)
-    ]
-    return "\n".join(["An answer has this form:", "Analysis:", *lines, "Final answer:", " ".join(number for number, _ in chosen)])
-
-
-def _request(text: str) -> str:
-    if text:
-        return f'The text is: "{text}"\nPlease compare the two objects in the image as described.'
-    return "Please compare the two objects in the image as described."
-
-
 # --- answers
 
 
@@ -231,8 +219,15 @@ def verdicts(text: str, count: int) -> tuple[int, ...] | None:
     The line holds an option 1, 2 or 3 per criterion with single spaces between. A full stop behind it and quotes,
     back-ticks or asterisks around it are taken off first. None for anything else.
     """
-    lines = text.strip().splitlines()
-    tokens = _bare(lines[-1]).split(" ") if lines else []
+    line, before = (text.strip().splitlines() or [""])[-1], None
+    while line != before:
+        before = line
+        line = line.strip().removesuffix(".")
+        for mark in _MARKS:
+            opening, closing = (mark[0], mark[1]) if mark[0] != mark[-1] else (mark, mark)
+            if len(line) > len(opening) + len(closing) and line.startswith(opening) and line.endswith(closing):
+                line = line[len(opening) : -len(closing)]
+    tokens = line.split(" ") if line else []
     if len(tokens) != count or any(token not in VERDICTS for token in tokens):
         return None
     return tuple(VERDICTS[token] for token in tokens)
@@ -242,16 +237,3 @@ def side(text: str) -> tuple[int, ...] | None:
     """The verdict of a wireframe judge, (−1,) or (+1,): the last whole word LEFT or RIGHT, in capitals, anywhere in the text."""
     named = _SIDE.findall(text)
     return (SIDES[named[-1]],) if named else None
-
-
-def _bare(line: str) -> str:
-    """The line without a full stop behind it and without marks around it."""
-    while True:
-        before = line
-        line = line.strip().removesuffix(".")
-        for mark in _MARKS:
-            opening, closing = (mark[0], mark[1]) if mark[0] != mark[-1] else (mark, mark)
-            if len(line) > len(opening) + len(closing) and line.startswith(opening) and line.endswith(closing):
-                line = line[len(opening) : -len(closing)]
-        if line == before:
-            return line

@@ -42,6 +42,7 @@ class Materials:
         for item, group in zip(found.item_ids, found.groups, strict=True):
             self._items.setdefault(group, []).append(item)
         self._item = lru_cache(KEPT)(self._read)
+        self._references: Mapping[str, Any] | None = None  # the reference's items, once they are drawn
 
     @property
     def form(self) -> str:
@@ -120,8 +121,10 @@ class Materials:
             if entry.submission is None or not entry.submission.artifact_key:
                 raise ValueError(f"There is nothing to show of “{entry.label}” any more.")
         if self.form == JudgeRun.Form.WIREFRAMES:
+            if self._references is None:
+                self._references = self.family.load(stored_files.store().local_path(self.reference.key))
             item = self._items[sample][0]
-            pixels = images.wireframes(self._reference_items()[item], self._item(left.label, item), self._item(right.label, item))
+            pixels = images.wireframes(self._references[item], self._item(left.label, item), self._item(right.label, item))
         else:
             pixels = images.side_by_side(self._looks(left, sample, row.views), self._looks(right, sample, row.views), row)
         return images.png(pixels)
@@ -134,11 +137,6 @@ class Materials:
 
     def _turn(self, sample: str) -> list[str]:
         return images.turn_of(self._items[sample])
-
-    def _reference_items(self) -> Mapping[str, Any]:
-        if not hasattr(self, "_references"):
-            self._references = self.family.load(stored_files.store().local_path(self.reference.key))
-        return self._references
 
     def _read(self, label: str, item: str) -> Any:
         """An item of an entry; None where it has none."""

@@ -112,7 +112,14 @@ def why_not_payable(run: JudgeRun, actor: User | None) -> str:
             return ""
         if None in (endpoint.price_in, endpoint.price_out):
             return UNPRICED
-        dearest, needed = _dearest(run, endpoint), expected(run, endpoint).cost
+        # The most that a request can cost, by one example of each kind of question that is left.
+        materials, rows, dearest = Materials(run.study), run.questions, Decimal(0)
+        waiting = run.answers.filter(state="waiting")
+        for row in set(waiting.order_by().values_list("row", flat=True)):
+            sample = waiting.filter(row=row).values_list("sample", flat=True)[0]
+            asked = question(materials.instruction(rows[row], sample), b"")
+            dearest = max(dearest, endpoint.bound(asked, run.choices) or Decimal(0))
+        needed = expected(run, endpoint).cost
     except ValueError as error:
         return str(error)
     assert needed is not None
@@ -136,17 +143,6 @@ def budgets_of(run: JudgeRun, actor: User | None) -> list[JudgeBudget]:
     return [JudgeBudget.of(owner) for owner in (run.study.phase.challenge, actor) if owner is not None]
 
 
-def _dearest(run: JudgeRun, endpoint: Endpoint) -> Decimal:
-    """The most that a request of the run can cost, by one example of each kind of question that is left."""
-    materials, rows, dearest = Materials(run.study), run.questions, Decimal(0)
-    waiting = run.answers.filter(state="waiting")
-    for row in set(waiting.order_by().values_list("row", flat=True)):
-        sample = waiting.filter(row=row).values_list("sample", flat=True)[0]
-        asked = question(materials.instruction(rows[row], sample), b"")
-        dearest = max(dearest, endpoint.bound(asked, run.choices) or Decimal(0))
-    return dearest
-
-
 def plans(family: str) -> dict[str, str]:
     """The plans that entries of a family can be judged by, with what they are."""
     if KINDS[family].judged == JudgeRun.Form.WIREFRAMES:
@@ -164,18 +160,15 @@ def expected(run: JudgeRun, endpoint: Endpoint | None) -> Expected:
     if run.requests and run.tokens_in and run.tokens_out:
         tokens_in, tokens_out = (round(n * requests / run.requests) for n in (run.tokens_in, run.tokens_out))
     else:
-        tokens_in = sum(n * _tokens_in(run, row) for row, n in wanted)
-        tokens_out = sum(n * run.choices * WORDS_OUT * len(row.criteria) for row, n in wanted)
+        tokens_in = tokens_out = 0
+        for row, n in wanted:
+            if run.is_for_display_only:
+                text, side = instructions.wireframe_instruction(), (2 * SHORT_SIDE, SHORT_SIDE)
+            else:
+                text = instructions.instruction(row, "a text of an ordinary length")
+                cells = int(row.views**0.5)
+                side = (2 * cells, cells * (row.rgb + row.normal))
+            across, down = (-(-round(length * SHORT_SIDE / min(side)) // TILE) for length in side)
+            tokens_in += n * (len(text) // LETTERS_A_TOKEN + IMAGE_TOKENS + TILE_TOKENS * across * down)
+            tokens_out += n * run.choices * WORDS_OUT * len(row.criteria)
     return Expected(requests, images, tokens_in, tokens_out, endpoint.cost(tokens_in, tokens_out) if endpoint else None)
-
-
-def _tokens_in(run: JudgeRun, row: Row) -> int:
-    if run.is_for_display_only:
-        text, side = instructions.wireframe_instruction(), (2 * SHORT_SIDE, SHORT_SIDE)
-    else:
-        text = instructions.instruction(row, "a text of an ordinary length")
-        cells = int(row.views**0.5)
-        side = (2 * cells, cells * (row.rgb + row.normal))
-    scale = SHORT_SIDE / min(side)
-    tiles = [-(-round(n * scale) // TILE) for n in side]
-    return len(text) // LETTERS_A_TOKEN + IMAGE_TOKENS + TILE_TOKENS * tiles[0] * tiles[1]

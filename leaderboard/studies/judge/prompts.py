@@ -24,69 +24,93 @@ TRIES = 60  # for each text that is wanted, before it is said that there are no 
 _NUMBERED = re.compile(r"^\s*\d+[.)]\s+(.+)$", re.M)
 _QUOTES = "\"'“”‘’«»`"
 
-COMPLEXITY = MappingProxyType({
-    "structure": "one simple shape, or several parts that fit into each other",
-    "number of elements": "one thing, a few, or many",
-    "relations": "things that only stand beside each other, or that hold, carry or touch each other",
-    "environment": "nothing around them, or a place they stand in",
-    "detail level": "a word for the whole, or words for its parts, materials and surfaces",
-})  # fmt: skip
-CREATIVITY = MappingProxyType({
-    "novelty": "a thing everybody knows, or one nobody has seen",
-    "conceptual innovation": "an ordinary use, or ideas joined that do not belong together",
-    "emotional impact": "a plain fact, or something that moves",
-    "storytelling": "a thing by itself, or one that something is happening to",
-})  # fmt: skip
-SUBJECTS = MappingProxyType({
-    "living beings": ("a fox", "an owl", "a tortoise", "an elephant", "a cat", "a beetle", "a seahorse", "an old fisherman"),
-    "plants": ("a cactus", "a bonsai tree", "a sunflower", "a fern", "a mushroom", "an oak sapling", "a water lily"),
-    "buildings and structures": ("a lighthouse", "a windmill", "a stone bridge", "a pagoda", "a log cabin", "a watchtower", "a bandstand"),
-    "vehicles": ("a steam locomotive", "a bicycle", "a hot-air balloon", "a tractor", "a sailing boat", "a scooter", "a tram"),
-    "furniture": ("an armchair", "a writing desk", "a four-poster bed", "a bookshelf", "a rocking chair", "a chest of drawers"),
-    "electronics": ("a film camera", "a radio", "a game console", "a record player", "a robot", "a desk lamp", "a telephone"),
-    "household items": ("a teapot", "a sewing machine", "a toolbox", "a broom", "a kettle", "a candlestick", "a birdcage"),
-    "clothing and accessories": ("a leather boot", "a top hat", "a backpack", "a pair of spectacles", "a wristwatch", "a feather mask"),
-    "abstract objects": ("a knot", "a Möbius strip", "a stack of rings", "a twisted prism", "a lattice of rods", "a broken sphere"),
-    "natural elements": ("a boulder", "an iceberg", "a crystal cluster", "a wave", "a waterfall", "a volcano", "a tree stump"),
-    "food and beverages": ("a layered cake", "a bowl of noodles", "a pineapple", "a croissant", "a cup of cocoa", "a wheel of cheese"),
-})  # fmt: skip
-GEOMETRY = MappingProxyType({
-    "volume": ("slender", "bulky", "hollow", "flat", "squat"),
-    "symmetry": ("perfectly symmetrical", "lopsided", "spiralling", "mirrored down the middle"),
-    "contours": ("with rounded edges", "with sharp edges", "with a wavy outline", "with a jagged rim"),
-    "internal structures": ("with a visible frame inside", "with nested compartments", "built from interlocking parts"),
-    "shape": ("tapering to a point", "shaped like a cone", "bent into an arc", "as round as a ball"),
-})  # fmt: skip
-APPEARANCE = MappingProxyType({
-    "colours": ("crimson", "turquoise", "ivory", "emerald green", "mustard yellow", "midnight blue", "pale pink"),
-    "materials": ("made of oak", "made of brushed steel", "made of glass", "made of felt", "cast in bronze", "carved from jade"),
-    "textures": ("rough", "woven", "speckled", "cracked", "fluffy", "ribbed"),
-    "finish": ("polished", "matte", "lacquered", "gilded", "weathered"),
-    "size": ("tiny", "life-sized", "enormous", "pocket-sized"),
-    "state": ("brand new", "half broken", "overgrown with moss", "covered in dust", "freshly painted"),
-})  # fmt: skip
-STATUS = MappingProxyType({
-    "static": ("standing still", "lying on its side", "balanced on one end"),
-    "dynamic": ("caught in mid-leap", "spinning fast", "falling apart in the air"),
-    "emotional": ("looking lonely", "seeming to laugh", "full of pride"),
-    "physical": ("dripping wet", "frozen solid", "glowing from within"),
-    "interaction": ("holding a small lantern", "leaning on a pile of books", "carrying a basket of apples", "wrapped in a rope"),
-})  # fmt: skip
-STYLE = MappingProxyType({
-    "aesthetic": ("in art-deco style", "in the manner of a woodcut", "in clean modern lines"),
-    "cultural": ("with Japanese ornaments", "with Celtic patterns", "as in an Aztec temple"),
-    "emotional": ("of a cheerful look", "of a gloomy look", "of a dreamlike look"),
-    "functional": ("that doubles as a clock", "that serves as a music box", "that works as a fountain"),
-    "conceptual": ("as a symbol of time", "as if memory had a body", "where every part is a letter"),
-})  # fmt: skip
-SCENE = MappingProxyType({
-    "environment": ("on a wooden pier", "in a small greenhouse", "on a chessboard", "on the back of a whale"),
-    "context": ("after the feast", "on market day", "during a masquerade"),
-    "lighting": ("lit by candles", "under a neon sign", "in moonlight"),
-    "weather": ("in falling snow", "after the rain", "in a sandstorm"),
-    "interactions": ("with two sparrows quarrelling over it", "while a child reaches for it", "with ivy climbing up its side"),
-    "scale": ("no larger than a thimble", "towering over tiny houses", "next to a coin of the same size"),
-})  # fmt: skip
+COMPLEXITY = MappingProxyType(
+    {
+        "structure": "one simple shape, or several parts that fit into each other",
+        "number of elements": "one thing, a few, or many",
+        "relations": "things that only stand beside each other, or that hold, carry or touch each other",
+        "environment": "nothing around them, or a place they stand in",
+        "detail level": "a word for the whole, or words for its parts, materials and surfaces",
+    }
+)
+CREATIVITY = MappingProxyType(
+    {
+        "novelty": "a thing everybody knows, or one nobody has seen",
+        "conceptual innovation": "an ordinary use, or ideas joined that do not belong together",
+        "emotional impact": "a plain fact, or something that moves",
+        "storytelling": "a thing by itself, or one that something is happening to",
+    }
+)
+SUBJECTS = MappingProxyType(
+    {
+        "living beings": ("a fox", "an owl", "a tortoise", "an elephant", "a cat", "a beetle", "a seahorse", "an old fisherman"),
+        "plants": ("a cactus", "a bonsai tree", "a sunflower", "a fern", "a mushroom", "an oak sapling", "a water lily"),
+        "buildings and structures": (
+            "a lighthouse",
+            "a windmill",
+            "a stone bridge",
+            "a pagoda",
+            "a log cabin",
+            "a watchtower",
+            "a bandstand",
+        ),
+        "vehicles": ("a steam locomotive", "a bicycle", "a hot-air balloon", "a tractor", "a sailing boat", "a scooter", "a tram"),
+        "furniture": ("an armchair", "a writing desk", "a four-poster bed", "a bookshelf", "a rocking chair", "a chest of drawers"),
+        "electronics": ("a film camera", "a radio", "a game console", "a record player", "a robot", "a desk lamp", "a telephone"),
+        "household items": ("a teapot", "a sewing machine", "a toolbox", "a broom", "a kettle", "a candlestick", "a birdcage"),
+        "clothing and accessories": ("a leather boot", "a top hat", "a backpack", "a pair of spectacles", "a wristwatch", "a feather mask"),
+        "abstract objects": ("a knot", "a Möbius strip", "a stack of rings", "a twisted prism", "a lattice of rods", "a broken sphere"),
+        "natural elements": ("a boulder", "an iceberg", "a crystal cluster", "a wave", "a waterfall", "a volcano", "a tree stump"),
+        "food and beverages": ("a layered cake", "a bowl of noodles", "a pineapple", "a croissant", "a cup of cocoa", "a wheel of cheese"),
+    }
+)
+GEOMETRY = MappingProxyType(
+    {
+        "volume": ("slender", "bulky", "hollow", "flat", "squat"),
+        "symmetry": ("perfectly symmetrical", "lopsided", "spiralling", "mirrored down the middle"),
+        "contours": ("with rounded edges", "with sharp edges", "with a wavy outline", "with a jagged rim"),
+        "internal structures": ("with a visible frame inside", "with nested compartments", "built from interlocking parts"),
+        "shape": ("tapering to a point", "shaped like a cone", "bent into an arc", "as round as a ball"),
+    }
+)
+APPEARANCE = MappingProxyType(
+    {
+        "colours": ("crimson", "turquoise", "ivory", "emerald green", "mustard yellow", "midnight blue", "pale pink"),
+        "materials": ("made of oak", "made of brushed steel", "made of glass", "made of felt", "cast in bronze", "carved from jade"),
+        "textures": ("rough", "woven", "speckled", "cracked", "fluffy", "ribbed"),
+        "finish": ("polished", "matte", "lacquered", "gilded", "weathered"),
+        "size": ("tiny", "life-sized", "enormous", "pocket-sized"),
+        "state": ("brand new", "half broken", "overgrown with moss", "covered in dust", "freshly painted"),
+    }
+)
+STATUS = MappingProxyType(
+    {
+        "static": ("standing still", "lying on its side", "balanced on one end"),
+        "dynamic": ("caught in mid-leap", "spinning fast", "falling apart in the air"),
+        "emotional": ("looking lonely", "seeming to laugh", "full of pride"),
+        "physical": ("dripping wet", "frozen solid", "glowing from within"),
+        "interaction": ("holding a small lantern", "leaning on a pile of books", "carrying a basket of apples", "wrapped in a rope"),
+    }
+)
+STYLE = MappingProxyType(
+    {
+        "aesthetic": ("in art-deco style", "in the manner of a woodcut", "in clean modern lines"),
+        "cultural": ("with Japanese ornaments", "with Celtic patterns", "as in an Aztec temple"),
+        "emotional": ("of a cheerful look", "of a gloomy look", "of a dreamlike look"),
+        "functional": ("that doubles as a clock", "that serves as a music box", "that works as a fountain"),
+        "conceptual": ("as a symbol of time", "as if memory had a body", "where every part is a letter"),
+    }
+)
+SCENE = MappingProxyType(
+    {
+        "environment": ("on a wooden pier", "in a small greenhouse", "on a chessboard", "on the back of a whale"),
+        "context": ("after the feast", "on market day", "during a masquerade"),
+        "lighting": ("lit by candles", "under a neon sign", "in moonlight"),
+        "weather": ("in falling snow", "after the rain", "in a sandstorm"),
+        "interactions": ("with two sparrows quarrelling over it", "while a child reaches for it", "with ivy climbing up its side"),
+        "scale": ("no larger than a thimble", "towering over tiny houses", "next to a coin of the same size"),
+    }
+)
 GROWN = ("living beings", "plants", "natural elements", "food and beverages")
 INGREDIENTS: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType(
     {"subjects": SUBJECTS, "geometry": GEOMETRY, "appearance": APPEARANCE, "status": STATUS, "style": STYLE, "scene": SCENE}
@@ -160,11 +184,9 @@ def conversation(wanted: Wanted) -> list[dict[str, str]]:
 def parse(text: str, wanted: Wanted) -> list[str]:
     """The texts of a numbered list, at most as many as wanted: without quotes around them, without those that are too long, and
     without repeats, whatever their case."""
-    return distinct((_unquoted(line.strip()) for line in _NUMBERED.findall(text)), wanted)
-
-
-def _unquoted(text: str) -> str:
-    return text[1:-1].strip() if len(text) > 1 and text[0] in _QUOTES and text[-1] in _QUOTES else text
+    lines = (line.strip() for line in _NUMBERED.findall(text))
+    quoted = (line[1:-1].strip() if len(line) > 1 and line[0] in _QUOTES and line[-1] in _QUOTES else line for line in lines)
+    return distinct(quoted, wanted)
 
 
 def distinct(texts: Iterable[str], wanted: Wanted) -> list[str]:

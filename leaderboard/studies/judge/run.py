@@ -119,7 +119,33 @@ class _Turn:
             except BaseException:
                 self.client.stop()
                 raise
-        self._end(stopped)
+        self._note_errors()
+        # A question at which the endpoint failed while it answered others comes after these, and is given up in the end.
+        for answer in self.failed_at if self.replies else ():
+            values: dict[str, Any] = {"faults": answer.faults + 1}
+            counts: dict[str, int] = {}
+            if values["faults"] >= MAX_FAULTS:
+                values |= {"state": JudgeAnswer.State.FAILED, "failure": str(self.fault)[:400]}
+                counts["n_failed"] = 1
+            self._keep(answer, values, counts)
+
+        run = self.run
+        if run.left == 0:
+            end(run, State.DONE)
+        elif stopped is not None:
+            end(run, State.FAILED, failure=str(stopped)[:400])
+        elif self.unpaid is not None:
+            end(run, State.SPENT, failure=str(self.unpaid)[:400])
+        elif self.fault is not None and not self.replies:
+            run.put_back(str(self.fault), max(self.fault.seconds, min(FIRST_PAUSE * 2**run.fruitless, LAST_PAUSE)))
+            if failed := JudgeRun.objects.filter(pk=run.pk, state=State.FAILED).first():
+                keep_scores(failed)
+        elif self.fault is not None:
+            run.let_go(lease_until=timezone.now() + timedelta(seconds=max(1.0, self.fault.seconds)))
+        elif not JudgeRun.objects.filter(pk=run.pk, state=State.ASKING).exists():
+            end(run, None)
+        else:
+            run.let_go()
 
     def _beat(self) -> None:
         """Keep the lease, where it is time to, and end the turn where nobody wants its answers any more."""
@@ -145,9 +171,15 @@ class _Turn:
             for answer in found:
                 seen.add(answer.pk)
                 answer.run = self.run
-                messages = self._messages(answer)
-                if messages is not None:
-                    yield _Asked(answer, messages)
+                try:
+                    self.materials = self.materials or Materials(self.run.study)
+                    text = self.materials.instruction(self.rows[answer.row], answer.sample)
+                    messages = question(text, image_of(answer, self.materials))
+                except (ValueError, KeyError, FileNotFoundError) as error:
+                    sentence = str(error) if isinstance(error, ValueError) else "What was to be shown is not there any more."
+                    self._keep(answer, {"state": JudgeAnswer.State.FAILED, "failure": sentence[:400]}, {"n_failed": 1})
+                    continue
+                yield _Asked(answer, messages)
 
     def _may_ask(self) -> bool:
         """True if the turn and the endpoint allow one more, and the last one could be paid."""
@@ -174,17 +206,6 @@ class _Turn:
             return None
         return replace(asked, texts=texts, paid=reservation)
 
-    def _messages(self, answer: JudgeAnswer) -> list[dict] | None:
-        """The question; None where it cannot be asked any more, which is noted."""
-        try:
-            self.materials = self.materials or Materials(self.run.study)
-            row = self.rows[answer.row]
-            return question(self.materials.instruction(row, answer.sample), image_of(answer, self.materials))
-        except (ValueError, KeyError, FileNotFoundError) as error:
-            sentence = str(error) if isinstance(error, ValueError) else "What was to be shown is not there any more."
-            self._keep(answer, {"state": JudgeAnswer.State.FAILED, "failure": sentence[:400]}, {"n_failed": 1})
-            return None
-
     # --- what comes back
 
     def _came(self, future: Future[Reply], asked: _Asked) -> Refused | None:
@@ -204,20 +225,7 @@ class _Turn:
             self.run.give_back(asked.paid)
             return error
         self.replies += 1
-        cost = self._take(asked.answer, reply, asked.paid)
-        if asked.answer.state == JudgeAnswer.State.WAITING:  # fewer texts came than were asked for, or none that could be read
-            self.again.append(replace(asked, paid=None))
-        if cost is not None and cost > asked.paid.amount:
-            return Refused(
-                f"The endpoint counted {reply.tokens_in:,} tokens of a question and {reply.tokens_out:,} of its answer. That costs "
-                f"{money(cost)}, where at most {money(asked.paid.amount)} was to be expected; an operator raises "
-                "PLUMBLINE_JUDGE_IMAGE_TOKENS or corrects the prices, then go on."
-            )
-        return None
-
-    def _take(self, answer: JudgeAnswer, reply: Reply, paid: Reservation) -> Decimal | None:
-        """Keep a reply; its cost, None where that is not known."""
-        row = self.rows[answer.row]
+        answer, row = asked.answer, self.rows[asked.answer.row]
         read = instructions.side if self.run.is_for_display_only else lambda text: instructions.verdicts(text, len(row.criteria))
         texts = [
             {"text": one.text, "verdicts": None if one.refused else read(one.text), "refused": one.refused, "cut": one.cut}
@@ -230,15 +238,21 @@ class _Turn:
         if unparsed == len(texts):
             counts["n_refused" if refused else "n_unread"] = 1
         counts |= {"tokens_in": reply.tokens_in or 0, "tokens_out": reply.tokens_out or 0}
-        values = {
-            "said": answer.said + texts, "requests": answer.requests + 1, "images": answer.images + row.images,
-            "n_unparsed": answer.n_unparsed + unparsed, "seconds": answer.seconds + reply.seconds, "answered_at": timezone.now(),
-            "tokens_in": _sum(answer.tokens_in, reply.tokens_in), "tokens_out": _sum(answer.tokens_out, reply.tokens_out),
+        values: dict[str, Any] = {
+            "said": answer.said + texts,
+            "requests": answer.requests + 1,
+            "images": answer.images + row.images,
+            "n_unparsed": answer.n_unparsed + unparsed,
+            "seconds": answer.seconds + reply.seconds,
+            "answered_at": timezone.now(),
+            "tokens_in": _sum(answer.tokens_in, reply.tokens_in),
+            "tokens_out": _sum(answer.tokens_out, reply.tokens_out),
             "cost": _sum(answer.cost, cost),
-        }  # fmt: skip
-        # --- settled, wants another request, begins anew, or is given up
-        values["in_round"] = answer.in_round + len(texts)
-        # One who declines to answer would do so again; the round is over.
+            "in_round": answer.in_round + len(texts),
+        }
+
+        # It is settled, wants another request, begins anew, or is given up. One who declines to answer would do so again; the round is
+        # over.
         if values["in_round"] >= self.run.choices * answer.repeats or refused:
             values["in_round"] = 0
             if any(one["verdicts"] is not None for one in values["said"]):
@@ -249,8 +263,16 @@ class _Turn:
                 if values["rounds"] >= MAX_ROUNDS:
                     values |= {"state": JudgeAnswer.State.FAILED, "failure": f"No text of {MAX_ROUNDS} rounds ended as it was asked to."}
                     counts["n_failed"] = 1
-        self._keep(answer, values, counts, paid, cost)
-        return cost
+        self._keep(answer, values, counts, asked.paid, cost)
+        if asked.answer.state == JudgeAnswer.State.WAITING:  # fewer texts came than were asked for, or none that could be read
+            self.again.append(replace(asked, paid=None))
+        if cost is not None and cost > asked.paid.amount:
+            return Refused(
+                f"The endpoint counted {reply.tokens_in:,} tokens of a question and {reply.tokens_out:,} of its answer. That costs "
+                f"{money(cost)}, where at most {money(asked.paid.amount)} was to be expected; an operator raises "
+                "PLUMBLINE_JUDGE_IMAGE_TOKENS or corrects the prices, then go on."
+            )
+        return None
 
     def _keep(
         self, answer: JudgeAnswer, values: dict, counts: dict[str, int], paid: Reservation | None = None, cost: Decimal | None = None
@@ -266,41 +288,6 @@ class _Turn:
         if errors > self.noted:
             self.run.note_errors(errors - self.noted, 0, self.client.last_error)
             self.noted = errors
-
-    # --- the end of the turn
-
-    def _end(self, stopped: Refused | None) -> None:
-        run = self.run
-        self._note_errors()
-        self._note_faults()
-        if run.left == 0:
-            end(run, State.DONE)
-        elif stopped is not None:
-            end(run, State.FAILED, failure=str(stopped)[:400])
-        elif self.unpaid is not None:
-            end(run, State.SPENT, failure=str(self.unpaid)[:400])
-        elif self.fault is not None and not self.replies:
-            run.put_back(str(self.fault), max(self.fault.seconds, min(FIRST_PAUSE * 2**run.fruitless, LAST_PAUSE)))
-            if failed := JudgeRun.objects.filter(pk=run.pk, state=State.FAILED).first():
-                keep_scores(failed)
-        elif self.fault is not None:
-            run.let_go(lease_until=timezone.now() + timedelta(seconds=max(1.0, self.fault.seconds)))
-        elif not JudgeRun.objects.filter(pk=run.pk, state=State.ASKING).exists():
-            end(run, None)
-        else:
-            run.let_go()
-
-    def _note_faults(self) -> None:
-        """A question at which the endpoint failed while it answered others comes after these, and is given up in the end."""
-        if not self.replies:
-            return
-        for answer in self.failed_at:
-            values: dict = {"faults": answer.faults + 1}
-            counts: dict[str, int] = {}
-            if values["faults"] >= MAX_FAULTS:
-                values |= {"state": JudgeAnswer.State.FAILED, "failure": str(self.fault)[:400]}
-                counts["n_failed"] = 1
-            self._keep(answer, values, counts)
 
 
 def end(run: JudgeRun, state: str | None, **values: object) -> None:

@@ -54,6 +54,12 @@ def prices(model: str) -> tuple[Decimal | None, Decimal | None]:
 @sensitive_variables("key")
 def _at(url: str, model: str, key: str) -> Endpoint:
     return Endpoint(
-        url, model, key, settings.JUDGE_TIMEOUT, settings.JUDGE_RATE, settings.JUDGE_MAX_TOKENS, *prices(model),
+        url,
+        model,
+        key,
+        settings.JUDGE_TIMEOUT,
+        settings.JUDGE_RATE,
+        settings.JUDGE_MAX_TOKENS,
+        *prices(model),
         settings.JUDGE_IMAGE_TOKENS,
-    )  # fmt: skip
+    )

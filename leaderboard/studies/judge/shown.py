@@ -85,13 +85,28 @@ def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()
         criteria = {key: one.without(hidden) for key, one in scores_of(run).items()}
         titles, judge = [TITLES[key] for key in criteria], beside.get(run.rater.name)
         by_key = [{row.method: row for row in one.rows} for one in criteria.values()]
+        line, together, duels = None, [], []
+        if judge is not None and summary is not None:
+            # On the scale of metrics; nothing of one that is for display only, or has no answer of theirs.
+            if judge.decided is not None and not judge.display_only:
+                line = Line(judge.key, judge.decided, summary.band, key=judge.key, noun=study.noun)
+            lines = {one.key: one for one in lines_of(summary)}
+            together = [TogetherRow(lines[one.key], one) for one in judge.with_people if one.key in lines]
+            alone: dict[tuple[str, str], Ends] = {}
+            for duel in summary.duels:
+                value, low, high = duel.value
+                alone[duel.first, duel.second] = duel.value
+                of_second, second_low, second_high = (None if end is None else 1 - end for end in (value, high, low))
+                alone[duel.second, duel.first] = of_second, second_low, second_high
+            rows = [DuelRow(one, alone.get((one.first, one.second), (None, None, None))) for one in judge.duels_with_people]
+            duels = [row for row in rows if row.it.low is not None and row.alone[1] is not None]  # where both have intervals
         described.append(
             JudgeOnPage(
                 run=run,
                 agreement=judge,
-                line=_line(judge, summary, study),
-                together=_together(judge, summary),
-                duels=_duels(judge, summary),
+                line=line,
+                together=together,
+                duels=duels,
                 took=facts(run),
                 criteria=titles,
                 table=[ScoreRow(name, [rows.get(name) for rows in by_key]) for name in _scores(criteria)],
@@ -100,37 +115,6 @@ def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()
             )
         )
     return described
-
-
-def _line(judge: Judge | None, summary: Summary | None, study: Study) -> Line | None:
-    """Agreement of a judge with people, on the scale of metrics; None for one that is for display only, or has no answer of theirs."""
-    if judge is None or judge.decided is None or judge.display_only or summary is None:
-        return None
-    return Line(judge.key, judge.decided, summary.band, key=judge.key, noun=study.noun)
-
-
-def _together(judge: Judge | None, summary: Summary | None) -> list[TogetherRow]:
-    if judge is None or summary is None:
-        return []
-    lines = {line.key: line for line in lines_of(summary)}
-    return [TogetherRow(lines[one.key], one) for one in judge.with_people if one.key in lines]
-
-
-def _duels(judge: Judge | None, summary: Summary | None) -> list[DuelRow]:
-    """Those where both have intervals."""
-    if judge is None or summary is None:
-        return []
-    alone = {(duel.first, duel.second): duel.value for duel in summary.duels}
-    turned = {(second, first): _turned(value) for (first, second), value in alone.items()}
-    known = alone | turned
-    rows = [DuelRow(one, known.get((one.first, one.second), (None, None, None))) for one in judge.duels_with_people]
-    return [row for row in rows if row.it.low is not None and row.alone[1] is not None]
-
-
-def _turned(ends: Ends) -> Ends:
-    """A share with its interval, of the other side."""
-    value, high, low = (None if end is None else 1 - end for end in ends)
-    return value, low, high
 
 
 def _scores(criteria: dict[str, CriterionScores]) -> dict[str, list[float | None]]:

@@ -206,10 +206,24 @@ def join(
             _plan_practice(study, own)
             return Joined(own)
         name = free_name(study, user.get_username()[:100] if user is not None else "")
+        came_by = ""
+        if invitation is not None:  # as exports call it: its number among the study's, and its note
+            number = StudyInvitation.objects.filter(study=invitation.study_id, pk__lte=invitation.pk).count()
+            came_by = f"link {number}: {invitation.note}" if invitation.note else f"link {number}"
         rater = Rater.objects.create(
-            study=study, name=name, user=user, group=group, invitation=invitation, joined_at=now, panel=panel, panel_id=panel_id,
-            panel_hash=panel_hash, came_by=_link_name(invitation), sight=dict(sight), key_hash=hash_secret(key) if key else "",
-        )  # fmt: skip
+            study=study,
+            name=name,
+            user=user,
+            group=group,
+            invitation=invitation,
+            joined_at=now,
+            panel=panel,
+            panel_id=panel_id,
+            panel_hash=panel_hash,
+            came_by=came_by,
+            sight=dict(sight),
+            key_hash=hash_secret(key) if key else "",
+        )
         _plan_practice(study, rater)
         return Joined(rater, key)
 
@@ -217,14 +231,6 @@ def join(
 def _plan_practice(study: Study, rater: Rater) -> None:
     if study.practice_questions:
         PracticeQuestion.objects.bulk_create(practice.plan(Subject(study, rater), rater))
-
-
-def _link_name(invitation: StudyInvitation | None) -> str:
-    """An invitation as exports call it: its number among the study's, and its note."""
-    if invitation is None:
-        return ""
-    number = StudyInvitation.objects.filter(study=invitation.study_id, pk__lte=invitation.pk).count()
-    return f"link {number}: {invitation.note}" if invitation.note else f"link {number}"
 
 
 def free_name(study: Study, wanted: str = "") -> str:

@@ -75,8 +75,36 @@ def answer(
             return "That question was on an entry of your own team, so your answer was not stored; here is the next one."
         if question.shown_at is None and token not in [row.token for row in open_questions(study, rater)[:2]]:
             raise Refused("This question has not been asked yet; load the page again.", "not_asked")
-        taken = _taken(seconds, question, now)
-        _store(study, rater, question, chosen, None if taken is None else taken + question.seconds_before, now, conditions)
+        # The time is that of the rater's own clock, but no longer than since they were shown the question, or shown it again.
+        taken, since = _seconds(seconds), question.reopened_at or question.shown_at
+        if taken is not None and since is not None:
+            taken = round(min(taken, max(0.0, (now - since).total_seconds() + 1.0)), 2)
+        # Shared evenly, so that the times of a question add up.
+        each = None if taken is None else round((taken + question.seconds_before) / len(chosen), 3)
+        shared = {"study": study, "rater": rater, "question": question, "sample": question.sample.name, "seconds": each, "given_at": now}
+        shared |= {"order": question.number + 1, **asdict(conditions)}
+        steps = enumerate(chosen.items(), start=1)
+        if study.kind == Study.Kind.OPINIONS:
+            Opinion.objects.bulk_create(
+                Opinion(**shared, step=step, entry_id=question.left_id, criterion=key, score=value) for step, (key, value) in steps
+            )
+        else:
+            before = None if question.repeat_of_id is None else question.repeat_of.number
+            StudyVote.objects.bulk_create(
+                StudyVote(
+                    **shared,
+                    step=step,
+                    left_id=question.left_id,
+                    right_id=question.right_id,
+                    choice=value,
+                    criterion=key,
+                    swapped="1" if question.swapped else "",
+                    repeat_of="" if before is None else str(before + 1),
+                    is_gold=question.is_gold,
+                )
+                for step, (key, value) in steps
+            )
+            history.note(rater, question, chosen.get(study.main_criterion))
         Question.objects.filter(pk=question.pk).update(answered_at=now, shown_at=question.shown_at or now)
         begun, sitting_answers = history.session_started(rater, now)
         Rater.objects.filter(pk=rater.pk).update(sitting_from=begun, sitting_answers=sitting_answers, answered_last=now)
@@ -150,43 +178,3 @@ def _seconds(sent: object) -> float | None:
     if isinstance(sent, bool) or not isinstance(sent, (int, float)) or not math.isfinite(sent) or sent < 0:
         return None
     return round(min(float(sent), LONGEST), 2)
-
-
-def _taken(sent: object, question: Question, now: datetime) -> float | None:
-    """The time the rater took, of their own clock, but no longer than since they were shown the question, or shown it again; None if
-    not known."""
-    seconds, since = _seconds(sent), question.reopened_at or question.shown_at
-    if seconds is None or since is None:
-        return seconds
-    return round(min(seconds, max(0.0, (now - since).total_seconds() + 1.0)), 2)
-
-
-def _store(
-    study: Study,
-    rater: Rater,
-    question: Question,
-    chosen: Mapping[str, Any],
-    seconds: float | None,
-    now: datetime,
-    conditions: Conditions,
-) -> None:
-    each = None if seconds is None else round(seconds / len(chosen), 3)  # so that the times of a question add up
-    sample = question.sample.name
-    shared = {"study": study, "rater": rater, "question": question, "sample": sample, "seconds": each, "given_at": now}
-    shared |= {"order": question.number + 1, **asdict(conditions)}
-    if study.kind == Study.Kind.OPINIONS:
-        rows = (
-            Opinion(**shared, step=step, entry_id=question.left_id, criterion=key, score=value)
-            for step, (key, value) in enumerate(chosen.items(), start=1)
-        )
-        Opinion.objects.bulk_create(rows)
-        return
-    before = None if question.repeat_of_id is None else question.repeat_of.number
-    StudyVote.objects.bulk_create(
-        StudyVote(
-            **shared, step=step, left_id=question.left_id, right_id=question.right_id, choice=value, criterion=key,
-            swapped="1" if question.swapped else "", repeat_of="" if before is None else str(before + 1), is_gold=question.is_gold,
-        )
-        for step, (key, value) in enumerate(chosen.items(), start=1)
-    )  # fmt: skip
-    history.note(rater, question, chosen.get(study.main_criterion))

@@ -89,7 +89,37 @@ def _made(phase: Phase, reference: Reference, artifact: str) -> Submission:
     stored_files.store().save_bytes(key, data)
     try:
         with transaction.atomic():
-            return _entered(phase, artifact, made_as, key, len(data))
+            phase.lock()
+            # The team without members that such entries of a challenge stand under.
+            team = Team.objects.filter(challenge=phase.challenge, submissions__made_as__gt="").first()
+            if team is None:
+                taken = {name.casefold() for name in Team.objects.filter(challenge=phase.challenge).values_list("name", flat=True)}
+                number, name = 1, TEAM
+                while name.casefold() in taken:
+                    number += 1
+                    name = f"{TEAM} {number}"
+                team = Team.objects.create(challenge=phase.challenge, name=name)
+            now = timezone.now()
+            label = next((one.label for one in (*CORRUPTIONS, NOTHING) if one.name == artifact), artifact)
+            last = Submission.objects.filter(phase=phase).aggregate(n=Max("number"))["n"] or 0
+            submission = Submission.objects.create(
+                phase=phase,
+                team=team,
+                number=last + 1,
+                status=Status.SCORING,
+                method_name=label,
+                made_as=made_as,
+                description="Made by the service for raters to judge.",
+                created_at=now,
+                received_at=now,
+                notified_at=now,
+                file_name=f"{label}.made",
+                artifact_key=key,
+                size=len(data),
+            )
+            for batch in EvaluationBatch.live(phase):
+                Evaluation.make(submission, batch)
+            return submission
     except IntegrityError:  # somebody else has just made it, of the same bytes
         return Submission.objects.get(phase=phase, made_as=made_as)
 
@@ -99,31 +129,3 @@ def _damaged(name: str, item: Any, artifact: str) -> Any:
         return type(item)(*(values[:0] for values in (item.vertices, item.edges if hasattr(item, "edges") else item.faces)))
     kind, level = artifact.split(":")
     return corrupt(item, kind, level, sample_id=name)
-
-
-def _entered(phase: Phase, artifact: str, made_as: str, key: str, size: int) -> Submission:
-    phase.lock()
-    now = timezone.now()
-    label = next((one.label for one in (*CORRUPTIONS, NOTHING) if one.name == artifact), artifact)
-    last = Submission.objects.filter(phase=phase).aggregate(n=Max("number"))["n"] or 0
-    submission = Submission.objects.create(
-        phase=phase, team=_team(phase), number=last + 1, status=Status.SCORING, method_name=label, made_as=made_as,
-        description="Made by the service for raters to judge.", created_at=now, received_at=now, notified_at=now,
-        file_name=f"{label}.made", artifact_key=key, size=size,
-    )  # fmt: skip
-    for batch in EvaluationBatch.live(phase):
-        Evaluation.make(submission, batch)
-    return submission
-
-
-def _team(phase: Phase) -> Team:
-    """The team without members that such entries of a challenge stand under."""
-    found = Team.objects.filter(challenge=phase.challenge, submissions__made_as__gt="").first()
-    if found is not None:
-        return found
-    taken = {name.casefold() for name in Team.objects.filter(challenge=phase.challenge).values_list("name", flat=True)}
-    number, name = 1, TEAM
-    while name.casefold() in taken:
-        number += 1
-        name = f"{TEAM} {number}"
-    return Team.objects.create(challenge=phase.challenge, name=name)

@@ -51,8 +51,19 @@ def standing(study: Study, rater: Rater, now: datetime | None = None) -> Standin
     if current is None or current.reopened_at is None:
         answered = Question.objects.filter(rater=rater, answered_at__isnull=False)
         last = answered.only("token").order_by("-answered_at", "-number").first()
-    n_told = len(practice.told_cells(subject, rater)) if study.practice_questions else 0
-    return Standing(current, following, *_counted(subject, history.of(rater), waiting, n_told), last)
+    # Questions that were answered, and all there are for the rater, with those that have no row yet.
+    own = history.of(rater)
+    answered_n = expected_n = len(own) - len(waiting)
+    if turn:
+        units = own.cells[~own.again] // subject.n_samples
+        asked = int(subject.live_units[units].sum())
+        # Of what dropped out, only what was answered counts. Those whose answer they know since their practice they are not asked.
+        made = len(units) - sum(row.repeat_of_id is None and not subject.asks(row) for row in waiting)
+        n_told = len(practice.told_cells(subject, rater)) if study.practice_questions else 0
+        fresh = fresh_left(study, made, subject.n_cells(subject.live) - asked - n_told)
+        repeats = plan.repeats_of(made + fresh, share_of_repeats(study)) - int(own.again.sum())
+        expected_n += len(turn) + fresh + max(0, repeats)
+    return Standing(current, following, answered_n, expected_n, last)
 
 
 def open_questions(study: Study, rater: Rater) -> list[Question]:
@@ -81,23 +92,6 @@ def expected(subject: Subject, own: Set[int] = frozenset()) -> int:
     """The number of questions for a rater who begins now, repeats included; `own` are the ids of entries of their own."""
     fresh = fresh_left(subject.study, 0, subject.n_cells(subject.live - own))
     return fresh + plan.repeats_of(fresh, share_of_repeats(subject.study))
-
-
-def _counted(subject: Subject, own: Past, waiting: Sequence[Question], n_told: int) -> tuple[int, int]:
-    """Count a rater's questions: those answered, and all there are for them, with those that have no row yet. Of `n_told` others they
-    know the answer since their practice, so they are not asked these."""
-    answered = len(own) - len(waiting)
-    found = _in_turn(subject, waiting)
-    if not found:
-        return answered, answered
-    repeats = int(own.again.sum())
-    units = own.cells[~own.again] // subject.n_samples
-    asked = int(subject.live_units[units].sum())
-    # Of what dropped out, only what was answered counts.
-    made = len(units) - sum(row.repeat_of_id is None and not subject.asks(row) for row in waiting)
-    fresh = fresh_left(subject.study, made, subject.n_cells(subject.live) - asked - n_told)
-    share = share_of_repeats(subject.study)
-    return answered, answered + len(found) + fresh + max(0, plan.repeats_of(made + fresh, share) - repeats)
 
 
 def _plan(subject: Subject, rater: Rater, waiting: Sequence[Question]) -> list[Question]:
@@ -180,9 +174,16 @@ class _Desk:
         reverse = (self.n_repeats + int(np.random.default_rng(seed[:3]).integers(2))) % 2 == 0
         left, right = (before.right_id, before.left_id) if reverse else (before.left_id, before.right_id)
         row = Question(
-            study=self.study, rater=self.rater, number=self.number, sample_id=before.sample_id, left_id=left, right_id=right,
-            swapped=before.swapped != reverse, repeat_of=before, is_gold=before.is_gold,
-        )  # fmt: skip
+            study=self.study,
+            rater=self.rater,
+            number=self.number,
+            sample_id=before.sample_id,
+            left_id=left,
+            right_id=right,
+            swapped=before.swapped != reverse,
+            repeat_of=before,
+            is_gold=before.is_gold,
+        )
         cell = int(self.own.cells[before.number])
         self.repeated.add(cell)
         self.n_repeats += 1
@@ -197,9 +198,15 @@ class _Desk:
         if second >= 0:
             right, turn = self.subject.entries[second].id, plan.turned(self.study.seed, self.rater.pk, self.number)
         row = Question(
-            study=self.study, rater=self.rater, number=self.number, sample_id=self.subject.samples[sample], swapped=turn,
-            left_id=right if turn else left, right_id=left if turn else right, is_gold=bool(self.subject.gold[unit]),
-        )  # fmt: skip
+            study=self.study,
+            rater=self.rater,
+            number=self.number,
+            sample_id=self.subject.samples[sample],
+            swapped=turn,
+            left_id=right if turn else left,
+            right_id=left if turn else right,
+            is_gold=bool(self.subject.gold[unit]),
+        )
         self.n_fresh += 1
         self.asked.append(cell)
         return row

@@ -30,10 +30,22 @@ from submissions.models.user import hash_secret
 MAX_ENTRIES, MAX_SAMPLES = 200, 5000
 MAX_QUESTIONS = 2_000_000  # different ones: each time that some are planned, all of them are looked at
 # Not for who could have seen answers to choose.
-UNTIL_OPEN = frozenset({
-    "rater_skill", "covariates", "screening", "practice_questions", "plan", "questions_per_rater", "repeat_share", "gold_share",
-    "common_share", "answers_per_question", "planned_looks", "planned_answers",
-})  # fmt: skip
+UNTIL_OPEN = frozenset(
+    {
+        "rater_skill",
+        "covariates",
+        "screening",
+        "practice_questions",
+        "plan",
+        "questions_per_rater",
+        "repeat_share",
+        "gold_share",
+        "common_share",
+        "answers_per_question",
+        "planned_looks",
+        "planned_answers",
+    }
+)
 KNOWN = "known"  # the gold kind of a pair whose order an organizer knows
 
 
@@ -102,34 +114,6 @@ def make(phase: Phase, actor: User, design: Design) -> Study:
             "not_disclosed",
         )
     samples = list(design.samples) or there
-    _check(phase, design, samples, there)
-    with transaction.atomic():
-        phase.lock()
-        if phase.studies.filter(slug=design.values["slug"]).exists():
-            raise Refused(f"There is a study {design.values['slug']!r} in this phase already; choose another address.", "slug_taken")
-        batch = EvaluationBatch.current(phase)
-        assert batch is not None  # or nothing could be chosen from
-        study = Study.objects.create(
-            phase=phase,
-            reference=batch.reference,
-            state=Study.State.DRAFT,
-            key=new_token(),
-            seed=secrets.randbelow(1 << 31),
-            **design.values,
-        )
-        RenderedText.after_commit(study.consent)
-        StudySample.objects.bulk_create(StudySample(study=study, name=name, order=n) for n, name in enumerate(samples))
-        StudyEntry.objects.bulk_create(_entries(study, design))
-        AuditEntry.record(
-            phase.challenge, actor, "study.make", study, title=study.title, samples=len(samples), entries=len(design.entries),
-            made=[artifact.name for artifact in design.artifacts], discloses=hides_reference(phase), rater_skill=study.rater_skill,
-            covariates=study.covariates,
-        )  # fmt: skip
-        wake.after_commit("studies")
-    return study
-
-
-def _check(phase: Phase, design: Design, samples: Sequence[str], there: Sequence[str]) -> None:
     unknown = sorted(set(samples) - set(there))
     if unknown:
         raise Refused(f"The reference has no sample “{unknown[0]}”; it has {', '.join(there[:5])} and so on.", "unknown_sample")
@@ -150,24 +134,49 @@ def _check(phase: Phase, design: Design, samples: Sequence[str], there: Sequence
     if not design.values.get("criteria"):
         raise Refused("Choose at least one criterion to judge by.", "no_criterion")
 
-
-def _entries(study: Study, design: Design) -> list[StudyEntry]:
-    rows, taken = [], {artifact.label for artifact in design.artifacts}
-    order = {pair.pk: n for n, pair in enumerate(design.gold or ())}
-    for entry in design.entries:
-        label = entry.method_name
-        while label in taken:  # also where another method is called like this one with its number
-            label = f"{label} #{entry.number}"
-        taken.add(label)
-        gold = {"gold_kind": KNOWN, "gold_order": order[entry.pk]} if entry.pk in order else {}
-        rows.append(StudyEntry(study=study, label=label, submission=entry, **gold))
-    for artifact in design.artifacts:
-        rows.append(
-            StudyEntry(
-                study=study, label=artifact.label, artifact=artifact.name, gold_kind=artifact.gold_kind, gold_order=artifact.gold_order
-            )
+    with transaction.atomic():
+        phase.lock()
+        if phase.studies.filter(slug=design.values["slug"]).exists():
+            raise Refused(f"There is a study {design.values['slug']!r} in this phase already; choose another address.", "slug_taken")
+        batch = EvaluationBatch.current(phase)
+        assert batch is not None  # or nothing could be chosen from
+        study = Study.objects.create(
+            phase=phase,
+            reference=batch.reference,
+            state=Study.State.DRAFT,
+            key=new_token(),
+            seed=secrets.randbelow(1 << 31),
+            **design.values,
         )
-    return rows
+        RenderedText.after_commit(study.consent)
+        StudySample.objects.bulk_create(StudySample(study=study, name=name, order=n) for n, name in enumerate(samples))
+        rows, taken = [], {artifact.label for artifact in design.artifacts}
+        order = {pair.pk: n for n, pair in enumerate(design.gold or ())}
+        for entry in design.entries:
+            label = entry.method_name
+            while label in taken:  # also where another method is called like this one with its number
+                label = f"{label} #{entry.number}"
+            taken.add(label)
+            gold = {"gold_kind": KNOWN, "gold_order": order[entry.pk]} if entry.pk in order else {}
+            rows.append(StudyEntry(study=study, label=label, submission=entry, **gold))
+        for one in design.artifacts:
+            rows.append(StudyEntry(study=study, label=one.label, artifact=one.name, gold_kind=one.gold_kind, gold_order=one.gold_order))
+        StudyEntry.objects.bulk_create(rows)
+        AuditEntry.record(
+            phase.challenge,
+            actor,
+            "study.make",
+            study,
+            title=study.title,
+            samples=len(samples),
+            entries=len(design.entries),
+            made=[artifact.name for artifact in design.artifacts],
+            discloses=hides_reference(phase),
+            rater_skill=study.rater_skill,
+            covariates=study.covariates,
+        )
+        wake.after_commit("studies")
+    return study
 
 
 def edit(study: Study, actor: User, values: Mapping[str, Any]) -> None:
@@ -220,25 +229,21 @@ def open_study(study: Study, actor: User) -> None:
                 "another_design",
             )
         if study.reference is None:
-            _show_reference_again(study)
+            # It was deleted: one of the same bytes takes its place. Without it nothing could be shown.
+            wanted = json.loads(study.design_text)["reference"] if study.design_text else None
+            same = study.phase.references.filter(sha256=wanted).order_by("-version").first() if wanted else None
+            if same is None:
+                digest = f" (SHA-256 {wanted})" if wanted else ""
+                raise Refused(
+                    f"The reference that this study shows was deleted; give the phase the same file again{digest}, then open the study.",
+                    "no_reference",
+                )
+            Study.objects.filter(pk=study.pk).update(reference=same)
         if not study.design_hash and before == Study.State.DRAFT:
             text = design.text_of(study)
             Study.objects.filter(pk=study.pk).update(design_text=text, design_hash=design.hash_of(text), registered_at=now)
         Study.objects.filter(pk=study.pk).update(state=Study.State.OPEN, closed_at=None)
         AuditEntry.record(study.phase.challenge, actor, "study.open", study, before={"state": before}, after={"state": "open"})
-
-
-def _show_reference_again(study: Study) -> None:
-    """Point a study whose reference was deleted to one of the same bytes. `Refused` where the phase has none: nothing could be shown."""
-    wanted = json.loads(study.design_text)["reference"] if study.design_text else None
-    same = study.phase.references.filter(sha256=wanted).order_by("-version").first() if wanted else None
-    if same is None:
-        digest = f" (SHA-256 {wanted})" if wanted else ""
-        raise Refused(
-            f"The reference that this study shows was deleted; give the phase the same file again{digest}, then open the study.",
-            "no_reference",
-        )
-    Study.objects.filter(pk=study.pk).update(reference=same)
 
 
 def close(study: Study, actor: User | None) -> None:

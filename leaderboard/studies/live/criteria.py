@@ -30,28 +30,33 @@ class Criterion:
 # The six of comparisons of generated objects, in the order of the published protocol.
 OBJECTS = (
     Criterion(
-        "text_asset_alignment", "Match with the text",
+        "text_asset_alignment",
+        "Match with the text",
         "How well does it match what was asked for? Go through the text: every object, number, colour and material that it names should be "
         "there.",
     ),
     Criterion(
-        "plausibility_3d", "Plausible in 3D",
+        "plausibility_3d",
+        "Plausible in 3D",
         "Could it be a real, solid thing? Look for parts that occur twice, wrong proportions, floating pieces, holes and noise.",
     ),
     Criterion(
-        "texture_geometry_coherency", "Colours fit the shape",
+        "texture_geometry_coherency",
+        "Colours fit the shape",
         "Do borders between colours lie where the shape has an edge? Details that are only painted on count against it.",
     ),
     Criterion(
-        "texture_details", "Detail of the colours",
+        "texture_details",
+        "Detail of the colours",
         "Are the colours sharp, rich and fitting for the material? Blur, smears and seams count against it. Leave the shape aside.",
     ),
     Criterion(
-        "geometry_details", "Detail of the shape",
+        "geometry_details",
+        "Detail of the shape",
         "How much true detail has the shape? Noise and ripples are no detail. Leave the colours aside.",
     ),
     Criterion("overall", "Overall", "All in all, weighing everything as you would if you had to choose one of them."),
-)  # fmt: skip
+)
 OPINION_TITLES = {"visual_quality": "Visual quality", "objectness": "Objectness", "semantic": "Meaning", "structural": "Structure"}
 
 

@@ -11,9 +11,24 @@ from submissions.errors import Refused
 
 FORMAT = 2
 FIXED = (
-    "kind", "question", "criteria", "plan", "questions_per_rater", "repeat_share", "gold_share", "common_share", "answers_per_question",
-    "rater_skill", "covariates", "seed", "planned_looks", "planned_answers", "practice_questions", "shuffles_criteria", "screening",
-)  # fmt: skip
+    "kind",
+    "question",
+    "criteria",
+    "plan",
+    "questions_per_rater",
+    "repeat_share",
+    "gold_share",
+    "common_share",
+    "answers_per_question",
+    "rater_skill",
+    "covariates",
+    "seed",
+    "planned_looks",
+    "planned_answers",
+    "practice_questions",
+    "shuffles_criteria",
+    "screening",
+)
 
 
 def design_of(study: Study) -> dict[str, Any]:

@@ -92,9 +92,13 @@ def _items(question: Asked) -> list[str]:
 
 def _once(question: Asked, side: Side, suffix: str, compute: Callable[[], bytes], more: Any = None, heavy: bool = False) -> bytes | None:
     facts = {
-        "rated": VERSION, "items": _items(question), "more": more, "side": side.role, "artifact": side.key,
+        "rated": VERSION,
+        "items": _items(question),
+        "more": more,
+        "side": side.role,
+        "artifact": side.key,
         "reference": question.study.reference.key,
-    }  # fmt: skip
+    }
     return viewer_cache.once(side.owner, facts, suffix, compute, heavy)
 
 
@@ -207,17 +211,14 @@ def _image(question: Asked, side: Side, place: int, item: str, normal: bool) -> 
     def compute() -> bytes:
         with stored_files.store().open(side.key) as source:
             view = store.read(source, only=[item]).get(item)
-        picture = view if isinstance(view, Render) else view and (view.image or _elsewhere(view, place))
+        picture = view if isinstance(view, Render) else view and view.image
+        if view and not picture and view.clean:  # where this very view has no image: one of the scene's clean views, another for each
+            picture = view.clean.images[place % len(view.clean.images)]
         if not picture or (normal and picture.normal is None):
             raise NoSuchFile(item)
         return _encoded(replace(picture, png=picture.normal).pixels() if normal else picture.pixels())
 
     return _once(question, side, "webp", compute, more=[item, normal])
-
-
-def _elsewhere(view: Any, place: int) -> Render | None:
-    """Where no image of this very view is known: one of the scene's clean views, another for each."""
-    return view.clean.images[place % len(view.clean.images)] if view.clean else None
 
 
 def _encoded(pixels: np.ndarray) -> bytes:

@@ -213,7 +213,11 @@ def questions(
         cells = balanced(grid, gold, min(count, want), rng)
         known = _without(known, grid, cells)
     if overlap.common and len(cells) < count:
-        shared = _common_due(grid, known, known.own + count - len(cells), overlap.common, seed)[: count - len(cells)]
+        # The common cells that are due once a rater was asked so many questions and that this one has not been asked.
+        order = common_cells(grid, known.gold, seed)
+        due = math.ceil(overlap.common * (known.own + count - len(cells)) - 1e-9)
+        order = order[known.live[order // grid.samples]][:due]
+        shared = order[known.free.ravel()[order]].tolist()[: count - len(cells)]
         cells += shared
         known = _without(known, grid, shared)
     mixed = bool(cells)
@@ -251,13 +255,6 @@ def turned(seed: int, rater: int, number: int) -> bool:
 def repeats_of(fresh: int, share: float) -> int:
     """The number of repeats that go with so many fresh questions."""
     return math.floor(share * fresh + 0.5)
-
-
-def _common_due(grid: Grid, known: Known, questions: int, share: float, seed: int) -> list[int]:
-    """The common cells that are due once a rater was asked so many questions and that this one has not been asked."""
-    order = common_cells(grid, known.gold, seed)
-    order = order[known.live[order // grid.samples]][: math.ceil(share * questions - 1e-9)]
-    return order[known.free.ravel()[order]].tolist()
 
 
 def _without(known: Known, grid: Grid, cells: Sequence[int]) -> Known:

@@ -42,10 +42,15 @@ def plan(subject: Subject, rater: Rater) -> list[PracticeQuestion]:
                 left, right = right, left
         rows.append(
             PracticeQuestion(
-                study=study, rater=rater, number=number, sample_id=subject.samples[sample], left_id=left, right_id=right,
+                study=study,
+                rater=rater,
+                number=number,
+                sample_id=subject.samples[sample],
+                left_id=left,
+                right_id=right,
                 is_gold=bool(is_gold[unit]),
             )
-        )  # fmt: skip
+        )
     return rows
 
 

@@ -70,11 +70,16 @@ def state(study: Study, base: str, place: int = 0) -> dict[str, Any]:
     at, following = (*rows[place : place + 2], None, None)[:2]
     answered = max(0, place - trials)
     content = views.described(study, NOBODY) | {
-        "progress": history.progress(rater_of(study), answered, len(rows) - trials, timezone.now()), "closed": None, "note": None,
-        "question": views.shown(study, at, base), "following": views.shown(study, following, base) if place >= trials else None,
-        "done": at is None, "undo": rows[place - 1].token if place > trials else None,
-        "completion": panel.completion(study) if at is None else None, "preview": {"total": expected(Subject(study))},
-    }  # fmt: skip
+        "progress": history.progress(rater_of(study), answered, len(rows) - trials, timezone.now()),
+        "closed": None,
+        "note": None,
+        "question": views.shown(study, at, base),
+        "following": views.shown(study, following, base) if place >= trials else None,
+        "done": at is None,
+        "undo": rows[place - 1].token if place > trials else None,
+        "completion": panel.completion(study) if at is None else None,
+        "preview": {"total": expected(Subject(study))},
+    }
     return content | ({"practice": [place + 1, trials]} if place < trials else {})
 
 

@@ -28,14 +28,16 @@ class SightQuestion:
 
 QUESTIONS = (
     SightQuestion(
-        "glasses", "Do you need glasses or contact lenses to see a screen well?",
+        "glasses",
+        "Do you need glasses or contact lenses to see a screen well?",
         (("none", "No"), ("worn", "Yes, and I wear them now"), ("not_worn", "Yes, but I do not wear them now")),
     ),
     SightQuestion(
-        "colours", "Do you tell all colours apart?",
+        "colours",
+        "Do you tell all colours apart?",
         (("all", "Yes"), ("not_all", "No, some look alike to me"), ("unknown", "I do not know")),
     ),
-)  # fmt: skip
+)
 KEYS = (*(one.key for one in QUESTIONS), *SIZES)  # of `Rater.sight`, in the order of exports
 
 

@@ -27,7 +27,7 @@ from leaderboard.studies.live.ask import standing
 from leaderboard.studies.live.criteria import asked_of
 from leaderboard.viewer import viewer_cache
 from submissions.errors import Refused
-from submissions.models.user import User, hash_secret
+from submissions.models.user import hash_secret
 from submissions.throttling import limit_joins
 
 MAX_BYTES = 10_000  # of an answer
@@ -80,8 +80,15 @@ def _join(request: HttpRequest, study: Study, invitation: Any) -> HttpResponse:
     if access.rater_of(request, study) is not None:
         return redirect("rate", study.key)
     user = request.user if request.user.is_authenticated else None
-    if returned := _returned(request, study, user):
-        return returned
+    try:
+        panel_id = next(iter(panel.parameters_of(study, request.GET.dict()).values()), "")
+    except Refused:  # said once they want to join: accounts on the list need none
+        panel_id = ""
+    before = access.rater_before(study, user, panel.hash_of(study, panel_id))
+    if before is not None:  # why they do not take part again, and where they go if they had finished
+        finished = panel.completion(before.study) if before.finished_at is not None and before.left_at is None else None
+        context = {"study": study, "returned": access.before_sentence(study, before), "completion": finished}
+        return render(request, "rating/join.html", context, status=409)
     given = access.group_of(study, request.user, invitation)
     context = {"study": study, "invitation": invitation, "here": request.path} | intro(study, given)
     context["key"] = "" if user else access.new_key()
@@ -116,20 +123,6 @@ def said_at_join(study: Study, given_group: str, sent: QueryDict) -> tuple[str, 
     if groups and group not in groups:
         raise Refused(f"Say which group you belong to: {', '.join(groups)}.", "no_group")
     return group if groups else "", sight.answers(study, sent.dict())
-
-
-def _returned(request: HttpRequest, study: Study, user: User | None) -> HttpResponse | None:
-    """The page for somebody who took part before: why they do not again, and where they go if they had finished."""
-    try:
-        panel_id = next(iter(panel.parameters_of(study, request.GET.dict()).values()), "")
-    except Refused:  # said once they want to join: accounts on the list need none
-        panel_id = ""
-    before = access.rater_before(study, user, panel.hash_of(study, panel_id))
-    if before is None:
-        return None
-    finished = panel.completion(before.study) if before.finished_at is not None and before.left_at is None else None
-    context = {"study": study, "returned": access.before_sentence(study, before), "completion": finished}
-    return render(request, "rating/join.html", context, status=409)
 
 
 @never_cache
@@ -256,19 +249,26 @@ def state(study: Study, rater: Rater, note: str = "", now: datetime | None = Non
     if waiting := practice.open_practice(study, rater):
         n = rater.practice.count()
         return content | {
-            "progress": history.progress(rater, 0, 0, now), "question": shown(study, waiting[0], base), "following": None,
-            "done": False, "undo": None, "completion": None, "practice": [n - len(waiting) + 1, n],
-        }  # fmt: skip
+            "progress": history.progress(rater, 0, 0, now),
+            "question": shown(study, waiting[0], base),
+            "following": None,
+            "done": False,
+            "undo": None,
+            "completion": None,
+            "practice": [n - len(waiting) + 1, n],
+        }
     at = standing(study, rater, now)
     done = at.current is None
     if done and at.answered and rater.finished_at is None:
         Rater.objects.filter(pk=rater.pk, finished_at=None).update(finished_at=now)
     return content | {
         "progress": history.progress(rater, at.answered, at.total, now),
-        "question": shown(study, at.current, base), "following": shown(study, at.following, base), "done": done,
+        "question": shown(study, at.current, base),
+        "following": shown(study, at.following, base),
+        "done": done,
         "undo": at.last.token if at.last is not None else None,
         "completion": panel.completion(study) if done and at.answered else None,
-    }  # fmt: skip
+    }
 
 
 def described(study: Study, rater: int) -> dict[str, Any]:
