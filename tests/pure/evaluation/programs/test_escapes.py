@@ -1,4 +1,8 @@
-"""Programs that try to leave the sandbox, in every rung that starts on this machine: none gets out, and none harms what is outside."""
+"""Programs that try to leave the sandbox, in every rung that starts on this machine: none gets out, and none harms what is outside.
+
+Bubblewrap holds a Python function and a script alike: all attempts are made as a function, and a few as a script. A container begins for
+each attempt of an image, so every other one is made. At night all are made in every form (tests/nightly/evaluation/programs).
+"""
 
 from __future__ import annotations
 
@@ -41,6 +45,17 @@ ENDED = (
     "Resource temporarily unavailable",
     "wrote more than",
 )
+AS_A_SCRIPT = (
+    "the_secret_by_its_path",
+    "loopback",
+    "another_interpreter",
+    "raising_limits",
+    "processes",
+    "a_full_disk",
+    "deaf",
+    "left_behind",
+)
+AS_AN_IMAGE = tuple(ATTEMPTS)[::2]
 ITEM = Sample("item", "item", *[Wireframe(np.array([[0.0, 0, 0], [1, 0, 0]]), np.array([[0, 1]]))] * 2)
 
 
@@ -108,12 +123,16 @@ def test_a_python_program_stays_inside(attempt, python_program, outside):
     harmless(python_program, outside)
 
 
-@pytest.mark.parametrize("attempt", ATTEMPTS)
+@pytest.mark.parametrize("attempt", AS_A_SCRIPT)
 def test_a_script_stays_inside(attempt, outside):
+    script_holds(attempt, outside)
+
+
+def script_holds(attempt: str, given: dict[str, Any]) -> None:
     need("sandbox")
     program = load(FOLDER, Budget(memory=400 << 20))
     program.document = replace(program.document, run="script", entry="python attempts.py")
-    held(program, attempt, outside)
+    held(program, attempt, given)
 
 
 @pytest.fixture(scope="session")
@@ -124,11 +143,15 @@ def python_image(tmp_path_factory) -> str:
     return image.make(tmp_path_factory.mktemp("image"), FOLDER / "attempts.py")
 
 
-@pytest.mark.parametrize("attempt", ATTEMPTS)
+@pytest.mark.parametrize("attempt", AS_AN_IMAGE)
 def test_an_image_stays_inside(attempt, python_image, outside):
+    image_holds(attempt, python_image, outside)
+
+
+def image_holds(attempt: str, name: str, given: dict[str, Any]) -> None:
     program = load(FOLDER, Budget(memory=400 << 20), boxed=False)
-    program.document = replace(program.document, run="image", image=python_image, entry="/usr/bin/python3 /attempts.py")
-    held(program, attempt, {**outside, "own_kernel": True})
+    program.document = replace(program.document, run="image", image=name, entry="/usr/bin/python3 /attempts.py")
+    held(program, attempt, {**given, "own_kernel": True})
 
 
 def test_what_tries_nothing_forbidden_is_scored_in_every_rung(python_program, outside, request):
@@ -156,5 +179,5 @@ def test_without_a_sandbox_the_attempts_get_out(attempt, outside):
     assert result.value == 1.0
 
 
-def test_there_are_more_than_forty_attempts():
-    assert len(ATTEMPTS) >= 40
+def test_forty_attempts_are_made_in_bubblewrap_and_in_images():
+    assert len(ATTEMPTS) >= 40 and len(AS_AN_IMAGE) >= 40 and set(AS_A_SCRIPT) < set(ATTEMPTS)

@@ -116,7 +116,7 @@ def test_the_seed_makes_chance_repeatable_whatever_the_order(tmp_path, boxed):
         ("def score(p, r, q):\n    return 'much'", "a text"),
         ("def score(p, r, q):\n    return object()", "object"),
         ("def score(p, r, q):\n    return -3", "below 0"),
-        ("def score(p, r, q):\n    while True: pass", "took longer than 5 s, ten times the 0.5 s"),
+        ("def score(p, r, q):\n    while True: pass", "took longer than 1 s, ten times the 0.1 s"),
         ("def score(p, r, q):\n    import os; os._exit(3)", "broke down"),
         ("def score(p, r, q):\n    a = []\n    return a.append(a) or a", "ValueError"),
         ("def score(p, r, q):\n    a = []\n    for _ in range(99999): a = [a]\n    return a", "nested too deep"),
@@ -128,7 +128,7 @@ def test_the_seed_makes_chance_repeatable_whatever_the_order(tmp_path, boxed):
 )
 def test_a_program_that_goes_wrong_fails_its_item_with_a_sentence(tmp_path, code, said):
     need("sandbox")
-    program = load(written(tmp_path, code))
+    program = load(written(tmp_path, code, effort="{seconds: 0.1, memory_mb: 60}"))
     (result,) = scored(program, Sample("a", "a", LINE, LINE))
     assert result.status == Status.FAILED
     assert said in results.reasons(result.flags)[0][0]
