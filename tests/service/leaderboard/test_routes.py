@@ -71,11 +71,9 @@ def people(scene) -> People:
 
 
 @pytest.fixture
-def names(scene, settings, monkeypatch) -> Iterator[dict]:
+def names(scene, settings) -> Iterator[dict]:
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
     settings.ACCOUNT_RATE_LIMITS = False
-    # A client keeps a copy of the context of every template and of all that it includes.
-    monkeypatch.setattr("django.test.client.store_rendered_templates", lambda *args, **values: None)
     logging.getLogger("django.request").setLevel(logging.CRITICAL)
     yield scene[1]
     logging.getLogger("django.request").setLevel(logging.NOTSET)
