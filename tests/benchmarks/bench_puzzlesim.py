@@ -1,6 +1,6 @@
 """What a map of Puzzle Similarity costs, beside the torch path of its authors' package, in one process and one run.
 
-    PLUMBLINE_DATA=... python -m tests.benchmarks.bench_puzzlesim [--net squeeze] [--threads 1 2] [--rounds 3] [--renders 4]
+    PLUMBLINE_DATA=... python -m tests.benchmarks.bench_puzzlesim [--net squeeze] [--threads 1 2] [--rounds 2] [--renders 2]
         [--device cpu]
 
 The scene is PLUMBLINE_DATA/renders/garden: 36 clean views and four renders of 628 × 416 px. Both sides have the same
@@ -142,8 +142,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--net", default="squeeze", choices=["squeeze", "alex", "vgg"])
     parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, os.cpu_count() or 1}), help="one or several numbers of them")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--renders", type=int, default=4, help="how many of the four renders, where time is short")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--renders", type=int, default=2, help="how many of the four renders")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--no-memory", action="store_true")
     chosen = parser.parse_args()

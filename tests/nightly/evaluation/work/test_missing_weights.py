@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.work.sweep import sweep
-from tests.cluster.evaluation.work.test_missing_weights import KINDS, got_on, run, shelf, state
+from tests.service.evaluation.work.test_missing_weights import KINDS, got_on, run, shelf, state
 from tests.support.evaluation.warm_child import warm_child
 from tests.support.processes import Worker, wait_until
 
