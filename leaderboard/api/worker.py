@@ -18,7 +18,6 @@ from evaluation.work import outside
 from submissions import throttling
 from submissions.api.common import ACT_ERRORS, DOWNLOAD, ERRORS, LARGEST_ID, NO_NUL, Id
 from submissions.errors import Refused
-from submissions.models.user import hash_secret
 from submissions.storage import stored_files
 
 LOST = "This part is not yours any more: its lease ran out, it was done, or its token was revoked. Claim another."
@@ -27,17 +26,13 @@ BAD_TOKEN = "This is not the token of a worker, or it is revoked or has run out;
 
 IDLE_SECONDS = 1.0  # hundreds of workers ask again and again: for so long, what nothing waited for is not looked up again
 
-_idle: dict[str, tuple[float, frozenset[str], WorkerToken]] = {}  # by the hash of a key: until when, for which queues, and whose it is
+_idle: dict[int, tuple[float, frozenset[str]]] = {}  # by the token's primary key: until when, and for which queues
 
 
 class WorkerBearer(HttpBearer):
     """A worker's token of a challenge, made in its console, sent as `Authorization: Bearer plumbw_…`."""
 
     def authenticate(self, request: HttpRequest, token: str) -> Any:
-        key = hash_secret(token.strip())
-        idle = _idle.get(key)
-        if idle is not None and idle[0] > time.monotonic() and request.path.endswith("/claim"):
-            return idle[2]
         found = WorkerToken.holder(token.strip())
         if found is None:
             throttling.limit_api(request)
@@ -136,12 +131,12 @@ def claim(request: HttpRequest, data: Claim, response: HttpResponse) -> Any:
     token: WorkerToken = request.auth
     outside.hear(token, data.worker, data.machine, data.capabilities)
     queues, now = frozenset(data.queues), time.monotonic()
-    until, idle_queues, _ = _idle.get(token.token_hash, (-1.0, frozenset[str](), token))
+    until, idle_queues = _idle.get(token.pk, (-1.0, frozenset[str]()))
     is_idle = until > now and queues <= idle_queues
     part = None if is_idle else outside.claim(token, data.queues, data.worker, data.machine, data.without)
     if part is None:
         if not is_idle and not data.without:
-            _idle[token.token_hash] = now + IDLE_SECONDS, queues, token
+            _idle[token.pk] = now + IDLE_SECONDS, queues
         response["Retry-After"] = str(outside.retry_after(token))
         return 204, None
     return 200, outside.described(part, token, _site(request))

@@ -32,6 +32,7 @@ from leaderboard.views import (
     scene,
     search,
     share,
+    status,
     studies,
     trial,
 )
@@ -131,6 +132,7 @@ urlpatterns = [
     page("challenges/<slug:challenge>/dates.ics", share.calendar, "calendar"),
     page("entries/<int:pk>/badge.svg", share.badge, "badge"),
     page("search/", long(search.search), "search"),
+    page("status/", status.status, "status"),
     page("docs/", docs.docs, "docs"),
     page("docs/<slug:name>/", docs.doc, "doc"),
 ]

@@ -36,6 +36,7 @@ GET    /metrics/papers/osim/                        yyyyyyyy
 GET    /metrics/papers/nothing/                     xxxxxxxx
 GET    /docs/                                       yyyyyyyy
 GET    /search/?q=hss                               yyyyyyyy
+GET    /status/                                     yyyyyyyy
 GET    /robots.txt                                  yyyyyyyy
 GET    /sitemap.xml                                 yyyyyyyy
 GET    /card.png                                    yyyyyyyy

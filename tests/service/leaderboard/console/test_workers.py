@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.utils import timezone
 
-from evaluation.models import ComputeBudget, EvaluationBatch, OutsideWorker, PartRecord, WorkerToken
+from evaluation.models import ComputeBudget, EvaluationBatch, OutsideWorker, PartRecord, Process, WorkerToken
 from evaluation.work import costs, outside, worker
 from submissions.models import AuditEntry, Status, Submission
 from tests.support.evaluation.outside import token_of, work
@@ -46,6 +47,31 @@ def test_it_is_revoked_by_its_own_challenge_alone(desk, at, challenge):
     desk.post(at("workers/"), {"act": "revoke", "token": mine.pk})
     mine.refresh_from_db()
     assert not mine.is_live() and "revoked" in desk.get(at("workers/")).content.decode()
+
+
+def test_a_revoked_token_is_refused_at_once_by_whom_it_found_idle(challenge, client):
+    token, key = WorkerToken.make(challenge, None, "lab", ["cpu"], 30)
+
+    def asked() -> int:
+        body = {"queues": ["cpu"], "worker": "a"}
+        return client.post("/api/v1/worker/claim", body, "application/json", headers={"Authorization": f"Bearer {key}"}).status_code
+
+    assert [asked(), asked()] == [204, 204]  # the second is not looked up
+    token.revoke(None)
+    assert asked() == 401
+
+
+def test_the_status_page_counts_workers_and_names_none(client, challenge):
+    token = token_of(challenge)
+    OutsideWorker.hear(token, "secret-host:1", "m", {})
+    now = timezone.now()
+    Process.objects.create(kind="worker", name="own-host:2", queues=["cpu"], started_at=now, seen_at=now)
+    page = client.get("/status/").content.decode()
+    counts = {what: int(n) for n, what in re.findall(r"<dt>(\d+)</dt>\s*<dd>([^<]+)</dd>", page)}
+    assert counts["heard of within minutes"] == 1 and counts["listen for entries (queue cpu)"] == 1
+    assert "host:" not in page
+    token.revoke(None)
+    assert "<dt>1</dt><dd>heard of" not in client.get("/status/").content.decode()
 
 
 @pytest.fixture
