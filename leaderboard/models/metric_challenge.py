@@ -47,6 +47,7 @@ class ProgramValues(Run):
     values = models.JSONField(default=dict, blank=True)
     total = models.PositiveIntegerField(default=0)
     decided = models.JSONField(null=True)
+    figures = models.JSONField(default=dict, blank=True)  # of opinion scores: those of a shipped metric's row too
 
     doing = "holding this metric program against people"
     objects = ProgramValuesQuerySet.as_manager()
@@ -63,12 +64,12 @@ class ProgramValues(Run):
         values = {**self.values, label: found}
         return bool(self.under_lease().filter(state=self.State.WAITING).update(values=values, total=total, **self.ANEW))
 
-    def finish(self, decided: dict[str, Any]) -> bool:
+    def finish(self, decided: dict[str, Any], figures: dict[str, Any]) -> bool:
         """All values are there, and so is what they say."""
         return bool(
             self.under_lease()
             .filter(state=self.State.WAITING)
-            .update(state=self.State.DONE, decided=decided, finished_at=timezone.now(), **self.ANEW)
+            .update(state=self.State.DONE, decided=decided, figures=figures, finished_at=timezone.now(), **self.ANEW)
         )
 
 
@@ -107,14 +108,15 @@ class MetricChallenge(models.Model):
 
     @classmethod
     def open(cls, study: Study, title: str, closes_at: datetime, actor: User | None, **values: Any) -> MetricChallenge:
-        """Begin one on a study of pairs. `Refused` where the study is public, or of another kind: what is hidden decides."""
-        if study.kind != Study.Kind.PAIRS:
-            raise Refused("A challenge of metrics needs a study of pairs; this one has opinion scores.", "wrong_study")
+        """Begin one on a study. `Refused` where the study is public, because what is hidden decides, or has published means alone."""
+        if study.from_results:
+            raise Refused("A challenge of metrics needs each rater's answers; of this study the means alone were published.", "wrong_study")
         if study.is_public:
             raise Refused("The study's figures are public; hide it first, or metrics could be fitted to it.", "public_study")
         if closes_at <= values.get("opens_at", timezone.now()):
             raise Refused("It must end after it opens; choose a later end.", "wrong_dates")
-        samples = study.study_votes.values("sample").distinct().count()
+        answers = study.opinions if study.kind == Study.Kind.OPINIONS else study.study_votes
+        samples = answers.values("sample").distinct().count()
         if samples < 2 * LEAST:
             raise Refused(
                 f"The study's judgements are on {samples} samples; a half needs {LEAST} for any figure, so {2 * LEAST} are needed.",
@@ -193,6 +195,12 @@ class MetricEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.program.key} of {self.user}"
+
+    def program_is_shown_to(self, user: Any, now: datetime | None = None) -> bool:
+        """True if somebody who sees the challenge may see the program's page: its entrant and organizers always, others after the end."""
+        if self.contest.is_over(now) or self.user_id == user.pk:
+            return True
+        return bool(user.is_staff or self.contest.challenge.organizers.filter(pk=user.pk).exists())
 
     @classmethod
     def counted(cls, contest: MetricChallenge) -> list[MetricEntry]:

@@ -83,7 +83,7 @@ def of_scores(
     """The analysis `analysis` of opinion scores with its summary; raters that it screened are left out."""
     out = np.isin(np.array(ratings.raters, dtype=object).astype(str), analysis["screened"])
     counted = ratings.take(~out[ratings.rater])
-    scored, table = [metric.scored for metric in metrics], _means(counted)
+    scored, table = [metric.scored for metric in metrics], means_of(counted)
     entries = _entries(ratings.methods, damaged)
 
     def summarised(among: Collection[str] | None) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def without_screening(
         summary = as_json(people(answers(answered, entries), scored, 0, False, covariates, step=step))
         scales = [{"method": row["method"], "value": row["implied"]} for row in summary["scales"]]
     else:
-        summary = as_json(people(of_opinions(answered, entries), scored, 0, False, opinions=_means(answered), step=step))
+        summary = as_json(people(of_opinions(answered, entries), scored, 0, False, opinions=means_of(answered), step=step))
         scales = []
         for n, name in enumerate(answered.methods):
             figure = opinions.mean_opinion(answered, n)
@@ -273,7 +273,8 @@ def _entries(methods: Sequence[str], damaged: Collection[str] | None) -> list[st
     return None if damaged is None else [name for name in methods if name not in damaged]
 
 
-def _means(counted: Ratings) -> Opinions:
+def means_of(counted: Ratings) -> Opinions:
+    """Mean opinions of the entries, and on each sample."""
     total, count = np.zeros((2, len(counted.samples), len(counted.methods)))
     np.add.at(total, (counted.sample, counted.method), counted.score)
     np.add.at(count, (counted.sample, counted.method), 1.0)

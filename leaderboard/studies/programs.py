@@ -24,23 +24,35 @@ from submissions.storage import stored_files
 
 if TYPE_CHECKING:
     from leaderboard.stats.answers import Answers
+    from leaderboard.stats.mos_table import Ratings
 
 TURN_SECONDS = 10.0  # then other tasks of the queue get their turn
+FIGURES = (
+    "auc_better_worse",
+    "auc_different_similar",
+    "acc_eq",
+    "spa",
+    "rho",
+    "tau",
+    "r",
+    "fitted",
+    "of_ceiling",
+)  # beside the decided one
 AT_MOST = 1800  # seconds of the processor for one entry of a study
 
 
 def request() -> int:
     """Ask for the values of each program on each study that it is to be held against; how many wait.
 
-    An organizer's own is held against the studies of pairs of its kind that whoever brought it may see; one that entered a challenge of
-    metrics against that challenge's study alone.
+    An organizer's own is held against the studies of its kind that whoever brought it may see, but for published means; one that
+    entered a challenge of metrics against that challenge's study alone.
     """
     known = set(ProgramValues.objects.values_list("program", "study"))
     wanted = []
     for program in MetricProgram.objects.newest().filter(contest_entry__isnull=True).select_related("created_by"):
         if program.created_by is None or program.read.level == "set":
             continue
-        rows = StudyAnalysis.seen_by(program.created_by, study__phase__challenge__family=program.read.kind, study__kind=Study.Kind.PAIRS)
+        rows = StudyAnalysis.seen_by(program.created_by, study__phase__challenge__family=program.read.kind, study__from_results=False)
         wanted += [(program.pk, row.study_id) for row in rows]
     ready = MetricEntry.objects.filter(program__state=MetricProgram.State.READY)
     wanted += list(ready.values_list("program", "contest__study"))
@@ -68,20 +80,28 @@ def score_due(worker: str = "studies") -> int:
 
 
 def _score_next(row: ProgramValues) -> None:
-    leased.do_slice(row, lambda: programs.refusal(row.program.read.run), lambda folder: _slice(row, folder))
+    document = row.program.read
+    leased.do_slice(row, lambda: programs.refusal(document.run, document.device), lambda folder: _slice(row, folder))
 
 
 def _slice(row: ProgramValues, folder: Path) -> bool:
     """The values on the next entry; after the last, the figure."""
-    from leaderboard.stats import agreement
+    from leaderboard.stats import agreement, summaries
+    from leaderboard.stats.people import Scored, as_json, people
+    from leaderboard.stats.study import plain as as_plain
 
     entries = list(scored_entries(row.study))
     left = [entry for entry in entries if entry.label not in row.values]
     if not left:
-        counted = counted_answers(row.study)
+        counted, ratings = judgements(row.study)
         x = table(row, counted)
         figure = agreement.decided(agreement.differences(counted, x))
-        if not row.finish(plain(figure)):
+        figures: dict[str, Any] = {}
+        if ratings is not None:
+            summary = as_json(people(counted, [Scored("program", x)], fragility=False, opinions=summaries.means_of(ratings)))
+            (own,) = (one for one in summary["metrics"] if one["key"] == "program")
+            figures = as_plain({name: own[name] for name in FIGURES})
+        if not row.finish(plain(figure), figures):
             return False
         for contest in MetricChallenge.objects.filter(study=row.study_id, entries__program=row.program_id):
             contest.ask()
@@ -130,15 +150,28 @@ def _values(row: ProgramValues, entry: StudyEntry, folder: Path) -> dict[str, fl
     return {name: float(np.mean(known)) if known else None for name, known in by_sample.items()}
 
 
-def counted_answers(study: Study) -> Answers:
-    """The answers that count on the study's leading criterion, of the entries that were handed in."""
-    from leaderboard.stats.answers import answers
+def judgements(study: Study) -> tuple[Answers, Ratings | None]:
+    """The answers that count on the study's leading criterion, of the entries that were handed in, and the opinion scores that they were
+    made of, where they were."""
+    from leaderboard.stats import mos_table, screening
+    from leaderboard.stats.answers import answers, of_opinions
 
     criteria = dict.fromkeys(sorted(study.judged_criteria()))
     criterion = study.leading(criteria) if criteria else study.main_criterion
-    votes = voting.canonical(study.votes(criterion, counted=True))
     labels = set(scored_entries(study).values_list("label", flat=True))
-    return answers(votes, labels & set(votes.methods))
+    if study.kind == Study.Kind.OPINIONS:
+        ratings = mos_table.canonical(study.ratings(criterion, counted=True))
+        if study.screening:
+            out = screening.of_scores(ratings, study.screening)
+            ratings = ratings.take(np.array([ratings.raters[k] not in out for k in ratings.rater], dtype=bool))
+        return of_opinions(ratings, labels & set(ratings.methods)), ratings
+    votes = voting.canonical(study.votes(criterion, counted=True))
+    return answers(votes, labels & set(votes.methods)), None
+
+
+def counted_answers(study: Study) -> Answers:
+    """Those answers alone."""
+    return judgements(study)[0]
 
 
 def table(row: ProgramValues, counted: Answers) -> Floats:

@@ -37,6 +37,7 @@ class Line:
     above: bool | None
     opens: bool
     own: bool
+    key: str  # of its page, where it is shown
 
 
 def seen(request: HttpRequest) -> QuerySet[MetricChallenge]:
@@ -101,7 +102,10 @@ def _entered(request: HttpRequest, row: MetricChallenge, form: ProgramForm) -> b
 
 def _lines(row: MetricChallenge, which: str, user: Any) -> list[Line]:
     standings = (row.standings or {}).get(which, [])
-    entries = {str(entry.pk): entry for entry in MetricEntry.objects.filter(contest=row).select_related("program", "user")}
+    entries = {
+        str(entry.pk): entry
+        for entry in MetricEntry.objects.filter(contest=row).select_related("program", "user", "contest__study__phase__challenge")
+    }
     lines: list[Line] = []
     for one in standings:
         entry, figure = entries.get(one["key"]), one["decided"]
@@ -123,6 +127,7 @@ def _lines(row: MetricChallenge, which: str, user: Any) -> list[Line]:
                 above=one["above"],
                 opens=one["tier"] is not None and (not lines or lines[-1].tier != one["tier"]),
                 own=entry is not None and user.is_authenticated and entry.user_id == user.pk,
+                key=entry.program.full_key if entry is not None and entry.program_is_shown_to(user) else "",
             )
         )
     return lines

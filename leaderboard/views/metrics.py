@@ -21,7 +21,7 @@ from leaderboard.boards import metric_evidence
 from leaderboard.boards.metric_evidence import Evidence
 from leaderboard.charts.gap import gap_chart
 from leaderboard.lookup import search_text
-from leaderboard.models import ProgramValues, Study, StudyAnalysis
+from leaderboard.models import MetricEntry, ProgramValues, Study, StudyAnalysis
 from leaderboard.stats.votes import LEAST
 from leaderboard.studies import metric_ranking, paper_figures
 from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing
@@ -253,14 +253,18 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def _program(request: HttpRequest, key: str) -> MetricProgram:
-    """An organizer's program by its key, for those who may see its challenge; Http404 for others."""
+    """A program by its key: an organizer's for those who may see its challenge, an entry in a challenge of metrics for those whom that
+    shows it to; Http404 for others."""
     scope, _, name = key.partition("/")
-    # The key of an entry in a challenge of metrics begins otherwise than with the challenge: it has no page.
-    own = visible_challenges(request.user).filter(slug=scope)
-    rows = MetricProgram.objects.newest().filter(scope=scope, key=name, challenge__in=own)
+    rows = MetricProgram.objects.newest().filter(scope=scope, key=name, challenge__in=visible_challenges(request.user))
     row = rows.select_related("challenge").first()
     if row is None:
         raise Http404
+    # The key of an entry begins otherwise than with the challenge.
+    if scope != row.challenge.slug:
+        entry = MetricEntry.objects.filter(program=row).select_related("contest__study__phase__challenge").first()
+        if entry is None or not entry.program_is_shown_to(request.user):
+            raise Http404
     return row
 
 

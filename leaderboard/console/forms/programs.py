@@ -26,9 +26,9 @@ class ProgramForm(forms.Form):
 
 
 class MetricChallengeForm(forms.Form):
-    """A challenge of metrics on one of the challenge's studies of pairs whose figures are hidden."""
+    """A challenge of metrics on one of the challenge's studies whose figures are hidden."""
 
-    study = forms.ModelChoiceField(Study.objects.none(), help_text="A study of pairs that is not public: its answers rank the metrics.")
+    study = forms.ModelChoiceField(Study.objects.none(), help_text="A study that is not public: its answers rank the metrics.")
     title = forms.CharField(max_length=120)
     description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}), help_text="Plain text.")
     closes_at = forms.DateTimeField(
@@ -39,4 +39,4 @@ class MetricChallengeForm(forms.Form):
 
     def __init__(self, challenge: Challenge, *args: object) -> None:
         super().__init__(*args)
-        self.fields["study"].queryset = Study.objects.filter(phase__challenge=challenge, kind=Study.Kind.PAIRS, is_public=False)
+        self.fields["study"].queryset = Study.objects.filter(phase__challenge=challenge, from_results=False, is_public=False)

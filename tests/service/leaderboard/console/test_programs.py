@@ -6,14 +6,17 @@ import io
 import json
 import re
 import zipfile
+from datetime import timedelta
 
 import pytest
 import requests
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 
-from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric
+from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, program
 from evaluation.programs import files
-from leaderboard.models import Snapshot
+from leaderboard.models import MetricChallenge, MetricEntry, Snapshot, Study
+from leaderboard.stats.votes import Vote
 from submissions.models import ApiToken, AuditEntry
 from tests.conftest import need
 from tests.support.evaluation import programs
@@ -118,3 +121,35 @@ def test_the_api_takes_and_lists_programs(client, people, phase, tmp_path):
     assert [row["key"] for row in client.get(address, **head).json()] == [f"{phase.challenge.slug}/lengths"]
     bad = client.post(address, {"file": SimpleUploadedFile("x.zip", b"no zip")}, **head)
     assert (bad.status_code, bad.json()["code"]) == (409, "wrong_program")
+
+
+def test_an_entry_of_a_challenge_of_metrics_has_a_page_for_its_entrant_and_for_all_after_the_end(client, people, phase, tmp_path):
+    votes = [Vote(f"r{n}", "a", "b", "left", "house_01") for n in range(5)]
+    study = Study.import_votes(phase, None, votes, slug="hidden", title="Hidden", question="Which?", is_public=False)
+    contest = MetricChallenge.objects.create(study=study, title="Find a metric", closes_at=timezone.now() + timedelta(days=1))
+    found = files.read(programs.written(tmp_path, title="Closer"))
+    row = MetricProgram._stored(phase.challenge, f"metrics.{contest.pk}.{people.owner.pk}", found, people.owner, False)
+    MetricProgram.objects.update(state=MetricProgram.State.READY)
+    program.forget()
+    MetricEntry.objects.create(contest=contest, user=people.owner, program=row)
+    address = f"/metrics/{row.full_key}/"
+
+    def seen() -> dict[str, int]:
+        found = {}
+        for name, user in people.users().items():
+            client.logout()
+            if user.is_authenticated:
+                client.force_login(user)
+            found[name] = client.get(address).status_code
+        return found
+
+    mine = {"owner", "organizer", "staff"}
+    assert {name for name, status in seen().items() if status == 200} == mine
+    contest.closes_at = timezone.now()
+    contest.save()
+    assert set(seen().values()) == {200}
+    page = client.get(address).content.decode()
+    assert "An entry in" in page and "Find a metric" in page and "by owner" in " ".join(page.split())
+    phase.challenge.visibility = "draft"
+    phase.challenge.save()
+    assert {name for name, status in seen().items() if status == 200} <= {"organizer", "staff"}

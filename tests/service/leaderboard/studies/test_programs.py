@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import numpy as np
 import pytest
 from django.utils import timezone
 
 from evaluation.models import MetricProgram
 from evaluation.work.worker import drain
 from leaderboard.models import MetricChallenge, ProgramValues, Study, StudyAnalysis
+from leaderboard.stats import mos_table, opinion_study, summaries
+from leaderboard.stats.mos_table import Rating
+from leaderboard.stats.study import MetricScores
 from leaderboard.stats.votes import Vote
 from leaderboard.studies import programs as against
 from submissions.errors import Refused
@@ -89,6 +93,62 @@ def test_a_stranger_to_the_study_is_told_nothing_of_it(study, people, tmp_path):
     row = MetricProgram.add(study.phase.challenge, written(tmp_path, CLOSER), "closer", people.stranger)
     worked()
     assert not ProgramValues.objects.filter(program=row).exists()
+
+
+class TestOpinionScores:
+    """The same of studies in which people gave scores."""
+
+    @pytest.fixture
+    def opinions(self, phase, scored) -> Study:
+        """Six people who score eight entries of growing damage on the twelve houses, the more damage the lower."""
+        entries = {f"method {n}": scored(0.04 * (n + 1), team=TeamFactory(challenge=phase.challenge), seed=n) for n in range(3)}
+        ratings = [
+            Rating(rater=f"r{r}", entry=label, score=float(max(1, min(5, 5 - 2 * n + (r + s + n) % 2))), sample=sample)
+            for r in range(6)
+            for s, sample in enumerate(phase.references.get().groups)
+            for n, label in enumerate(entries)
+        ]
+        made = Study.import_ratings(phase, None, ratings, slug="scores", title="Scores", question="How good?", is_public=False)
+        for label, entry in entries.items():
+            made.entries.filter(label=label).update(submission=entry)
+        StudyAnalysis.request_missing()
+        StudyAnalysis.objects.filter(study=made).update(
+            state=StudyAnalysis.State.DONE, content={"kind": "opinions"}, finished_at=timezone.now()
+        )
+        return made
+
+    def test_a_program_gets_the_figures_of_a_shipped_metric(self, opinions, people, tmp_path):
+        row = MetricProgram.add(opinions.phase.challenge, written(tmp_path, CLOSER), "closer", people.organizer)
+        worked()
+        found = ProgramValues.objects.get(program=row)
+        assert found.state == ProgramValues.State.DONE, found.failure
+        # The same values, as a metric of the study's phase: what its analysis says of them.
+        ratings = mos_table.canonical(opinions.ratings(counted=True))
+        x = np.array([[found.values[label][sample] for label in ratings.methods] for sample in ratings.samples])
+        metrics = [MetricScores("shipped", x, higher_is_better=False)]
+        summary = summaries.of_scores(opinion_study.analyse(ratings, metrics), ratings, metrics)
+        shipped = next(one for one in summary["metrics"] if one["key"] == "shipped")
+        assert found.decided["value"] == pytest.approx(shipped["decided"]["value"])
+        assert (found.decided["low"], found.decided["n"]) == (pytest.approx(shipped["decided"]["low"]), shipped["decided"]["n"])
+        for name in ("rho", "tau", "r", "fitted", "spa", "acc_eq"):
+            assert found.figures[name] == pytest.approx(shipped[name]) if name == "fitted" else found.figures[name] == shipped[name], name
+        assert found.figures["rho"]["value"] == pytest.approx(1.0)
+        assert found.figures["fitted"]["n"] == 36
+
+    def test_a_challenge_of_metrics_can_stand_on_one(self, opinions, people, tmp_path):
+        contest = MetricChallenge.open(opinions, "Find one", timezone.now() + timedelta(days=30), None, seed=1)
+        entry = contest.enter(people.owner, written(tmp_path, CLOSER), "a.zip")
+        worked()
+        contest.refresh_from_db()
+        for half in ("public", "final"):
+            (row,) = (one for one in contest.standings[half] if one["key"] == str(entry.pk))
+            assert row["decided"]["value"] > 0.9 and row["decided"]["low"] is not None
+
+    def test_published_means_decide_nothing(self, opinions):
+        Study.objects.update(from_results=True)
+        opinions.refresh_from_db()
+        with pytest.raises(Refused, match="the means alone were published"):
+            MetricChallenge.open(opinions, "Find one", timezone.now() + timedelta(days=30), None)
 
 
 class TestChallenge:
