@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any, Self
@@ -278,6 +279,11 @@ class MetricProgram(Run):
     @classmethod
     def orders(cls, columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """`order` of each program among the columns of a batch, by key and digest."""
+        return [row.order() for row in cls.of_columns(columns)]
+
+    @classmethod
+    def of_columns(cls, columns: Iterable[Mapping[str, Any]]) -> list[MetricProgram]:
+        """Each program among the columns of a batch, by key and digest. OtherDefinition where one is not here any more."""
         wanted = {(column["key"], column.get("weights_sha256")) for column in columns if "/" in column["key"]}
         found = []
         for key, contents in sorted(wanted, key=str):
@@ -285,7 +291,7 @@ class MetricProgram(Run):
             row = cls.objects.filter(scope=scope, key=name, contents=contents or registry.get(key).contents).order_by("-version").first()
             if row is None:
                 raise registry.OtherDefinition(f"The files of {key} are not here any more; re-evaluate the phase.")
-            found.append(row.order())
+            found.append(row)
         return found
 
 

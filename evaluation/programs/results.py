@@ -22,6 +22,7 @@ FIELDS = ("value", "status", "parts", "note")
 FAILED = "failed: "  # begins the flag that says why an item failed, which may quote the program, and with it the reference
 STOPPED = "stopped: "  # begins it where the sentence is the service's own alone
 NOTE = "note: "  # begins the flag with what the program itself says of an item
+SENTENCES = (FAILED, STOPPED, NOTE)
 SLACK = 1e-9  # relative, by which rounding may take a value out of its bounds
 
 

@@ -14,9 +14,10 @@ from typing import Any
 from evaluation.metrics import registry
 from evaluation.metrics.result import Status
 from evaluation.metrics.spec import MetricSpec
+from evaluation.programs import results
 
 MAX_PARTS, MAX_FLAGS, MAX_DEPTH = 200, 20, 8
-NAME = re.compile(r"[\w.@:+/ -]{1,80}")
+NAME = re.compile(r"[\w.@:+/ %-]{1,80}")
 FIT = re.compile(r"fits|axes|place|size:-?[0-9]{1,2}")
 ROUNDING = 1e-9  # a value may be beyond a bound by so much, relative to the bound or to 1
 FIELDS = {"slug", "item_ids", "values", "statuses", "parts", "flags"}
@@ -78,11 +79,16 @@ def _column(slug: str, said: Any, column: Mapping[str, Any], item_ids: list[str]
         status = _status(said["statuses"][n], where)
         if (status == Status.MISSING_PRED) != (item in missing):
             raise BadResult(f"{where}: the entry {'lacks' if item in missing else 'has'} this item, and its status is {status}.")
+        if status == Status.FAILED and not spec.is_program:
+            raise BadResult(f"{where}: only a metric program fails; a metric of the service's own has a value or says why there is none.")
         _parts(said["parts"][n], where)
-        _flags(said["flags"][n], said["parts"][n], where)
+        _flags(said["flags"][n], said["parts"][n], where, spec.is_program)
         _value(said["values"][n], status, spec, params, said["parts"][n], where)
-        if "partials" in said:
-            _plain(said["partials"][n], f"{where}: its partial", 0)
+        partial = said["partials"][n] if "partials" in said else None
+        if spec.is_program and partial is not None:
+            _of_program(partial, spec, params, f"{where}: its partial")
+        elif partial is not None:
+            _plain(partial, f"{where}: its partial", 0)
     return dict(said)
 
 
@@ -95,7 +101,7 @@ def _status(said: Any, where: str) -> Status:
 
 def _value(said: Any, status: Status, spec: MetricSpec, params: Mapping[str, Any], parts: Mapping[str, float], where: str) -> None:
     if said is None:
-        if spec.level == "item" and status not in NULLS and not (spec.worst == "null" and status in GONE):
+        if spec.level == "item" and status not in NULLS and not (spec.worst == "null" and status in (*GONE, Status.FAILED)):
             raise BadResult(f"{where}: there is no value, which {status} does not explain.")
         return
     value = _number(said, where)
@@ -108,7 +114,7 @@ def _value(said: Any, status: Status, spec: MetricSpec, params: Mapping[str, Any
         return
     if (value < worst - _slack(worst)) if spec.higher_is_better else (value > worst + _slack(worst)):
         raise BadResult(f"{where}: {value:g} is worse than {worst:g}, which a missing item gets.")
-    if status in GONE and spec.level == "item" and not math.isclose(value, worst, rel_tol=ROUNDING, abs_tol=ROUNDING):
+    if status in (*GONE, Status.FAILED) and spec.level == "item" and not math.isclose(value, worst, rel_tol=ROUNDING, abs_tol=ROUNDING):
         raise BadResult(f"{where}: {status} gets {worst:g}, and this has {value:g}.")
     if "uncapped" in parts and not math.isclose(value, worst, rel_tol=ROUNDING, abs_tol=ROUNDING):
         raise BadResult(f"{where}: a capped value is {worst:g}, and this is {value:g}.")
@@ -143,8 +149,26 @@ def _parts(said: Any, where: str) -> None:
         _number(value, f"{where}: its part {name}")
 
 
-def _flags(said: Any, parts: Mapping[str, float], where: str) -> None:
-    if not isinstance(said, list) or len(said) > MAX_FLAGS or not all(isinstance(flag, str) and NAME.fullmatch(flag) for flag in said):
+def _of_program(said: Any, spec: MetricSpec, params: Mapping[str, Any], where: str) -> None:
+    """What a metric program said of a group or the whole set, which is taken for each of its items."""
+    if not isinstance(said, Mapping) or said.keys() != {"value", "status", "flags", "parts"}:
+        raise BadResult(f"{where} must have value, status, flags and parts.")
+    status = _status(said["status"], where)
+    _parts(said["parts"], where)
+    _flags(said["flags"], said["parts"], where, True)
+    if said["value"] is None and status == Status.OK:
+        raise BadResult(f"{where}: there is no value, which {status} does not explain.")
+    _value(said["value"], status, spec, params, said["parts"], where)
+
+
+def _sentence(flag: str) -> bool:
+    """True for a flag in which a metric program, or who runs it, says something of an item."""
+    return flag.startswith(results.SENTENCES) and len(flag) <= results.MAX_NOTE + 20 and flag.isprintable()
+
+
+def _flags(said: Any, parts: Mapping[str, float], where: str, is_program: bool = False) -> None:
+    known = isinstance(said, list) and len(said) <= MAX_FLAGS and all(isinstance(flag, str) for flag in said)
+    if not known or not all(NAME.fullmatch(flag) or (is_program and _sentence(flag)) for flag in said):
         raise BadResult(f"{where}: its flags must be a list of at most {MAX_FLAGS} short words.")
     if ("capped" in said) != ("uncapped" in parts):
         raise BadResult(f"{where}: a capped value has its own value among its parts, and no other has.")

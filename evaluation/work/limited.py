@@ -34,6 +34,7 @@ SENTENCES = {
 
 PATIENCE = 3.0  # times the seconds of the processor that a part may take on the wall: a busy machine is not the entry's fault
 START_SECONDS = 600.0  # in which the child must be ready for its first job
+PROGRAM_SHARE = 0.8  # of the time of a part, in which an organizer's programs must be done: an entry never fails because of them
 NEW_SECONDS = 60.0  # a job's folder younger than this may still be without its lock
 
 

@@ -11,9 +11,11 @@ import argparse
 import os
 import platform
 import re
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -25,14 +27,16 @@ from typing import Any
 from evaluation.metrics import prepared, registry
 from evaluation.metrics.registry import OtherDefinition
 from evaluation.networks import cards, weights
+from evaluation.programs import files as program_files
+from evaluation.programs import sandbox
+from evaluation.programs.document import RUNS, DocumentError, MetricDocument
 from evaluation.work.child import SCORED
-from evaluation.work.limited import JobFailed, LeaseLost, Limits, Sandbox, folder_in
+from evaluation.work.limited import PROGRAM_SHARE, JobFailed, LeaseLost, Limits, Sandbox, folder_in
 from submissions.client.transfer import PATIENCE_SECONDS, RefusedByServer, Server, ServerError, Trouble
 
 OK, USAGE, REFUSED, TROUBLE, STOPPED = 0, 2, 3, 4, 143
 ASK_SECONDS = 30.0  # in which a claim, a heartbeat or a goodbye must be answered
 KEEP_BYTES = 8 << 30  # of inputs kept between parts
-PROGRAMS_UNKNOWN = "This version of the package runs no metric programs; install the server's own again."
 LIBRARIES = ("plumbline", "numpy", "scipy", "torch", "manifold3d", "libigl", "pillow")
 HEX = re.compile(r"[0-9a-f]{64}")
 
@@ -126,7 +130,7 @@ class Worker:
         self.parts = 0
         self._limits = Limits(3 << 30, 600, 5.0, folder / "weights")
         self._sandbox = Sandbox(lambda: self._limits)
-        for inner in ("inputs", "prepared", "weights"):
+        for inner in ("inputs", "prepared", "programs", "weights"):
             (folder / inner).mkdir(parents=True, exist_ok=True)
         weights.use_cache(folder / "weights")
 
@@ -152,7 +156,7 @@ class Worker:
     def claim(self) -> tuple[dict[str, Any] | None, float]:
         """A part, or the seconds after which to ask again. Raises `ServerError` where the server refuses, or does not answer for long."""
         body: dict[str, Any] = {"queues": self.queues, "worker": self.name, "without": self.without[-100:]}
-        body |= {"machine": _machine(), "capabilities": _capabilities()}
+        body |= {"machine": _machine(), "capabilities": _capabilities(), "sandboxes": _sandboxes()}
         response = self.server.request("POST", "api/v1/worker/claim", json=body)
         if response.status_code == 204:
             asked = response.headers.get("retry-after", "")
@@ -187,10 +191,11 @@ class Worker:
         self._sandbox.stop()
 
     def _scored(self, part: Mapping[str, Any], folder: Path, lease: Lease) -> dict[str, Any]:
-        if part["programs"]:
-            raise Missing(PROGRAMS_UNKNOWN)
+        programs = [self._program(described, part["family"]) for described in part["programs"]]
+        specs = [MetricDocument.from_dict(one["document"]).spec(one["scope"], one["contents"]) for one in programs]
         try:
-            registry.require_current(part["columns"])
+            with registry.with_programs(specs):
+                registry.require_current(part["columns"])
         except (OtherDefinition, KeyError) as error:
             raise Missing(f"{error} Install the server's own package again.") from None
         self._limits = Limits(part["memory"], part["seconds"], min(1.0, part["heartbeat_seconds"]), self.folder / "weights")
@@ -206,16 +211,42 @@ class Worker:
             "groups": dict(zip(part["item_ids"], part["groups"], strict=True)),
             "unit_scale": part["unit_scale"],
             "requests": part["columns"],
+            "programs": programs,
+            "program_seconds": PROGRAM_SHARE * part["seconds"] * part["patience"],
         }
-        job["prepared"] = str(self._prepared(part, job, folder, lease))
+        job["prepared"] = str(self._prepared(part, job, folder, lease) or "")
         found = self._sandbox.run(folder, job, lease.alive, part["seconds"], part["patience"])
         if not lease.alive():
             raise LeaseLost
         return {name: found[name] for name in ("scores", "seconds", "fits", "core_seconds", "gpu_seconds")}
 
-    def _prepared(self, part: Mapping[str, Any], job: Mapping[str, Any], folder: Path, lease: Lease) -> Path:
-        """What the metrics keep of the reference's side, made by a job that sees nothing of an entry, and kept for the next one."""
-        fingerprints = [column["fingerprint"] for column in part["columns"]]
+    def _program(self, described: Mapping[str, Any], family: str) -> dict[str, Any]:
+        """What the limited process needs to run a metric program of the part, whose files are kept by their digest."""
+        try:
+            found = program_files.read(self._input(described), "program.zip").of_kind(family)
+        except DocumentError as error:
+            raise Missing(f"A metric program cannot be run here. {error}") from None
+        if found.digest != described["contents"]:
+            raise Missing("The server sent other files of a metric program than it names.")
+        place = self.folder / "programs" / found.digest
+        if not place.exists():
+            fresh = Path(tempfile.mkdtemp(dir=place.parent, prefix="new-"))
+            found.unpack(fresh)
+            fresh.chmod(0o755)
+            try:
+                fresh.rename(place)
+            except OSError:  # another worker of this folder was quicker
+                shutil.rmtree(fresh, ignore_errors=True)
+        return {"scope": described["scope"], "contents": found.digest, "document": found.document.to_dict(), "folder": str(place)}
+
+    def _prepared(self, part: Mapping[str, Any], job: Mapping[str, Any], folder: Path, lease: Lease) -> Path | None:
+        """What the metrics keep of the reference's side, made by a job that sees nothing of an entry, and kept for the next one; programs
+        prepare what they need themselves."""
+        columns = [column for column in part["columns"] if "/" not in column["key"]]
+        if not columns:
+            return None
+        job = {**job, "requests": columns}
+        fingerprints = [column["fingerprint"] for column in columns]
         name = prepared.digest(part["family"], part["inputs"]["reference"]["sha256"], part["unit_scale"], fingerprints, part["item_ids"])
         path = self.folder / "prepared" / name
         if not path.exists():
@@ -300,6 +331,12 @@ def _environment() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def _sandboxes() -> list[str]:
+    """Which metric programs can be isolated here, as `MetricDocument.sandbox` names it."""
+    cards = [name for name in ("python", "script") if not sandbox.missing(name, "gpu")]
+    return [*(name for name in RUNS if not sandbox.missing(name)), *(f"{name} with a card" for name in cards)]
 
 
 def _capabilities() -> dict[str, Any]:

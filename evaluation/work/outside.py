@@ -21,7 +21,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from evaluation.metrics import registry
-from evaluation.models import Evaluation, OutsideWorker, Part, PartRecord, WorkerToken, cutting
+from evaluation.models import Evaluation, MetricProgram, OutsideWorker, Part, PartRecord, WorkerToken, cutting
 from evaluation.models.outside import SEEN_SECONDS
 from evaluation.networks import weights
 from evaluation.work.hostile_results import BadResult, checked, fits_of
@@ -54,14 +54,26 @@ def retry_after(token: WorkerToken) -> int:
     return max(1, round(seconds * random.uniform(0.75, 1.0)))  # noqa: S311 - spreads requests
 
 
-def claim(token: WorkerToken, queues: Collection[str], worker: str, machine: str, without: Sequence[int] = ()) -> Part | None:
-    """A part for a worker of the token, under a lease; None where nothing waits that it may do."""
+def claim(
+    token: WorkerToken,
+    queues: Collection[str],
+    worker: str,
+    machine: str,
+    without: Sequence[int] = (),
+    sandboxes: Collection[str] = (),
+) -> Part | None:
+    """A part for a worker of the token, under a lease; None where nothing waits that it may do. `sandboxes` are those that it has, as
+    `MetricDocument.sandbox` names them: parts with metric programs go to workers that can isolate them."""
     if not token.is_trusted:
         return None
     for queue in (queue for queue in token.queues if queue in queues):
         ids = set(Part.objects.waiting(queue).for_token(token)).difference(without)
         if not ids:  # which is nearly always so: many workers ask, and nothing waits
             continue
+        for row in Part.objects.filter(pk__in=ids).select_related("evaluation__batch"):
+            keys = [column for column in row.evaluation.batch.metrics if column["slug"] in row.slugs]
+            if any(program.read.sandbox not in sandboxes for program in MetricProgram.of_columns(keys)):
+                ids.discard(row.pk)
         wanted = Part.objects.waiting(queue).filter(pk__in=ids, own_only=False).affordable()
         while part := wanted.claim(worker[:120], token=token, machine=machine[:240]):
             evaluation = _evaluation(part)
@@ -69,8 +81,8 @@ def claim(token: WorkerToken, queues: Collection[str], worker: str, machine: str
                 evaluation.drop()
                 continue
             columns = _columns(part, evaluation)
-            if not columns or any(registry.get(column["key"]).is_program for column in columns):
-                part.defer(0, own_only=True)  # the service says what keeps it; and organizers' programs run on its own workers
+            if not columns:
+                part.defer(0, own_only=True)  # the service says what keeps it
                 continue
             now = timezone.now()
             part.begin(started_at=now, scored=0)
@@ -106,7 +118,10 @@ def described(part: Part, token: WorkerToken, site: str) -> dict[str, Any]:
             "reference": _input(reference.key, token, site, reference.sha256),
         },
         "weights": [one for column in columns for one in _weights(column, token, site)],
-        "programs": [],  # metric programs by digest, once parts have some
+        "programs": [
+            {**_input(program.file_key, token, site), "scope": program.scope, "contents": program.contents}
+            for program in MetricProgram.of_columns(columns)
+        ],
     }
 
 

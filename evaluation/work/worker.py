@@ -22,6 +22,7 @@ from evaluation.models import Evaluation, MetricProgram, Part, cutting
 from evaluation.work import missing_weights, programs, properties, reference_cache, trials, view_images
 from evaluation.work.child import SCORED
 from evaluation.work.leased import MissingHere, attempt, logged
+from evaluation.work.limited import PROGRAM_SHARE
 from evaluation.work.sandbox import PATIENCE, job_folder, sandbox
 from submissions import wake
 from submissions.models import Status, Submission
@@ -29,7 +30,6 @@ from submissions.storage import stored_files
 
 log = structlog.get_logger(__name__)
 
-PROGRAM_SHARE = 0.8  # of the time of a part, in which an organizer's programs must be done: an entry never fails because of them
 TURN_SECONDS = 2.0  # then other tasks of the queue get their turn
 
 

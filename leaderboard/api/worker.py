@@ -26,7 +26,7 @@ BAD_TOKEN = "This is not the token of a worker, or it is revoked or has run out;
 
 IDLE_SECONDS = 1.0  # hundreds of workers ask again and again: for so long, what nothing waited for is not looked up again
 
-_idle: dict[int, tuple[float, frozenset[str]]] = {}  # by the token's primary key: until when, and for which queues
+_idle: dict[int, tuple[float, frozenset[str]]] = {}  # by the token's primary key: until when, and for whom: queues and sandboxes
 
 
 class WorkerBearer(HttpBearer):
@@ -55,6 +55,11 @@ class Claim(Schema):
     capabilities: dict[Annotated[str, Field(max_length=40, pattern=NO_NUL)], Short | int | float | bool | None] = Field(
         {}, max_length=20, description="What it has: version of the package, cores, memory, a card. It is shown to organizers."
     )
+    sandboxes: list[Annotated[str, Field(max_length=40, pattern=NO_NUL)]] = Field(
+        [],
+        max_length=10,
+        description="Metric programs that it can isolate: python, script, image, python with a card, script with a card.",
+    )
     without: list[Annotated[int, Field(ge=1, le=LARGEST_ID)]] = Field([], max_length=100, description="Parts that it cannot do.")
 
 
@@ -68,6 +73,11 @@ class WeightsFile(Input):
     path: str = Field(description="Below the folder of weights.")
     note_path: str
     note: str = Field(description="What lies beside it, as JSON.")
+
+
+class ProgramFile(Input):
+    scope: str = Field(description="What stands before its key in the columns.")
+    contents: str = Field(description="sha256 over the names and contents of its files.")
 
 
 class ColumnOut(Schema):
@@ -94,7 +104,7 @@ class PartOut(Schema):
     memory: int = Field(description="Bytes that the part may use.")
     inputs: dict[str, Input]
     weights: list[WeightsFile]
-    programs: list[Input] = Field(description="Metric programs, by digest.")
+    programs: list[ProgramFile] = Field(description="Metric programs, by digest.")
 
 
 class Fenced(Schema):
@@ -130,10 +140,10 @@ def _site(request: HttpRequest) -> str:
 def claim(request: HttpRequest, data: Claim, response: HttpResponse) -> Any:
     token: WorkerToken = request.auth
     outside.hear(token, data.worker, data.machine, data.capabilities)
-    queues, now = frozenset(data.queues), time.monotonic()
+    queues, now = frozenset([*data.queues, *(f"sandbox {name}" for name in data.sandboxes)]), time.monotonic()
     until, idle_queues = _idle.get(token.pk, (-1.0, frozenset[str]()))
     is_idle = until > now and queues <= idle_queues
-    part = None if is_idle else outside.claim(token, data.queues, data.worker, data.machine, data.without)
+    part = None if is_idle else outside.claim(token, data.queues, data.worker, data.machine, data.without, data.sandboxes)
     if part is None:
         if not is_idle and not data.without:
             _idle[token.pk] = now + IDLE_SECONDS, queues

@@ -28,8 +28,8 @@ class TokenForm(forms.Form):
         help_text="Of its parts, once fifty of them agreed; before that, all.",
     )
     sees = forms.BooleanField(
-        label="I know that whoever has this token can read the hidden references and all entries of this challenge, and that a result "
-        "that no second worker checked is as good as the worker that brought it"
+        label="I know that whoever has this token can read the hidden references, all entries and metric programs of this challenge, and "
+        "that a result that no second worker checked is as good as the worker that brought it"
     )
 
 

@@ -13,10 +13,13 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from evaluation.models import Evaluation, Part, PartRecord, Score, WorkerToken
-from evaluation.work import worker
+from evaluation.models import Evaluation, EvaluationBatch, MetricProgram, Part, PartRecord, PhaseMetric, Score, WorkerToken
+from evaluation.programs import files
+from evaluation.work import hostile_results, outbound, outside, worker
 from submissions.models import Status, Submission
+from tests.conftest import need
 from tests.nightly.__main__ import SAID
+from tests.support.evaluation import programs
 from tests.support.factories import archive, perturbed, received
 from tests.support.processes import wait_until
 
@@ -160,3 +163,74 @@ def test_workers_that_are_killed_again_and_again_leave_one_set_of_true_scores(ph
     if SAID in os.environ:
         done = PartRecord.objects.count()
         Path(os.environ[SAID]).write_text(f"{kills} kills; {len(entries)} entries, {done} results of parts taken, 0 wrong, none given up")
+
+
+class TestMetricPrograms:
+    """Parts with an organizer's program, which go to workers that can isolate it."""
+
+    @pytest.fixture
+    def column(self, phase, tmp_path) -> PhaseMetric:
+        need("sandbox")
+        row = programs.ready(phase.challenge, tmp_path / "program")
+        made = PhaseMetric.objects.create(phase=phase, slug="own_lengths", key=row.full_key, position=9)
+        EvaluationBatch.start(phase, reference=phase.references.get(), reason="a program")
+        return made
+
+    def test_it_fetches_programs_and_finds_what_the_service_finds(self, phase, column, sent, start, tmp_path):
+        entries = sent(2)
+        _, key = make(phase)
+        code, said = ended(start(key, "--drain"))
+        assert code == 0 and "8 parts done." in said, said
+        contents = MetricProgram.objects.get().contents
+        assert (tmp_path / "kept/programs" / contents / "score.py").exists()
+        assert {record.token_id is None for record in PartRecord.objects.all()} == {False}
+        outside_values = {entry.pk: Score.objects.get(evaluation__submission=entry, slug="own_lengths").values for entry in entries}
+        WorkerToken.objects.all().delete()
+        EvaluationBatch.start(phase, reference=phase.references.get(), reason="again")
+        worker.drain()
+        for entry in entries:
+            own = entry.evaluations.get(batch__state="current").scores.get(slug="own_lengths")
+            assert own.values.tolist() == outside_values[entry.pk].tolist() and not own.failures
+
+    def test_one_without_a_sandbox_gets_none_of_them(self, phase, column, sent):
+        sent()
+        token, _ = make(phase)
+        assert outside.claim(token, ["cpu"], "bare", "there") is None
+        assert not Part.objects.filter(own_only=True).exists() and not Part.objects.filter(lease_token__isnull=False).exists()
+        part = outside.claim(token, ["cpu"], "with", "there", sandboxes=["python"])
+        (described,) = outside.described(part, token, "http://here/")["programs"]
+        assert described["contents"] == MetricProgram.objects.get().contents
+
+    def test_other_files_than_were_named_are_not_run(self, column, tmp_path, monkeypatch):
+        one = outbound.Worker(None, ["cpu"], tmp_path / "there", "w", print)
+        path = tmp_path / "program.zip"
+        path.write_bytes(files.read(programs.written(tmp_path / "other", "def score(p, r, q): return 1")).archive())
+        monkeypatch.setattr(one, "_input", lambda described: path)
+        with pytest.raises(outbound.Missing, match="other files of a metric program than it names"):
+            one._program({"scope": "roofs", "contents": MetricProgram.objects.get().contents}, "wireframe")
+        assert not list((tmp_path / "there/programs").iterdir())
+
+    def test_what_it_says_of_a_program_is_hostile_until_checked(self, phase, column, sent):
+        sent()
+        token, _ = make(phase)
+        part = outside.claim(token, ["cpu"], "w", "there", sandboxes=["python"])
+        columns = [one for one in part.evaluation.batch.metrics if one["slug"] == "own_lengths"]
+        ids = part.evaluation.batch.item_ids[part.start : part.stop]
+
+        def told(**changed) -> dict:
+            one = {"slug": "own_lengths", "item_ids": ids, "values": [1.0] * len(ids), "statuses": ["ok"] * len(ids)}
+            one |= {"parts": [{}] * len(ids), "flags": [[]] * len(ids)} | changed
+            return {"scores": {"own_lengths": one}}
+
+        failed = {"statuses": ["failed"] * len(ids), "flags": [["failed: AssertionError: it's <odd> & long"]] * len(ids)}
+        hostile_results.checked(told(), columns, ids, (), 9.0)
+        hostile_results.checked(told(values=[100.0] * len(ids), **failed), columns, ids, (), 9.0)
+        for changed, said in (
+            ({"values": [-1.0] * len(ids)}, "beyond the metric's bound"),
+            ({"values": [5.0] * len(ids), **failed}, "gets 100"),
+            ({"flags": [["failed: " + "x" * 600]] * len(ids)}, "flags"),
+            ({"flags": [["failed: a\nb"]] * len(ids)}, "flags"),
+            ({"flags": [["said: <b>"]] * len(ids)}, "flags"),
+        ):
+            with pytest.raises(hostile_results.BadResult, match=said):
+                hostile_results.checked(told(**changed), columns, ids, (), 9.0)

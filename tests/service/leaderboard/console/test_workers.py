@@ -31,7 +31,10 @@ def test_a_token_is_made_shown_once_and_audited(desk, at, challenge):
 
 def test_who_makes_one_must_say_that_it_sees_the_reference(desk, at):
     page = desk.get(at("workers/")).content.decode()
-    assert "can read the hidden references and all entries" in page and "no second worker checked is as good as the worker" in page
+    assert (
+        "can read the hidden references, all entries and metric programs" in page
+        and "no second worker checked is as good as the worker" in page
+    )
     response = desk.post(at("workers/"), {name: value for name, value in GIVEN.items() if name != "sees"})
     assert response.status_code == 422 and not WorkerToken.objects.exists()
     assert desk.post(at("workers/"), GIVEN | {"queues": ["other"]}).status_code == 422
