@@ -54,7 +54,7 @@ def main() -> None:
     os.dup2(nothing, 0)
     setup = json.loads(orders.readline())
     limit_self(setup["limits"])
-    landlocked = restrict_files(setup.get("devices", ()))
+    landlocked = restrict_files(("/",), ("/tmp", "/dev/shm", f"{WORK}/output"), ("/dev/null", *setup.get("devices", ())))  # noqa: S108
     if setup["run"] == "python":
         serve(setup, orders, channel, landlocked)
     else:
@@ -89,9 +89,9 @@ def limit_self(limits: dict) -> None:
         resource.setrlimit(what, (most, most))
 
 
-def restrict_files(devices: Any) -> int:
-    """Landlock, where the kernel has it: everything may be read, nothing but /tmp, /dev/shm, the output and `devices` written, no TCP, no
-    abstract sockets and signals to others. Return the version of the kernel's interface, 0 where there is none."""
+def restrict_files(readable: Any, writable: Any, devices: Any) -> int:
+    """Landlock, where the kernel has it: files below `readable` may be read and run, those below `writable` and `devices` written too, no
+    others; no TCP, no abstract sockets and signals to others. Return the version of the kernel's interface, 0 where there is none."""
     libc = ctypes.CDLL(None, use_errno=True)
     version = libc.syscall(CREATE_RULESET, None, 0, 1)
     if version < 1:
@@ -103,13 +103,9 @@ def restrict_files(devices: Any) -> int:
     ruleset = libc.syscall(CREATE_RULESET, attributes, len(attributes), 0)
     if ruleset < 0:
         return 0
-    for path, allowed in (
-        ("/", LANDLOCK_READ),
-        ("/tmp", handled & ~(1 << 6 | 1 << 11)),  # no devices  # noqa: S108
-        ("/dev/shm", handled & ~(1 << 6 | 1 << 11)),  # noqa: S108
-        (f"{WORK}/output", handled & ~(1 << 6 | 1 << 11)),
-        *((device, LANDLOCK_WRITE_FILE | 1 << 2) for device in ("/dev/null", *devices)),
-    ):
+    whole = handled & ~(1 << 6 | 1 << 11)  # no devices are made
+    rules = [(path, LANDLOCK_READ) for path in readable] + [(path, whole) for path in writable]
+    for path, allowed in [*rules, *((path, LANDLOCK_WRITE_FILE | 1 << 2) for path in devices)]:
         with contextlib.suppress(FileNotFoundError):
             place = os.open(path, os.O_PATH)
             libc.syscall(ADD_RULE, ruleset, 1, struct.pack("=Qi", allowed & handled, place), 0)

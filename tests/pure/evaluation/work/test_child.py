@@ -1,6 +1,7 @@
 """How a job's memory is bounded, with and without a graphics card."""
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 from evaluation.networks import cards
 from evaluation.work import child
 from tests import ROOT
+from tests.conftest import need
 
 
 @pytest.mark.parametrize("kind", list(child.JOBS))
@@ -99,3 +101,52 @@ def test_networks_load_before_the_first_job_that_needs_them_and_take_no_memory_f
     before, first, second, after = (one["room"] for one in found)
     assert abs(after - before) < 64 << 20, "as much as if no network had been loaded"
     assert before - first > 256 << 20 and abs(second - first) < 64 << 20, "what networks run on counts among what they need"
+
+
+TRIES = """
+import json, os, socket, sys
+from pathlib import Path
+folder, other, parent = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+from evaluation.work import child
+child.confine(folder)
+tries = {
+    "its own file": lambda: (folder / "own").write_text("x"),
+    "the code": lambda: __import__("evaluation.metrics.wireframe.corners"),
+    "another's file": lambda: open(other).read(),
+    "a folder of others": lambda: os.listdir(os.path.dirname(other)),
+    "a file beside": lambda: open(other + ".new", "w"),
+    "the environment of its parent": lambda: open(f"/proc/{parent}/environ").read(),
+    "memory of its parent": lambda: open(f"/proc/{parent}/mem", "rb").read(1),
+    "a socket": lambda: socket.socket(),
+    "a local socket": lambda: socket.socket(socket.AF_UNIX),
+    "a signal": lambda: os.kill(parent, 0),
+    "a link to it": lambda: (os.symlink(other, folder / "link"), open(folder / "link").read()),
+    "a file as another's": lambda: os.rename(folder / "own", other),
+    "a pipe": lambda: os.mkfifo(other + ".pipe"),
+    "removed": lambda: os.unlink(other),
+    "a mount": lambda: os.system("mount -t tmpfs none " + str(folder)) and 1 / 0,
+    "other namespaces": lambda: __import__("ctypes").CDLL(None).unshare(0x10000000) and 1 / 0,
+}
+done = []
+for name, act in tries.items():
+    try:
+        act()
+        done.append(name)
+    except (OSError, ImportError, ZeroDivisionError):
+        pass
+print(json.dumps(done))
+"""
+
+
+def test_what_reads_uploads_reaches_its_folder_and_the_code_and_nothing_else(tmp_path):
+    need("sandbox")
+    (tmp_path / "job").mkdir()
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others/secret").write_text("secret")
+    arguments = [str(tmp_path / "job"), str(tmp_path / "others/secret"), str(os.getpid())]
+    said = subprocess.run(
+        [sys.executable, "-c", TRIES, *arguments], capture_output=True, text=True, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}
+    )
+    assert json.loads(said.stdout) == ["its own file", "the code"], said.stderr
+    assert (tmp_path / "others/secret").read_text() == "secret"
+    assert sorted(path.name for path in (tmp_path / "others").iterdir()) == ["secret"]
