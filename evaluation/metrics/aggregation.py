@@ -110,34 +110,33 @@ def mean_interval(values: np.ndarray, bounds: tuple[float | None, float | None] 
     There is none for fewer than six groups or where all are equal. Source: Hall, J. R. Stat. Soc. B 54, 1992 (cubic
     transformation); the cap is ours, because uncapped it gains little and is at times far wider.
     """
-    values = np.asarray(values, dtype=np.float64)
-    found = [np.empty(len(values)) for _ in range(3)] + [np.empty(len(values), dtype=np.int64)]
-    step = max(1, BLOCK_CELLS // max(1, values.shape[1]))
-    for start in range(0, len(values), step):
-        for whole, part in zip(found, _intervals(values[start : start + step], bounds), strict=True):
-            whole[start : start + step] = part
-    return Intervals(*found)
-
-
-def _intervals(x: np.ndarray, bounds: tuple[float | None, float | None]) -> tuple[np.ndarray, ...]:
     from scipy.special import stdtrit
 
-    known = ~np.isnan(x)
-    n = known.sum(axis=1)
-    filled = np.where(known, x, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.where(n > 0, filled.sum(axis=1) / n, np.nan)
-        apart = np.where(known, x - mean[:, None], 0.0)
-        second = (apart * apart).sum(axis=1) / n
-        third = (apart * apart * apart).sum(axis=1) / n
-        spread = np.sqrt(second)
-        enough = (n >= LEAST) & (spread > ALIKE * np.maximum(1.0, np.abs(mean)))
-        se = np.where(enough, np.sqrt(second / (n - 1)), np.nan)
-        skew = third / spread**3 / np.sqrt(n)
-        t = stdtrit(np.maximum(1, n - 1), 0.975)
-        low = mean - se * np.minimum(_hall(t, skew), 2 * t)
-        high = mean - se * np.maximum(_hall(-t, skew), -2 * t)
-    return mean, np.clip(low, bounds[0], bounds[1]), np.clip(high, bounds[0], bounds[1]), n
+    values = np.asarray(values, dtype=np.float64)
+    n_rows = len(values)
+    found = Intervals(np.empty(n_rows), np.empty(n_rows), np.empty(n_rows), np.empty(n_rows, dtype=np.int64))
+    step = max(1, BLOCK_CELLS // max(1, values.shape[1]))
+    for start in range(0, n_rows, step):
+        rows = slice(start, start + step)
+        x = values[rows]
+        known = ~np.isnan(x)
+        n = known.sum(axis=1)
+        filled = np.where(known, x, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.where(n > 0, filled.sum(axis=1) / n, np.nan)
+            apart = np.where(known, x - mean[:, None], 0.0)
+            second = (apart * apart).sum(axis=1) / n
+            third = (apart * apart * apart).sum(axis=1) / n
+            spread = np.sqrt(second)
+            enough = (n >= LEAST) & (spread > ALIKE * np.maximum(1.0, np.abs(mean)))
+            se = np.where(enough, np.sqrt(second / (n - 1)), np.nan)
+            skew = third / spread**3 / np.sqrt(n)
+            t = stdtrit(np.maximum(1, n - 1), 0.975)
+            low = mean - se * np.minimum(_hall(t, skew), 2 * t)
+            high = mean - se * np.maximum(_hall(-t, skew), -2 * t)
+        found.value[rows], found.n[rows] = mean, n
+        found.low[rows], found.high[rows] = np.clip(low, bounds[0], bounds[1]), np.clip(high, bounds[0], bounds[1])
+    return found
 
 
 def _hall(z: np.ndarray, skew: np.ndarray) -> np.ndarray:
@@ -172,7 +171,8 @@ def summarise(
     means = group_means(values, groups)
     present = [value for value in values if value is not None]
     single = len(means) == 1 and spec.level == "item"
-    units = _units(spec, present, means)
+    # What is averaged: the groups, the items of the one group there is, or the set as one.
+    units = present[:1] if spec.level == "set" else present if single else [mean for mean in means.values() if mean is not None]
     counts = Counter(str(status) for status in statuses)
     found = Summary(
         value=None,
@@ -206,12 +206,3 @@ def summarise(
         maximum=max(units),
         sd=float(np.std(units, ddof=1)) if len(units) > 1 else None,
     )
-
-
-def _units(spec: MetricSpec, present: Sequence[float], means: Mapping[str, float | None]) -> list[float]:
-    """The units that are averaged: the groups, the items of the one group there is, or the set as one."""
-    if spec.level == "set":
-        return list(present[:1])
-    if spec.level == "item" and len(means) == 1:
-        return list(present)
-    return [mean for mean in means.values() if mean is not None]

@@ -221,7 +221,20 @@ def _checked(spec: MetricSpec, param: Param, value: Any) -> Any:
     """`value` typed as `param` asks; ParamError in one sentence otherwise."""
     if value is None and param.default is None:
         return None
-    typed, wanted = _typed(param, value)
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    typed: Any = None
+    if param.kind == "choice":
+        wanted = f"one of {', '.join(param.options)}"
+        typed = value if isinstance(value, str) and param.allows(value) else None
+    elif param.kind == "bool":
+        wanted = "true or false"
+        typed = value if isinstance(value, bool) else None
+    elif param.kind == "int":
+        wanted = "a whole number"
+        typed = int(value) if number and (isinstance(value, int) or value.is_integer()) else None
+    else:
+        wanted = "a finite number"
+        typed = float(value) if number and abs(value) <= 1e300 and math.isfinite(value) else None
     if typed is None:
         raise ParamError(f"{spec.key}.{param.name} must be {wanted}, got {value!r}.")
     if param.kind in ("int", "float"):
@@ -236,18 +249,3 @@ def _checked(spec: MetricSpec, param: Param, value: Any) -> Any:
             if not holds:
                 raise ParamError(f"{spec.key}.{param.name} must be {sentence}, got {value!r}.")
     return typed
-
-
-def _typed(param: Param, value: Any) -> tuple[Any, str]:
-    """(`value` in the parameter's type or None, what was wanted)."""
-    if param.kind == "choice":
-        return (value if isinstance(value, str) and param.allows(value) else None), f"one of {', '.join(param.options)}"
-    if param.kind == "bool":
-        return (value if isinstance(value, bool) else None), "true or false"
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if param.kind == "int":
-        whole = number and (isinstance(value, int) or value.is_integer())
-        return (int(value) if whole else None), "a whole number"
-    if not number or abs(value) > 1e300 or not math.isfinite(value):
-        return None, "a finite number"
-    return float(value), "a finite number"

@@ -109,7 +109,7 @@ def score_items(
     reference item already, and gains what is not; see `evaluation.metrics.prepared`. `groups` names the group of each item, for
     programs that see a group at once; without it each is in that of its name.
     """
-    columns = [_column(request) for request in requests]
+    columns = [_Column(one.slug, registry.get(one.key), registry.resolve_params(one.key, one.params)) for one in requests]
     if len({column.slug for column in columns}) != len(columns):
         raise ValueError("two requests share a slug; every column needs its own")
     ids = tuple(references) if item_ids is None else tuple(item_ids)
@@ -117,10 +117,17 @@ def score_items(
     programs = [column for column in columns if column.spec.is_program]
     ours = [column for column in columns if not column.spec.is_program]
     for done, item_id in enumerate(ids, start=1):
-        known = prepared.get(item_id) if prepared else None
-        results = _score_item(predictions.get(item_id), references[item_id], ours, unit_scale, clock, known)
-        for column, result in zip(ours, results, strict=True):
-            rows[column.slug].append(result)
+        prediction, known = predictions.get(item_id), prepared.get(item_id) if prepared else None
+        pairs: dict[str, Any] = {}
+        mark = time.perf_counter()
+        for column in ours:
+            family = column.spec.family
+            if family not in pairs:
+                pairs[family] = KINDS[family].pair_type.of(prediction, references[item_id], unit_scale, prepared=known)
+            rows[column.slug].append(_score(column, pairs[family], prediction is None))
+            if clock is not None:
+                mark, before = time.perf_counter(), mark
+                clock[column.slug] = clock.get(column.slug, 0.0) + mark - before
         if progress is not None and not programs:
             progress(done, len(ids))
     for n, column in enumerate(programs):
@@ -149,14 +156,24 @@ def finish(
     """
     finished = {}
     for request in requests:
-        scores = _joined(request.slug, [part[request.slug] for part in slices if request.slug in part], item_ids)
+        # The slices together hold each item once.
+        rows: dict[str, tuple[Any, ...]] = {}
+        for part in (part[request.slug] for part in slices if request.slug in part):
+            columns = (part.values, part.statuses, part.parts, part.flags, part.partials or (None,) * len(part.item_ids))
+            for item_id, *row in zip(part.item_ids, *columns, strict=True):
+                if item_id in rows:
+                    raise ValueError(f"item {item_id!r} of {request.slug!r} is in two slices")
+                rows[item_id] = tuple(row)
+        if set(rows) != set(item_ids):
+            odd = min(set(rows) ^ set(item_ids))
+            raise ValueError(f"the slices of {request.slug!r} do not cover the items exactly: see {odd!r}")
+        values, statuses, parts, flags, partials = zip(*(rows[item_id] for item_id in item_ids), strict=True)
+        kept = partials if any(partial is not None for partial in partials) else ()
+        scores = SampleScores(request.slug, tuple(item_ids), values, statuses, parts, flags, kept)
         spec = registry.get(request.key)
         if spec.level != "item":
             scores = _finished(spec, registry.resolve_params(request.key, request.params), scores, groups)
-        finished[request.slug] = (
-            scores,
-            summarise(spec, scores.values, scores.statuses, scores.parts, groups),
-        )
+        finished[request.slug] = (scores, summarise(spec, scores.values, scores.statuses, scores.parts, groups))
     return finished
 
 
@@ -164,33 +181,6 @@ def themselves(references: Mapping[str, Any], requests: Sequence[MetricRequest])
     """The best entry there can be for metrics of one family: each reference item as the prediction of itself."""
     pair_type = KINDS[registry.get(requests[0].key).family].pair_type
     return {name: pair_type.itself(item) for name, item in references.items()}
-
-
-def _column(request: MetricRequest) -> _Column:
-    spec = registry.get(request.key)
-    params = registry.resolve_params(request.key, request.params)
-    return _Column(request.slug, spec, params)
-
-
-def _score_item(
-    prediction: Any,
-    reference: Any,
-    columns: Sequence[_Column],
-    unit_scale: float,
-    clock: dict[str, float] | None,
-    prepared: MutableMapping[str, Arrays] | None,
-) -> list[MetricResult]:
-    pairs: dict[str, Any] = {}
-    results, mark = [], time.perf_counter()
-    for column in columns:
-        family = column.spec.family
-        if family not in pairs:
-            pairs[family] = KINDS[family].pair_type.of(prediction, reference, unit_scale, prepared=prepared)
-        results.append(_score(column, pairs[family], prediction is None))
-        if clock is not None:
-            mark, before = time.perf_counter(), mark
-            clock[column.slug] = clock.get(column.slug, 0.0) + mark - before
-    return results
 
 
 def _program_results(
@@ -300,30 +290,10 @@ def _finished(spec: MetricSpec, params: Mapping[str, Any], scores: SampleScores,
         results = spec.finish([items[place] for place in places], params)
         if len(results) != len(places) or len({result.value for result in results}) > 1:
             raise ValueError(f"{spec.key} must be finished with one and the same value for each item of a group")
-        done |= {place: _settled(spec, items[place].result, result) for place, result in zip(places, results, strict=True)}
+        for place, result in zip(places, results, strict=True):
+            # An item that was missing still is.
+            before = items[place].result.status
+            status = before if before in (Status.MISSING_PRED, Status.SIZE_MISMATCH) else result.status
+            capped = _capped(spec, result, None if spec.worst == "null" else float(spec.worst))
+            done[place] = replace(capped, status=status, partial=None)
     return _scores(scores.slug, scores.item_ids, [done[place] for place in range(len(items))])
-
-
-def _settled(spec: MetricSpec, item: MetricResult, result: MetricResult) -> MetricResult:
-    """A finished result of an item: capped, without the partial, and still missing where the item was."""
-    gone = item.status in (Status.MISSING_PRED, Status.SIZE_MISMATCH)
-    capped = _capped(spec, result, None if spec.worst == "null" else float(spec.worst))
-    return replace(capped, status=item.status if gone else result.status, partial=None)
-
-
-def _joined(slug: str, slices: Sequence[SampleScores], item_ids: Sequence[str]) -> SampleScores:
-    """One SampleScores over `item_ids` from slices that together hold each of them once."""
-    rows: dict[str, tuple[Any, ...]] = {}
-    for part in slices:
-        partials = part.partials or (None,) * len(part.item_ids)
-        columns = zip(part.item_ids, part.values, part.statuses, part.parts, part.flags, partials, strict=True)
-        for item_id, *row in columns:
-            if item_id in rows:
-                raise ValueError(f"item {item_id!r} of {slug!r} is in two slices")
-            rows[item_id] = tuple(row)
-    if set(rows) != set(item_ids):
-        odd = min(set(rows) ^ set(item_ids))
-        raise ValueError(f"the slices of {slug!r} do not cover the items exactly: see {odd!r}")
-    values, statuses, parts, flags, partials = zip(*(rows[item_id] for item_id in item_ids), strict=True)
-    kept = partials if any(partial is not None for partial in partials) else ()
-    return SampleScores(slug, tuple(item_ids), values, statuses, parts, flags, kept)

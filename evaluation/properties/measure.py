@@ -53,20 +53,19 @@ class _Column:
         value = result.value
         if value is None or not self.spec.higher_is_better:
             return value
-        best = self.spec.bounds[1] if self.spec.bounds[1] is not None else self._best(pair)
-        return best - value
+        if self.spec.bounds[1] is not None:
+            return self.spec.bounds[1] - value
 
-    def _best(self, pair: Any) -> float:
-        """The value of the reference as a prediction of itself."""
+        def of_itself() -> tuple[np.ndarray]:
+            """The value of the reference as a prediction of itself."""
+            reference = pair.given[1]
+            perfect = type(pair).of(type(pair).itself(reference), reference, pair.unit_scale)
+            own = self.spec.function(perfect, **self.params).value
+            return (np.array([math.nan if own is None else own]),)
+
         key = f"{self.spec.key} of the reference itself {sorted(self.params.items())}"
-        (found,) = pair.reference_once(key, lambda: (np.array([self._value(pair)]),))
-        return float(found[0])
-
-    def _value(self, pair: Any) -> float:
-        reference = pair.given[1]
-        perfect = type(pair).of(type(pair).itself(reference), reference, pair.unit_scale)
-        value = self.spec.function(perfect, **self.params).value
-        return math.nan if value is None else value
+        (best,) = pair.reference_once(key, of_itself)
+        return float(best[0]) - value
 
 
 def run(
@@ -102,10 +101,25 @@ def run_all(
     families = {registry.get(key).family for key, _, _ in metrics}
     if len(families) > 1:
         raise ValueError(f"metrics of one family at a time, not of {' and '.join(sorted(families))}")
+    kept: list[Kept] = []
+    if kept_in is not None:
+        models = digest_of(items)
+        kept = [Kept(kept_in, key, registry.fingerprint(key, params, weights), models) for key, params, weights in metrics]
+    known: dict[str, dict[int, Outcome]] = {}
+    for item_id in items:
+        stored = [store.get(item_id) for store in kept]
+        known[item_id] = {n: outcome for n, outcome in enumerate(stored) if outcome is not None}
+    todo = [(item_id, tuple(n for n in range(len(metrics)) if n not in row)) for item_id, row in known.items()]
+    measured = _measured(metrics, items, [(item_id, wanted) for item_id, wanted in todo if wanted], jobs)
     found: list[list[Outcome]] = [[] for _ in metrics]
-    for done, outcomes in enumerate(_all_outcomes(metrics, items, jobs, _kept(metrics, items, kept_in)), start=1):
-        for rows, outcome in zip(found, outcomes, strict=True):
-            rows.append(outcome)
+    for done, (item_id, wanted) in enumerate(todo, start=1):
+        for n, outcome in zip(wanted, next(measured) if wanted else (), strict=True):
+            known[item_id][n] = outcome
+            if kept:
+                kept[n].add(item_id, outcome)
+        row = known.pop(item_id)
+        for n, rows in enumerate(found):
+            rows.append(row[n])
         if progress is not None:
             progress(done, len(items))
     return [tabulated(metric, dataset, rows, milliseconds(metric, items)) for metric, rows in zip(metrics, found, strict=True)]
@@ -208,31 +222,6 @@ def milliseconds(metric: Metric, items: Mapping[str, Any]) -> float:
             taken = time.process_time() - start
         times.append(taken)
     return 1000 * statistics.median(times) if times else 0.0
-
-
-def _kept(metrics: Sequence[Metric], items: Mapping[str, Any], folder: Path | None) -> list[Kept] | None:
-    """The files of each metric's outcomes; None without a folder."""
-    if folder is None:
-        return None
-    models = digest_of(items)
-    return [Kept(folder, key, registry.fingerprint(key, params, weights), models) for key, params, weights in metrics]
-
-
-def _all_outcomes(metrics: Sequence[Metric], items: Mapping[str, Any], jobs: int, kept: list[Kept] | None) -> Iterator[list[Outcome]]:
-    """The outcomes of every item, in order; those that `kept` has are not measured again, and it gains the others."""
-    known: dict[str, dict[int, Outcome]] = {}
-    for item_id in items:
-        stored = [store.get(item_id) for store in kept or ()]
-        known[item_id] = {n: outcome for n, outcome in enumerate(stored) if outcome is not None}
-    todo = [(item_id, tuple(n for n in range(len(metrics)) if n not in row)) for item_id, row in known.items()]
-    measured = _measured(metrics, items, [(item_id, wanted) for item_id, wanted in todo if wanted], jobs)
-    for item_id, wanted in todo:
-        for n, outcome in zip(wanted, next(measured) if wanted else (), strict=True):
-            known[item_id][n] = outcome
-            if kept:
-                kept[n].add(item_id, outcome)
-        row = known.pop(item_id)
-        yield [row[n] for n in range(len(metrics))]
 
 
 def _measured(

@@ -23,7 +23,12 @@ SHIFT = 0.1
 
 def prepared(items: Mapping[str, Mesh]) -> dict[str, Mesh]:
     """Welded copies of all meshes, each in the middle of its own coordinates."""
-    return {item_id: _centred(mesh) for item_id, mesh in items.items()}
+    ready = {}
+    for item_id, mesh in items.items():
+        whole = welded(mesh)
+        middle = (whole.vertices.min(axis=0) + whole.vertices.max(axis=0)) / 2 if len(whole.vertices) else np.zeros(3)
+        ready[item_id] = Mesh(whole.vertices - middle, whole.faces)
+    return ready
 
 
 def size(mesh: Mesh) -> float:
@@ -40,40 +45,26 @@ def noisy_copy(item_id: str, x: Mesh) -> Mesh:
 def all_trials(item_id: str, items: Mapping[str, Mesh]) -> list[Trial]:
     """The trials of one of the prepared `items`."""
     x = items[item_id]
-    return [*_monotone(item_id, x), trials.identity(x), *_symmetry(item_id, x), *_triangles(item_id, x, items)]
-
-
-def _monotone(item_id: str, x: Mesh) -> list[Trial]:
-    """Each step damages the original anew with the same random numbers, so that the damage itself only grows."""
+    # Each step damages the original anew with the same random numbers, so that the damage itself only grows.
     noise = [add_noise(x, sigma, trials.generator(item_id, "mono_noise")) for sigma in GROWING_NOISE]
     holes = [punch_holes(x, share, trials.generator(item_id, "mono_holes")) for share in GROWING_HOLES]
     smoothed = [smooth(x, passes) for passes in GROWING_PASSES]
-    return [
-        trials.sequence("mono_noise", x, noise),
-        trials.sequence("mono_holes", x, holes),
-        trials.sequence("mono_smoothing", x, smoothed),
-    ]
 
-
-def _symmetry(item_id: str, x: Mesh) -> list[Trial]:
     noisy = noisy_copy(item_id, x)
     shift = SHIFT * size(x) * trials.directions(trials.generator(item_id, "symmetry_shift"), 1)
-    return [trials.symmetry("0mean", noisy, x), trials.symmetry("shift", Mesh(noisy.vertices + shift, x.faces), x)]
 
-
-def _triangles(item_id: str, x: Mesh, items: Mapping[str, Mesh]) -> list[Trial]:
-    """The least damaged model is the reference of each pair."""
+    # The least damaged model is the reference of each pair of a triangle.
     other = trials.others(item_id, items, trials.generator(item_id, "triangle_rand_other"))
     rng = trials.generator(item_id, "triangle_add_noise")
     once = Mesh(x.vertices + rng.normal(0.0, NOISE * size(x), x.vertices.shape), x.faces)
     twice = Mesh(once.vertices + rng.normal(0.0, NOISE * size(x), x.vertices.shape), x.faces)
     return [
+        trials.sequence("mono_noise", x, noise),
+        trials.sequence("mono_holes", x, holes),
+        trials.sequence("mono_smoothing", x, smoothed),
+        trials.identity(x),
+        trials.symmetry("0mean", noisy, x),
+        trials.symmetry("shift", Mesh(noisy.vertices + shift, x.faces), x),
         trials.triangle("rand_other", x, *other) if other else trials.skipped(Question.TRIANGLE, "triangle_rand_other"),
         trials.triangle("add_noise", twice, once, x),
     ]
-
-
-def _centred(mesh: Mesh) -> Mesh:
-    mesh = welded(mesh)
-    middle = (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0)) / 2 if len(mesh.vertices) else np.zeros(3)
-    return Mesh(mesh.vertices - middle, mesh.faces)

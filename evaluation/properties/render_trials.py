@@ -70,7 +70,16 @@ class Pair:
 
 def models(count: int) -> dict[str, Model]:
     """The first views of so many rooms, by id."""
-    return {f"room_{n:03d}": _model(f"properties:{n}") for n in range(count)}
+    y, x = np.mgrid[0:HEIGHT, 0:WIDTH]
+    mask = ((x + 0.5) / WIDTH - 0.5) ** 2 + ((y + 0.5) / HEIGHT - 0.5) ** 2 < 0.16
+    found = {}
+    for n in range(count):
+        room = rooms.room(f"properties:{n}")
+        first, *more = (rooms.view(room, number, WIDTH, HEIGHT) for number in range(1 + MORE_CLEAN))
+        boxes = np.array([[box.x1, box.y1, box.x2, box.y2] for box in first.boxes], dtype=np.float64).reshape(-1, 4)
+        classes = np.array([objects.KINDS.index(box.kind) for box in first.boxes], dtype=np.int64)
+        found[f"room_{n:03d}"] = Model(first.image, np.stack([view.image for view in more]), mask, boxes, classes)
+    return found
 
 
 def prepared(items: Mapping[str, Model]) -> dict[str, Model]:
@@ -93,11 +102,7 @@ def noisy_copy(item_id: str, x: Model) -> Model:
 def all_trials(item_id: str, items: Mapping[str, Model]) -> list[Trial]:
     """The trials of one of the `items`."""
     x = items[item_id]
-    return [*_monotone(item_id, x), trials.identity(x), *_symmetry(item_id, x), *_triangles(item_id, x, items)]
-
-
-def _monotone(item_id: str, x: Model) -> list[Trial]:
-    """Each step damages the original anew with the same random numbers, so that the damage itself only grows."""
+    # Each step damages the original anew with the same random numbers, so that the damage itself only grows.
     noise = trials.generator(item_id, "mono_image_noise").normal(size=x.image.shape)
     damaged = {
         "mono_image_noise": [pictures.noisy(x.image, noise, levels) for levels in GROWING_NOISE],
@@ -106,36 +111,20 @@ def _monotone(item_id: str, x: Model) -> list[Trial]:
         "mono_floaters": [pictures.with_floaters(x.image, trials.generator(item_id, "mono_floaters"), count) for count in GROWING_FLOATERS],
         "mono_colour": [pictures.tinted(x.image, levels) for levels in GROWING_TINT],
     }
-    return [trials.sequence(test, x, [x.with_image(image) for image in images]) for test, images in damaged.items()]
 
-
-def _symmetry(item_id: str, x: Model) -> list[Trial]:
     noisy = noisy_copy(item_id, x)
     by = round(SHIFT * float(np.hypot(*x.image.shape[:2])) / 2**0.5)
-    return [trials.symmetry("0mean", noisy, x), trials.symmetry("shift", x.with_image(pictures.moved(noisy.image, by, by)), x)]
 
-
-def _triangles(item_id: str, x: Model, items: Mapping[str, Model]) -> list[Trial]:
-    """The least damaged model is the reference of each pair."""
+    # The least damaged model is the reference of each pair of a triangle.
     other = trials.others(item_id, items, trials.generator(item_id, "triangle_rand_other"))
     rng = trials.generator(item_id, "triangle_add_noise")
     once = x.with_image(pictures.noisy(x.image, rng.normal(size=x.image.shape), NOISE))
     twice = x.with_image(pictures.noisy(once.image, rng.normal(size=x.image.shape), NOISE))
     return [
+        *(trials.sequence(test, x, [x.with_image(image) for image in images]) for test, images in damaged.items()),
+        trials.identity(x),
+        trials.symmetry("0mean", noisy, x),
+        trials.symmetry("shift", x.with_image(pictures.moved(noisy.image, by, by)), x),
         trials.triangle("rand_other", x, *other) if other else trials.skipped(Question.TRIANGLE, "triangle_rand_other"),
         trials.triangle("add_noise", twice, once, x),
     ]
-
-
-def _model(seed: str) -> Model:
-    room = rooms.room(seed)
-    first, *more = (rooms.view(room, n, WIDTH, HEIGHT) for n in range(1 + MORE_CLEAN))
-    y, x = np.mgrid[0:HEIGHT, 0:WIDTH]
-    mask = ((x + 0.5) / WIDTH - 0.5) ** 2 + ((y + 0.5) / HEIGHT - 0.5) ** 2 < 0.16
-    return Model(
-        first.image,
-        np.stack([view.image for view in more]),
-        mask,
-        np.array([[box.x1, box.y1, box.x2, box.y2] for box in first.boxes], dtype=np.float64).reshape(-1, 4),
-        np.array([objects.KINDS.index(box.kind) for box in first.boxes], dtype=np.int64),
-    )

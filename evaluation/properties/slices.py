@@ -14,7 +14,6 @@ from evaluation.metrics import registry
 from evaluation.properties import datasets, measure, suite
 from evaluation.properties.outcomes import Plain, held, plain
 from evaluation.properties.suite import Dataset, Table
-from evaluation.properties.trials import Trial
 
 
 @dataclass
@@ -51,7 +50,7 @@ def advance(metric: measure.Metric, items: Mapping[str, Any], progress: Progress
     deadline = time.monotonic() + seconds
     column = measure.column_of(metric)
     family = column.spec.family
-    procedures = measure.procedures_of(family)
+    procedures, pair_type = measure.procedures_of(family), measure.pair_type_of(family)
     tests = {test.id for test in suite.tests_of(family)}
     ready = procedures.prepared(items)
     found = Progress([dict(outcome) for outcome in progress.outcomes], list(progress.pending))
@@ -67,26 +66,19 @@ def advance(metric: measure.Metric, items: Mapping[str, Any], progress: Progress
         for trial in trials:
             if set(trial.tests) <= outcome.keys():
                 continue
-            if not _measured(column, trial, found.pending, size, shared, deadline):
+            while not measure.is_decided(trial, column.spec, found.pending, size):
+                prediction, reference = trial.pairs[len(found.pending)]
+                pair = pair_type.of(prediction, reference, 1.0, shared.setdefault(id(reference), {}))
+                found.pending.append(column.distance(pair))
+                if time.monotonic() >= deadline:
+                    break
+            if not measure.is_decided(trial, column.spec, found.pending, size):
                 return found
             outcome |= plain(measure.judged(trial, column.spec, found.pending, size))
             found.pending = []
             if time.monotonic() >= deadline:
                 return found
     return found
-
-
-def _measured(
-    column: Any, trial: Trial, distances: list[float | None], size: float, shared: dict[int, dict[str, Any]], deadline: float
-) -> bool:
-    """Add the distances of the trial's next pairs, until `deadline`; whether its tests are decided."""
-    pair_type = measure.pair_type_of(column.spec.family)
-    while not measure.is_decided(trial, column.spec, distances, size):
-        prediction, reference = trial.pairs[len(distances)]
-        distances.append(column.distance(pair_type.of(prediction, reference, 1.0, shared.setdefault(id(reference), {}))))
-        if time.monotonic() >= deadline:
-            return measure.is_decided(trial, column.spec, distances, size)
-    return True
 
 
 def is_complete(family: str, outcomes: Sequence[Plain], n: int) -> bool:

@@ -6,7 +6,6 @@ import argparse
 import json
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from evaluation.kinds import KINDS
@@ -44,7 +43,13 @@ def run(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> str
     finally:
         bar.close()
     if options.tables:
-        _keep(tables, options.tables)
+        try:
+            options.tables.mkdir(parents=True, exist_ok=True)
+            for table in tables:
+                path = options.tables / f"{table.key}.{table.dataset.key}.json"
+                path.write_text(json.dumps(table.to_dict(), indent=1, allow_nan=False) + "\n")
+        except OSError as error:
+            raise CannotScore(f"The tables cannot be written to {options.tables}: {error.strerror or error}.") from error
     if options.json:
         return json.dumps([{"slug": c.slug, **t.to_dict()} for c, t in zip(columns, tables, strict=True)], indent=1, allow_nan=False)
     return as_text([column.slug for column in columns], tables)
@@ -55,35 +60,25 @@ def as_text(slugs: Sequence[str], tables: Sequence[Table]) -> str:
     tests = [test for test in suite.TESTS if test.id in tables[0].tests]
     rows = [("metric", *(str(n) for n in range(1, len(tests) + 1)), "passed")]
     rows += [
-        (slug, *(_cell(table, test.id) for test in tests), f"{table.passed} of {table.of}")
+        (slug, *("-" if (rate := table.tests[test.id].rate) is None else f"{rate:.2f}" for test in tests), f"{table.passed} of {table.of}")
         for slug, table in zip(slugs, tables, strict=True)
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [f"{row[0]:<{widths[0]}} " + " ".join(f"{c:>{w}}" for c, w in zip(row[1:], widths[1:], strict=True)) for row in rows]
     legend = [f"{n:>3}  {test.title}: {test.doc}" for n, test in enumerate(tests, start=1)]
-    legend += ["", _rules(slugs, tables)]
-    skipped = max((rate.skipped for rate in tables[0].tests.values()), default=0)
-    data = tables[0].dataset
-    head = f"Share of {data.n} models for which each test holds ({data.title}); {suite.PASS:.2f} passes, - does not apply."
-    if skipped:
-        head += f" Up to {skipped} models were too small for some tests."
-    return "\n".join([head, "", *lines, "", *legend])
-
-
-def _rules(slugs: Sequence[str], tables: Sequence[Table]) -> str:
-    """The rule of the monotonic tests that each metric is held to, of the two."""
     rules = {"must grow at every step (strict rule)": True, "must not fall at any step (weak rule)": False}
     told = []
     for words, strict in rules.items():
         of_rule = [slug for slug, table in zip(slugs, tables, strict=True) if suite.strict(registry.get(table.key)) == strict]
         if of_rule:
             told.append(f"{words} for {', '.join(of_rule)}")
-    return f"In the monotonic tests the distance to the original {'; it '.join(told)}."
-
-
-def _cell(table: Table, test: str) -> str:
-    rate = table.tests[test].rate
-    return "-" if rate is None else f"{rate:.2f}"
+    legend += ["", f"In the monotonic tests the distance to the original {'; it '.join(told)}."]
+    skipped = max((rate.skipped for rate in tables[0].tests.values()), default=0)
+    data = tables[0].dataset
+    head = f"Share of {data.n} models for which each test holds ({data.title}); {suite.PASS:.2f} passes, - does not apply."
+    if skipped:
+        head += f" Up to {skipped} models were too small for some tests."
+    return "\n".join([head, "", *lines, "", *legend])
 
 
 def _models(options: argparse.Namespace) -> tuple[str, dict[str, Any], Dataset]:
@@ -110,14 +105,3 @@ def _models(options: argparse.Namespace) -> tuple[str, dict[str, Any], Dataset]:
     name = path.resolve().stem
     key = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or kind.plural
     return kind.key, items, Dataset(f"{key}_{len(items)}", options.title or name, len(items), made_up=False)
-
-
-def _keep(tables: Sequence[Table], folder: Path) -> None:
-    """A file per table, by metric and dataset: the form in which tables ship."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for table in tables:
-            path = folder / f"{table.key}.{table.dataset.key}.json"
-            path.write_text(json.dumps(table.to_dict(), indent=1, allow_nan=False) + "\n")
-    except OSError as error:
-        raise CannotScore(f"The tables cannot be written to {folder}: {error.strerror or error}.") from error

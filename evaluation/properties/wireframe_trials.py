@@ -31,7 +31,12 @@ FAR = 0.5
 
 def prepared(items: Mapping[str, Wireframe]) -> dict[str, Wireframe]:
     """Canonical copies of all wireframes, each in the middle of its own coordinates."""
-    return {item_id: _centred(frame) for item_id, frame in items.items()}
+    ready = {}
+    for item_id, frame in items.items():
+        vertices, edges = canon(frame.vertices, frame.edges)
+        middle = (vertices.min(axis=0) + vertices.max(axis=0)) / 2 if len(vertices) else np.zeros(3)
+        ready[item_id] = _wireframe(vertices - middle, edges)
+    return ready
 
 
 def size(frame: Wireframe) -> float:
@@ -42,10 +47,15 @@ def size(frame: Wireframe) -> float:
 def all_trials(item_id: str, items: Mapping[str, Wireframe]) -> list[Trial]:
     """The trials of one of the prepared `items`."""
     x, d = items[item_id], size(items[item_id])
+    n = len(x.vertices)
+    large = n >= LEAST_VERTICES and len(x.edges) >= LEAST_EDGES and n * (n - 1) // 2 - len(x.edges) >= LEAST_NON_EDGES
+    steps = {test: damage(x, d, trials.generator(item_id, test)) if large else [] for test, damage in MONOTONE.items()}
+    noisy, shifted = _noisy_copies(item_id, x, d)
     return [
-        *_monotone(item_id, x, d),
+        *(trials.sequence(test, x, copies) for test, copies in steps.items()),
         trials.identity(x),
-        *_symmetry(item_id, x, d),
+        trials.symmetry("0mean", noisy, x),
+        trials.symmetry("shift", shifted, x),
         *_proportional(item_id, x, d),
         *_triangles(item_id, x, d, items),
     ]
@@ -131,17 +141,6 @@ MONOTONE = {
 }
 
 
-def _monotone(item_id: str, x: Wireframe, d: float) -> list[Trial]:
-    n = len(x.vertices)
-    large = n >= LEAST_VERTICES and len(x.edges) >= LEAST_EDGES and n * (n - 1) // 2 - len(x.edges) >= LEAST_NON_EDGES
-    return [trials.sequence(test, x, damage(x, d, trials.generator(item_id, test)) if large else []) for test, damage in MONOTONE.items()]
-
-
-def _symmetry(item_id: str, x: Wireframe, d: float) -> list[Trial]:
-    noisy, shifted = _noisy_copies(item_id, x, d)
-    return [trials.symmetry("0mean", noisy, x), trials.symmetry("shift", shifted, x)]
-
-
 def _noisy_copies(item_id: str, x: Wireframe, d: float) -> tuple[Wireframe, Wireframe]:
     """With noise that does not drift; the same, and shifted as a whole."""
     rng = trials.generator(item_id, "symmetry")
@@ -182,12 +181,6 @@ def _triangles(item_id: str, x: Wireframe, d: float, items: Mapping[str, Wirefra
         trials.triangle("add_noise", twice, once, x),
         trials.triangle("del1_del2", without_two, without_one, x),
     ]
-
-
-def _centred(frame: Wireframe) -> Wireframe:
-    vertices, edges = canon(frame.vertices, frame.edges)
-    middle = (vertices.min(axis=0) + vertices.max(axis=0)) / 2 if len(vertices) else np.zeros(3)
-    return _wireframe(vertices - middle, edges)
 
 
 def _wireframe(vertices: np.ndarray, edges: np.ndarray) -> Wireframe:

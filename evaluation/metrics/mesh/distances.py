@@ -36,22 +36,17 @@ class Gaps:
 def nearest(points: np.ndarray, others: Cloud) -> tuple[np.ndarray, np.ndarray]:
     """(distance float64[N], row int64[N]) of the nearest of `others` to each point."""
     if min(len(points), len(others.points)) >= WORTH_A_CARD and (device := cards.card()):
-        rows = _rows(points, others, device)
+        from evaluation.metrics.mesh import on_card  # loads torch
+
+        try:
+            rows = on_card.nearest_rows(points, others.points, device)
+        except RuntimeError as error:
+            if not on_card.out_of_memory(error):  # somebody else fills the card
+                raise
+            rows = others.tree.query(points, workers=WORKERS)[1]
         x, y, z = (points - others.points[rows]).T
         return np.sqrt(x * x + y * y + z * z), rows
     return others.tree.query(points, workers=WORKERS)
-
-
-def _rows(points: np.ndarray, others: Cloud, device: str) -> np.ndarray:
-    """The row of the nearest of `others` to each point, found by the card; by the processor while somebody else fills that."""
-    from evaluation.metrics.mesh import on_card  # loads torch
-
-    try:
-        return on_card.nearest_rows(points, others.points, device)
-    except RuntimeError as error:
-        if not on_card.out_of_memory(error):
-            raise
-    return others.tree.query(points, workers=WORKERS)[1]
 
 
 def gaps(pair: MeshPair, n: int, seed0: int, align: str) -> Gaps | None:

@@ -6,8 +6,6 @@ small. So the faces that could hold such a place are cut up, the most promising 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import scipy
 
@@ -62,14 +60,9 @@ def _largest(side: Surface, samples: Cloud, near: np.ndarray, other: Surface, cl
         # Never further than the bound: on needles of faces the triangle's own figure loses digits.
         largest = max(largest, float(np.minimum(distance(places[part]), bounds[part]).max()))
         start, wanted = start + wanted, 4 * wanted
-    return _between(side, of_vertices, distance, largest) if largest else 0.0
-
-
-def _between(side: Surface, of_vertices: np.ndarray, distance: Callable[[np.ndarray], np.ndarray], largest: float) -> float:
-    """`largest`, or the distance of a place within a face that is larger.
-
-    No place is further than another by more than the way between them. `of_vertices` bounds the distances of the vertices.
-    """
+    if not largest:
+        return 0.0
+    # No place is further than another by more than the way between them, so the bounds of its corners bound what lies within a face.
     corners = side.points[side.faces]
     sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)  # of each corner to the one before it
     bounds = (of_vertices[side.faces] + np.maximum(sides, np.roll(sides, -1, axis=1))).min(axis=1)

@@ -65,23 +65,19 @@ def stratified(n: int, low: np.ndarray, high: np.ndarray, most: int, rng: np.ran
     Half of them lie in the cuboid of the cells low[3] to high[3] (exclusive), half in the rest, so that what counts is seen
     as well where a grid is much larger.
     """
-    rest = [part for part in _around(n, low, high) if (part[0] < part[1]).all()]
-    halves = [part for part in ([(low, high)] if (low < high).all() else [], rest) if part]
+    halves = [[(np.zeros(3, np.int64), np.full(3, n))]]
+    if (low < high).all():
+        rest = []  # the cuboids that fill the grid up around that one
+        for axis in range(3):  # the whole grid on the axes to come, no more than the cuboid on those before
+            least = np.where(np.arange(3) < axis, low, 0)
+            end = np.where(np.arange(3) < axis, high, n)
+            rest.append((least, np.where(np.arange(3) == axis, low, end)))
+            rest.append((np.where(np.arange(3) == axis, high, least), end))
+        rest = [part for part in rest if (part[0] < part[1]).all()]
+        halves = [part for part in ([(low, high)], rest) if part]
     starts, sizes = zip(*(_blocks(part, most // len(halves)) for part in halves), strict=True)
     start, size = np.concatenate(starts), np.concatenate(sizes)
     return Sample(start + np.floor(rng.random(start.shape) * size).astype(np.int64), size.prod(axis=1))
-
-
-def _around(n: int, low: np.ndarray, high: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The cuboids (low, high) that fill the grid up around one."""
-    if not (low < high).all():
-        yield np.zeros(3, np.int64), np.full(3, n)
-        return
-    for axis in range(3):  # the whole grid on the axes to come, no more than the cuboid on those before
-        least = np.where(np.arange(3) < axis, low, 0)
-        most = np.where(np.arange(3) < axis, high, n)
-        yield least, np.where(np.arange(3) == axis, low, most)
-        yield np.where(np.arange(3) == axis, high, least), most
 
 
 def _blocks(cuboids: list[tuple[np.ndarray, np.ndarray]], most: int) -> tuple[np.ndarray, np.ndarray]:
@@ -132,29 +128,27 @@ def mark_surface(surface: Surface, grid: Grid, tolerance: float, inside: np.ndar
     steepest = np.abs(normals).argmax(axis=1)
     for along in range(3):
         chosen = steepest == along
-        if chosen.any():
-            first, second = (axis for axis in range(3) if axis != along)
-            axes = (first, second, along)
-            view = np.moveaxis(inside, axes, (0, 1, 2))
-            _mark_along(surface.points[surface.faces[chosen]][:, :, axes], normals[chosen][:, axes], _turned(grid, axes), tolerance, view)
-
-
-def _mark_along(corners: np.ndarray, normals: np.ndarray, grid: Grid, tolerance: float, inside: np.ndarray) -> None:
-    """mark_surface for faces (float64[M, 3, 3]) that lie more across the third axis than across any other."""
-    slopes = normals[:, :2] / normals[:, 2:]
-    x_centres, y_centres, z_centres = (grid.centres(axis) for axis in range(3))
-    low, high = corners[:, :, 1].min(axis=1), corners[:, :, 1].max(axis=1)
-    rows = np.searchsorted(y_centres, low - tolerance), np.searchsorted(y_centres, high + tolerance, side="right")
-    for face, row in _spread(*rows):
-        left, right = _reach(corners[face], np.clip(y_centres[row], low[face], high[face]))
-        columns = np.searchsorted(x_centres, left - tolerance), np.searchsorted(x_centres, right + tolerance, side="right")
-        for span, column in _spread(*columns):
-            which, at = face[span], row[span]
-            apart = np.stack([x_centres[column], y_centres[at]], axis=1) - corners[which, 0, :2]
-            height = corners[which, 0, 2] - np.einsum("ij,ij->i", slopes[which], apart)
-            level = np.clip(np.round((height - z_centres[0]) / grid.h), 0, grid.n - 1).astype(np.int64)
-            near = np.abs(z_centres[level] - height) <= tolerance
-            inside[column[near], at[near], level[near]] = True
+        if not chosen.any():
+            continue
+        # The faces that lie more across this axis than across any other, which becomes their third.
+        first, second = (axis for axis in range(3) if axis != along)
+        axes = (first, second, along)
+        view = np.moveaxis(inside, axes, (0, 1, 2))
+        x_centres, y_centres, z_centres = (grid.centres(axis) for axis in axes)
+        corners, across = surface.points[surface.faces[chosen]][:, :, axes], normals[chosen][:, axes]
+        slopes = across[:, :2] / across[:, 2:]
+        low, high = corners[:, :, 1].min(axis=1), corners[:, :, 1].max(axis=1)
+        rows = np.searchsorted(y_centres, low - tolerance), np.searchsorted(y_centres, high + tolerance, side="right")
+        for face, row in _spread(*rows):
+            left, right = _reach(corners[face], np.clip(y_centres[row], low[face], high[face]))
+            columns = np.searchsorted(x_centres, left - tolerance), np.searchsorted(x_centres, right + tolerance, side="right")
+            for span, column in _spread(*columns):
+                which, at = face[span], row[span]
+                apart = np.stack([x_centres[column], y_centres[at]], axis=1) - corners[which, 0, :2]
+                height = corners[which, 0, 2] - np.einsum("ij,ij->i", slopes[which], apart)
+                level = np.clip(np.round((height - z_centres[0]) / grid.h), 0, grid.n - 1).astype(np.int64)
+                near = np.abs(z_centres[level] - height) <= tolerance
+                view[column[near], at[near], level[near]] = True
 
 
 def _reach(corners: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -220,7 +214,3 @@ def _spread(start: np.ndarray, stop: np.ndarray) -> Iterator[tuple[np.ndarray, n
         if len(which):
             yield which, number
         begin = end
-
-
-def _turned(grid: Grid, axes: tuple[int, ...]) -> Grid:
-    return Grid(grid.low[list(axes)], grid.h, grid.n)

@@ -104,7 +104,7 @@ class MeshPair(SharedWork):
 
     def prediction(self, align: str = "none") -> Surface:
         """The prediction's surface, moved onto the reference if `align` asks for it; it may have no faces."""
-        return self.once(("prediction", align), lambda: self._prediction(align))
+        return self.once(("prediction", align), lambda: surface(self.vertices(align), self.pred_faces, self.min_area))
 
     def vertices(self, align: str = "none") -> np.ndarray:
         """float64[V, 3]: the prediction's vertices in the given order, moved if `align` asks for it."""
@@ -114,7 +114,11 @@ class MeshPair(SharedWork):
         """The similarity that `align` applies to the prediction, in the reference's frame: none, or the one found by ICP."""
         if align == "none" or not len(self.pred_vertices):
             return alignment.IDENTITY
-        return self.once(("alignment", align), lambda: alignment.similarity_icp(self._plain_cloud(), self._reference_points()))
+        cloud = self.prediction_cloud(alignment.POINTS)
+        assert cloud is not None  # there are vertices
+        return self.once(
+            ("alignment", align), lambda: alignment.similarity_icp(cloud.points, self.reference_cloud(alignment.POINTS).points)
+        )
 
     def alignment_parts(self, align: str, normalize: str) -> dict[str, float]:
         """The transform as parts of a result: `x -> align_scale * R x + align_t`; {} where `align` is none."""
@@ -129,9 +133,6 @@ class MeshPair(SharedWork):
         """`n` points of the prediction's surface; all its vertices where it has no face; None where it has none of these."""
         return self.once(("prediction cloud", n, seed0, align), lambda: self._prediction_cloud(n, seed0, align))
 
-    def _prediction(self, align: str) -> Surface:
-        return surface(self.vertices(align), self.pred_faces, self.min_area)
-
     def _prediction_cloud(self, n: int, seed0: int, align: str) -> Cloud | None:
         found = self.prediction(align)
         if len(found):
@@ -143,14 +144,6 @@ class MeshPair(SharedWork):
         else:
             return None
         return Cloud(points, faces)
-
-    def _plain_cloud(self) -> np.ndarray:
-        cloud = self.prediction_cloud(alignment.POINTS)
-        assert cloud is not None  # `alignment` asks for it only where there are vertices
-        return cloud.points
-
-    def _reference_points(self) -> np.ndarray:
-        return self.reference_cloud(alignment.POINTS).points
 
 
 def _reference(vertices: np.ndarray, faces: np.ndarray) -> Arrays:

@@ -51,7 +51,9 @@ def surface(vertices: np.ndarray, faces: np.ndarray, min_area: float) -> Surface
     corners = place[faces]
     corners = corners[distinct(corners)]
     ascending = np.sort(corners, axis=1)
-    sign = np.where(_turned(corners, ascending), 1, -1).astype(np.int8)
+    # 1 where a face's corners go round as its ascending ones do.
+    alike = np.any([(corners == np.roll(ascending, places, axis=1)).all(axis=1) for places in range(3)], axis=0)
+    sign = np.where(alike, 1, -1).astype(np.int8)
     order = np.lexsort((sign, _keys(ascending)))
     ascending, sign = ascending[order], sign[order]
     areas = np.linalg.norm(cross(points, ascending), axis=1) / 2
@@ -96,11 +98,6 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     ranks = np.empty(len(values), dtype=np.int64)
     ranks[order] = np.cumsum(steps)
     return ranks
-
-
-def _turned(corners: np.ndarray, ascending: np.ndarray) -> np.ndarray:
-    """bool[M]: whether a face's corners go round as its ascending ones do."""
-    return np.any([(corners == np.roll(ascending, places, axis=1)).all(axis=1) for places in range(3)], axis=0)
 
 
 def _keys(ascending: np.ndarray) -> np.ndarray:

@@ -68,7 +68,11 @@ def of_the_set(items: Sequence[ItemPartial], params: Mapping[str, Any]) -> list[
 
 def frechet(one: np.ndarray, other: np.ndarray) -> float:
     """‖μ1 − μ2‖² + Tr(Σ1 + Σ2 − 2(Σ1Σ2)^½) of two samples float64[N, D], with unbiased covariances; at least 2 rows each."""
-    means, roots = zip(*(_moments(sample) for sample in (one, other)), strict=True)
+    means, roots = [], []  # roots of the covariances, with no more than D rows
+    for sample in (one, other):
+        means.append(sample.mean(axis=0))
+        root = (sample - means[-1]) / np.sqrt(len(sample) - 1)
+        roots.append(np.asarray(np.linalg.qr(root, mode="r")) if len(root) > root.shape[1] else root)
     return distance(means[0], roots[0], means[1], roots[1])
 
 
@@ -90,13 +94,6 @@ def packed(values: np.ndarray) -> str:
 def unpacked(text: str) -> np.ndarray:
     """The inverse of packed."""
     return np.frombuffer(base64.b64decode(text), dtype="<f4")
-
-
-def _moments(sample: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(mean [D], a root of the covariance with no more than D rows)."""
-    mean = sample.mean(axis=0)
-    root = (sample - mean) / np.sqrt(len(sample) - 1)
-    return mean, np.asarray(np.linalg.qr(root, mode="r")) if len(root) > root.shape[1] else root
 
 
 SPECS = (

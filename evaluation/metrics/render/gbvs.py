@@ -54,7 +54,13 @@ def feature_maps(image: np.ndarray, gabor_compat: bool = False) -> np.ndarray:
             blue, green, red, light = pyramid
             colours = [np.abs(blue - np.minimum(red, green)), np.abs(red - green)]
             colours = [np.divide(one, light, out=np.zeros_like(light), where=light > 0) for one in colours]
-            maps += [bicubic(one, COLUMNS, ROWS) for one in (*colours, light, *_orientations(light, gabor_compat))]
+            # |L * G(θ, 0°)| + |L * G(θ, 90°)|; beyond the edge L is that of the edge.
+            padded = np.pad(light, REACH, mode="edge")
+            shape = tuple(scipy.fft.next_fast_len(n, real=True) for n in padded.shape)
+            found = scipy.fft.irfft2(scipy.fft.rfft2(padded, shape) * _filters(shape, gabor_compat), shape)
+            height, width = light.shape
+            response = np.abs(found[:, 2 * REACH : 2 * REACH + height, 2 * REACH : 2 * REACH + width])
+            maps += [bicubic(one, COLUMNS, ROWS) for one in (*colours, light, *(response[:4] + response[4:]))]
     return np.stack(maps)
 
 
@@ -67,17 +73,6 @@ def gabor(angle: float, phase: float, compat: bool = False) -> np.ndarray:
     found = np.cos(2 * across + np.radians(phase)) * np.exp(-(across**2) / 8 - along**2 / 32)
     found -= found.mean()
     return found / np.linalg.norm(found)
-
-
-def _orientations(light: np.ndarray, compat: bool) -> np.ndarray:
-    """float64[4, H, W]: |L * G(θ, 0°)| + |L * G(θ, 90°)|; beyond the edge L is that of the edge."""
-    padded = np.pad(light, REACH, mode="edge")
-    shape = tuple(scipy.fft.next_fast_len(n, real=True) for n in padded.shape)
-    spectrum = scipy.fft.rfft2(padded, shape)
-    found = scipy.fft.irfft2(spectrum * _filters(shape, compat), shape)
-    height, width = light.shape
-    response = np.abs(found[:, 2 * REACH : 2 * REACH + height, 2 * REACH : 2 * REACH + width])
-    return response[:4] + response[4:]
 
 
 @cache

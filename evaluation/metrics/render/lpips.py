@@ -20,7 +20,7 @@ from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.spec import MetricSpec, Param, published
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import Tensor
 
     from evaluation.metrics.render.pair import RenderPair
 
@@ -51,26 +51,8 @@ def distance(one: np.ndarray, other: np.ndarray, network: str, weights: str, spa
     return found.numpy()
 
 
-def _compared(network: nn.Module, one: Tensor, other: Tensor, spatial: bool) -> Tensor:
+def _compared(network: Any, one: Tensor, other: Tensor, spatial: bool) -> Tensor:
     """float32[B] or [B, H, W] for normalised images float32[B, 3, H, W]."""
-    from torch.nn import functional
-
-    total: Tensor | float = 0.0
-    for found in _maps(network, one, other):
-        if spatial:
-            total = total + functional.interpolate(found, size=one.shape[2:], mode="bilinear", align_corners=False)[:, 0]
-        else:
-            total = total + found.mean((1, 2, 3))
-    assert not isinstance(total, float)  # every network has taps
-    return total
-
-
-def _maps(network: nn.Module, one: Tensor, other: Tensor) -> list[Tensor]:
-    """float32[B, 1, h, w] for each tap: how far apart the two are at each of its places.
-
-    They go through the network tile by tile, and in each side by side, tap by tap: what a layer needs beside its result
-    is then needed for a tile of one of them at a time, and images that are alike take the very same steps.
-    """
     import torch
     from torch.nn import functional
 
@@ -79,7 +61,7 @@ def _maps(network: nn.Module, one: Tensor, other: Tensor) -> list[Tensor]:
     stack: Any = network.features
     height, width = one.shape[2:]
     maps: list[Tensor] = []
-    for tile in tiles(stack, height, width, longest=TILE):
+    for tile in tiles(stack, stack.taps, height, width, longest=TILE):
         pairs = zip(stack.walk(one, tile=tile), stack.walk(other, tile=tile), strict=True)
         for tap, (x, y) in enumerate(pairs):
             squares = _unit(x).sub_(_unit(y)).square_()
@@ -87,8 +69,21 @@ def _maps(network: nn.Module, one: Tensor, other: Tensor) -> list[Tensor]:
             if len(maps) <= tap:
                 maps.append(torch.empty(len(one), 1, *tile.whole(layer), device=one.device))
             rows, columns = tile.place(layer)
-            maps[tap][..., rows, columns] = functional.conv2d(squares, _channel_weights(network, tap, squares.shape[1]).view(1, -1, 1, 1))
-    return maps
+            if hasattr(network, "heads"):
+                weights = network.heads[tap]  # what each channel counts, as trained
+            else:
+                # All alike. Features behind a ReLU are not negative, so two of length 1 are at most √2 apart: half the squared distance
+                # is one less their cosine, and the mean over the taps stays in [0, 1].
+                weights = torch.full((squares.shape[1],), 0.5 / len(stack.taps), device=one.device)
+            maps[tap][..., rows, columns] = functional.conv2d(squares, weights.view(1, -1, 1, 1))
+    total: Tensor | float = 0.0
+    for found in maps:
+        if spatial:
+            total = total + functional.interpolate(found, size=one.shape[2:], mode="bilinear", align_corners=False)[:, 0]
+        else:
+            total = total + found.mean((1, 2, 3))
+    assert not isinstance(total, float)  # every network has taps
+    return total
 
 
 def _unit(features: Tensor) -> Tensor:
@@ -96,20 +91,6 @@ def _unit(features: Tensor) -> Tensor:
     import torch
 
     return features / torch.linalg.vector_norm(features, dim=1, keepdim=True).add_(TINY)
-
-
-def _channel_weights(network: Any, tap: int, channels: int) -> Tensor:
-    """float32[channels]: what each channel of a tap counts: as trained, or all alike and so that the distance is at most 1.
-
-    Features behind a ReLU are not negative, so two of length 1 are at most √2 apart: half the squared distance is one
-    less their cosine, and the mean over the taps stays in [0, 1].
-    """
-    import torch
-
-    if hasattr(network, "heads"):
-        return network.heads[tap]
-    taps = len(network.features.taps)
-    return torch.full((channels,), 0.5 / taps, device=next(network.parameters()).device)
 
 
 def lpips(pair: RenderPair, network: str, weights: str) -> MetricResult:

@@ -123,7 +123,7 @@ def finish(items: Sequence[ItemPartial], params: Mapping[str, Any]) -> list[Metr
 
     `no_object` where the reference views show none, `not_applicable` where there are no reference views.
     """
-    seen = [_objects(item.result.partial) for item in items]
+    seen = [[SeenObject(*row) for row in (item.result.partial or {}).get("objects", ())] for item in items]
     every = [one for objects in seen for one in objects]
     if not every:
         looked = any(item.result.partial is not None for item in items)
@@ -292,10 +292,6 @@ def _cells(found: Detections, features: np.ndarray) -> np.ndarray:
 def _rows(features: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """float32[K, C]: the features [C, h, w] of the given cells, numbered row by row."""
     return features.reshape(len(features), -1)[:, cells].T
-
-
-def _objects(partial: Mapping[str, Any] | None) -> list[SeenObject]:
-    return [SeenObject(*row) for row in partial["objects"]] if partial else []
 
 
 OSIM = MetricSpec(

@@ -42,7 +42,10 @@ def cubic_weights(n: int, m: int) -> np.ndarray:
     weights = np.zeros((m, n))
     for tap in range(-1, 3):
         at = np.clip(first + tap, 0, n - 1)
-        np.add.at(weights, (np.arange(m), at), _cubic(np.abs(place - (first + tap))))
+        distance = np.abs(place - (first + tap))
+        near = ((CUBIC + 2) * distance - (CUBIC + 3)) * distance**2 + 1
+        far = ((CUBIC * distance - 5 * CUBIC) * distance + 8 * CUBIC) * distance - 4 * CUBIC
+        np.add.at(weights, (np.arange(m), at), np.where(distance <= 1, near, np.where(distance < 2, far, 0.0)))
     weights.flags.writeable = False
     return weights
 
@@ -74,9 +77,3 @@ def _between(n: int, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     place = (np.arange(m) + 0.5) * (n / m) - 0.5
     first = np.floor(place).astype(np.int64)
     return place - first, np.clip(first, 0, n - 1), np.clip(first + 1, 0, n - 1)
-
-
-def _cubic(distance: np.ndarray) -> np.ndarray:
-    near = ((CUBIC + 2) * distance - (CUBIC + 3)) * distance**2 + 1
-    far = ((CUBIC * distance - 5 * CUBIC) * distance + 8 * CUBIC) * distance - 4 * CUBIC
-    return np.where(distance <= 1, near, np.where(distance < 2, far, 0.0))

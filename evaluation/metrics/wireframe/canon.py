@@ -106,7 +106,10 @@ def segments(
     ends = vertices[pairs]
     long_enough = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) > min_length
     ends, source, pairs = ends[long_enough], source[long_enough], pairs[long_enough]
-    backwards = _lexicographically_less(ends[:, 1], ends[:, 0])
+    a, b = ends[:, 1], ends[:, 0]
+    x, y = a[:, 0] == b[:, 0], a[:, 1] == b[:, 1]
+    # Where the second end is the lexicographically smaller one.
+    backwards = (a[:, 0] < b[:, 0]) | (x & (a[:, 1] < b[:, 1])) | (x & y & (a[:, 2] < b[:, 2]))
     ends = np.where(backwards[:, None, None], ends[:, ::-1], ends)
     order = np.lexsort(ends.reshape(-1, 6).T[::-1])
     return Segments(ends[order], source[order], np.where(backwards[:, None], pairs[:, ::-1], pairs)[order])
@@ -139,9 +142,3 @@ def _merge(vertices: np.ndarray, edges: np.ndarray, tolerance: float) -> tuple[n
     _, representative, cluster = np.unique(label, return_index=True, return_inverse=True)
     kept = np.sort(representative)
     return vertices[kept], np.searchsorted(kept, representative[cluster])[edges]
-
-
-def _lexicographically_less(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """bool[N]: whether row a comes strictly before row b; both float64[N, 3]."""
-    x, y = a[:, 0] == b[:, 0], a[:, 1] == b[:, 1]
-    return (a[:, 0] < b[:, 0]) | (x & (a[:, 1] < b[:, 1])) | (x & y & (a[:, 2] < b[:, 2]))

@@ -16,7 +16,6 @@ from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.seeds import generator
 from evaluation.metrics.spec import MetricSpec, Param
 from evaluation.metrics.wireframe import parameters
-from evaluation.metrics.wireframe.canon import Segments
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.tubes import EFFORT, Overlap, from_mesh, orthonormal, overlap, polyhedra, same, union_mesh, with_itself
 
@@ -68,7 +67,32 @@ def jaccard_distance(
     if method == "exact":
         iou = exact_overlap(pair, radius, primitive, merge_tol).iou
     else:
-        iou = _sampled_iou(_tubes(pred, ref, width, primitive == "capsule"), n_samples, seed0)
+        every = np.concatenate([pred.ends, ref.ends])
+        rows = every.reshape(-1, 6)
+        order = np.lexsort(rows.T[::-1])
+        every, rows = every[order], rows[order]
+        new = np.ones(len(rows), dtype=np.int64)
+        new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+        along = every[:, 1] - every[:, 0]
+        length = np.linalg.norm(along, axis=1)
+        tubes = Tubes(
+            start=every[:, 0],
+            axis=along / length[:, None],
+            length=length,
+            predicted=order < len(pred),
+            twin=np.cumsum(new),
+            radius=width,
+            round_ends=(primitive == "capsule"),
+        )
+        # Each of n points is drawn from a tube chosen by volume. It takes five uniform numbers: the tube, then its place along the
+        # axis, distance from it, angle about it, and height on the ball that two round ends form. A point in m tubes can be drawn
+        # from any of them, so it weighs 1/m. The weights are summed by counting points of equal m, so the sum does not depend on
+        # their order.
+        points = _points(tubes, np.ascontiguousarray(generator("jaccard_distance", seed0).random((n_samples, 5)).T))
+        multiplicity, in_both = _counted(tubes, points, _neighbours(tubes, np.diff(points.first) > 0))
+        weight = 1.0 / np.arange(1, len(tubes) + 1)
+        counted, counted_in_both = (np.bincount(m, minlength=len(tubes) + 1)[1:] for m in (multiplicity, multiplicity[in_both]))
+        iou = float((counted_in_both * weight).sum() / (counted * weight).sum())
     value = 1.0 - min(max(iou, 0.0), 1.0)
     return MetricResult(value, parts={"iou": 1.0 - value})
 
@@ -89,41 +113,6 @@ def exact_overlap(pair: Pair, radius: float, primitive: str = "cylinder", merge_
 
     key = ("exact solids", width, primitive)
     return pair.once((*key, merge_tol), lambda: pair.repeated(key, (pred_ends, ref_ends), compute))
-
-
-def _tubes(pred: Segments, ref: Segments, radius: float, round_ends: bool) -> Tubes:
-    ends = np.concatenate([pred.ends, ref.ends])
-    rows = ends.reshape(-1, 6)
-    order = np.lexsort(rows.T[::-1])
-    ends, rows = ends[order], rows[order]
-    starts_new = np.ones(len(rows), dtype=np.int64)
-    starts_new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
-    along = ends[:, 1] - ends[:, 0]
-    length = np.linalg.norm(along, axis=1)
-    return Tubes(
-        start=ends[:, 0],
-        axis=along / length[:, None],
-        length=length,
-        predicted=order < len(pred),
-        twin=np.cumsum(starts_new),
-        radius=radius,
-        round_ends=round_ends,
-    )
-
-
-def _sampled_iou(tubes: Tubes, n: int, seed0: int) -> float:
-    """Estimate the IoU from n points, each drawn from a tube chosen by volume.
-
-    A point takes five uniform numbers: the tube, then its place along the axis, distance from it,
-    angle about it, and height on the ball that two round ends form. A point in m tubes can be
-    drawn from any of them, so it weighs 1/m. The weights are summed by counting points of equal m,
-    so the sum does not depend on their order.
-    """
-    points = _points(tubes, np.ascontiguousarray(generator("jaccard_distance", seed0).random((n, 5)).T))
-    multiplicity, in_both = _counted(tubes, points, _neighbours(tubes, np.diff(points.first) > 0))
-    weight = 1.0 / np.arange(1, len(tubes) + 1)
-    counted, counted_in_both = (np.bincount(m, minlength=len(tubes) + 1)[1:] for m in (multiplicity, multiplicity[in_both]))
-    return float((counted_in_both * weight).sum() / (counted * weight).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,10 +148,17 @@ class Neighbours:
 
 
 def _points(tubes: Tubes, draws: np.ndarray) -> Points:
-    """Points uniform in the tubes' volumes, from draws[5, n] (see _sampled_iou)."""
+    """Points uniform in the tubes' volumes, from draws[5, n] (see jaccard_distance)."""
     pick, along, out, turn, polar = draws
     volume, radius, pad = tubes.volume, tubes.radius, tubes.radius if tubes.round_ends else 0.0
-    source = _picked(volume, pick)
+    # The tube that each falls to. Most of the cells that [0, 1) is cut into lie within one; only in the others it is searched.
+    reached = np.cumsum(volume)
+    borders = np.searchsorted(reached, np.arange(CELLS + 1) / CELLS * reached[-1], side="right")
+    cell = (pick * CELLS).astype(np.int64)
+    tube = borders.take(cell)
+    unsure = np.flatnonzero(tube != borders.take(cell + 1))
+    tube[unsure] = np.searchsorted(reached, pick[unsure] * reached[-1], side="right")
+    source = np.minimum(tube, len(volume) - 1)
     along, reach, angle = along * volume[source], radius * np.sqrt(out), 2 * np.pi * turn
     if tubes.round_ends:
         length = tubes.length[source]
@@ -181,20 +177,6 @@ def _points(tubes: Tubes, draws: np.ndarray) -> Points:
         if end > start:
             local[:, start:end] = frames[tube] @ local[:, start:end] + tubes.start[tube][:, None]
     return Points(local, first, slices)
-
-
-def _picked(volume: np.ndarray, pick: np.ndarray) -> np.ndarray:
-    """int64[n]: the tube each of pick[n] in [0, 1) falls to, by volume.
-
-    Most of the cells that [0, 1) is cut into lie within one tube; only in the others it is searched.
-    """
-    reached = np.cumsum(volume)
-    borders = np.searchsorted(reached, np.arange(CELLS + 1) / CELLS * reached[-1], side="right")
-    cell = (pick * CELLS).astype(np.int64)
-    tube = borders.take(cell)
-    unsure = np.flatnonzero(tube != borders.take(cell + 1))
-    tube[unsure] = np.searchsorted(reached, pick[unsure] * reached[-1], side="right")
-    return np.minimum(tube, len(volume) - 1)
 
 
 def _counted(tubes: Tubes, points: Points, near: Neighbours) -> tuple[np.ndarray, np.ndarray]:
@@ -250,49 +232,42 @@ def _neighbours(tubes: Tubes, wanted: np.ndarray) -> Neighbours:
     numbers = np.flatnonzero(wanted)
     rows = max(1, BLOCK // len(tubes))
     for first in range(0, len(numbers), rows):
-        found.append(_near(tubes, numbers[first : first + rows]))
+        # Seen along the axis of a tube, a point of it in another one is no farther from its own axis than a radius, nor from the
+        # nearest point (the foot) of the other's. So the foot is on the part of the other's axis that is beside the tube and within
+        # two radii of its axis, and the point no farther along than that part reaches, but for a radius if the other crosses at a
+        # right angle or has round ends, and for less if it runs along.
+        some = numbers[first : first + rows]
+        radius, axis, length = tubes.radius, tubes.axis[some, None], tubes.length[some, None]
+        offset = tubes.start - tubes.start[some, None]
+        margin = CANDIDATE_MARGIN * radius + CANDIDATE_ROUNDING * (tubes.length + length + np.abs(offset).sum(axis=-1))
+        beyond = (2 * radius if tubes.round_ends else radius) + margin
+        cosine = (axis * tubes.axis).sum(axis=-1)
+        height, rise = (offset * axis).sum(axis=-1), cosine * tubes.length
+        slanted = np.abs(rise) > CANDIDATE_MARGIN * tubes.length
+        slope = np.where(slanted, rise, 1.0)
+        low, high = (-beyond - height) / slope, (length + beyond - height) / slope
+        enter = np.where(slanted, np.clip(np.minimum(low, high), 0.0, 1.0), 0.0)
+        leave = np.where(slanted, np.clip(np.maximum(low, high), 0.0, 1.0), 1.0)
+        beside = (np.minimum(height, height + rise) <= length + beyond) & (np.maximum(height, height + rise) >= -beyond)
+        side = offset - height[..., None] * axis
+        drift = tubes.axis * tubes.length[:, None] - rise[..., None] * axis
+        spread = (drift * drift).sum(axis=-1)
+        apart = spread > (CANDIDATE_MARGIN * tubes.length) ** 2
+        closest = np.where(apart, -(side * drift).sum(axis=-1) / np.where(apart, spread, 1.0), 0.0)
+        gap = side + closest[..., None] * drift
+        room = (2 * radius + margin) ** 2 - (gap * gap).sum(axis=-1)
+        half = np.where(
+            apart, np.sqrt(np.maximum(room, 0.0) / np.where(apart, spread, 1.0)) * (1 + CANDIDATE_MARGIN) + CANDIDATE_MARGIN, np.inf
+        )
+        enter, leave = np.maximum(enter, closest - half), np.minimum(leave, closest + half)
+        meet = beside & (room >= 0) & (enter <= leave)
+        meet[np.arange(len(some)), some] = False
+        row, other = np.nonzero(meet)
+        enter, leave, height, rise, margin = (values[meet] for values in (enter, leave, height, rise, margin))
+        reach = radius * (1.0 if tubes.round_ends else np.sqrt(np.maximum(1 - cosine[meet] ** 2, 0.0))) + margin
+        ends = height + enter * rise, height + leave * rise
+        found.append((some[row], other, np.minimum(*ends) - reach, np.maximum(*ends) + reach))
     return Neighbours(*(np.concatenate(column) for column in zip(*found, strict=True)))
-
-
-def _near(tubes: Tubes, some: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The columns of Neighbours for a few tubes.
-
-    Seen along the axis of a tube, a point of it in another one is no farther from its own axis
-    than a radius, nor from the nearest point (the foot) of the other's. So the foot is on the part
-    of the other's axis that is beside the tube and within two radii of its axis, and the point no
-    farther along than that part reaches, but for a radius if the other crosses at a right angle or
-    has round ends, and for less if it runs along.
-    """
-    radius, axis, length = tubes.radius, tubes.axis[some, None], tubes.length[some, None]
-    offset = tubes.start - tubes.start[some, None]
-    margin = CANDIDATE_MARGIN * radius + CANDIDATE_ROUNDING * (tubes.length + length + np.abs(offset).sum(axis=-1))
-    beyond = (2 * radius if tubes.round_ends else radius) + margin
-    cosine = (axis * tubes.axis).sum(axis=-1)
-    height, rise = (offset * axis).sum(axis=-1), cosine * tubes.length
-    slanted = np.abs(rise) > CANDIDATE_MARGIN * tubes.length
-    slope = np.where(slanted, rise, 1.0)
-    low, high = (-beyond - height) / slope, (length + beyond - height) / slope
-    enter = np.where(slanted, np.clip(np.minimum(low, high), 0.0, 1.0), 0.0)
-    leave = np.where(slanted, np.clip(np.maximum(low, high), 0.0, 1.0), 1.0)
-    beside = (np.minimum(height, height + rise) <= length + beyond) & (np.maximum(height, height + rise) >= -beyond)
-    side = offset - height[..., None] * axis
-    drift = tubes.axis * tubes.length[:, None] - rise[..., None] * axis
-    spread = (drift * drift).sum(axis=-1)
-    apart = spread > (CANDIDATE_MARGIN * tubes.length) ** 2
-    closest = np.where(apart, -(side * drift).sum(axis=-1) / np.where(apart, spread, 1.0), 0.0)
-    gap = side + closest[..., None] * drift
-    room = (2 * radius + margin) ** 2 - (gap * gap).sum(axis=-1)
-    half = np.where(
-        apart, np.sqrt(np.maximum(room, 0.0) / np.where(apart, spread, 1.0)) * (1 + CANDIDATE_MARGIN) + CANDIDATE_MARGIN, np.inf
-    )
-    enter, leave = np.maximum(enter, closest - half), np.minimum(leave, closest + half)
-    meet = beside & (room >= 0) & (enter <= leave)
-    meet[np.arange(len(some)), some] = False
-    row, other = np.nonzero(meet)
-    enter, leave, height, rise, margin = (values[meet] for values in (enter, leave, height, rise, margin))
-    reach = radius * (1.0 if tubes.round_ends else np.sqrt(np.maximum(1 - cosine[meet] ** 2, 0.0))) + margin
-    ends = height + enter * rise, height + leave * rise
-    return some[row], other, np.minimum(*ends) - reach, np.maximum(*ends) + reach
 
 
 SPECS = (

@@ -22,7 +22,13 @@ def canonical_order(vertices: np.ndarray, edges: np.ndarray) -> np.ndarray:
         return order
     label = np.empty(len(order), dtype=np.int64)
     label[order] = np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
-    return np.argsort(_settled(label, edges), kind="stable")
+    cells = _Cells(label, edges)
+    cells.refine()
+    while cells.work < WORK and (place := cells.entangled()) is not None:
+        first, *others = cells.tied[place]
+        cells.split(place, [[first], others])
+        cells.refine()
+    return np.argsort(cells.label, kind="stable")
 
 
 class _Cells:
@@ -78,13 +84,3 @@ class _Cells:
             if any(self.label[other] in self.tied for other in self.neighbours[self.tied[place][0]]):
                 return place
         return None
-
-
-def _settled(label: np.ndarray, edges: np.ndarray) -> list[int]:
-    cells = _Cells(label, edges)
-    cells.refine()
-    while cells.work < WORK and (place := cells.entangled()) is not None:
-        first, *others = cells.tied[place]
-        cells.split(place, [[first], others])
-        cells.refine()
-    return cells.label

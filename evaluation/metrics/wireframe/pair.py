@@ -45,7 +45,9 @@ class Pair(SharedWork):
         self.unit_scale = checked.unit(unit_scale)
         pred_vertices, self.pred_edges = checked.indexed(pred_vertices, pred_edges, 2, "prediction", "edge")
         ref_vertices, self.ref_edges = checked.indexed(ref_vertices, ref_edges, 2, "reference", "edge")
-        self.pred_scores = None if pred_scores is None else _checked_scores(pred_scores, len(self.pred_edges))
+        self.pred_scores = scores = None if pred_scores is None else np.asarray(pred_scores, dtype=np.float64)
+        if scores is not None and not (scores.shape == (len(self.pred_edges),) and np.isfinite(scores).all()):
+            raise ValueError("the prediction's edge scores must be one finite number per edge")
         self._ref_magnitude = _magnitude(ref_vertices)
         self.magnitude = max(self._ref_magnitude, _magnitude(pred_vertices))
         self.centre = (ref_vertices.max(axis=0) + ref_vertices.min(axis=0)) / 2 if len(ref_vertices) else np.zeros(3)
@@ -178,11 +180,3 @@ class Pair(SharedWork):
 def _magnitude(vertices: np.ndarray) -> float:
     """The largest coordinate without its sign; 0 without vertices."""
     return float(np.abs(vertices).max()) if len(vertices) else 0.0
-
-
-def _checked_scores(scores: Any, n_edges: int) -> np.ndarray:
-    """`scores` as float64[E]; ValueError if they are not one finite number per edge."""
-    found = np.asarray(scores, dtype=np.float64)
-    if found.shape != (n_edges,) or not np.isfinite(found).all():
-        raise ValueError("the prediction's edge scores must be one finite number per edge")
-    return found

@@ -49,7 +49,11 @@ def spectrum(graph: Graph, unit_scale: float = 1.0) -> np.ndarray:
     place[order] = np.arange(n) - np.repeat(np.cumsum(size) - size, size)
     for number in np.flatnonzero(size > 1):
         here = part[a] == number
-        found.append(np.linalg.eigvalsh(_laplacian(place[a[here]], place[b[here]], length[here], size[number])))
+        laplacian = np.zeros((size[number], size[number]))
+        from_, to = place[a[here]], place[b[here]]
+        laplacian[from_, to] = laplacian[to, from_] = -length[here]
+        np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
+        found.append(np.linalg.eigvalsh(laplacian))
     values = np.sort(np.concatenate(found))
     values[np.abs(values) < ZERO * max(1.0, values[-1])] = 0.0
     return values
@@ -71,15 +75,14 @@ def wasserstein(a: np.ndarray, b: np.ndarray, p: int) -> float:
     return float(largest * ((gap / largest) ** p @ width) ** (1 / p)) if largest > 0 else 0.0
 
 
-def _laplacian(a: np.ndarray, b: np.ndarray, length: np.ndarray, n: int) -> np.ndarray:
-    matrix = np.zeros((n, n))
-    matrix[a, b] = matrix[b, a] = -length
-    matrix[np.arange(n), np.arange(n)] = -matrix.sum(axis=1)
-    return matrix
-
-
 def _distance(pair: Pair, p: int, size_mode: str, normalize: str, drop_isolated: bool, merge_tol: float | None) -> MetricResult:
-    pred, ref = _spectra(pair, merge_tol, drop_isolated)
+    def compute() -> tuple[np.ndarray, np.ndarray]:
+        pred, ref = pair.graphs(merge_tol, drop_isolated)
+        key = f"spectrum merge_tol={merge_tol} drop_isolated={drop_isolated}"
+        (kept,) = pair.reference_once(key, lambda: (spectrum(ref, pair.unit_scale),))
+        return spectrum(pred, pair.unit_scale), kept
+
+    pred, ref = pair.once(("spectra", merge_tol, drop_isolated), compute)
     if size_mode == "pad":
         size = max(len(pred), len(ref))
         pred, ref = (np.sort(np.pad(values, (size - len(values), 0))) for values in (pred, ref))
@@ -90,18 +93,6 @@ def _distance(pair: Pair, p: int, size_mode: str, normalize: str, drop_isolated:
             return MetricResult(None, Status.NOT_APPLICABLE, ("degenerate_gt",))
         value /= diameter
     return MetricResult(value, Status.OK if len(pair.pred_vertices) else Status.EMPTY_PRED)
-
-
-def _spectra(pair: Pair, merge_tol: float | None, drop_isolated: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Both spectra; the reference's may have been prepared."""
-
-    def compute() -> tuple[np.ndarray, np.ndarray]:
-        pred, ref = pair.graphs(merge_tol, drop_isolated)
-        key = f"spectrum merge_tol={merge_tol} drop_isolated={drop_isolated}"
-        (kept,) = pair.reference_once(key, lambda: (spectrum(ref, pair.unit_scale),))
-        return spectrum(pred, pair.unit_scale), kept
-
-    return pair.once(("spectra", merge_tol, drop_isolated), compute)
 
 
 def _spec(p: int, function: Callable[..., MetricResult], formula: str) -> MetricSpec:

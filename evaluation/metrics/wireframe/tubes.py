@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -119,7 +120,11 @@ def overlap(first: Sequence[Manifold], second: Sequence[Manifold], second_union:
     volumes = one.volume(), other.volume()
     if min(volumes) > 0:
         return Overlap(*volumes, (one ^ other).volume())
-    pieces = [a ^ b for a in first for b in second if _boxes_meet(a.bounding_box(), b.bounding_box())]
+    pieces = []
+    for a, b in product(first, second):
+        box, of_b = a.bounding_box(), b.bounding_box()
+        if all(box[i] <= of_b[i + 3] and of_b[i] <= box[i + 3] for i in range(3)):
+            pieces.append(a ^ b)
     return Overlap(*volumes, union(pieces).volume(), pairwise=True)
 
 
@@ -156,7 +161,3 @@ def _from_the_lesser_end(ends: np.ndarray) -> np.ndarray:
     """float64[S, 6]: the segments[S, 2, 3], each from its lexicographically smaller end."""
     swapped = [tuple(one) > tuple(other) for one, other in ends.tolist()]
     return np.where(np.array(swapped, dtype=bool)[:, None, None], ends[:, ::-1], ends).reshape(-1, 6)
-
-
-def _boxes_meet(a: Sequence[float], b: Sequence[float]) -> bool:
-    return all(a[i] <= b[i + 3] and b[i] <= a[i + 3] for i in range(3))

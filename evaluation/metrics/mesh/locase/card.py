@@ -60,11 +60,7 @@ def card(
 
 def markdown(card: dict[str, Any]) -> str:
     """The card for people."""
-    return "\n".join([*_head(card), *_sentences(card), *_training(card), *_folds(card), *_acceptance(card)]) + "\n"
-
-
-def _head(card: dict[str, Any]) -> list[str]:
-    return [
+    head = [
         f"# LoCaSE weights: {card['name']}",
         "",
         f"**{card['statement']}**",
@@ -74,9 +70,6 @@ def _head(card: dict[str, Any]) -> list[str]:
         "- Use: the mesh metric `locase`, 1 (worst) to 5, higher is better. Not for any use where a person's judgement is claimed.",
         "",
     ]
-
-
-def _sentences(card: dict[str, Any]) -> list[str]:
     lines = ["## Sentences that must hold", ""]
     if card["may_rank"]:
         lines += ["All hold on the meshes below.", ""]
@@ -89,13 +82,9 @@ def _sentences(card: dict[str, Any]) -> list[str]:
         lines.append("")
     for note in card["notes"]:
         lines += [note, ""]
-    return lines
-
-
-def _training(card: dict[str, Any]) -> list[str]:
     plan = card["plan"]
-    lines = ["## Data", "", *(f"- {key}: {value}" for key, value in card["data"].items()), "", "## Training", ""]
-    lines += [
+    training = ["## Data", "", *(f"- {key}: {value}" for key, value in card["data"].items()), "", "## Training", ""]
+    training += [
         f"- Stage {plan['stage']}, seed {plan['seed']}, {plan['epochs']} epochs; a batch is {plan['meshes'] or 'all'} meshes of "
         f"{'one object' if plan['per_batch'] == 1 else 'each of ' + str(plan['per_batch']) + ' objects'}.",
         f"- In a step the network looks at {plan['queries'] // 2} to {plan['queries'] * 3 // 2} points of each mesh, evenly spread, "
@@ -110,7 +99,7 @@ def _training(card: dict[str, Any]) -> list[str]:
         f"- Mean loss by epoch: {', '.join(f'{value:.2f}' for value in card['losses'])}",
         "",
     ]
-    return lines
+    return "\n".join([*head, *lines, *training, *_folds(card), *_acceptance(card)]) + "\n"
 
 
 def _folds(card: dict[str, Any]) -> list[str]:
@@ -154,7 +143,8 @@ def _acceptance(card: dict[str, Any]) -> list[str]:
     ]
     for figure in card["acceptance"]:
         in_points = figure["name"].startswith(("standard deviation", "mean score of"))
-        value, limit = (_shown(figure[key], in_points) for key in ("value", "limit"))
+        shown = {key: f"{one:.3f}" if in_points else f"{100 * one:.2f} %" for key, one in figure.items() if isinstance(one, float)}
+        value, limit = shown.get("value", ""), shown.get("limit", "")
         met = {True: "yes", False: "**no**", None: ""}[figure["met"]]
         lines.append(f"| {figure['name']} | {value} | {limit} | {met} |")
     lines += [
@@ -163,9 +153,3 @@ def _acceptance(card: dict[str, Any]) -> list[str]:
         "all that they may have are seen and averaged.",
     ]
     return [*lines, ""]
-
-
-def _shown(value: float | None, plain: bool) -> str:
-    if value is None:
-        return ""
-    return f"{value:.3f}" if plain else f"{100 * value:.2f} %"

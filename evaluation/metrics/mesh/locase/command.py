@@ -16,9 +16,7 @@ from evaluation.training.errors import reported
 
 if TYPE_CHECKING:
     from evaluation.metrics.mesh.locase.dataset import Subject
-    from evaluation.metrics.mesh.locase.network import LoCaSE
     from evaluation.metrics.mesh.locase.training import Plan
-    from evaluation.metrics.mesh.locase.wanted import Sentence
     from submissions.formats.arrays import Mesh
 
 RATES = {1: 1e-3, 2: 3e-4}
@@ -118,11 +116,20 @@ def _describe(options: argparse.Namespace, plan: Plan, subjects: Sequence[Subjec
     from evaluation.metrics.mesh.locase.acceptance import COUNT, figures, procedural_cases
     from evaluation.metrics.mesh.locase.card import card, markdown
     from evaluation.metrics.mesh.locase.scoring import ready
+    from evaluation.metrics.mesh.locase.wanted import references, sentences, trials
 
     name = options.name or f"stage{options.stage}"
     weights = (options.out / "weights.safetensors").read_bytes()
     model = ready(weights)
-    tried = _tried(options, model)
+    # The wanted sentences by the meshes that they are tried on.
+    sets = {"five procedural meshes of kinds that training leaves out": references(options.seed + 90_001)}
+    if options.references is not None:
+        files = sorted(path for path in options.references.iterdir() if path.is_file())
+        sets[", ".join(path.name for path in files)] = {path.name: _read(path) for path in files}
+    tried = {}
+    for label, items in sets.items():
+        with _bar("sentences", len(items)) as each:
+            tried[label] = sentences(trials(model, items, lambda name: each.update()))
     with _bar("acceptance", COUNT) as bar:
         measured = figures(model, procedural_cases(options.seed + 1), lambda step: bar.update())
     made = datetime.datetime.now(datetime.UTC).date().isoformat()
@@ -134,21 +141,6 @@ def _describe(options: argparse.Namespace, plan: Plan, subjects: Sequence[Subjec
     (options.out / f"{name}.md").write_text(markdown(described))
     print(f"{options.out / name}.safetensors, .json and .md are written (sha256 {described['sha256'][:16]}…).")
     print(f"Put the first two into locase/ of the server's folder of weights (PLUMBLINE_WEIGHTS) to offer them as “{name}”.")
-
-
-def _tried(options: argparse.Namespace, model: LoCaSE) -> dict[str, list[Sentence]]:
-    """The wanted sentences by the meshes that they were tried on."""
-    from evaluation.metrics.mesh.locase.wanted import references, sentences, trials
-
-    sets = {"five procedural meshes of kinds that training leaves out": references(options.seed + 90_001)}
-    if options.references is not None:
-        files = sorted(path for path in options.references.iterdir() if path.is_file())
-        sets[", ".join(path.name for path in files)] = {path.name: _read(path) for path in files}
-    tried = {}
-    for label, items in sets.items():
-        with _bar("sentences", len(items)) as bar:
-            tried[label] = sentences(trials(model, items, lambda name: bar.update()))
-    return tried
 
 
 def _data(options: argparse.Namespace, subjects: Sequence[Subject], base: Any) -> dict[str, Any]:

@@ -105,23 +105,18 @@ def _seen(points: Shape, radius: float, queries: int, frames: np.ndarray, offset
     So every point stands for as much surface as any other, near places are seen of damaged mesh and reference, and
     means over the points waver far less than those over points drawn at random.
     """
-    order = np.argsort(_along_a_curve(points.points), kind="stable")
+    low, size = points.points.min(axis=0), np.ptp(points.points, axis=0).max()
+    cell = np.minimum((points.points - low) / size * 1024, 1023).astype(np.int64)
+    number = np.zeros(len(points.points), dtype=np.int64)
+    for bit in range(10):
+        for axis in range(3):
+            number |= ((cell[:, axis] >> bit) & 1) << (3 * bit + axis)
+    order = np.argsort(number, kind="stable")
     share = np.cumsum(points.weights[order])
     at = np.searchsorted(share, (np.arange(queries) + offset) / queries * share[-1]).clip(0, len(order) - 1)
     patches = Surroundings(points.points).patches(order[at], radius)
     turns = frames[(np.arange(queries) + first) % len(frames)].astype(np.float32).transpose(0, 2, 1)
     return np.concatenate([patches[..., :3] @ turns, patches[..., 3:4], patches[..., 4:] @ turns], axis=-1)
-
-
-def _along_a_curve(points: np.ndarray) -> np.ndarray:
-    """Morton numbers of the points: their places on a curve that fills space, in a grid of 1,024 cells a side."""
-    low, size = points.min(axis=0), np.ptp(points, axis=0).max()
-    cell = np.minimum((points - low) / size * 1024, 1023).astype(np.int64)
-    number = np.zeros(len(points), dtype=np.int64)
-    for bit in range(10):
-        for axis in range(3):
-            number |= ((cell[:, axis] >> bit) & 1) << (3 * bit + axis)
-    return number
 
 
 def _points(mesh: Mesh) -> Shape | None:

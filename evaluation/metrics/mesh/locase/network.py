@@ -63,23 +63,20 @@ class Attention(nn.Module):
     def forward(self, features: Tensor, folded: bool = True) -> Tensor:
         n, depth = len(features), WIDTH // HEADS
         query = self.query(features[:, 0]).view(n, HEADS, depth) / math.sqrt(depth)
-        mixed = self._folded(features, query) if folded else self._plain(features, query)
+        if folded:
+            # The key's bias adds the same to all neighbours and leaves the softmax as it is.
+            shape = (HEADS, depth, WIDTH)
+            asked = torch.matmul(query.transpose(0, 1), self.key.effective.view(shape)).transpose(0, 1)
+            share = torch.softmax(torch.bmm(asked, features.transpose(1, 2)), dim=-1)
+            mixed = torch.bmm(share, features).transpose(0, 1)
+            mixed = torch.matmul(mixed, self.value.effective.view(shape).transpose(1, 2)).transpose(0, 1)
+            mixed = mixed + self.value.bias.view(HEADS, -1)
+        else:
+            split = (*features.shape[:2], HEADS, depth)
+            key, value = self.key(features).view(split).transpose(1, 2), self.value(features).view(split).transpose(1, 2)
+            share = torch.softmax(query[:, :, None] @ key.transpose(2, 3), dim=-1)
+            mixed = (share @ value)[:, :, 0]
         return self.out(mixed.reshape(n, WIDTH)) + features[:, 0]
-
-    def _plain(self, features: Tensor, query: Tensor) -> Tensor:
-        shape = (*features.shape[:2], HEADS, WIDTH // HEADS)
-        key, value = self.key(features).view(shape).transpose(1, 2), self.value(features).view(shape).transpose(1, 2)
-        share = torch.softmax(query[:, :, None] @ key.transpose(2, 3), dim=-1)
-        return (share @ value)[:, :, 0]
-
-    def _folded(self, features: Tensor, query: Tensor) -> Tensor:
-        # The key's bias adds the same to all neighbours and leaves the softmax as it is.
-        shape = (HEADS, WIDTH // HEADS, WIDTH)
-        asked = torch.matmul(query.transpose(0, 1), self.key.effective.view(shape)).transpose(0, 1)
-        share = torch.softmax(torch.bmm(asked, features.transpose(1, 2)), dim=-1)
-        mixed = torch.bmm(share, features).transpose(0, 1)
-        mixed = torch.matmul(mixed, self.value.effective.view(shape).transpose(1, 2)).transpose(0, 1)
-        return mixed + self.value.bias.view(HEADS, -1)
 
 
 class Encoder(nn.Module):

@@ -78,16 +78,12 @@ class Procedural(Sequence[Subject]):
             raise IndexError(number)
         if number not in self._read:
             if not self._file(number).exists():
-                self._made(number)
+                if not self._making:
+                    missing = [other for other in range(self._count) if not self._file(other).exists()]
+                    self._making = {other: self._pool.submit(_make, self._file(other), other, self._seed) for other in missing}
+                self._making[number].result()
             self._read[number] = read(self._file(number))
         return self._read[number]
-
-    def _made(self, number: int) -> None:
-        """Wait for a subject that is being made; with the first, all that are not there yet are."""
-        if not self._making:
-            missing = [other for other in range(self._count) if not self._file(other).exists()]
-            self._making = {other: self._pool.submit(_make, self._file(other), other, self._seed) for other in missing}
-        self._making[number].result()
 
     def _file(self, number: int) -> Path:
         return self._folder / f"{number:05}.npz"
@@ -109,7 +105,15 @@ def made_up(number: int, seed: int, kinds: Sequence[str] = KINDS) -> Subject:
     rows.append(("subdivided", distortions.subdivide(reference), 0.0))
     other = kinds[(number + 1 + int(rng.integers(len(kinds) - 1))) % len(kinds)]
     rows.append((f"unrelated {other}", _object(other, number, seed + 1_000, rng), np.inf))
-    around = _around(reference, round_=number % 2 == 1)
+    low, high = reference.vertices.min(axis=0), reference.vertices.max(axis=0)
+    side = (high - low).max()
+    vertices, faces = box((0, 0, 0), tuple(np.maximum((high - low) / side, 0.02)), 0.1)
+    if number % 2 == 1:
+        middle = vertices - (vertices.min(axis=0) + vertices.max(axis=0)) / 2
+        half = np.abs(middle).max(axis=0)
+        unit = middle / half
+        vertices = unit / np.linalg.norm(unit, axis=1, keepdims=True) * half
+    around = Mesh(vertices * side, faces)
     like = effective(judge.deviation(around))
     rows.append(("ellipsoid" if number % 2 else "box", around, np.inf if like > LIKENESS else like))
     targets = ranked(np.array([level for _, _, level in rows]))
@@ -142,19 +146,6 @@ def _object(kind: str, number: int, seed: int, rng: np.random.Generator) -> Mesh
     if rng.random() < 0.5:
         mesh = distortions.decimate(mesh, np.exp(rng.uniform(np.log(100), np.log(1_000))) / len(mesh.vertices))
     return mesh
-
-
-def _around(mesh: Mesh, round_: bool) -> Mesh:
-    """The bounding box of a mesh, or an ellipsoid of its size, as one who does not know the object would hand in."""
-    low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
-    side = (high - low).max()
-    vertices, faces = box((0, 0, 0), tuple(np.maximum((high - low) / side, 0.02)), 0.1)
-    if round_:
-        middle = vertices - (vertices.min(axis=0) + vertices.max(axis=0)) / 2
-        half = np.abs(middle).max(axis=0)
-        unit = middle / half
-        vertices = unit / np.linalg.norm(unit, axis=1, keepdims=True) * half
-    return Mesh(vertices * side, faces)
 
 
 def read(file: Path) -> Subject:

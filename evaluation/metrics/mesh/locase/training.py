@@ -129,7 +129,11 @@ class Training(Phased[Phase]):
         value.backward()
         torch.nn.utils.clip_grad_norm_(self._free(), plan.largest_gradient)
         self.optimiser.step()
-        self._follow(step)
+        # Take the mean along; early on it forgets faster, so that it does not keep the untrained network.
+        share = min(plan.average, (1 + step) / (10 + step))
+        with torch.no_grad():
+            for mean, now in zip(self.average.parameters(), self.model.parameters(), strict=True):
+                mean.lerp_(now, 1 - share)
         self.note(phase, epoch, float(value.detach()) / per_epoch)
         return float(value.detach())
 
@@ -150,13 +154,6 @@ class Training(Phased[Phase]):
             return {}
         advance = self._judging(phase.name, sum(len(subject.samples) for subject in phase.unseen))
         return {"left_out": sorted({subject.group for subject in phase.unseen}), **correlations(self.model, phase.unseen, advance)}
-
-    @torch.no_grad()
-    def _follow(self, step: int) -> None:
-        """Take the mean along; early on it forgets faster, so that it does not keep the untrained network."""
-        share = min(self.plan.average, (1 + step) / (10 + step))
-        for mean, now in zip(self.average.parameters(), self.model.parameters(), strict=True):
-            mean.lerp_(now, 1 - share)
 
     def _free(self) -> list[torch.nn.Parameter]:
         return [parameter for parameter in self.model.parameters() if parameter.requires_grad]

@@ -146,7 +146,13 @@ def features(network: Any, images: Sequence[np.ndarray], size: tuple[int, int], 
     found: list[list[Tensor]] = [[] for _ in LAYERS]
 
     def step(start: int, stop: int) -> None:
-        inputs = torch.stack([_sized(to_tensor(image).to(device), size) for image in images[start:stop]])
+        width, height = size
+        tensors = [to_tensor(image).to(device) for image in images[start:stop]]
+        for n, image in enumerate(tensors):
+            if image.shape[1:] != (height, width):
+                sized = functional.interpolate(image[None], (height, width), mode="bilinear", align_corners=False, antialias=True)
+                tensors[n] = sized[0]
+        inputs = torch.stack(tensors)
         taken = []
         for place, tap in enumerate(network.features.walk(imagenet(inputs), last=LAYERS[-1])):
             if place in LAYERS:
@@ -156,10 +162,3 @@ def features(network: Any, images: Sequence[np.ndarray], size: tuple[int, int], 
 
     walk(len(images), len(images), step, smallest=1)
     return [torch.cat(kept) for kept in found]
-
-
-def _sized(image: Tensor, size: tuple[int, int]) -> Tensor:
-    width, height = size
-    if image.shape[1:] == (height, width):
-        return image
-    return functional.interpolate(image[None], (height, width), mode="bilinear", align_corners=False, antialias=True)[0]
