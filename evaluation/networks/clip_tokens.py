@@ -30,14 +30,10 @@ LAST = "</w>"  # marks a piece that ends its word
 _WORDS = regex.compile(r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+", regex.IGNORECASE)
 
 
-def _letters() -> dict[int, str]:
-    """A character for each byte: itself where it can be printed, else one from 256 on, in the order of the vocabulary."""
-    printed = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
-    others = [byte for byte in range(256) if byte not in printed]
-    return {byte: chr(byte) for byte in printed} | {byte: chr(256 + n) for n, byte in enumerate(others)}
-
-
-LETTERS = _letters()
+# A character for each byte: itself where it can be printed, else one from 256 on, in the order of the vocabulary.
+_PRINTED = (*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1))
+_OTHERS = (byte for byte in range(256) if byte not in _PRINTED)
+LETTERS = {byte: chr(byte) for byte in _PRINTED} | {byte: chr(256 + n) for n, byte in enumerate(_OTHERS)}
 
 
 class Tokenizer:
@@ -84,16 +80,9 @@ class Tokenizer:
             rank, pair = min((self._rank.get(pair, len(self._rank)), pair) for pair in pairwise(parts))
             if rank == len(self._rank):
                 break
-            parts = _joined(parts, pair)
+            n = 0
+            while n < len(parts) - 1:  # each occurrence of the pair, from the left, is made one
+                if (parts[n], parts[n + 1]) == pair:
+                    parts[n : n + 2] = ["".join(pair)]
+                n += 1
         return tuple(parts)
-
-
-def _joined(parts: Sequence[str], pair: tuple[str, str]) -> list[str]:
-    """`parts` with each occurrence of the pair, from the left, made one."""
-    found: list[str] = []
-    n = 0
-    while n < len(parts):
-        here = tuple(parts[n : n + 2]) == pair
-        found.append("".join(pair) if here else parts[n])
-        n += 2 if here else 1
-    return found

@@ -102,6 +102,8 @@ def needed_by() -> dict[str, list[str]]:
 
 def listing(names: Sequence[str] = ()) -> list[str]:
     """The listing of the files, several lines each: those that ship, then those that are fetched."""
+    from evaluation.networks.fetching import partly, pinned_by
+
     users, lines = needed_by(), []
     for found in () if names else weights.shipped():
         file = found.files[0]
@@ -112,8 +114,12 @@ def listing(names: Sequence[str] = ()) -> list[str]:
         state = f"trained, {file.path.stat().st_size / 1e6:.1f} MB" if file.there else "absent: put it beside its model card"
         lines += [f"{file.name}: {state}", f"  sha256   {file.sha256} (its model card's)", *_users(users, file.name)]
     for file in files_of(names) if names else FILES.values():
-        lines += [f"{file.name}: {_state(file)}", f"  what     {file.what}; licence {file.licence}", f"  source   {file.url}"]
-        lines += [f"  sha256   {_digest(file)}", *_users(users, file.name)]
+        state = f"here, {file.path.stat().st_size / 1e6:.1f} MB" if file.there else f"absent, about {file.megabytes:.3g} MB"
+        if not file.there and (got := partly(file)):
+            state += f", of which {got / 1e6:.1f} MB came before it was interrupted"
+        digest = file.sha256 or (f"{file.stated}…" if file.stated else "not known")
+        lines += [f"{file.name}: {state}", f"  what     {file.what}; licence {file.licence}", f"  source   {file.url}"]
+        lines += [f"  sha256   {digest} ({pinned_by(file)})", *_users(users, file.name)]
     return [*lines, f"Fetched files lie in {weights.cache_folder()}."]
 
 
@@ -123,22 +129,6 @@ def progress(name: str, total: int, initial: int) -> Any:
 
     shown = {"desc": name, "total": total, "initial": initial, "unit": "B", "unit_scale": True, "file": sys.stderr}
     return tqdm(**shown, mininterval=0.2 if sys.stderr.isatty() else 5.0)
-
-
-def _state(file: PublishedFile) -> str:
-    from evaluation.networks.fetching import partly
-
-    if file.there:
-        return f"here, {file.path.stat().st_size / 1e6:.1f} MB"
-    got = partly(file)
-    size = f"about {file.megabytes:.3g} MB"
-    return f"absent, {size}, of which {got / 1e6:.1f} MB came before it was interrupted" if got else f"absent, {size}"
-
-
-def _digest(file: PublishedFile) -> str:
-    from evaluation.networks.fetching import pinned_by
-
-    return f"{file.sha256 or (f'{file.stated}…' if file.stated else 'not known')} ({pinned_by(file)})"
 
 
 def _users(users: dict[str, list[str]], name: str) -> list[str]:

@@ -89,7 +89,10 @@ def fetch(file: PublishedFile, source: str = "", progress: Progress | None = Non
                 _download(file, came_from, place, progress, pause)
             return _keep(file, place, came_from)
     except OSError as error:
-        raise FetchError(_disk(file, error)) from error
+        why = f"{file.name} cannot be written to {cache_folder()}: {error.strerror or error}."
+        if error.errno in FULL:
+            why = f"There is no room left for {file.name} in {cache_folder()}; make room and run this again, it goes on where it stopped."
+        raise FetchError(why) from error
 
 
 @contextlib.contextmanager
@@ -97,7 +100,15 @@ def _alone(place: _Place) -> Iterator[None]:
     """One process at a time gets a file into a cache."""
     with place.part.open("ab") as held:
         try:
-            _lock(held.fileno())
+            file = held.fileno()
+            if os.name == "nt":
+                import msvcrt
+
+                msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+            else:
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError):
             raise FetchError(f"{place.file.name} is being fetched by another process; wait for it.") from None
         try:
@@ -105,18 +116,6 @@ def _alone(place: _Place) -> Iterator[None]:
         finally:
             if place.part.exists() and not place.part.stat().st_size:
                 place.part.unlink()
-
-
-def _lock(file: int) -> None:
-    """Hold the file until it is closed. Raises BlockingIOError, on Windows PermissionError, where another process does."""
-    if os.name == "nt":
-        import msvcrt
-
-        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _download(file: PublishedFile, url: str, place: _Place, progress: Progress | None, pause: Callable[[float], None]) -> None:
@@ -140,7 +139,12 @@ def _download(file: PublishedFile, url: str, place: _Place, progress: Progress |
 
 def _go_on(client: httpx.Client, file: PublishedFile, url: str, place: _Place, progress: Progress | None) -> None:
     """Ask for what is not there yet, in one request."""
-    notes = _read_notes(place, url)
+    try:
+        notes = json.loads(place.notes.read_text())
+    except (OSError, ValueError):
+        notes = {}
+    if notes.get("url") != url:
+        notes = {}
     have = place.part.stat().st_size if notes.get("validator") else 0
     if have and have == notes.get("total"):
         return
@@ -161,31 +165,26 @@ def _go_on(client: httpx.Client, file: PublishedFile, url: str, place: _Place, p
             os.truncate(place.part, 0)
             raise _Cut("the server sent another piece than it was asked for")
         have = have if answer.status_code == 206 else 0
-        _receive(file, answer, have, url, place, progress)
-
-
-def _receive(file: PublishedFile, answer: httpx.Response, have: int, url: str, place: _Place, progress: Progress | None) -> None:
-    """Write what the answer brings behind the first `have` bytes."""
-    length = answer.headers.get("Content-Length", "")
-    total = have + int(length) if length.isdigit() else 0
-    _require_space(file, place, total - have if total else int(file.megabytes * 1e6))
-    etag = answer.headers.get("ETag", "")
-    validator = etag if etag and not etag.startswith("W/") else answer.headers.get("Last-Modified", "")
-    place.notes.write_text(json.dumps({"url": url, "validator": validator, "total": total}))
-    bar = progress(file.name, total or int(file.megabytes * 1e6), have) if progress else None
-    try:
-        with place.part.open("r+b") as stream:
-            stream.truncate(have)
-            stream.seek(have)
-            for piece in answer.iter_raw():  # as it comes: what is gathered into larger pieces is lost at a cut
-                stream.write(piece)
-                if bar:
-                    bar.update(len(piece))
-    finally:
-        if bar:
-            bar.close()
-    if total and place.part.stat().st_size != total:
-        raise _Cut("the connection ended early")
+        length = answer.headers.get("Content-Length", "")
+        total = have + int(length) if length.isdigit() else 0
+        _require_space(file, place, total - have if total else int(file.megabytes * 1e6))
+        etag = answer.headers.get("ETag", "")
+        validator = etag if etag and not etag.startswith("W/") else answer.headers.get("Last-Modified", "")
+        place.notes.write_text(json.dumps({"url": url, "validator": validator, "total": total}))
+        bar = progress(file.name, total or int(file.megabytes * 1e6), have) if progress else None
+        try:
+            with place.part.open("r+b") as stream:
+                stream.truncate(have)
+                stream.seek(have)
+                for piece in answer.iter_raw():  # as it comes: what is gathered into larger pieces is lost at a cut
+                    stream.write(piece)
+                    if bar:
+                        bar.update(len(piece))
+        finally:
+            if bar:
+                bar.close()
+        if total and place.part.stat().st_size != total:
+            raise _Cut("the connection ended early")
 
 
 def _copy(file: PublishedFile, source: Path, place: _Place, progress: Progress | None) -> None:
@@ -214,7 +213,11 @@ def _keep(file: PublishedFile, place: _Place, source: str) -> str:
     if not digest.startswith(expected):
         place.part.unlink()
         place.notes.unlink(missing_ok=True)
-        raise FetchError(_wrong(file, place, source, digest, expected))
+        must = f"{'be' if len(expected) == 64 else 'begin with'} {expected}, as its publisher states"
+        if record:
+            again = f"if its publisher has replaced it, remove {place.record} and fetch it again"
+            must = f"be {expected}, as when it was first fetched; {again}"
+        raise FetchError(f"What {source} gave for {file.name} was not kept: its sha256 is {digest}, and it must {must}.")
     found = {
         "sha256": digest,
         "bytes": size,
@@ -247,30 +250,8 @@ def partly(file: PublishedFile) -> int:
     return part.stat().st_size if part.is_file() else 0
 
 
-def _wrong(file: PublishedFile, place: _Place, source: str, digest: str, expected: str) -> str:
-    what = f"What {source} gave for {file.name} was not kept: its sha256 is {digest}, and it must"
-    if file.record:
-        again = f"if its publisher has replaced it, remove {place.record} and fetch it again"
-        return f"{what} be {expected}, as when it was first fetched; {again}."
-    return f"{what} {'be' if len(expected) == 64 else 'begin with'} {expected}, as its publisher states."
-
-
-def _read_notes(place: _Place, url: str) -> dict[str, Any]:
-    try:
-        notes = json.loads(place.notes.read_text())
-    except (OSError, ValueError):
-        return {}
-    return notes if notes.get("url") == url else {}
-
-
 def _require_space(file: PublishedFile, place: _Place, needed: int) -> None:
     free = shutil.disk_usage(place.file.parent).free
     if free < needed + RESERVE:
         sizes = f"{needed / 1e6:.0f} MB more in {cache_folder()} and {free / 1e6:.0f} MB are free"
         raise FetchError(f"{file.name} needs {sizes}; make room and run this again.")
-
-
-def _disk(file: PublishedFile, error: OSError) -> str:
-    if error.errno in FULL:
-        return f"There is no room left for {file.name} in {cache_folder()}; make room and run this again, it goes on where it stopped."
-    return f"{file.name} cannot be written to {cache_folder()}: {error.strerror or error}."

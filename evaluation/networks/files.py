@@ -26,7 +26,14 @@ def read_state(path: Path) -> dict[str, Tensor]:
     sentence, where the file is neither of the two.
     """
     try:
-        found: Any = load_file(path) if path.suffix == ".safetensors" else _unpickled(path)
+        if path.suffix == ".safetensors":
+            found: Any = load_file(path)
+        else:
+            # Checkpoints of training code keep NumPy numbers beside the tensors; these names make a number and nothing else.
+            numbers: list[type] = [np.dtype, *{type(np.dtype(kind)) for kind in ("float64", "float32", "int64", "int32")}]
+            scalars = [(np._core.multiarray.scalar, name) for name in ("numpy.core.multiarray.scalar", "numpy._core.multiarray.scalar")]
+            with torch.serialization.safe_globals([*numbers, *scalars]):
+                found = torch.load(path, map_location="cpu", weights_only=True)
     except (UnpicklingError, RuntimeError, EOFError, ValueError, KeyError, SafetensorError) as error:
         raise WeightsError(f"The file {path.name} holds no weights that can be read safely; take it as it was published.") from error
     for name in NESTED:
@@ -58,11 +65,3 @@ def fill(network: nn.Module, state: Mapping[str, Tensor], what: str, prefix: str
     counters = {name: torch.zeros((), dtype=torch.long) for name in network.state_dict() if name.endswith(COUNTERS)}
     network.load_state_dict({name: value.float() for name, value in kept.items()} | counters, assign=True)
     return network.eval().requires_grad_(False)
-
-
-def _unpickled(path: Path) -> Any:
-    # Checkpoints of training code keep NumPy numbers beside the tensors; these names make a number and nothing else.
-    numbers: list[type] = [np.dtype, *{type(np.dtype(kind)) for kind in ("float64", "float32", "int64", "int32")}]
-    scalars = [(np._core.multiarray.scalar, name) for name in ("numpy.core.multiarray.scalar", "numpy._core.multiarray.scalar")]
-    with torch.serialization.safe_globals([*numbers, *scalars]):
-        return torch.load(path, map_location="cpu", weights_only=True)

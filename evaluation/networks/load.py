@@ -6,12 +6,12 @@ without memory for its parameters and filled from the file, so none can be left 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from evaluation.networks import small_detector, yolox
 from evaluation.networks import weights as stored
@@ -59,7 +59,9 @@ def _backbone(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
 def _stack(architecture: str, path: Path) -> nn.Module:
     state = read_state(path)
     if architecture == "squeezenet":
-        return fill(_meta(lambda: SqueezeNet(classes=_classes(state))), state, path.name)
+        # As many classes as the file's classifier tells apart; 1000 where it has none, which is then found absent.
+        last = state.get("classifier.1.weight")
+        return fill(_meta(lambda: SqueezeNet(classes=1000 if last is None else len(last))), state, path.name)
     if architecture == "alexnet":
         return fill(_meta(AlexNet), state, path.name, ignored=("classifier.",))
     if architecture == "vgg16":
@@ -67,30 +69,21 @@ def _stack(architecture: str, path: Path) -> nn.Module:
     raise WeightsError(f"There is no backbone {architecture!r}; there are: squeezenet, alexnet, vgg16.")
 
 
-def _classes(state: Mapping[str, Tensor]) -> int:
-    """The number of classes that the file's classifier tells apart; 1000 where it has none, which is then found absent."""
-    last = state.get("classifier.1.weight")
-    return 1000 if last is None else len(last)
-
-
 def _lpips(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
     architecture = {"alex": "alexnet", "vgg": "vgg16", "squeeze": "squeezenet"}[found.network.removeprefix("lpips_")]
     network: Any = _stack(architecture, paths[0])  # a backbone, whose features are walked tap by tap
     with torch.inference_mode():
         channels = [taken.shape[1] for taken in network.features.walk(torch.zeros(1, 3, 32, 32))]
-    network.heads = _heads(read_state(paths[1]), channels, paths[1].name)
-    return network
-
-
-def _heads(state: Mapping[str, Tensor], channels: list[int], what: str) -> nn.ParameterList:
-    """The channels' weights at each tap: `lin0.model.1.weight` and so on, float32[1, C, 1, 1] in the file."""
+    state = read_state(paths[1])
+    what = paths[1].name
     wanted = {f"lin{n}.model.1.weight": (1, count, 1, 1) for n, count in enumerate(channels)}
     if {name: tuple(value.shape) for name, value in state.items()} != wanted:
         raise WeightsError(f"The file {what} does not hold LPIPS weights for {len(channels)} taps of this network.")
     values = [state[name].float().flatten() for name in wanted]
     if not all(torch.isfinite(value).all() for value in values):
         raise WeightsError(f"The file {what} has numbers that are not finite.")
-    return nn.ParameterList(nn.Parameter(value, requires_grad=False) for value in values)
+    network.heads = nn.ParameterList(nn.Parameter(value, requires_grad=False) for value in values)
+    return network
 
 
 def _inception(found: Weights, paths: tuple[Path, ...]) -> nn.Module:

@@ -8,15 +8,11 @@ would have had more picture, spoils the outermost rows that come out; these are 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from itertools import pairwise, product
 
 from torch import Tensor, nn
-
-if TYPE_CHECKING:
-    from evaluation.networks.taps import Taps
 
 Span = tuple[int, int]  # from, and up to but not including
 
@@ -67,28 +63,29 @@ class Tile:
         return x
 
 
-def tiles(stack: Taps, height: int, width: int, longest: int) -> Iterator[Tile]:
-    """Tiles that cover a picture, none with a side of its own over `longest` px by more than the strides of the stack."""
-    rows, columns = (list(_sides(stack, length, longest)) for length in (height, width))
-    for row in rows:
-        for column in columns:
-            yield Tile((row, column))
-
-
-def _sides(stack: Taps, length: int, longest: int) -> Iterator[Side]:
-    layers = [_geometry(layer) for layer in stack]
-    step = math.prod(stride for _, stride, _, _ in layers)
-    count = max(1, -(-length // longest))
-    cuts = [length // step * n // count * step for n in range(count)] + [length]
-    for start, stop in pairwise(cuts):
-        if start < stop:
-            yield _side(layers, stack.taps, length, start, stop)
+def tiles(layers: Iterable[nn.Module], taps: tuple[int, ...], height: int, width: int, longest: int) -> Iterator[Tile]:
+    """Tiles that cover a picture, none with a side of its own over `longest` px by more than the strides of the layers, after how many
+    of which a map is taken `taps` say."""
+    geometry = [_geometry(layer) for layer in layers]
+    step = math.prod(stride for _, stride, _, _ in geometry)
+    sides: list[list[Side]] = []
+    for length in (height, width):
+        count = max(1, -(-length // longest))
+        cuts = [length // step * n // count * step for n in range(count)] + [length]
+        sides.append([_side(geometry, taps, length, start, stop) for start, stop in pairwise(cuts) if start < stop])
+    for row, column in product(*sides):
+        yield Tile((row, column))
 
 
 def _side(layers: list[tuple[int, int, int, bool]], taps: tuple[int, ...], length: int, start: int, stop: int) -> Side:
     lengths, strides = [length], [1]
     for kernel, stride, padding, ceil in layers:
-        lengths.append(_length(lengths[-1], kernel, stride, padding, ceil))
+        # As many rows as torch counts.
+        room = lengths[-1] + 2 * padding - kernel
+        rows = (-(-room // stride) if ceil else room // stride) + 1
+        if ceil and (rows - 1) * stride >= lengths[-1] + padding:
+            rows -= 1
+        lengths.append(rows)
         strides.append(strides[-1] * stride)
     ends = [whole if stop == length else min(whole, stop // so_far) for whole, so_far in zip(lengths, strides, strict=True)]
     own = [(start // so_far, end) if n in taps else (end, end) for n, (so_far, end) in enumerate(zip(strides, ends, strict=True))]
@@ -103,15 +100,6 @@ def _side(layers: list[tuple[int, int, int, bool]], taps: tuple[int, ...], lengt
         into[n] = begin, end
         needed = (min(begin, own[n][0]), max(end, own[n][1])) if n in taps else (begin, end)
     return Side(tuple(into), tuple(out), tuple(own[1:]), tuple(lengths[1:]))
-
-
-def _length(length: int, kernel: int, stride: int, padding: int, ceil: bool) -> int:
-    """The number of rows that a layer makes of `length`, as torch counts them."""
-    room = length + 2 * padding - kernel
-    if not ceil:
-        return room // stride + 1
-    count = -(-room // stride) + 1
-    return count - 1 if (count - 1) * stride >= length + padding else count
 
 
 def _geometry(layer: nn.Module) -> tuple[int, int, int, bool]:

@@ -418,16 +418,20 @@ def _described(network: str, folder: Path) -> dict[str, Weights]:
             card = _card(path, path.stat().st_mtime_ns)
         except OSError:  # taken away just now, or not for us to read
             continue
-        if card is not None and _fits(network, card):
+        if card is None:
+            continue
+        # The card names features that this network may be trained on, or none where it is trained on none.
+        features, known = card.get("features"), FEATURES.get(network, ())
+        if features is None or not known:
+            fits = features is None and not known
+        else:
+            named = isinstance(features, dict) and "sha256" in features
+            fits = named and [features.get("network"), features.get("name")] in [list(one) for one in known]
+        if fits:
             file = ShippedFile(f"{network}/{path.stem}", path.with_suffix(".safetensors"), card["sha256"])
-            found[path.stem] = Weights(network, path.stem, (file, *_features(network, card)), card)
+            of_features = get(features["network"], features["name"]).files if features else ()
+            found[path.stem] = Weights(network, path.stem, (file, *of_features), card)
     return found
-
-
-def _features(network: str, card: Mapping[str, Any]) -> tuple[PublishedFile | ShippedFile, ...]:
-    """The files of the features that a set was trained on; () where it was trained on none."""
-    wanted = card.get("features")
-    return get(wanted["network"], wanted["name"]).files if wanted else ()
 
 
 @lru_cache(maxsize=256)
@@ -437,18 +441,6 @@ def _card(path: Path, modified: int) -> dict[str, Any] | None:
     except ValueError:
         return None
     return card if isinstance(card, dict) and isinstance(card.get("sha256"), str) else None
-
-
-def _fits(network: str, card: Mapping[str, Any]) -> bool:
-    """True if the card names features that this network may be trained on, or none where it is trained on none."""
-    features, known = card.get("features"), FEATURES.get(network, ())
-    if features is None or not known:
-        return features is None and not known
-    return (
-        isinstance(features, dict)
-        and "sha256" in features
-        and [features.get("network"), features.get("name")] in [list(one) for one in known]
-    )
 
 
 @lru_cache(maxsize=64)

@@ -28,9 +28,9 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from evaluation.metrics import registry
 from evaluation.metrics.registry import OtherDefinition
@@ -74,6 +74,7 @@ def score(folder: Path, job: dict) -> dict:
     been sent `fits` its reference, and whether the reference's side, where it was prepared, was `unreadable`. Meanwhile the folder has
     how many are done."""
     from evaluation.metrics import prepared, runner
+    from submissions.formats.fit import Box, label
     from submissions.kinds import FAMILIES
 
     wanted, family = job["item_ids"], FAMILIES[job["family"]]
@@ -97,35 +98,24 @@ def score(folder: Path, job: dict) -> dict:
         prepared=known,
         groups=job.get("groups"),
     )
-    fits = {} if family.images else _fits(predictions, references, wanted)
-    scores = {slug: samples.to_dict() for slug, samples in scored.items()}
+    fits = {}  # of the items that have an extent on both sides
+    for item in () if family.images else wanted:
+        boxes = [Box.of(side[item].vertices) if item in side else None for side in (predictions, references)]
+        if boxes[0] is not None and boxes[1] is not None:
+            fits[item] = label(boxes[0], boxes[1])
+    on_card = 0.0  # of metrics whose networks run on a graphics card here
+    for request in requests:
+        networks = registry.get(request.key).networks_with(registry.resolve_params(request.key, request.params))
+        if any(network not in NOT_NETWORKS for network in networks) and cards.card() is not None:
+            on_card += seconds.get(request.slug, 0.0)
     return {
-        "scores": scores,
+        "scores": {slug: samples.to_dict() for slug, samples in scored.items()},
         "seconds": seconds,
         "fits": fits,
         "unreadable": unreadable,
         "core_seconds": time.process_time(),  # of this process, which does this job alone
-        "gpu_seconds": sum(seconds.get(request.slug, 0.0) for request in requests if _on_card(request)),
+        "gpu_seconds": on_card,
     }
-
-
-def _fits(predictions: Mapping[str, Any], references: Mapping[str, Any], items: Sequence[str]) -> dict[str, str]:
-    """See `fit.label`: by item, of those that have an extent on both sides."""
-    from submissions.formats.fit import Box, label
-
-    found = {}
-    for item in items:
-        boxes = [Box.of(side[item].vertices) if item in side else None for side in (predictions, references)]
-        if boxes[0] is not None and boxes[1] is not None:
-            found[item] = label(boxes[0], boxes[1])
-    return found
-
-
-def _on_card(request: MetricRequest) -> bool:
-    """Return whether a metric's networks run on a graphics card here."""
-    spec = registry.get(request.key)
-    names = spec.networks_with(registry.resolve_params(request.key, request.params))
-    return any(network not in NOT_NETWORKS for network in names) and cards.card() is not None
 
 
 def _requests(job: dict) -> list[MetricRequest]:

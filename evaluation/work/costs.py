@@ -88,20 +88,16 @@ def estimate(phase: Phase) -> Estimate | None:
     core = entries * sum(piece.cost for piece in pieces)
     card = entries * sum(piece.cost for piece in pieces if piece.device == "gpu")
     known = Score.newest_costs(phase.pk, [metric["fingerprint"] for metric in metrics])
-    basis = _basis(len(known), len(metrics))
+    basis = "the newest scores took"
+    if not known:
+        basis = "the metrics declare, for none was timed here yet"
+    elif len(known) < len(metrics):
+        basis += f" of {len(known)} of {len(metrics)} metrics and the others declare"
     budget, spent = ComputeBudget.objects.filter(challenge=phase.challenge_id).first(), spent_by(phase.challenge_id)
     limits: Sequence[tuple[float | None, float]] = ()
     if budget is not None:
         limits = ((budget.core_hours, spent["core_seconds"] + core), (budget.gpu_hours, spent["gpu_seconds"] + card))
     return Estimate(core, card, entries, basis, any(hours is not None and seconds > 3600 * hours for hours, seconds in limits))
-
-
-def _basis(known: int, of: int) -> str:
-    if known == of:
-        return "the newest scores took"
-    if known:
-        return f"the newest scores took of {known} of {of} metrics and the others declare"
-    return "the metrics declare, for none was timed here yet"
 
 
 def _sums() -> dict[str, Aggregate]:

@@ -191,7 +191,18 @@ def folder_in(root: Path) -> Iterator[Path]:
     """A folder for one job below `root`, removed afterwards; what workers that were killed left behind there goes first."""
     root.mkdir(parents=True, exist_ok=True)
     for left in root.iterdir():
-        _remove_unless_held(left)
+        try:
+            lock = os.open(left, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:  # its owner has just removed it
+            continue
+        try:
+            if time.time() - os.fstat(lock).st_mtime > NEW_SECONDS:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(left, ignore_errors=True)
+        except BlockingIOError:
+            continue
+        finally:
+            os.close(lock)
     with tempfile.TemporaryDirectory(dir=root, ignore_cleanup_errors=True) as folder:
         lock = os.open(folder, os.O_RDONLY)
         try:
@@ -199,18 +210,3 @@ def folder_in(root: Path) -> Iterator[Path]:
             yield Path(folder)
         finally:
             os.close(lock)
-
-
-def _remove_unless_held(folder: Path) -> None:
-    try:
-        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError:  # its owner has just removed it
-        return
-    try:
-        if time.time() - os.fstat(lock).st_mtime > NEW_SECONDS:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
-    except BlockingIOError:
-        return
-    finally:
-        os.close(lock)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -60,7 +60,8 @@ def standing(submission: Submission, now: datetime | None = None) -> Standing:
 def standings(submissions: Sequence[Submission], now: datetime | None = None) -> dict[int, Standing]:
     """`standing` of several entries, in as many queries as for one."""
     now = now or timezone.now()
-    positions = _positions([it for it in submissions if it.status in (Status.RECEIVED, Status.SCORING)])
+    queued = {it.pk for it in submissions if it.status in (Status.RECEIVED, Status.SCORING)}
+    positions = {pk: place for place, pk in enumerate(_in_turn(), 1) if pk in queued} if queued else {}
     current = Evaluation.objects.filter(submission__in=submissions, batch__state=EvaluationBatch.State.CURRENT)
     evaluations = {it.submission_id: it for it in current}
     parts: dict[int, list[Any]] = {it.pk: [] for it in evaluations.values()}
@@ -84,24 +85,21 @@ def standings(submissions: Sequence[Submission], now: datetime | None = None) ->
         evaluation, position = evaluations.get(it.pk), positions.get(it.pk)
         if evaluation is None:
             found[it.pk] = Standing(0, 0, it.attempts, position, None, it.losses, _retry_in([it], now))
-        else:
-            found[it.pk] = _under_way(evaluation, parts[evaluation.pk], position, now)
+            continue
+        own = parts[evaluation.pk]
+        total = sum(part.stop - part.start for part in own)
+        done = sum(part.stop - part.start if part.state == Part.State.DONE else part.scored for part in own)
+        left = None
+        if 0 < done < total and evaluation.started_at:
+            left = (now - evaluation.started_at).total_seconds() * (total - done) / done
+        # What the very first items took is mostly what it took to start.
+        is_rough = left is not None and total > done * ESTIMATED_FROM
+        attempts = max((part.attempts for part in own), default=0)
+        open_parts = [part for part in own if part.state == Part.State.WAITING]
+        losses = max((part.losses for part in open_parts), default=0)
+        most = _most_left(evaluation.batch_id, [part for part in open_parts if part.lease_token and part.started_at], now)
+        found[it.pk] = Standing(done, total, attempts, position, left, losses, _retry_in(open_parts, now), is_rough, most)
     return found
-
-
-def _under_way(evaluation: Evaluation, parts: list[Any], position: int | None, now: datetime) -> Standing:
-    total = sum(part.stop - part.start for part in parts)
-    done = sum(part.stop - part.start if part.state == Part.State.DONE else part.scored for part in parts)
-    left = None
-    if 0 < done < total and evaluation.started_at:
-        left = (now - evaluation.started_at).total_seconds() * (total - done) / done
-    open_parts = [part for part in parts if part.state == Part.State.WAITING]
-    losses = max((part.losses for part in open_parts), default=0)
-    attempts = max((part.attempts for part in parts), default=0)
-    # What the very first items took is mostly what it took to start.
-    is_rough = left is not None and total > done * ESTIMATED_FROM
-    most = _most_left(evaluation.batch_id, [part for part in open_parts if part.lease_token and part.started_at], now)
-    return Standing(done, total, attempts, position, left, losses, _retry_in(open_parts, now), is_rough, most)
 
 
 def _most_left(batch_id: int, at_work: Sequence[Any], now: datetime) -> float | None:
@@ -119,12 +117,6 @@ def _retry_in(rows: Sequence[Any], now: datetime) -> float | None:
     if not lost or any(row.lease_token for row in lost):
         return None
     return max(0.0, min((row.lease_until - now).total_seconds() if row.lease_until else 0.0 for row in lost))
-
-
-def _positions(submissions: Sequence[Submission]) -> dict[int, int]:
-    """Places from 1 in the queue, of those that are in it."""
-    wanted = {it.pk for it in submissions}
-    return {pk: place for place, pk in enumerate(_in_turn(), 1) if pk in wanted} if wanted else {}
 
 
 def _in_turn() -> list[int]:
@@ -149,7 +141,16 @@ def _in_turn() -> list[int]:
     pieces = {phase: cutting.priced(batch) for phase, batch in batches.items() if batch.reference}
     for device in {piece.device for each in pieces.values() for piece in each}:
         clocks.setdefault(device, Part.objects.clock(device))
-    backlogs = _backlogs(batches.values(), received, clocks) if received else {}
+    # What waits of each team in each phase, by device; also of those of which nothing does.
+    backlogs: dict[tuple[int, int], Backlogs] = {}
+    for it in received:
+        backlogs[it.phase_id, it.team_id] = {device: (clock, 0.0, 0) for device, clock in clocks.items()}
+    if received:
+        waiting = Part.objects.filter(state=Part.State.WAITING, device__in=clocks, evaluation__batch__in=batches.values()).order_by()
+        shares = waiting.values_list("evaluation__batch__phase", "evaluation__submission__team", "device")
+        for phase, team, device, seconds, entries in shares.annotate(seconds=Sum("cost"), entries=Count("evaluation", distinct=True)):
+            if (phase, team) in backlogs:
+                backlogs[phase, team][device] = clocks[device], seconds, entries
     for it in received:
         own = Evaluation(submission=it, batch=batches.get(it.phase_id))
         parts = own.cut(pieces.get(it.phase_id, ()), backlogs[it.phase_id, it.team_id])
@@ -157,19 +158,6 @@ def _in_turn() -> list[int]:
         for part in parts:
             note(it.pk, part.device, part.turn)
     return sorted(found, key=lambda pk: (found[pk], pk))
-
-
-def _backlogs(
-    batches: Iterable[EvaluationBatch], received: Iterable[Submission], clocks: dict[str, float]
-) -> dict[tuple[int, int], Backlogs]:
-    """Return what waits of each team in each phase, by device, in one query; also of those of which nothing does."""
-    found = {(it.phase_id, it.team_id): {device: (clock, 0.0, 0) for device, clock in clocks.items()} for it in received}
-    waiting = Part.objects.filter(state=Part.State.WAITING, device__in=clocks, evaluation__batch__in=batches).order_by()
-    shares = waiting.values_list("evaluation__batch__phase", "evaluation__submission__team", "device")
-    for phase, team, device, seconds, entries in shares.annotate(seconds=Sum("cost"), entries=Count("evaluation", distinct=True)):
-        if (phase, team) in found:
-            found[phase, team][device] = clocks[device], seconds, entries
-    return found
 
 
 def depth(phase: Phase | None = None, now: datetime | None = None) -> tuple[int, float]:

@@ -36,13 +36,18 @@ def measure(run: PropertyRun) -> None:
         return not yielded and run.heartbeat()
 
     def slice_in(folder: Path) -> bool:
+        given = {name: getattr(run, name) for name in ("key", "params", "outcomes", "pending", "total")}
+        programs = MetricProgram.orders([{"key": run.key, "weights_sha256": None}])
+        job = {"kind": "properties", **given, "seconds": SLICE_SECONDS, "programs": programs}
         try:
-            found = sandbox.run(folder, _job(run), go_on)
+            found = sandbox.run(folder, job, go_on)
         except LeaseLost:
             if yielded:
                 raise Yielded from None
             raise
-        return _kept(run, found, time.monotonic() - start)
+        if found["table"] is not None:
+            return run.finish(Table.from_dict(found["table"]))
+        return run.keep(found["outcomes"], found["pending"], found["models"], (time.monotonic() - start))
 
     leased.do_slice(run, lambda: _obstacle(run), slice_in)
 
@@ -62,18 +67,6 @@ def _obstacle(run: PropertyRun) -> str:
             "put those back, or take the metric out of its phase and add it anew."
         )
     return ""
-
-
-def _kept(run: PropertyRun, found: dict, seconds: float) -> bool:
-    if found["table"] is not None:
-        return run.finish(Table.from_dict(found["table"]))
-    return run.keep(found["outcomes"], found["pending"], found["models"], seconds)
-
-
-def _job(run: PropertyRun) -> dict:
-    given = {name: getattr(run, name) for name in ("key", "params", "outcomes", "pending", "total")}
-    column = {"key": run.key, "weights_sha256": None}
-    return {"kind": "properties", **given, "seconds": SLICE_SECONDS, "programs": MetricProgram.orders([column])}
 
 
 def someone_waits() -> bool:

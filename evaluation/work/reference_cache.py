@@ -32,25 +32,21 @@ def local_path(part: Part, batch: EvaluationBatch, job: dict, heartbeat: Callabl
     try:
         store = stored_files.store()
         if not store.exists(key):
-            store.save_bytes(key, _made(job, heartbeat, seconds))
+            try:
+                with job_folder() as folder:
+                    wanted = ("family", "reference", "item_ids", "unit_scale", "requests")
+                    sandbox.run(folder, {"kind": "prepare", **{name: job[name] for name in wanted}}, heartbeat, seconds, PATIENCE)
+                    content = (folder / "prepared").read_bytes()
+            except JobFailed as failed:
+                if failed.is_missing_here or failed.end in ("killed", "room"):  # which says nothing of the reference
+                    raise
+                log.warning("a reference could not be prepared", reference=job["reference"], end=failed.end, detail=failed.detail)
+                content = prepared.pack({})  # so that it is not tried for every entry
+            store.save_bytes(key, content)
         return key, store.local_path(key)
     except (StorageError, OSError) as error:
         log.warning("scored without what is prepared of the reference", part=part.pk, error=str(error))
         return key, None
-
-
-def _made(job: dict, heartbeat: Callable[[], bool], seconds: int) -> bytes:
-    """The content; that of an empty file where it cannot be computed, so that it is not tried for every entry."""
-    try:
-        with job_folder() as folder:
-            wanted = ("family", "reference", "item_ids", "unit_scale", "requests")
-            sandbox.run(folder, {"kind": "prepare", **{name: job[name] for name in wanted}}, heartbeat, seconds, PATIENCE)
-            return (folder / "prepared").read_bytes()
-    except JobFailed as failed:
-        if failed.is_missing_here or failed.end in ("killed", "room"):  # which says nothing of the reference
-            raise
-        log.warning("a reference could not be prepared", reference=job["reference"], end=failed.end, detail=failed.detail)
-        return prepared.pack({})
 
 
 def save(key: str, path: Path) -> None:

@@ -24,10 +24,20 @@ log = structlog.get_logger(__name__)
 
 def sweep() -> dict[str, int]:
     """One round; returns what was found, for the log and the tests."""
+    expired = Submission.expire_uploads()
+    # Entries in scoring that have no evaluation under the current batch are given one.
+    own = Evaluation.objects.filter(submission=OuterRef("pk"), batch__state=EvaluationBatch.State.CURRENT)
+    orphans = Submission.objects.filter(~Exists(own), status=Status.SCORING, phase__batches__state=EvaluationBatch.State.CURRENT)
+    adopted = sum(_tried(Evaluation.make, submission, EvaluationBatch.current(submission.phase)) for submission in orphans)
+    # Evaluations whose parts are all done, and batches whose members are, but which still run, are closed.
+    open_parts = Part.objects.filter(evaluation=OuterRef("pk")).exclude(state=Part.State.DONE)
+    unclosed = Evaluation.objects.filter(~Exists(open_parts), state=Evaluation.State.RUNNING)
+    closed = sum(_tried(evaluation.close_if_complete) for evaluation in unclosed)
+    closed += sum(_tried(batch.switch_if_complete) for batch in EvaluationBatch.objects.filter(state=EvaluationBatch.State.BUILDING))
     found = {
-        "expired_uploads": Submission.expire_uploads(),
-        "orphans": _adopt_orphans(),
-        "unclosed": _close_finished(),
+        "expired_uploads": expired,
+        "orphans": adopted,
+        "unclosed": closed,
         "unmeasured": _tried(PropertyRun.request_missing),
         "untried": _tried(Trial.request_missing),
         "lost": sum(kind._default_manager.all().note_losses() for kind in apps.get_models() if issubclass(kind, Leased)),
@@ -48,24 +58,6 @@ def sweep() -> dict[str, int]:
         wake.send("gpu", times=min(gpu, 4))
     stored_files.clean_uploads()  # last, because the storage may be away
     return found
-
-
-def _adopt_orphans() -> int:
-    """Entries in scoring that have no evaluation under the current batch: give them one."""
-    mine = Evaluation.objects.filter(submission=OuterRef("pk"), batch__state=EvaluationBatch.State.CURRENT)
-    orphans = Submission.objects.filter(~Exists(mine), status=Status.SCORING, phase__batches__state=EvaluationBatch.State.CURRENT)
-    return sum(_tried(Evaluation.make, submission, EvaluationBatch.current(submission.phase)) for submission in orphans)
-
-
-def _close_finished() -> int:
-    """Evaluations whose parts are all done, and batches whose members are, but which still run."""
-    open_parts = Part.objects.filter(evaluation=OuterRef("pk")).exclude(state=Part.State.DONE)
-    closed = 0
-    for evaluation in Evaluation.objects.filter(~Exists(open_parts), state=Evaluation.State.RUNNING):
-        closed += _tried(evaluation.close_if_complete)
-    for batch in EvaluationBatch.objects.filter(state=EvaluationBatch.State.BUILDING):
-        closed += _tried(batch.switch_if_complete)
-    return closed
 
 
 def _tried(act: Callable, *arguments: object) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evaluation.images.names import OBJECTNESS, SMALL, Made, file_name
+from evaluation.images.names import OBJECTNESS, SMALL, file_name
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, PictureRun
 from evaluation.work import leased, missing_weights
@@ -30,37 +30,28 @@ def make(run: PictureRun) -> None:
         return missing_weights.obstacle(metric for metric in metrics if metric["slug"] in maps(metrics))
 
     def slice_in(folder: Path) -> bool:
-        job = _job(run)
+        views = Evaluation.objects.select_related("submission", "batch__reference__phase__challenge")
+        evaluation, item_ids = views.get(pk=run.evaluation_id), run.left[:MOST_VIEWS]
+        reference, store = evaluation.batch.reference, stored_files.store()
+        job = {
+            "kind": "pictures",
+            "family": reference.family.key,
+            "artifact": str(store.local_path(evaluation.submission.artifact_key)),
+            "reference": str(store.local_path(reference.key)),
+            "item_ids": item_ids,
+            "columns": {"maps": maps(evaluation.batch.metrics), "objects": _objects(evaluation, item_ids)},
+            "unit_scale": evaluation.batch.unit_scale,
+            "prepared": _prepared(evaluation, item_ids[0]),
+            "seconds": SLICE_SECONDS,
+        }
         found = sandbox.run(folder, job, run.heartbeat)["made"]
-        _store(run, folder, job["item_ids"], found)
+        for number, item_id in enumerate(item_ids):
+            for name in found.get(item_id, ()):
+                for end in ("", SMALL):
+                    store.save_file(run.key(item_id, name + end), folder / file_name(number, name + end))
         return run.keep(found)
 
     leased.do_slice(run, obstacle, slice_in)
-
-
-def _store(run: PictureRun, folder: Path, item_ids: Sequence[str], found: dict[str, Made]) -> None:
-    store = stored_files.store()
-    for number, item_id in enumerate(item_ids):
-        for name in found.get(item_id, ()):
-            for end in ("", SMALL):
-                store.save_file(run.key(item_id, name + end), folder / file_name(number, name + end))
-
-
-def _job(run: PictureRun) -> dict[str, Any]:
-    found = Evaluation.objects.select_related("submission", "batch__reference__phase__challenge")
-    evaluation, item_ids = found.get(pk=run.evaluation_id), run.left[:MOST_VIEWS]
-    reference, store = evaluation.batch.reference, stored_files.store()
-    return {
-        "kind": "pictures",
-        "family": reference.family.key,
-        "artifact": str(store.local_path(evaluation.submission.artifact_key)),
-        "reference": str(store.local_path(reference.key)),
-        "item_ids": item_ids,
-        "columns": {"maps": maps(evaluation.batch.metrics), "objects": _objects(evaluation, item_ids)},
-        "unit_scale": evaluation.batch.unit_scale,
-        "prepared": _prepared(evaluation, item_ids[0]),
-        "seconds": SLICE_SECONDS,
-    }
 
 
 def maps(metrics: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:

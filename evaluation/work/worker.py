@@ -6,12 +6,9 @@ again. Nothing is written but under the lease.
 
 from __future__ import annotations
 
-import os
 import shutil
-import socket
 import time
 from collections.abc import Collection
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +18,7 @@ from django.utils import timezone
 from evaluation.models import Evaluation, MetricProgram, Part, cutting
 from evaluation.work import missing_weights, programs, properties, reference_cache, trials, view_images
 from evaluation.work.child import SCORED
+from evaluation.work.heartbeat import process_name
 from evaluation.work.leased import MissingHere, attempt, logged
 from evaluation.work.limited import PROGRAM_SHARE
 from evaluation.work.sandbox import PATIENCE, job_folder, sandbox
@@ -31,16 +29,6 @@ from submissions.storage import stored_files
 log = structlog.get_logger(__name__)
 
 TURN_SECONDS = 2.0  # then other tasks of the queue get their turn
-
-
-@cache
-def _host() -> str:
-    return socket.gethostname()
-
-
-def name() -> str:
-    """Which process this is, for operators."""
-    return f"{_host()}:{os.getpid()}"
 
 
 def work(device: str) -> int:
@@ -67,18 +55,19 @@ def work_once(device: str) -> bool:
     """Claim one row and work on it: validation first, because it is short, trials that keep a column from ranking next when they
     had nothing for long, and what nobody waits for last; False if there is none."""
     if device == "cpu":
-        submission = Submission.objects.to_validate().claim(name(), status=Status.CLAIMED)
+        submission = Submission.objects.to_validate().claim(process_name(), status=Status.CLAIMED)
         if submission is not None:
             with logged("entry checked", submission, submission.phase, entry=submission.pk):
                 check(submission)
             return True
-    if programs.check_once(name(), device):
+    if programs.check_once(process_name(), device):
         return True
-    if device == "cpu" and trials.try_once(name(), overdue=True):
+    if device == "cpu" and trials.try_once(process_name(), overdue=True):
         return True
-    part = Part.objects.waiting(device).affordable().exclude(pk__in=missing_weights.deferred_rows(Part)).claim(name())
+    part = Part.objects.waiting(device).affordable().exclude(pk__in=missing_weights.deferred_rows(Part)).claim(process_name())
     if part is None:
-        return device == "cpu" and (trials.try_once(name()) or view_images.make_once(name()) or properties.measure_once(name()))
+        idle = (trials.try_once, view_images.make_once, properties.measure_once)
+        return device == "cpu" and any(do_once(process_name()) for do_once in idle)
     submission = part.evaluation.submission
     with logged("part scored", part, submission.phase, entry=submission.pk, metric=part.slugs, items=part.stop - part.start):
         score(part)
@@ -88,36 +77,33 @@ def work_once(device: str) -> bool:
 def check(submission: Submission) -> None:
     """Validate a claimed upload and, if it is acceptable, cut its evaluation into parts."""
     with attempt(submission, submission.received_at):
-        if submission.begin_validation():
-            with job_folder() as folder:
-                _check_in(folder, submission)
-
-
-def _check_in(folder: Path, submission: Submission) -> None:
-    # The child reads a file of the upload's own name, because names decide formats.
-    archive = folder / "upload" / submission.file_name
-    archive.parent.mkdir()
-    shutil.copyfile(stored_files.store().local_path(submission.file_key), archive)
-    job = {
-        "kind": "validate",
-        "archive": f"upload/{submission.file_name}",
-        "manifest": submission.phase.manifest_with_inputs(),
-    }
-    verdict = sandbox.run(folder, job, submission.heartbeat)
-    for fault in verdict["faults"]:
-        log.error("a reader broke down", submission=submission.pk, file=fault["file"], detail=fault["traceback"])
-    if not verdict["accepted"]:
-        detail = "\n".join(fault["traceback"] for fault in verdict["faults"])
-        submission.reject(verdict["problems"], verdict["n_problems"], verdict["warnings"], detail)
-        return
-    if verdict["to_confirm"] and not submission.is_confirmed:
-        submission.reject(verdict["to_confirm"], len(verdict["to_confirm"]), verdict["warnings"], awaits_confirmation=True)
-        return
-    verdict["warnings"] += verdict["to_confirm"]
-    key = f"artifacts/{submission.pk}-{submission.lease_token.hex}.{submission.phase.challenge.kind.stored}"
-    stored_files.store().save_file(key, folder / "artifact")
-    if not Evaluation.begin(submission, key, verdict["missing"], verdict["warnings"]):
-        stored_files.store().delete(key)
+        if not submission.begin_validation():
+            return
+        with job_folder() as folder:
+            # The child reads a file of the upload's own name, because names decide formats.
+            archive = folder / "upload" / submission.file_name
+            archive.parent.mkdir()
+            shutil.copyfile(stored_files.store().local_path(submission.file_key), archive)
+            job = {
+                "kind": "validate",
+                "archive": f"upload/{submission.file_name}",
+                "manifest": submission.phase.manifest_with_inputs(),
+            }
+            verdict = sandbox.run(folder, job, submission.heartbeat)
+            for fault in verdict["faults"]:
+                log.error("a reader broke down", submission=submission.pk, file=fault["file"], detail=fault["traceback"])
+            if not verdict["accepted"]:
+                detail = "\n".join(fault["traceback"] for fault in verdict["faults"])
+                submission.reject(verdict["problems"], verdict["n_problems"], verdict["warnings"], detail)
+                return
+            if verdict["to_confirm"] and not submission.is_confirmed:
+                submission.reject(verdict["to_confirm"], len(verdict["to_confirm"]), verdict["warnings"], awaits_confirmation=True)
+                return
+            verdict["warnings"] += verdict["to_confirm"]
+            key = f"artifacts/{submission.pk}-{submission.lease_token.hex}.{submission.phase.challenge.kind.stored}"
+            stored_files.store().save_file(key, folder / "artifact")
+            if not Evaluation.begin(submission, key, verdict["missing"], verdict["warnings"]):
+                stored_files.store().delete(key)
 
 
 def score(part: Part) -> None:
@@ -154,11 +140,11 @@ def score(part: Part) -> None:
 def _scored_in(folder: Path, part: Part, evaluation: Evaluation, waiting: Collection[str]) -> dict:
     job = _scoring_job(part, evaluation, waiting)
     seconds = cutting.seconds_allowed(evaluation.batch, part.slugs, part.start, part.stop)
-
     job["program_seconds"] = PROGRAM_SHARE * seconds * PATIENCE
 
     def heartbeat() -> bool:
-        return _still_wanted(part, evaluation, _scored(folder, part.stop - part.start))
+        cancelled = Submission.objects.filter(pk=evaluation.submission_id, status=Status.CANCELLED).exists()
+        return not cancelled and part.heartbeat(scored=_scored(folder, part.stop - part.start))
 
     key, path = reference_cache.local_path(part, evaluation.batch, job, heartbeat, seconds)
     job["prepared"] = str(path or "")
@@ -196,8 +182,3 @@ def _scored(folder: Path, most: int) -> int:
     except FileNotFoundError:
         return 0
     return min(int(said), most) if said.isdigit() else 0
-
-
-def _still_wanted(part: Part, evaluation: Evaluation, scored: int) -> bool:
-    cancelled = Submission.objects.filter(pk=evaluation.submission_id, status=Status.CANCELLED).exists()
-    return not cancelled and part.heartbeat(scored=scored)

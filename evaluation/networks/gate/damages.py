@@ -30,7 +30,10 @@ def damaged(view: Picture, number: int, neighbour: Picture, others: Sequence[Pic
     height, width = view.shape[:2]
     rng = seeds.generator("gate", number)
     grain = rng.standard_normal(view.shape)
-    fields = {name: _field(rng, height, width) for name in ("floaters", "holes", "smear", "blobs")}
+    # Smooth random fields whose hills are about an eighth of the picture's shorter side wide.
+    hills = max(2.0, min(height, width) / 16)
+    names = ("floaters", "holes", "smear", "blobs")
+    fields = {name: ndimage.gaussian_filter(rng.standard_normal((height, width)), hills, mode="reflect") for name in names}
     haze, uniform = rng.integers(40, 216, 3), rng.integers(0, 256, view.shape).astype(np.uint8)
     angle = rng.uniform(0, np.pi)
     floating, missing, smeared = (
@@ -78,11 +81,6 @@ def damaged(view: Picture, number: int, neighbour: Picture, others: Sequence[Pic
 def blobs(field: NDArray[np.float64], share: float) -> Mask:
     """bool[H, W]: the places of a smooth field[H, W] that are among its highest `share`."""
     return field > np.quantile(field, 1 - share)
-
-
-def _field(rng: np.random.Generator, height: int, width: int) -> NDArray[np.float64]:
-    """A smooth random field whose hills are about an eighth of the picture's shorter side wide."""
-    return ndimage.gaussian_filter(rng.standard_normal((height, width)), max(2.0, min(height, width) / 16), mode="reflect")
 
 
 def _within(view: Picture, spoilt: Picture, where: Mask) -> Picture:

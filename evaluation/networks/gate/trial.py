@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -67,7 +68,12 @@ def subjects_of(spec: MetricSpec, params: Mapping[str, Any], references: Mapping
         clean = references[own[0]].clean
         there = clean is not None and len(clean.images) >= MIN_CLEAN_VIEWS
         return [Subject(scene, number, own[0]) for number in spread(len(clean.images))] if there else []
-    seen = [item for item in own if references[item].image is not None and _is_fit(spec, references[item])]
+    seen = []  # views with all that the metric needs beside their picture
+    for item in own:
+        view = references[item]
+        has = {"mask": view.mask is not None, "prompt": bool(view.prompt), "rois": bool(view.rois)}
+        if view.image is not None and all(has.get(need, True) for need in spec.needs):
+            seen.append(item)
     return [Subject(scene, number, seen[number]) for number in spread(len(seen))]
 
 
@@ -269,12 +275,6 @@ def _material(references: Mapping[str, Any], subject: Subject, kind: str) -> tup
     return pixels, neighbour, others
 
 
-def _is_fit(spec: MetricSpec, view: View) -> bool:
-    """True if a reference has what the metric needs beside its picture."""
-    needs = {"mask": view.mask is not None, "prompt": bool(view.prompt), "rois": bool(view.rois)}
-    return all(needs.get(need, True) for need in spec.needs)
-
-
 # --- verdicts ------------------------------------------------------------------------------
 
 
@@ -291,14 +291,37 @@ def _picture_verdict(scene: str, rows: Sequence[Row], kind: str, higher: bool) -
     if not complete:
         return SceneVerdict(scene, False, 0, reason="The metric has no value for any of its views.")
     tables = list(complete.values())
-    conditions = [*_clean_first(tables)] if kind == CROSS else []
-    conditions += [*_emptiness(tables), _stronger_is_worse(tables)]
+    conditions = []
+    if kind == CROSS:  # A: clean above the damaged view in nearly all pairs, and no damage that beats it in more than one view
+        won = [(name, values[CLEAN] > value) for values in tables for name, value in values.items() if name != CLEAN]
+        condition = _counted("A", won, CLEAN_FIRST)
+        beaten = Counter(name for values in tables for name, value in values.items() if value > values[CLEAN])
+        conditions.append(replace(condition, held=condition.held and max(beaten.values(), default=0) <= 1))
+    # B: empty pictures below every mild damage and never above clean; pictures of something else mostly so.
+    for key, group, least in (("B", EMPTY, EMPTY_LAST), ("B2", FOREIGN, FOREIGN_LAST)):
+        below, above_clean = [], False
+        for values in tables:
+            mild = [value for name, value in values.items() if name != CLEAN and BY_NAME[name].group == MILD]
+            of_group = [(name, value) for name, value in values.items() if name != CLEAN and BY_NAME[name].group == group]
+            below += [(name, value < other) for name, value in of_group for other in mild]
+            above_clean |= any(value > values[CLEAN] for _, value in of_group)
+        condition = _counted(key, below, least)
+        conditions.append(replace(condition, held=condition.held and not (group == EMPTY and above_clean)))
+    # C: each step of the ladders below the one before it.
+    steps = [
+        (stronger, values[stronger] < values[weaker])
+        for values in tables
+        for ladder in LADDERS
+        for weaker, stronger in zip((CLEAN, *ladder), ladder, strict=False)
+        if weaker in values and stronger in values
+    ]
+    conditions.append(_counted("C", steps, STEPS))
     if areas:
         means = {name: float(np.mean(found)) for name, found in areas.items()}
         mean, low = float(np.mean(list(means.values()))), [name for name, value in means.items() if value < MAP_LEAST]
         fails = tuple((name, round(100 * means[name]), 100) for name in low)
         held = mean >= MAP_MEAN and not low
-        conditions.append(Condition("D", held, round(100 * mean), 100, MAP_MEAN, fails))
+        conditions.append(Condition("D", held, round(100 * mean), 100, MAP_MEAN, fails))  # the map is low where the damage is
     sign = 1 if higher else -1
     names = [CLEAN, *(damage.name for damage in PICTURE_DAMAGES)]
     means_of = {name: [values[name] for values in tables if name in values] for name in names}
@@ -311,45 +334,6 @@ def _picture_verdict(scene: str, rows: Sequence[Row], kind: str, higher: bool) -
         tuple((name, sign * float(np.mean(found)) + 0.0) for name, found in means_of.items() if found),
         (float(np.mean(clean)), min(clean), max(clean)),
     )
-
-
-def _clean_first(tables: Sequence[Mapping[str, float]]) -> Iterator[Condition]:
-    """A: clean above the damaged view in nearly all pairs, and no damage that beats it in more than one view."""
-    pairs = [(name, values[CLEAN] > value) for values in tables for name, value in values.items() if name != CLEAN]
-    condition = _counted("A", pairs, CLEAN_FIRST)
-    beaten: dict[str, int] = {}
-    for values in tables:
-        for name, value in values.items():
-            beaten[name] = beaten.get(name, 0) + (name != CLEAN and value > values[CLEAN])
-    yield replace(condition, held=condition.held and max(beaten.values()) <= 1)
-
-
-def _emptiness(tables: Sequence[Mapping[str, float]]) -> Iterator[Condition]:
-    """B: empty pictures below every mild damage and never above clean; pictures of something else mostly so."""
-    for key, group, least in (("B", EMPTY, EMPTY_LAST), ("B2", FOREIGN, FOREIGN_LAST)):
-        pairs = [
-            (name, value < other)
-            for values in tables
-            for name, value in values.items()
-            if name != CLEAN and BY_NAME[name].group == group
-            for damage, other in values.items()
-            if damage != CLEAN and BY_NAME[damage].group == MILD
-        ]
-        condition = _counted(key, pairs, least)
-        won = any(values[name] > values[CLEAN] for values in tables for name in values if name != CLEAN and BY_NAME[name].group == EMPTY)
-        yield replace(condition, held=condition.held and not (group == EMPTY and won))
-
-
-def _stronger_is_worse(tables: Sequence[Mapping[str, float]]) -> Condition:
-    """C: each step of the ladders below the one before it."""
-    steps = [
-        (stronger, values[stronger] < values[weaker])
-        for values in tables
-        for ladder in LADDERS
-        for weaker, stronger in zip((CLEAN, *ladder), ladder, strict=False)
-        if weaker in values and stronger in values
-    ]
-    return _counted("C", steps, STEPS)
 
 
 def _model_verdict(scene: str, rows: Sequence[Row], kind: str, higher: bool) -> SceneVerdict:

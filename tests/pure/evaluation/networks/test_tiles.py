@@ -21,7 +21,7 @@ def test_tiles_put_together_are_the_whole(make, longest):
         with torch.inference_mode():
             whole = stack(x)
             found = [torch.full_like(one, torch.nan) for one in whole]
-            for tile in tiles(stack, height, width, longest):
+            for tile in tiles(stack, stack.taps, height, width, longest):
                 for tap, part in enumerate(stack.walk(x, tile=tile)):
                     rows, columns = tile.place(stack.taps[tap] - 1)
                     assert found[tap][..., rows, columns].isnan().all(), "no place lies in two tiles"
@@ -34,7 +34,7 @@ def test_tiles_put_together_are_the_whole(make, longest):
 def test_a_picture_that_is_small_enough_is_one_tile_and_computed_as_ever():
     torch.manual_seed(0)
     stack, x = SqueezeNet().eval().features, torch.rand(1, 3, 70, 90)
-    (tile,) = tiles(stack, 70, 90, 90)
+    (tile,) = tiles(stack, stack.taps, 70, 90, 90)
     with torch.inference_mode():
         assert all(torch.equal(one, other) for one, other in zip(stack.walk(x, tile=tile), stack(x), strict=True))
 
@@ -42,6 +42,6 @@ def test_a_picture_that_is_small_enough_is_one_tile_and_computed_as_ever():
 def test_no_layer_is_given_much_more_than_its_tile():
     """The margin of VGG-16 is what its last place sees, 196 px, of which at most half lies on either side."""
     stack, given = Vgg16().features, []
-    for tile in tiles(stack, 1080, 1920, 640):
+    for tile in tiles(stack, stack.taps, 1080, 1920, 640):
         given.append([end - begin for begin, end in (side.into[0] for side in tile.sides)])
     assert len(given) == 6 and max(rows for rows, _ in given) <= 544 + 98 and max(columns for _, columns in given) <= 640 + 2 * 98
