@@ -200,18 +200,14 @@ def _spread(points: np.ndarray, wanted: int) -> np.ndarray:
 
 def _faces_kept(mesh: Mesh, source: Mesh) -> Mesh:
     """Without faces that have collapsed or repeat another; the source if nothing is left."""
-    mesh = Mesh(*_merged(mesh), mesh.face_colours)
+    places, number = np.unique(mesh.vertices, axis=0, return_inverse=True)
+    mesh = Mesh(places, number.reshape(-1)[mesh.faces], mesh.face_colours)
     a, b, c = np.sort(mesh.faces, axis=1).T
     first = np.unique(np.stack([a, b, c], -1), axis=0, return_index=True)[1]
     left = np.zeros(len(mesh.faces), dtype=bool)
     left[first] = True
     left &= (a != b) & (b != c)
     return used_only(Mesh(mesh.vertices, mesh.faces[left], _colours(mesh, left))) if left.any() else source
-
-
-def _merged(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
-    places, number = np.unique(mesh.vertices, axis=0, return_inverse=True)
-    return places, number.reshape(-1)[mesh.faces]
 
 
 def _colours(mesh: Mesh, left: np.ndarray) -> np.ndarray | None:

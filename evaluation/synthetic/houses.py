@@ -5,13 +5,13 @@ Metres, z up, ground at z = 0. Every house follows from its kind and seed alone.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 
+from evaluation.synthetic.distortions import generator
 from submissions.formats.wireframe.wireframe_files import Wireframe
 
 KINDS = ("gable", "hip", "l_shaped", "dormer")
@@ -24,7 +24,7 @@ def house(kind: str, seed: int, origin: Point = (0.0, 0.0, 0.0)) -> Wireframe:
     """One house of a kind in KINDS, turned by a random angle and placed at `origin`."""
     if kind not in KINDS:
         raise ValueError(f"there is no house of kind {kind!r}; kinds are {', '.join(KINDS)}")
-    rng = _generator(f"house:{kind}:{seed}")
+    rng = generator(f"house:{kind}:{seed}")
     frame = _Frame()
     {"gable": _gable, "hip": _hip, "l_shaped": _l_shaped, "dormer": _dormer}[kind](frame, rng)
     return frame.placed(rng.uniform(0, 2 * math.pi), origin)
@@ -156,22 +156,19 @@ def _dormer(frame: _Frame, rng: np.random.Generator) -> None:
     for number in range(count):
         middle = body.length * (number + 1) / (count + 1) + rng.uniform(-0.5, 0.5)
         start = rng.uniform(0.08, 0.14) * body.depth
-        _one_dormer(frame, body, middle, width, start, wall=rise * rng.uniform(0.75, 0.9), gable=rise * rng.uniform(0.3, 0.45))
+        wall, gable = rise * rng.uniform(0.75, 0.9), rise * rng.uniform(0.3, 0.45)
+        left, right, foot = middle - width / 2, middle + width / 2, body.roof(start)
+        top, peak = foot + wall, foot + wall + gable
+        back, ridge_end = start + wall / body.slope, (middle, start + (wall + gable) / body.slope, peak)
+        apex = (middle, start, peak)
+        frame.line((left, start, foot), (right, start, foot))
+        for x in (left, right):
+            frame.line((x, start, foot), (x, start, top), (x, back, top), (x, start, foot))
+            frame.line((x, start, top), apex)
+            frame.line((x, back, top), ridge_end)
+        frame.line(apex, ridge_end)
     if count == 1 and rng.random() < 0.5:
         _annex(frame, body, rng)
-
-
-def _one_dormer(frame: _Frame, body: _Body, middle: float, width: float, start: float, wall: float, gable: float) -> None:
-    left, right, foot = middle - width / 2, middle + width / 2, body.roof(start)
-    top, peak = foot + wall, foot + wall + gable
-    back, ridge_end = start + wall / body.slope, (middle, start + (wall + gable) / body.slope, peak)
-    apex = (middle, start, peak)
-    frame.line((left, start, foot), (right, start, foot))
-    for x in (left, right):
-        frame.line((x, start, foot), (x, start, top), (x, back, top), (x, start, foot))
-        frame.line((x, start, top), apex)
-        frame.line((x, back, top), ridge_end)
-    frame.line(apex, ridge_end)
 
 
 def _saddle(frame: _Frame, body: _Body) -> None:
@@ -212,8 +209,3 @@ def _chimney(frame: _Frame, body: _Body, rng: np.random.Generator, low: float, h
     square = [(x, y), (x + size, y), (x + size, y + size), (x, y + size)]
     top = body.ridge + rng.uniform(0.4, 0.9)
     frame.walls([(*corner, top) for corner in square], [(*corner, body.roof(corner[1])) for corner in square])
-
-
-def _generator(text: str) -> np.random.Generator:
-    digest = hashlib.sha256(text.encode()).digest()
-    return np.random.Generator(np.random.PCG64(int.from_bytes(digest[:8], "little")))

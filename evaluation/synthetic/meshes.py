@@ -6,12 +6,12 @@ Every object follows from its kind and seed alone.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable
 
 import numpy as np
 
+from evaluation.synthetic.distortions import generator
 from evaluation.synthetic.surfaces import Surface, box, circle, joined, lathe, level_set, prism, sweep, tube
 from submissions.formats.arrays import Mesh
 
@@ -25,7 +25,7 @@ def mesh(kind: str, seed: int) -> Mesh:
     """One object of a kind in KINDS."""
     if kind not in _MAKERS:
         raise ValueError(f"there is no mesh of kind {kind!r}; kinds are {', '.join(KINDS)}")
-    vertices, faces = _MAKERS[kind](_generator(f"mesh:{kind}:{seed}"))
+    vertices, faces = _MAKERS[kind](generator(f"mesh:{kind}:{seed}"))
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     return Mesh((vertices - (low + high) / 2) / (high - low).max(), np.ascontiguousarray(faces, dtype=np.int64))
 
@@ -250,11 +250,6 @@ def _net(field: Callable[[np.ndarray], np.ndarray], reach: float) -> Surface:
             break
         cells = max(8, round(cells * math.sqrt(_AIM / len(surface[0]))))
     return surface
-
-
-def _generator(text: str) -> np.random.Generator:
-    digest = hashlib.sha256(text.encode()).digest()
-    return np.random.Generator(np.random.PCG64(int.from_bytes(digest[:8], "little")))
 
 
 _MAKERS: dict[str, Callable[[np.random.Generator], Surface]] = {

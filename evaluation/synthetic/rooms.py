@@ -100,15 +100,34 @@ def room(seed: int | str) -> Room:
             taken.append(box[:, :2])
             if one.kind in SUPPORTS:
                 supports.append(box)
-    return Room(seed, joined(parts), Atlas(materials), tuple(kinds), _lighting(rng, size), size, np.array(boxes).reshape(-1, 2, 3))
+    lamps = []  # under the ceiling, warm to cool
+    for _ in range(int(rng.integers(1, 4))):
+        warm = np.array([1.0, rng.uniform(0.8, 1.0), rng.uniform(0.6, 1.1)])
+        x, y = (rng.uniform(-0.4, 0.4, 2) * size[:2]).tolist()
+        red, green, blue = (rng.uniform(0.5, 1.6) * warm).tolist()
+        lamps.append(Light((x, y, float(size[2] - 0.3)), (red, green, blue), float(rng.uniform(1.5, 3.5))))
+    up, down = rng.uniform(0.2, 0.6), rng.uniform(0.1, 0.35)
+    lighting = Lighting(tuple(lamps), (up, up, up), (down, down, down))
+    return Room(seed, joined(parts), Atlas(materials), tuple(kinds), lighting, size, np.array(boxes).reshape(-1, 2, 3))
 
 
 def view(of: Room, number: int, width: int = 256, height: int = 256, samples: int = 2) -> RoomView:
     """A view from inside the room at a standing or sitting person's height, towards one of the objects or the middle."""
     rng = generator(f"view:{of.seed}:{number}")
-    camera = _standing(rng, of)
+    for _ in range(60):  # until it stands in no object, and no nearer than a step to what it looks at
+        eye = np.array([*(rng.uniform(-0.46, 0.46, 2) * of.size[:2]), rng.uniform(0.8, min(2.0, of.size[2] - 0.3))])
+        aimed = len(of.boxes) > 0 and rng.uniform() < 0.8
+        target = of.boxes[int(rng.integers(len(of.boxes)))].mean(axis=0) if aimed else np.array([0.0, 0.0, 0.7])
+        inside = ((eye > of.boxes[:, 0] - 0.25) & (eye < of.boxes[:, 1] + 0.25)).all(axis=1).any()
+        if not inside and np.linalg.norm(target - eye) > 1.0:
+            break
+    camera = looking(eye, target + rng.normal(size=3) * [0.3, 0.3, 0.15], rng.uniform(42, 78))
     drawn = picture(of.scene, of.atlas, camera, width, height, of.lighting, samples=samples)
-    image = _exposed(rng, drawn.colour)
+    # As a camera that finds its own exposure would take it: the brightness of the middle tone drawn, not left to the lamps.
+    values = drawn.colour.astype(np.float64) / 255
+    wanted = rng.uniform(0.36, 0.55)
+    power = np.log(wanted) / np.log(np.clip(np.median(values.mean(axis=2)), 0.05, 0.9))
+    image = np.rint(255 * values ** np.clip(power, 0.5, 1.6)).astype(np.uint8)
     return RoomView(
         image, _boxes(of, camera, drawn.items, width, height, samples), np.maximum(drawn.items[::samples, ::samples], 0), camera
     )
@@ -205,39 +224,6 @@ def _on_top(
     return None
 
 
-def _lighting(rng: np.random.Generator, size: NDArray[np.float64]) -> Lighting:
-    """One to three lamps under the ceiling, warm to cool."""
-    lamps = []
-    for _ in range(int(rng.integers(1, 4))):
-        warm = np.array([1.0, rng.uniform(0.8, 1.0), rng.uniform(0.6, 1.1)])
-        x, y = (rng.uniform(-0.4, 0.4, 2) * size[:2]).tolist()
-        red, green, blue = (rng.uniform(0.5, 1.6) * warm).tolist()
-        lamps.append(Light((x, y, float(size[2] - 0.3)), (red, green, blue), float(rng.uniform(1.5, 3.5))))
-    up, down = rng.uniform(0.2, 0.6), rng.uniform(0.1, 0.35)
-    return Lighting(tuple(lamps), (up, up, up), (down, down, down))
-
-
-def _standing(rng: np.random.Generator, of: Room) -> Camera:
-    """A camera that stands in no object, and no nearer than a step to what it looks at."""
-    target = np.array([0.0, 0.0, 0.8])
-    for _ in range(60):
-        eye = np.array([*(rng.uniform(-0.46, 0.46, 2) * of.size[:2]), rng.uniform(0.8, min(2.0, of.size[2] - 0.3))])
-        aimed = len(of.boxes) > 0 and rng.uniform() < 0.8
-        target = of.boxes[int(rng.integers(len(of.boxes)))].mean(axis=0) if aimed else np.array([0.0, 0.0, 0.7])
-        inside = ((eye > of.boxes[:, 0] - 0.25) & (eye < of.boxes[:, 1] + 0.25)).all(axis=1).any()
-        if not inside and np.linalg.norm(target - eye) > 1.0:
-            break
-    return looking(eye, target + rng.normal(size=3) * [0.3, 0.3, 0.15], rng.uniform(42, 78))
-
-
-def _exposed(rng: np.random.Generator, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """As a camera that finds its own exposure would take it: the brightness of the middle tone drawn, not left to the lamps."""
-    values = image.astype(np.float64) / 255
-    wanted = rng.uniform(0.36, 0.55)
-    power = np.log(wanted) / np.log(np.clip(np.median(values.mean(axis=2)), 0.05, 0.9))
-    return np.rint(255 * values ** np.clip(power, 0.5, 1.6)).astype(np.uint8)
-
-
 def _boxes(of: Room, camera: Camera, items: NDArray[np.int64], width: int, height: int, samples: int) -> tuple[Box, ...]:
     counts = np.bincount(np.maximum(items, 0).reshape(-1), minlength=len(of.items) + 1)
     found = []
@@ -245,17 +231,12 @@ def _boxes(of: Room, camera: Camera, items: NDArray[np.int64], width: int, heigh
         rows, columns = np.nonzero(items == number)
         x1, x2 = columns.min() / samples, (columns.max() + 1) / samples
         y1, y2 = rows.min() / samples, (rows.max() + 1) / samples
-        whole = _extent(of.scene.corners[of.scene.items == number].reshape(-1, 3), camera, width, height)
+        # Of the box around the object as a whole, as far as it is in front of the camera.
+        points = of.scene.corners[of.scene.items == number].reshape(-1, 3)
+        points = points[camera.seen(points)[:, 2] > 0.05]
+        places = np.clip(camera.projected(points, width, height), 0, (width, height)) if len(points) else np.zeros((1, 2))
+        whole = float(np.prod(places.max(axis=0) - places.min(axis=0)))
         shown = (x2 - x1) * (y2 - y1) / max(whole, 1e-9)
         if shown >= LEAST_SHOWN:
             found.append(Box(of.items[number - 1], float(x1), float(y1), float(x2), float(y2), float(min(shown, 1.0)), int(number)))
     return tuple(found)
-
-
-def _extent(points: NDArray[np.float64], camera: Camera, width: int, height: int) -> float:
-    """The area in the image of the box around points in front of the camera."""
-    points = points[camera.seen(points)[:, 2] > 0.05]
-    if len(points) == 0:
-        return 0.0
-    places = np.clip(camera.projected(points, width, height), 0, (width, height))
-    return float(np.prod(places.max(axis=0) - places.min(axis=0)))

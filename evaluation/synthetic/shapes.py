@@ -109,7 +109,12 @@ class Builder:
         triangles = corners[:, pick].reshape(-1, 3, 3)
         normals = flat_normals(triangles)
         if smooth is not None:
-            at_points = _smooth(smooth)
+            closed = np.allclose(smooth[:, 0], smooth[:, -1])
+            around = np.concatenate([smooth[:, -2:-1], smooth, smooth[:, 1:2]], axis=1) if closed else smooth
+            along_q = np.gradient(around, axis=1)
+            along_q = along_q[:, 1:-1] if closed else along_q
+            normal = np.cross(along_q, np.gradient(smooth, axis=0))
+            at_points = normal / np.maximum(np.linalg.norm(normal, axis=2, keepdims=True), 1e-12)
             cells = np.stack([at_points[:-1, :-1], at_points[:-1, 1:], at_points[1:, 1:], at_points[1:, :-1]], 2).reshape(-1, 4, 3)
             bent = cells[:, pick].reshape(-1, 3, 3)
             # Across a sharp edge of a profile, and at a pole, the face's own normal is the better one.
@@ -121,16 +126,6 @@ class Builder:
         self._parts.append(
             Triangles(triangles[sound], normals[sound], places[sound], np.full(n, material, dtype=np.int64), np.zeros(n, dtype=np.int64))
         )
-
-
-def _smooth(points: np.ndarray) -> np.ndarray:
-    """A normal at each point of a grid, from its neighbours; where the grid closes along Q, as across the seam."""
-    closed = np.allclose(points[:, 0], points[:, -1])
-    around = np.concatenate([points[:, -2:-1], points, points[:, 1:2]], axis=1) if closed else points
-    along_q = np.gradient(around, axis=1)
-    along_q = along_q[:, 1:-1] if closed else along_q
-    normal = np.cross(along_q, np.gradient(points, axis=0))
-    return normal / np.maximum(np.linalg.norm(normal, axis=2, keepdims=True), 1e-12)
 
 
 def _about_z(angle: float) -> np.ndarray:

@@ -61,13 +61,15 @@ def card(
 def markdown(card: dict[str, Any]) -> str:
     """The card for people."""
     plan, data = card["plan"], card["data"]
+    options = " ".join(f"--{key} {plan[key]}" for key in ("rooms", "steps", "batch", "size", "seed"))
+    command = f"python -m evaluation train {plan['network']} {options} --held-out {data['held_out_rooms']}"
     lines = [
         f"# {card['network'].capitalize()} weights: {card['name']}",
         "",
         f"**{card['statement']}**",
         "",
         f"- File: `{card['name']}.safetensors`, {card['bytes']:,} bytes, {card['parameters']:,} parameters, sha256 `{card['sha256']}`",
-        f"- Made: {card['made']}, by `{_command(card)}`",
+        f"- Made: {card['made']}, by `{command}`",
         f"- Use: {card['use']}; trained at about {card['input_size']} pixels"
         + (f", given {card['letterbox']} pixels by `osim`" if "letterbox" in card else ""),
         f"- Classes: {', '.join(card['classes'])}",
@@ -88,36 +90,22 @@ def markdown(card: dict[str, Any]) -> str:
         "## On the held-out rooms",
         "",
     ]
-    shown = _accuracy if plan["network"] == "backbone" else _precision
-    return "\n".join([*lines, *shown(card["held_out"])]) + "\n"
-
-
-def _command(card: dict[str, Any]) -> str:
-    """Return what makes these weights again."""
-    options = {key: card["plan"][key] for key in ("rooms", "steps", "batch", "size", "seed")}
-    given = " ".join(f"--{key} {value}" for key, value in options.items())
-    return f"python -m evaluation train {card['plan']['network']} {given} --held-out {card['data']['held_out_rooms']}"
-
-
-def _accuracy(measured: list[dict[str, Any]]) -> list[str]:
-    lines = ["| image side | crops | named right |", "| --- | --- | --- |"]
-    lines += [f"| {one['size']} | {one['crops']} | {one['accuracy']:.3f} |" for one in measured]
-    return [*lines, "", f"By class, at {measured[0]['size']}: {_listed(measured[0]['by_class'])}"]
-
-
-def _precision(measured: list[dict[str, Any]]) -> list[str]:
-    lines = [
-        "Sure are detections with a score of at least 0.35, which `osim` takes for objects unless told otherwise.",
-        "",
-        "| image side | views | objects | mAP at .5 | mAP at .5:.95 | sure | of them right | objects found by them |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for one in measured:
-        shares = " | ".join("" if one[key] is None else f"{one[key]:.3f}" for key in ("sure_precision", "sure_recall"))
-        precisions = f"{one['map_50']:.3f} | {one['map_50_95']:.3f}"
-        lines.append(f"| {one['size']} | {one['views']} | {one['objects']} | {precisions} | {one['sure']} | {shares} |")
-    return [*lines, "", f"By class at .5, at {measured[0]['size']}: {_listed(measured[0]['by_class_50'])}"]
-
-
-def _listed(values: dict[str, float]) -> str:
-    return ", ".join(f"{name} {value:.2f}" for name, value in values.items())
+    measured = card["held_out"]
+    if plan["network"] == "backbone":
+        lines += ["| image side | crops | named right |", "| --- | --- | --- |"]
+        lines += [f"| {one['size']} | {one['crops']} | {one['accuracy']:.3f} |" for one in measured]
+        head, by_class = "By class", measured[0]["by_class"]
+    else:
+        lines += [
+            "Sure are detections with a score of at least 0.35, which `osim` takes for objects unless told otherwise.",
+            "",
+            "| image side | views | objects | mAP at .5 | mAP at .5:.95 | sure | of them right | objects found by them |",
+            "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        ]
+        for one in measured:
+            shares = " | ".join("" if one[key] is None else f"{one[key]:.3f}" for key in ("sure_precision", "sure_recall"))
+            precisions = f"{one['map_50']:.3f} | {one['map_50_95']:.3f}"
+            lines.append(f"| {one['size']} | {one['views']} | {one['objects']} | {precisions} | {one['sure']} | {shares} |")
+        head, by_class = "By class at .5", measured[0]["by_class_50"]
+    listed = ", ".join(f"{name} {value:.2f}" for name, value in by_class.items())
+    return "\n".join([*lines, "", f"{head}, at {measured[0]['size']}: {listed}"]) + "\n"

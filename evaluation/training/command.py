@@ -64,14 +64,22 @@ def run(options: argparse.Namespace) -> int:
 def _train(options: argparse.Namespace) -> None:
     import torch
 
-    from evaluation.training.course import Course, Plan
+    from evaluation.training.course import Course, Lesson, Plan
 
     torch.set_num_threads(options.threads)
     defaults = DEFAULTS[options.network]
     given = {key: getattr(options, key) for key in ("seed", "steps", "batch", "size", "rooms")}
     plan = Plan(options.network, **(defaults | given))
     scenes, held_out = _scenes(options, plan, "room", plan.rooms), _scenes(options, plan, "held-out", options.held_out)
-    course = Course(_lesson(plan, scenes), plan, options.out)
+    if plan.network == "backbone":
+        from evaluation.training.backbone import Naming, crops
+
+        lesson: Lesson = Naming(crops(scenes), plan)
+    else:
+        from evaluation.training.detector import Finding
+
+        lesson = Finding(scenes, plan)
+    course = Course(lesson, plan, options.out)
     with _bar("train", plan.steps, course.done) as bar:
         course.run(lambda loss: (bar.set_postfix_str(f"loss {loss:.3f}"), bar.update()))
     counts = {"rooms": plan.rooms, "views": len(scenes), "objects": sum(len(scene.boxes) for scene in scenes)}
@@ -83,16 +91,6 @@ def _scenes(options: argparse.Namespace, plan: Plan, name: str, count: int) -> l
 
     with _bar(f"{name} rooms", count) as bar:
         return scenes(options.scenes or options.out / "scenes", name, count, plan.views, plan.pixels, bar.update)
-
-
-def _lesson(plan: Plan, scenes: list[Scene]) -> Any:
-    if plan.network == "backbone":
-        from evaluation.training.backbone import Naming, crops
-
-        return Naming(crops(scenes), plan)
-    from evaluation.training.detector import Finding
-
-    return Finding(scenes, plan)
 
 
 def _describe(options: argparse.Namespace, course: Course, counts: dict[str, int], held_out: list[Scene]) -> None:

@@ -61,7 +61,12 @@ class Course:
         self._both["average"].requires_grad_(False).eval()
         both: Any = self._both  # of the keywords of `to` torch's stubs do not know this one
         both.to(memory_format=torch.channels_last)  # half as fast again on a processor
-        self.optimiser = torch.optim.AdamW(_groups(self.live, plan.weight_decay), lr=plan.rate)
+        parameters = list(self.live.parameters())
+        groups = [
+            {"params": [one for one in parameters if one.ndim > 1], "weight_decay": plan.weight_decay},
+            {"params": [one for one in parameters if one.ndim <= 1], "weight_decay": 0.0},  # biases and norms do not decay
+        ]
+        self.optimiser = torch.optim.AdamW(groups, lr=plan.rate)
         self.done, self.losses = 0, []
         if self._file.exists():
             where = resume(self._file, self._both, self.optimiser, asdict(plan))
@@ -82,7 +87,11 @@ class Course:
         end = self.plan.steps if stop_after is None else min(self.plan.steps, self.done + stop_after)
         while self.done < end:
             value = self._step()
-            self._note(value)
+            # Mean losses are kept over equal parts of the training.
+            place, within = divmod(self.done, max(1, -(-self.plan.steps // FIGURES)))
+            if place == len(self.losses):
+                self.losses.append(0.0)
+            self.losses[place] += (value - self.losses[place]) / (within + 1)
             self.done += 1
             if self.done % self.every == 0 or self.done == end:
                 keep(self._file, self._both, self.optimiser, {"plan": asdict(self.plan), "step": self.done, "losses": self.losses})
@@ -101,26 +110,15 @@ class Course:
         loss.backward()
         nn.utils.clip_grad_norm_(self.live.parameters(), 10.0)
         self.optimiser.step()
-        self._follow()
+        # Take the average along; early on it forgets faster, so that it does not keep the untrained network.
+        share = min(plan.average, (1 + self.done) / (10 + self.done))
+        with torch.no_grad():
+            for mean, now in zip(self.average.state_dict().values(), self.live.state_dict().values(), strict=True):
+                if mean.is_floating_point():
+                    mean.lerp_(now, 1 - share)
+                else:
+                    mean.copy_(now)
         return float(loss.detach())
-
-    @torch.no_grad()
-    def _follow(self) -> None:
-        """Take the average along; early on it forgets faster, so that it does not keep the untrained network."""
-        share = min(self.plan.average, (1 + self.done) / (10 + self.done))
-        for mean, now in zip(self.average.state_dict().values(), self.live.state_dict().values(), strict=True):
-            if mean.is_floating_point():
-                mean.lerp_(now, 1 - share)
-            else:
-                mean.copy_(now)
-
-    def _note(self, value: float) -> None:
-        """Keep mean losses over equal parts of the training."""
-        part = max(1, -(-self.plan.steps // FIGURES))
-        place, within = divmod(self.done, part)
-        if place == len(self.losses):
-            self.losses.append(0.0)
-        self.losses[place] += (value - self.losses[place]) / (within + 1)
 
 
 def generator(plan: Plan, what: str) -> np.random.Generator:
@@ -136,12 +134,3 @@ def exported(state: dict[str, Any]) -> bytes:
 
     kept = {name: tensor.detach().float().contiguous() for name, tensor in sorted(state.items()) if tensor.is_floating_point()}
     return save(kept)
-
-
-def _groups(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
-    """Weights decay, biases and norms do not."""
-    parameters = list(model.parameters())
-    return [
-        {"params": [one for one in parameters if one.ndim > 1], "weight_decay": weight_decay},
-        {"params": [one for one in parameters if one.ndim <= 1], "weight_decay": 0.0},
-    ]

@@ -52,19 +52,16 @@ class Finding:
         images, objects = [], []
         for row, flip in zip(rows, mirrored, strict=True):
             scene = self.scenes[row]
-            window = _window(rng, scene.image.shape[0])
+            # The part of a view that is taken: from a half of it on, its aspect within a sixth of the view's.
+            side = scene.image.shape[0]
+            share = np.clip(rng.uniform(0.5, 1.15) * np.exp(rng.normal(0, 0.08, 2)), 0.4, 1.0) * side
+            low = rng.uniform(0, 1, 2) * (side - share)
+            window = np.concatenate([low, low + share])
             image = torch.from_numpy(scene.image).permute(2, 0, 1)[None].float() / 255
             images.append(cut(image, window[None], size, np.array([flip])))
             objects.append(torch.from_numpy(_seen(scene.boxes, window, size, bool(flip))).float())
         batch = damaged(recoloured(torch.cat(images), rng), rng, DAMAGED)
         return batch.flip(1) * 255, objects
-
-
-def _window(rng: np.random.Generator, side: int) -> np.ndarray:
-    """The part of a view that is taken: float64[4], from a half of it on, its aspect within a sixth of the view's."""
-    share = np.clip(rng.uniform(0.5, 1.15) * np.exp(rng.normal(0, 0.08, 2)), 0.4, 1.0) * side
-    low = rng.uniform(0, 1, 2) * (side - share)
-    return np.concatenate([low, low + share])
 
 
 def _seen(boxes: np.ndarray, window: np.ndarray, size: int, flip: bool) -> np.ndarray:
@@ -108,20 +105,8 @@ def figures(network: Yolox, scenes: Sequence[Scene], size: int, progress: Callab
             progress()
     table = precisions(seen, [scene.boxes for scene in scenes], len(KINDS))
     there = ~np.isnan(table[:, 0])
-    return {
-        "views": len(scenes),
-        "objects": int(sum(len(scene.boxes) for scene in scenes)),
-        "size": size,
-        "map_50": float(table[there, 0].mean()),
-        "map_50_95": float(table[there].mean()),
-        **_sure(seen, scenes),
-        "by_class_50": {kind: float(table[n, 0]) for n, kind in enumerate(KINDS) if there[n]},
-        "overlaps": [float(value) for value in OVERLAPS],
-    }
-
-
-def _sure(seen: Sequence[Found], scenes: Sequence[Scene]) -> dict[str, object]:
-    """Return what is left of the detections at a score of SURE, judged at an overlap of 0.5."""
+    objects = int(sum(len(scene.boxes) for scene in scenes))
+    # What is left of the detections at a score of SURE, judged at an overlap of 0.5.
     right = count = 0
     for image, scene in zip(seen, scenes, strict=True):
         kept = image.scores >= SURE
@@ -129,5 +114,15 @@ def _sure(seen: Sequence[Found], scenes: Sequence[Scene]) -> dict[str, object]:
         for kind in np.unique(image.classes[kept]):
             own, wanted = kept & (image.classes == kind), scene.boxes[scene.boxes[:, 0] == kind, 1:]
             right += int(matched(image.boxes[own], wanted)[:, 0].sum())
-    objects = sum(len(scene.boxes) for scene in scenes)
-    return {"sure": count, "sure_precision": right / count if count else None, "sure_recall": right / objects if objects else None}
+    return {
+        "views": len(scenes),
+        "objects": objects,
+        "size": size,
+        "map_50": float(table[there, 0].mean()),
+        "map_50_95": float(table[there].mean()),
+        "sure": count,
+        "sure_precision": right / count if count else None,
+        "sure_recall": right / objects if objects else None,
+        "by_class_50": {kind: float(table[n, 0]) for n, kind in enumerate(KINDS) if there[n]},
+        "overlaps": [float(value) for value in OVERLAPS],
+    }

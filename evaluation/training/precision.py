@@ -27,7 +27,20 @@ def precisions(found: Sequence[Found], wanted: Sequence[NDArray[np.floating[Any]
 
     `wanted` are the objects of each image, float[G, 5]: class, x1, y1, x2, y2.
     """
-    return np.array([_of_class(found, wanted, number) for number in range(classes)])
+    table = np.empty((classes, len(OVERLAPS)))
+    for number in range(classes):
+        scores, right, total = [], [], 0
+        for image, objects in zip(found, wanted, strict=True):
+            own = image.classes == number
+            order = np.argsort(-image.scores[own], kind="stable")
+            targets = objects[objects[:, 0] == number, 1:]
+            scores.append(image.scores[own][order])
+            right.append(matched(image.boxes[own][order], targets))
+            total += len(targets)
+        order = np.argsort(-np.concatenate(scores), kind="stable")
+        ordered = np.concatenate(right)[order]
+        table[number] = [average_precision(ordered[:, k], total) for k in range(len(OVERLAPS))]
+    return table
 
 
 def average_precision(right: NDArray[np.bool_], wanted: int) -> float:
@@ -39,20 +52,6 @@ def average_precision(right: NDArray[np.bool_], wanted: int) -> float:
     precision = np.maximum.accumulate((hits / np.arange(1, len(right) + 1))[::-1])[::-1]
     place = np.searchsorted(hits / wanted, LEVELS - 1e-12, side="left")
     return float(np.where(place < len(right), precision[np.minimum(place, len(right) - 1)], 0.0).mean()) if len(right) else 0.0
-
-
-def _of_class(found: Sequence[Found], wanted: Sequence[NDArray[np.floating[Any]]], number: int) -> NDArray[np.float64]:
-    scores, right, total = [], [], 0
-    for image, objects in zip(found, wanted, strict=True):
-        own = image.classes == number
-        order = np.argsort(-image.scores[own], kind="stable")
-        targets = objects[objects[:, 0] == number, 1:]
-        scores.append(image.scores[own][order])
-        right.append(matched(image.boxes[own][order], targets))
-        total += len(targets)
-    order = np.argsort(-np.concatenate(scores), kind="stable")
-    ordered = np.concatenate(right)[order]
-    return np.array([average_precision(ordered[:, k], total) for k in range(len(OVERLAPS))])
 
 
 def matched(boxes: NDArray[np.floating[Any]], targets: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:

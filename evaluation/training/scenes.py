@@ -35,24 +35,20 @@ def scenes(folder: Path, name: str, count: int, views: int, size: int, progress:
     for number in range(count):
         file = folder / f"{name}-{number:05}-{views}x{size}.npz"
         if not file.exists():
-            write(file, _drawn(f"{name}:{number}", views, size))
+            room = rooms.room(f"{name}:{number}")
+            seen = [rooms.view(room, n, size, size) for n in range(views)]
+            objects = [[(KINDS.index(box.kind), box.x1, box.y1, box.x2, box.y2) for box in view.boxes] for view in seen]
+            held = io.BytesIO()
+            np.savez(
+                held,
+                images=np.stack([view.image for view in seen]),
+                boxes=np.concatenate([np.array(rows).reshape(-1, 5) for rows in objects]).astype(np.float32),
+                counts=np.array([len(rows) for rows in objects]),
+            )
+            write(file, held.getvalue())
         with np.load(file) as arrays:
             images, boxes, ends = arrays["images"], arrays["boxes"], np.cumsum(arrays["counts"])
         found += [Scene(image, own, f"{name}:{number}") for image, own in zip(images, np.split(boxes, ends[:-1]), strict=True)]
         if progress is not None:
             progress()
     return found
-
-
-def _drawn(seed: str, views: int, size: int) -> bytes:
-    room = rooms.room(seed)
-    seen = [rooms.view(room, number, size, size) for number in range(views)]
-    boxes = [np.array([(KINDS.index(box.kind), box.x1, box.y1, box.x2, box.y2) for box in view.boxes]).reshape(-1, 5) for view in seen]
-    out = io.BytesIO()
-    np.savez(
-        out,
-        images=np.stack([view.image for view in seen]),
-        boxes=np.concatenate(boxes).astype(np.float32),
-        counts=np.array([len(own) for own in boxes]),
-    )
-    return out.getvalue()

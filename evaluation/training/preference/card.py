@@ -79,12 +79,8 @@ def card(
 
 def markdown(card: Mapping[str, Any]) -> str:
     """The card for people."""
-    return "\n".join([*_head(card), *_data(card), *_training(card), *_folds(card)]) + "\n"
-
-
-def _head(card: Mapping[str, Any]) -> list[str]:
     features = card["features"]
-    return [
+    head = [
         f"# Learned preference weights: {card['name']}",
         "",
         f"**{card['statement']}**",
@@ -95,6 +91,7 @@ def _head(card: Mapping[str, Any]) -> list[str]:
         f"- Use: {card['use']}",
         "",
     ]
+    return "\n".join([*head, *_data(card), *_training(card), *_folds(card)]) + "\n"
 
 
 def _data(card: Mapping[str, Any]) -> list[str]:

@@ -61,42 +61,26 @@ def run(options: argparse.Namespace) -> int:
 def _train(options: argparse.Namespace) -> None:
     import torch
 
+    from evaluation.metrics.wireframe.learned.features import KNOWN
     from evaluation.training.preference.material import seen, study
     from evaluation.training.preference.training import Plan, Training, digest, usable
     from evaluation.training.preference.votes import read
 
     torch.set_num_threads(options.threads)
-    features = _features(options)
+    known = [weights.get(*pair) for pair in weights.FEATURES[NETWORK]]
+    if options.features:
+        chosen = next(one for one in known if one.name == options.features)
+        if not chosen.there:
+            (file,) = chosen.files
+            raise weights.WeightsError(f"The weights “{chosen.name}” are not here; get them with: {weights.FETCH_LOCALLY} {file.name}")
+    else:
+        chosen = next(one for one in known if one.there)
+    print(f"Features: {chosen.name}.", file=sys.stderr)
+    features = KNOWN[chosen.name]
     about = study(options.votes, options.references, options.entries)
     decisions = read(about.votes, options.criterion, dict(text.split("=", 1) for text in options.column))
     views = seen(about, decisions, features, options.out / "features", lambda total: _views(total))
     kept = usable(decisions, views)
-    _mention(about, decisions, kept)
-    plan = Plan(features.name, digest(kept, views), options.seed, options.epochs, folds=options.folds)
-    training = Training(kept, views, plan, options.out)
-    with _bar("train", training.total, training.done) as bar:
-        training.run(lambda phase, loss: (bar.set_postfix_str(f"{phase}, loss {loss:.3f}", refresh=False), bar.update()))
-    _describe(options, about, kept, features, training)
-
-
-def _features(options: argparse.Namespace) -> Features:
-    """Those asked for, else the first whose weights are here. WeightsError, with the command that gets them, where they are not."""
-    from evaluation.metrics.wireframe.learned.features import KNOWN
-
-    known = [weights.get(*pair) for pair in weights.FEATURES[NETWORK]]
-    if options.features:
-        found = next(one for one in known if one.name == options.features)
-        if not found.there:
-            (file,) = found.files
-            raise weights.WeightsError(f"The weights “{found.name}” are not here; get them with: {weights.FETCH_LOCALLY} {file.name}")
-    else:
-        found = next(one for one in known if one.there)
-    print(f"Features: {found.name}.", file=sys.stderr)
-    return KNOWN[found.name]
-
-
-def _mention(about: Study, decisions: Decisions, kept: Decisions) -> None:
-    """Return what of the votes there is to learn from."""
     print(
         f"{decisions.votes:,} votes of {decisions.raters:,} raters: {decisions.equal:,} equal, {decisions.again:,} asked again; "
         f"{len(kept):,} decisions to learn from, {len(decisions) - len(kept):,} are about entries or samples without files.",
@@ -105,6 +89,11 @@ def _mention(about: Study, decisions: Decisions, kept: Decisions) -> None:
     absent = [name for name in decisions.methods if name not in about.entries]
     if absent:
         print(f"Without files: {', '.join(absent)}.", file=sys.stderr)
+    plan = Plan(features.name, digest(kept, views), options.seed, options.epochs, folds=options.folds)
+    training = Training(kept, views, plan, options.out)
+    with _bar("train", training.total, training.done) as bar:
+        training.run(lambda phase, loss: (bar.set_postfix_str(f"{phase}, loss {loss:.3f}", refresh=False), bar.update()))
+    _describe(options, about, kept, features, training)
 
 
 def _describe(options: argparse.Namespace, about: Study, kept: Decisions, features: Features, training: Training) -> None:

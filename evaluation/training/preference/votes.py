@@ -54,16 +54,7 @@ def read(path: Path, criterion: str | None = None, columns: Mapping[str, str] | 
 
     Without a ``criterion`` it is the only one there is, or the one called overall. DataError, in a sentence, by line.
     """
-    rows = _rows(path, columns or {})
-    found = sorted({row["criterion"] for _, row in rows})
-    if criterion is None:
-        criterion = MAIN if MAIN in found else found[0] if len(found) == 1 else None
-    if criterion not in found:
-        raise DataError(f"{path.name} holds votes on {', '.join(map(repr, found))}; name one of them with --criterion.")
-    return _decisions([(line, row) for line, row in rows if row["criterion"] == criterion], path.name, criterion)
-
-
-def _rows(path: Path, columns: Mapping[str, str]) -> list[tuple[int, dict[str, str]]]:
+    columns = columns or {}
     unknown = sorted(set(columns) - set(COLUMNS))
     if unknown:
         raise DataError(f"Votes have no column {', '.join(unknown)}; what can be named is {', '.join(COLUMNS)}.")
@@ -80,41 +71,44 @@ def _rows(path: Path, columns: Mapping[str, str]) -> list[tuple[int, dict[str, s
         raise DataError(f"{path.name} is not a CSV file in UTF-8 ({error}); save it as one.") from None
     if not rows:
         raise DataError(f"{path.name} holds no votes; it needs a line for each under its head.")
-    return rows
-
-
-def _named(row: dict, named: Mapping[str, str], where: str) -> dict[str, str]:
-    if surplus := more_cells(row):
-        raise DataError(f"{where}: {surplus}")
-    return {column: (row.get(key) or "").strip() for column, key in named.items()}
-
-
-def _decisions(rows: list[tuple[int, dict[str, str]]], name: str, criterion: str) -> Decisions:
+    found = sorted({row["criterion"] for _, row in rows})
+    if criterion is None:
+        criterion = MAIN if MAIN in found else found[0] if len(found) == 1 else None
+    if criterion not in found:
+        raise DataError(f"{path.name} holds votes on {', '.join(map(repr, found))}; name one of them with --criterion.")
+    chosen = [(line, row) for line, row in rows if row["criterion"] == criterion]
     seen: set[tuple[str, str, frozenset[str]]] = set()
     kept: list[tuple[str, str, str]] = []
     again = equal = 0
-    for line, row in rows:
-        empty = next((column for column in NEEDED if not row[column]), None)
+    for line, vote in chosen:
+        empty = next((column for column in NEEDED if not vote[column]), None)
         if empty:
-            raise DataError(f"{name}: line {line}: {empty} is empty; every vote has a {empty}.")
-        left, right, choice = row["left"], row["right"], row["choice"]
+            raise DataError(f"{path.name}: line {line}: {empty} is empty; every vote has a {empty}.")
+        left, right, choice = vote["left"], vote["right"], vote["choice"]
         if choice not in ("left", "right", "tie") or left == right:
             raise DataError(
-                f"{name}: line {line}: a vote is left, right or tie between two methods, got {choice!r} of {left!r} and {right!r}."
+                f"{path.name}: line {line}: a vote is left, right or tie between two methods, got {choice!r} of {left!r} and {right!r}."
             )
-        question = (row["rater"], row["sample"], frozenset((left, right)))
-        if row["repeat_of"] or question in seen:
+        question = (vote["rater"], vote["sample"], frozenset((left, right)))
+        if vote["repeat_of"] or question in seen:
             again += 1
             continue
         seen.add(question)
         if choice == "tie":
             equal += 1
         else:
-            kept.append((row["sample"], left, right) if choice == "left" else (row["sample"], right, left))
-    samples, methods = sorted({row["sample"] for _, row in rows}), sorted({row[side] for _, row in rows for side in ("left", "right")})
-    place = {label: number for number, label in enumerate(methods)}
-    number = {label: row for row, label in enumerate(samples)}
-    arrays = np.array([(number[sample], place[won], place[lost]) for sample, won, lost in kept], dtype=np.int64).reshape(-1, 3)
+            kept.append((vote["sample"], left, right) if choice == "left" else (vote["sample"], right, left))
+    samples = sorted({vote["sample"] for _, vote in chosen})
+    methods = sorted({vote[side] for _, vote in chosen for side in ("left", "right")})
+    rows_of = {label: row for row, label in enumerate(samples)}
+    places = {label: place for place, label in enumerate(methods)}
+    arrays = np.array([(rows_of[sample], places[won], places[lost]) for sample, won, lost in kept], dtype=np.int64).reshape(-1, 3)
     sample, winner, loser = arrays.T
-    raters = len({row["rater"] for _, row in rows})
-    return Decisions(tuple(samples), tuple(methods), sample, winner, loser, raters, len(rows), equal, again, criterion)
+    raters = len({vote["rater"] for _, vote in chosen})
+    return Decisions(tuple(samples), tuple(methods), sample, winner, loser, raters, len(chosen), equal, again, criterion)
+
+
+def _named(row: dict, named: Mapping[str, str], where: str) -> dict[str, str]:
+    if surplus := more_cells(row):
+        raise DataError(f"{where}: {surplus}")
+    return {column: (row.get(key) or "").strip() for column, key in named.items()}
