@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.images import inpaint_command as inpainting
-from evaluation.metrics.registry import REGISTRY, MetricSpec
+from evaluation.metrics.registry import REGISTRY
 from evaluation.networks import fetch_command as fetching
 from evaluation.networks import weights
 from evaluation.properties import options as properties
@@ -86,22 +86,21 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _metrics(options: argparse.Namespace) -> int:
+    listed, width = [], max(map(len, REGISTRY))
+    for spec in REGISTRY.values():
+        described = asdict(spec)
+        low, high = spec.bounds
+        described["bounds"] = [None if low == -math.inf else low, high]
+        described["params"] = [one | {"choices": param.options} for one, param in zip(described["params"], spec.params, strict=True)]
+        described["weights"] = " + ".join(network for network, _ in spec.networks) or None
+        listed.append({name: described[name] for name in LISTED})
     if options.json:
-        print(json.dumps([_listed(spec) for spec in REGISTRY.values()], indent=1))
+        print(json.dumps(listed, indent=1))
         return 0
-    width = max(map(len, REGISTRY))
     for spec in REGISTRY.values():
         better = "higher" if spec.higher_is_better else "lower"
         print(f"{spec.key:<{width}} {spec.family:<10} {better + ' is better':<17} {spec.unit or '-':<3} {spec.title}: {spec.doc}")
     return 0
-
-
-def _listed(spec: MetricSpec) -> dict[str, Any]:
-    described = asdict(spec)
-    low, high = spec.bounds
-    described |= {"bounds": [None if low == -math.inf else low, high]}
-    described["params"] = [one | {"choices": param.options} for one, param in zip(described["params"], spec.params, strict=True)]
-    return {name: described[name] for name in LISTED} | {"weights": " + ".join(network for network, _ in spec.networks) or None}
 
 
 def _score(options: argparse.Namespace) -> int:

@@ -91,7 +91,14 @@ def score(
     without one, coordinates are metres, each sample is its own group (a render's is its scene), a
     missing sample gets the worst value, and images are laid on white. Raises CannotScore.
     """
-    manifest = None if manifest_file is None else _manifest(manifest_file)
+    manifest = None
+    if manifest_file is not None:
+        try:
+            manifest = Manifest.from_json(manifest_file.read_bytes())
+        except OSError as error:
+            raise CannotScore(f"The manifest {manifest_file} cannot be read: {error.strerror or error}.") from error
+        except ManifestError as error:
+            raise CannotScore(str(error)) from error
     with ExitStack() as opened:
         own = [text for text in metrics if is_path(text)]
 
@@ -151,8 +158,22 @@ def _score(
             raise CannotScore(f"There is no {what} at {path}.")
     family = _family(metrics, manifest, (reference, prediction))
     requests = requested(metrics, params, manifest, family)
-    references = _references(reference, manifest, family)
-    requests = _that_apply(requests, references, named=bool(metrics))
+    try:
+        references = family.load_folder(reference, **(manifest.reading() if manifest else {}))
+    except FormatError as error:
+        raise CannotScore(f"The reference cannot be read: {error}.") from error
+    if not references:
+        tables = " or are S23DR tables" if family.tables else ""
+        raise CannotScore(f"The reference {reference} holds no {family.singular}; files end in {', '.join(family.suffixes)}{tables}.")
+    absent = [item_id for item_id in manifest.item_ids if item_id not in references] if manifest else []
+    if absent:
+        raise CannotScore(f"The reference lacks {absent[0]}, which the manifest lists; {len(absent)} of its items are not there.")
+    # Those that have no value under these references are left out; an error where they were asked for by name.
+    prompted = any(getattr(item, "prompt", "") for item in references.values())
+    lacking = {request.slug: sentence for request in requests if (sentence := registry.get(request.key).lacking(prompted))}
+    if lacking and (metrics or len(lacking) == len(requests)):
+        raise CannotScore(next(iter(lacking.values())))
+    requests = [request for request in requests if request.slug not in lacking]
     manifest = manifest or _plain_manifest(references, family)
     verdict = _verdict(prediction, manifest)
     if not verdict.accepted:
@@ -209,7 +230,10 @@ def requested(metrics: Sequence[str], params: Sequence[str], manifest: Manifest 
     known = [MetricRequest(m.slug, m.key, m.params) for m in here]
     try:
         columns = [_column(text, known) for text in metrics] if metrics else known
-        columns = columns or [MetricRequest(spec.key, spec.key, {}) for spec in registry.REGISTRY.values() if _usable(spec, family)]
+        if not columns:  # all of that kind that can be computed here: the weights they take by default are there
+            specs = [spec for spec in registry.REGISTRY.values() if spec.family == family.key]
+            usable = [spec for spec in specs if not weights.refusal(spec, registry.resolve_params(spec.key, {}))]
+            columns = [MetricRequest(spec.key, spec.key, {}) for spec in usable]
         slugs = [column.slug for column in columns]
         for slug in slugs:
             if slugs.count(slug) > 1:
@@ -223,20 +247,6 @@ def requested(metrics: Sequence[str], params: Sequence[str], manifest: Manifest 
         return columns
     except (registry.UnknownMetric, registry.ParamError) as error:
         raise CannotScore(str(error)) from error
-
-
-def _usable(spec: registry.MetricSpec, family: Family) -> bool:
-    """Return whether it is a metric of that kind which can be computed here: the weights it takes by default are there."""
-    return spec.family == family.key and not weights.refusal(spec, registry.resolve_params(spec.key, {}))
-
-
-def _that_apply(requests: list[MetricRequest], references: Mapping[str, Any], named: bool) -> list[MetricRequest]:
-    """`requests` without those that have no value under these references; CannotScore where they were asked for by name."""
-    prompted = any(getattr(item, "prompt", "") for item in references.values())
-    lacking = {request.slug: sentence for request in requests if (sentence := registry.get(request.key).lacking(prompted))}
-    if lacking and (named or len(lacking) == len(requests)):
-        raise CannotScore(next(iter(lacking.values())))
-    return [request for request in requests if request.slug not in lacking]
 
 
 def _column(text: str, known: Sequence[MetricRequest]) -> MetricRequest:
@@ -271,15 +281,6 @@ def _with_param(columns: Sequence[MetricRequest], text: str) -> list[MetricReque
     ]
 
 
-def _manifest(path: Path) -> Manifest:
-    try:
-        return Manifest.from_json(path.read_bytes())
-    except OSError as error:
-        raise CannotScore(f"The manifest {path} cannot be read: {error.strerror or error}.") from error
-    except ManifestError as error:
-        raise CannotScore(str(error)) from error
-
-
 def _plain_manifest(references: Mapping[str, Any], family: Family) -> Manifest:
     """Return what a phase with nothing special would expect of these items."""
     try:
@@ -298,20 +299,6 @@ def _plain_manifest(references: Mapping[str, Any], family: Family) -> Manifest:
         )
     except ManifestError as error:
         raise CannotScore(f"The reference's file names cannot serve as ids. {error}") from error
-
-
-def _references(path: Path, manifest: Manifest | None, family: Family) -> dict[str, Any]:
-    try:
-        references = family.load_folder(path, **(manifest.reading() if manifest else {}))
-    except FormatError as error:
-        raise CannotScore(f"The reference cannot be read: {error}.") from error
-    if not references:
-        tables = " or are S23DR tables" if family.tables else ""
-        raise CannotScore(f"The reference {path} holds no {family.singular}; files end in {', '.join(family.suffixes)}{tables}.")
-    absent = [item_id for item_id in manifest.item_ids if item_id not in references] if manifest else []
-    if absent:
-        raise CannotScore(f"The reference lacks {absent[0]}, which the manifest lists; {len(absent)} of its items are not there.")
-    return references
 
 
 def _verdict(path: Path, manifest: Manifest) -> Verdict:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
-    from evaluation.images.inpainting import Outcome
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 LARGEST_FILE = 256 << 20  # bytes of an image file
@@ -52,13 +51,26 @@ def run(options: argparse.Namespace, bar: Callable[[str, int], Any]) -> int:
     except (CannotInpaint, FillerError, WeightsError, FormatError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
-    print(json.dumps(described, indent=1) if options.json else _sentence(described))
+    if options.json:
+        print(json.dumps(described, indent=1))
+    elif not described["changed"]:
+        print(f"No part of {described['image']} gains from being replaced; it is returned as it is.")
+    else:
+        share = 100 * described["replaced"] / described["pixels"]
+        print(
+            f"Replaced {described['replaced']:,} pixels ({share:.1f} %) of {described['image']} below a similarity of "
+            f"{described['threshold']:.4f}; PuzzleSim went from {described['puzzlesim_before']:.4f} to {described['puzzlesim_after']:.4f}."
+        )
     return 0
 
 
 def _inpaint(options: argparse.Namespace, bar: Callable[[str, int], Any]) -> dict[str, Any]:
+    import numpy as np
+    from PIL import Image
+
     from evaluation.images.inpainting import filler, inpaint
     from evaluation.metrics.render.clean_views import subset, working_size
+    from evaluation.metrics.render.puzzlesim.picture import picture
     from evaluation.metrics.render.puzzlesim.similarity import SMALLEST, scene
     from evaluation.networks.inference import best_device
     from evaluation.networks.load import load
@@ -69,7 +81,11 @@ def _inpaint(options: argparse.Namespace, bar: Callable[[str, int], Any]) -> dic
     height, width = image.shape[:2]
     if min(height, width) < SMALLEST:
         raise CannotInpaint(f"{options.image} has {width} × {height} pixels; give an image of at least {SMALLEST} on each side.")
-    files = _references(options.references)
+    if not options.references.is_dir():
+        raise CannotInpaint(f"{options.references} is not a folder; give one with clean views of the scene.")
+    files = sorted(path for path in options.references.iterdir() if path.suffix.lower() in SUFFIXES)
+    if not files:
+        raise CannotInpaint(f"{options.references} has no image; put clean views of the scene ({', '.join(SUFFIXES)}) into it.")
     device = best_device().type
     network = load("backbone", options.weights, device)
     chosen = [files[place] for place in subset(len(files))]
@@ -77,16 +93,31 @@ def _inpaint(options: argparse.Namespace, bar: Callable[[str, int], Any]) -> dic
         found = scene(network, _watched(chosen, progress), working_size(width, height), device)
     with bar("thresholds", options.candidates * options.rounds) as progress:
         outcome = inpaint(image, found.map, fill, options.candidates, options.rounds, lambda done, total: progress.update(1))
-    return _write(image, outcome, options, len(chosen))
-
-
-def _references(folder: Path) -> list[Path]:
-    if not folder.is_dir():
-        raise CannotInpaint(f"{folder} is not a folder; give one with clean views of the scene.")
-    found = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
-    if not found:
-        raise CannotInpaint(f"{folder} has no image; put clean views of the scene ({', '.join(SUFFIXES)}) into it.")
-    return found
+    options.out.mkdir(parents=True, exist_ok=True)
+    over = Image.fromarray(picture(outcome.before))
+    pictures = {
+        "inpainted": Image.fromarray(outcome.image),
+        "mask": Image.fromarray(outcome.mask.astype(np.uint8) * 255),
+        "map": Image.alpha_composite(Image.fromarray(image).convert("RGBA"), over).convert("RGB"),
+    }
+    for name, drawn in pictures.items():
+        drawn.save(options.out / f"{name}.png")
+    described = {
+        "image": options.image.name,
+        "references": len(chosen),
+        "weights": options.weights,
+        "filler": options.filler,
+        "changed": outcome.changed,
+        "threshold": outcome.threshold,
+        "gain": outcome.gain,
+        "replaced": int(outcome.mask.sum()),
+        "pixels": int(outcome.mask.size),
+        "puzzlesim_before": float(outcome.before.mean(dtype=np.float64)),
+        "puzzlesim_after": float(outcome.after.mean(dtype=np.float64)),
+        "chain": [vars(trial) for trial in outcome.chain],
+    }
+    (options.out / "outcome.json").write_text(json.dumps(described, indent=1, allow_nan=False) + "\n")
+    return described
 
 
 def _watched(files: list[Path], progress: Any) -> Any:
@@ -103,46 +134,3 @@ def _read(path: Path) -> np.ndarray:
     if path.stat().st_size > LARGEST_FILE:
         raise CannotInpaint(f"{path} is larger than {LARGEST_FILE >> 20} MiB; give a smaller image.")
     return read_image(path.read_bytes(), path.name)
-
-
-def _write(image: np.ndarray, outcome: Outcome, options: argparse.Namespace, references: int) -> dict[str, Any]:
-    import numpy as np
-    from PIL import Image
-
-    from evaluation.metrics.render.puzzlesim.picture import picture
-
-    options.out.mkdir(parents=True, exist_ok=True)
-    over = Image.fromarray(picture(outcome.before))
-    pictures = {
-        "inpainted": Image.fromarray(outcome.image),
-        "mask": Image.fromarray(outcome.mask.astype(np.uint8) * 255),
-        "map": Image.alpha_composite(Image.fromarray(image).convert("RGBA"), over).convert("RGB"),
-    }
-    for name, drawn in pictures.items():
-        drawn.save(options.out / f"{name}.png")
-    described = {
-        "image": options.image.name,
-        "references": references,
-        "weights": options.weights,
-        "filler": options.filler,
-        "changed": outcome.changed,
-        "threshold": outcome.threshold,
-        "gain": outcome.gain,
-        "replaced": int(outcome.mask.sum()),
-        "pixels": int(outcome.mask.size),
-        "puzzlesim_before": float(outcome.before.mean(dtype=np.float64)),
-        "puzzlesim_after": float(outcome.after.mean(dtype=np.float64)),
-        "chain": [vars(trial) for trial in outcome.chain],
-    }
-    (options.out / "outcome.json").write_text(json.dumps(described, indent=1, allow_nan=False) + "\n")
-    return described
-
-
-def _sentence(described: dict[str, Any]) -> str:
-    if not described["changed"]:
-        return f"No part of {described['image']} gains from being replaced; it is returned as it is."
-    share = 100 * described["replaced"] / described["pixels"]
-    return (
-        f"Replaced {described['replaced']:,} pixels ({share:.1f} %) of {described['image']} below a similarity of "
-        f"{described['threshold']:.4f}; PuzzleSim went from {described['puzzlesim_before']:.4f} to {described['puzzlesim_after']:.4f}."
-    )

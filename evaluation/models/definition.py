@@ -205,7 +205,7 @@ class Reference(models.Model):
         # One bound for all items, and a round one: everybody reads the manifest, and ten times an
         # item's own numbers would tell how large each hidden item is.
         # The size of an image must be told, because that is what is to be rendered.
-        first, second = (_rounded_up(max(column)) if all(column) else 0 for column in zip(*self.bounds, strict=True))
+        first, second = ((1 << (max(column) - 1).bit_length()) if all(column) else 0 for column in zip(*self.bounds, strict=True))
         limits = family.bounds((first, second), phase.size_factor)
         items = [Item(name, group, limits, tuple(size)) for name, group, size in zip(self.item_ids, self.groups, wanted, strict=True)]
         return Manifest(
@@ -223,8 +223,3 @@ class Reference(models.Model):
             background=phase.background,
             resize=phase.resize,
         )
-
-
-def _rounded_up(n: int) -> int:
-    """The next power of two."""
-    return 1 << (n - 1).bit_length()

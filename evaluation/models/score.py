@@ -74,6 +74,10 @@ class Score(models.Model):
             if metric["slug"] not in finished:
                 continue
             samples, summary = finished[metric["slug"]]
+            names = sorted({name for sample in samples.parts for name in sample})
+            vectors: dict[str, Any] = {name: _floats([sample.get(name) for sample in samples.parts]) for name in names}
+            packed = io.BytesIO()
+            np.savez_compressed(packed, **vectors)
             rows.append(
                 cls(
                     evaluation=evaluation,
@@ -97,7 +101,7 @@ class Score(models.Model):
                     cost_ms=(cost_ms or {}).get(metric["slug"]),
                     vector=_floats(samples.values).tobytes(),
                     status_vector=bytes(STATUSES.index(SampleStatus(s)) for s in samples.statuses),
-                    part_vectors=_pack_parts(samples.parts),
+                    part_vectors=packed.getvalue(),
                 )
             )
         cls.objects.bulk_create(rows)
@@ -192,11 +196,3 @@ class Score(models.Model):
 
 def _floats(values: Iterable[float | None]) -> np.ndarray:
     return np.array([math.nan if value is None else value for value in values], dtype=np.float64)
-
-
-def _pack_parts(parts: Sequence[Mapping[str, float | None]]) -> bytes:
-    names = sorted({name for sample in parts for name in sample})
-    buffer = io.BytesIO()
-    columns: dict[str, Any] = {name: _floats([sample.get(name) for sample in parts]) for name in names}
-    np.savez_compressed(buffer, **columns)
-    return buffer.getvalue()

@@ -225,7 +225,12 @@ def standing(column: Mapping[str, Any], row: Trial | None) -> Standing:
     if row is None and not registry.is_current(column):
         return Standing("outdated", "Shown, not ranked: its values are of an older version that was never tried; re-evaluate the phase.")
     if row is not None and row.judged_at:
-        return _judged(row)
+        # Its scenes are all judged: it ranks by those that passed, if they are at least half.
+        verdicts = row.verdicts
+        passed = tuple(one.scene for one in verdicts if one.passed)
+        if not passed or 2 * len(passed) < len(verdicts):
+            return Standing("refused", refused_words(row.spec, row.params, verdicts), row.pk)
+        return Standing("passed", passed_words(row.spec, row.params, verdicts), row.pk, passed if len(passed) < len(verdicts) else None)
     if row is None or row.state == Trial.State.WAITING:
         return Standing(
             "waiting",
@@ -237,12 +242,3 @@ def standing(column: Mapping[str, Any], row: Trial | None) -> Standing:
 
 def _may_rank(column: Mapping[str, Any]) -> bool:
     return weights.may_rank(registry.get(column["key"]), column["params"])
-
-
-def _judged(row: Trial) -> Standing:
-    """The standing of a column whose scenes are all judged: it ranks by those that passed, if they are at least half."""
-    verdicts = row.verdicts
-    passed = tuple(one.scene for one in verdicts if one.passed)
-    if not passed or 2 * len(passed) < len(verdicts):
-        return Standing("refused", refused_words(row.spec, row.params, verdicts), row.pk)
-    return Standing("passed", passed_words(row.spec, row.params, verdicts), row.pk, passed if len(passed) < len(verdicts) else None)

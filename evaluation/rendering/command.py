@@ -46,7 +46,11 @@ def _draw(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> N
     from evaluation.rendering.reference import SETS, mesh_views
     from submissions.formats.mesh.mesh_files import read_mesh
 
-    mesh = read_mesh(options.mesh.read_bytes(), options.mesh.name, companions=_beside(options.mesh))
+    def content(name: str) -> bytes | None:
+        file = (options.mesh.parent / name).resolve()
+        return file.read_bytes() if file.is_relative_to(options.mesh.parent.resolve()) and file.is_file() else None
+
+    mesh = read_mesh(options.mesh.read_bytes(), options.mesh.name, companions=content)
     views = SETS[options.views]()
     options.out.mkdir(parents=True, exist_ok=True)
     bar = progress("views", len(views))
@@ -58,13 +62,3 @@ def _draw(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> N
     cameras = [{"view": view.name, "azimuth": view.azimuth, "elevation": view.elevation} for view in views]
     (options.out / "cameras.json").write_text(json.dumps(cameras, indent=1) + "\n")
     print(f"{len(views)} views of {options.mesh.name} are in {options.out}.")
-
-
-def _beside(mesh: Path) -> Callable[[str], bytes | None]:
-    """Files that stand beside the mesh or below it."""
-
-    def content(name: str) -> bytes | None:
-        file = (mesh.parent / name).resolve()
-        return file.read_bytes() if file.is_relative_to(mesh.parent.resolve()) and file.is_file() else None
-
-    return content

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from submissions.formats.archive import Package, open_package
+from submissions.formats.archive import open_package
 from submissions.formats.arrays import Mesh
 from submissions.formats.errors import Findings, FormatError
 from submissions.formats.render import folder
@@ -52,9 +51,11 @@ def read(path: Path, background: Colour = WHITE) -> tuple[dict[str, Mesh], dict[
     if tuple(background) != WHITE:
         raise FormatError(path.name, "", "holds meshes, whose views are drawn on white; let the phase's background be #ffffff")
     with open_package(path) as package:
-        prompts = _prompts(package, path.name)
+        findings = Findings(path.name)
+        there = any(file.name == folder.PROMPTS for file in package.files)
+        prompts = folder.prompts_of(package, folder.PROMPTS, findings) if there else {}
+        findings.raise_if_any()
     meshes = MESH.load_folder(path)
-    findings = Findings(path.name)
     if not meshes:
         findings.add("", f"holds no mesh; put one for each prompt there, named after it ({', '.join(MESH.suffixes)})")
     for name in sorted(prompts.keys() - meshes.keys()):
@@ -77,11 +78,3 @@ def _views(meshes: Mapping[str, Mesh], prompts: Mapping[str, str], drawing: Draw
             mask = encoded(np.where(one.mask, 255, 0).astype(np.uint8))
             view = View(render(one.colour), drawing.size, drawing.size, mask, prompt=prompts.get(prompt, ""))
             yield from ((f"{prompt}/{seed}-{one.view.name}", view) for seed in range(drawing.seeds))
-
-
-def _prompts(package: Package, label: str) -> dict[str, str]:
-    findings = Findings(label)
-    there: list[Any] = [file.name for file in package.files if file.name == folder.PROMPTS]
-    found = folder.prompts_of(package, there[0], findings) if there else {}
-    findings.raise_if_any()
-    return found
