@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from submissions.models import Admission, Challenge, Phase, Status, Submission
+from submissions.models import Admission, Phase, Status, Submission
 from submissions.permissions import Viewer
 
 
@@ -31,42 +31,29 @@ def steps(viewer: Viewer, phase: Phase | None) -> list[Step]:
     """From logging in to the first entry in `phase` (the one that matters now)."""
     challenge = viewer.challenge
     assert challenge is not None  # the list is part of a challenge's page
-    found = [_log_in(viewer, challenge), _accept(viewer, challenge)]
-    if challenge.needs_approval:
-        found.append(_approval(viewer))
-    found += [_team(viewer, challenge), _upload(viewer, phase)]
-    first = next((i for i, step in enumerate(found) if not step.done), None)
-    return [Step(**(vars(step) | {"now": i == first})) for i, step in enumerate(found)]
+    slug, it = challenge.slug, viewer.participation
+    found = [Step("Log in, or sign up", viewer.known, f"{reverse('account_login')}?next={reverse('challenge', args=[slug])}", "Log in")]
 
-
-def _log_in(viewer: Viewer, challenge: Challenge) -> Step:
-    here = reverse("challenge", args=[challenge.slug])
-    return Step("Log in, or sign up", viewer.known, f"{reverse('account_login')}?next={here}", "Log in")
-
-
-def _accept(viewer: Viewer, challenge: Challenge) -> Step:
-    it = viewer.participation
-    done = it is not None and not it.must_accept and it.admission != Admission.DECLINED
+    accepted = it is not None and not it.must_accept and it.admission != Admission.DECLINED
     note = ""
     if it is not None and it.rules_accepted_at and not it.has_accepted:
         note = f"You accepted version {it.rules_version}; they have changed since."
-    url = reverse("rules", args=[challenge.slug])
-    return Step(f"Accept the rules (version {challenge.rules_version})", done, url, "Read and accept", "Read them", note)
+    title = f"Accept the rules (version {challenge.rules_version})"
+    found.append(Step(title, accepted, reverse("rules", args=[slug]), "Read and accept", "Read them", note))
 
+    if challenge.needs_approval:
+        note = ""
+        if it is not None and it.admission == Admission.DECLINED:
+            note = "The organizers have declined your participation; write to them if you think that is a mistake."
+        elif it is not None and it.is_waiting:
+            note = "The organizers have been asked; nothing is left for you to do here."
+        found.append(Step("Be admitted by the organizers", it is not None and it.admission == Admission.ADMITTED, note=note))
 
-def _approval(viewer: Viewer) -> Step:
-    it = viewer.participation
-    note = ""
-    if it is not None and it.admission == Admission.DECLINED:
-        note = "The organizers have declined your participation; write to them if you think that is a mistake."
-    elif it is not None and it.is_waiting:
-        note = "The organizers have been asked; nothing is left for you to do here."
-    return Step("Be admitted by the organizers", it is not None and it.admission == Admission.ADMITTED, note=note)
-
-
-def _team(viewer: Viewer, challenge: Challenge) -> Step:
-    url = reverse("team", args=[challenge.slug])
-    return Step("Be in a team, of one if you like", viewer.team_id is not None, url, "Found a team", "Your team")
+    team = reverse("team", args=[slug])
+    found.append(Step("Be in a team, of one if you like", viewer.team_id is not None, team, "Found a team", "Your team"))
+    found.append(_upload(viewer, phase))
+    first = next((i for i, step in enumerate(found) if not step.done), None)
+    return [Step(**(vars(step) | {"now": i == first})) for i, step in enumerate(found)]
 
 
 def _upload(viewer: Viewer, phase: Phase | None) -> Step:

@@ -31,9 +31,17 @@ class EntryForm(forms.ModelForm):
     class Meta:
         model = Submission
         fields = [
-            "method_name", "description", "paper_url", "code_url", "weights_url", "licence", "parameters", "hardware", "run_seconds",
+            "method_name",
+            "description",
+            "paper_url",
+            "code_url",
+            "weights_url",
+            "licence",
+            "parameters",
+            "hardware",
+            "run_seconds",
             "training_data",
-        ]  # fmt: skip
+        ]
         labels = {"method_name": "Name of the method", "paper_url": "Paper", "code_url": "Code", "weights_url": "Weights"}
         help_texts = {
             "method_name": "As it is to stand on the board.",

@@ -147,7 +147,12 @@ class Manifest:
             **({"background": self.background, "resize": self.resize} if self.kind.images else {}),
             "bounds": dataclasses.asdict(self.bounds),
             "metrics": [{"slug": m.slug, "key": m.key, "params": dict(m.params)} for m in self.metrics],
-            "items": [{"id": item.id, "group": item.group, **_sizes(item, self.kind), **_given(item.input)} for item in self.items],
+            "items": [
+                {"id": item.id, "group": item.group}
+                | _sizes(item, self.kind)
+                | ({} if item.input is None else {"input": item.input.to_dict()})
+                for item in self.items
+            ],
         }
 
     @classmethod
@@ -236,11 +241,6 @@ def _input(read: "_Reader") -> Input:
         _expect(is_point, f"{read.path}{name}", "three numbers", values)
         ends.append((float(values[0]), float(values[1]), float(values[2])))
     return Input(ends[0], ends[1], read.get("points", int, 0), read.get("unit", str, ""))
-
-
-def _given(given: Input | None) -> dict[str, Any]:
-    """An item's ``input``, where there is one."""
-    return {} if given is None else {"input": given.to_dict()}
 
 
 def _sizes(item: Item, family: Family) -> dict[str, int]:

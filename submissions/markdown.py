@@ -92,8 +92,12 @@ def render(text: str) -> str:
     clean = clean.replace("<table>", '<div class="wrap"><table>').replace("</table>", "</table></div>")
     if len(clean) > MAX_HTML:
         raise TooMuch("size")
-    if _depth(clean) > MAX_DEPTH:
-        raise TooMuch("depth")
+    depth = 0  # of elements within each other
+    for closing, tag in re.findall(r'<(/?)([a-z0-9]+)(?: [a-z]+="[^"]*")*>', clean):
+        if tag not in ("br", "hr", "img"):
+            depth += -1 if closing else 1
+            if depth > MAX_DEPTH:
+                raise TooMuch("depth")
     return clean
 
 
@@ -119,16 +123,6 @@ def _local_pictures_only(tag: str, attribute: str, value: str) -> str | None:
     if tag == "img" and attribute == "src" and (not value.startswith("/") or value.startswith("//") or "\\" in value):
         return None
     return value
-
-
-def _depth(html: str) -> int:
-    """How many elements of sanitised HTML stand within each other at most."""
-    depth = deepest = 0
-    for closing, tag in re.findall(r'<(/?)([a-z0-9]+)(?: [a-z]+="[^"]*")*>', html):
-        if tag not in ("br", "hr", "img"):
-            depth += -1 if closing else 1
-            deepest = max(deepest, depth)
-    return deepest
 
 
 # --- in a process that can be ended

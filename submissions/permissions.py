@@ -42,7 +42,17 @@ class Viewer(Person):
         if see is not None and (see == action or not self.may(see, thing)):
             raise Http404
         if action == "phase.upload":
-            raise PermissionDenied(_lacks_for_upload(self, thing))
+            it, challenge = self.participation, thing.challenge
+            sentence = f"You are in no team of {challenge.title}; found or join one on its page, a team of one if you like."
+            if it is not None and it.admission == Admission.DECLINED:
+                asked = "write to them if you think that is a mistake"
+                sentence = f"The organizers of {challenge.title} have declined your participation; {asked}."
+            elif it is None or not it.has_accepted:
+                rules = f"version {challenge.rules_version} of the rules of {challenge.title}"
+                sentence = f"You have not accepted {rules}; accept them on its page."
+            elif it.admission == Admission.PENDING:
+                sentence = f"The organizers of {challenge.title} have not admitted you yet; upload again once they have."
+            raise PermissionDenied(sentence)
         raise PermissionDenied
 
 
@@ -73,12 +83,6 @@ def _see_scores(v: Viewer, submission: Submission) -> bool:
     if _own(v, submission):
         return submission.phase.board_is_public(v.now) or not submission.phase.withhold_scores
     return _on_board(v, submission)
-
-
-def _see_items(v: Viewer, submission: Submission) -> bool:
-    if submission.phase.is_imported:
-        return False  # there are none
-    return v.organizes or (_see_scores(v, submission) and not submission.phase.withhold_items)
 
 
 def _see_geometry(v: Viewer, submission: Submission) -> bool:
@@ -115,7 +119,7 @@ RULES: dict[str, Callable[[Viewer, Any], bool]] = {
     "file.see": _see_file,
     "submission.see": sees_entry,
     "submission.see_scores": _see_scores,
-    "submission.see_items": _see_items,
+    "submission.see_items": lambda v, s: not s.phase.is_imported and (v.organizes or (_see_scores(v, s) and not s.phase.withhold_items)),
     "submission.see_geometry": _see_geometry,
     "submission.see_render": _see_render,
     "submission.download": lambda v, s: not s.phase.is_imported and (v.organizes or _own(v, s)),
@@ -140,18 +144,6 @@ def _challenge_of(thing: Any) -> Challenge | None:
 def allowed(user: Any, action: str, thing: Any = None, now: datetime | None = None) -> bool:
     """Return whether `user` (anonymous too) may do `action` to `thing` at `now`. Unknown actions: KeyError."""
     return RULES[action](Viewer(user, _challenge_of(thing), now or timezone.now()), thing)
-
-
-def _lacks_for_upload(v: Viewer, phase: Phase) -> str:
-    """Return what stands between somebody who may see a phase and an upload there."""
-    it, challenge = v.participation, phase.challenge
-    if it is not None and it.admission == Admission.DECLINED:
-        return f"The organizers of {challenge.title} have declined your participation; write to them if you think that is a mistake."
-    if it is None or not it.has_accepted:
-        return f"You have not accepted version {challenge.rules_version} of the rules of {challenge.title}; accept them on its page."
-    if it.admission == Admission.PENDING:
-        return f"The organizers of {challenge.title} have not admitted you yet; upload again once they have."
-    return f"You are in no team of {challenge.title}; found or join one on its page, a team of one if you like."
 
 
 def require(user: Any, action: str, thing: Any = None, now: datetime | None = None) -> None:

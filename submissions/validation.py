@@ -115,35 +115,32 @@ def validate(
     notes = _Notes()
     try:
         with open_package(path, manifest.bounds, name, keep_top=manifest.kind.grouped) as package:
-            items = _read_package(package, manifest, notes, progress or (lambda done, total: None))
-        return _verdict({item: items[item] for item in manifest.item_ids if item in items}, manifest, notes)
+            read = _read_package(package, manifest, notes, progress or (lambda done, total: None))
+        kind = manifest.kind
+        items = {item: read[item] for item in manifest.item_ids if item in read}
+        empty = [item for item, content in items.items() if not kind.size(content)[1]]
+        if empty:
+            notes.warnings.append(f"{_some(empty)} without {kind.nothing}.")
+        if manifest.missing == "worst" and not items and not notes.count:
+            notes.problem("", "", "holds none of the phase's samples; name each file after its sample")
+        missing = tuple(item for item in manifest.item_ids if item not in items)
+        absent = [item for item in missing if item not in notes.sent]
+        if manifest.missing == "reject":
+            for item in absent:
+                notes.problem(item, "", "is missing; this phase wants every sample")
+        elif absent and items:
+            notes.warnings.append(f"{_some(absent)} missing; missing samples get the worst value of each metric.")
+        to_confirm: list[str] = []
+        if not notes.count:
+            to_confirm = input_fit.sentences(items, manifest)
+            to_confirm += [] if kind.grouped else input_fit.folders(notes.files)  # a group's folders have a meaning
+        faults, warnings = tuple(notes.faults), tuple(notes.warnings)
+        return Verdict(items, missing, tuple(notes.problems), notes.count, warnings, faults, tuple(to_confirm))
     except OSError:
         raise
     except Exception as error:
         notes.error(shown(name or path.name), error)
         return Verdict({}, manifest.item_ids, tuple(notes.problems), notes.count, faults=tuple(notes.faults))
-
-
-def _verdict(items: dict[str, Any], manifest: Manifest, notes: _Notes) -> Verdict:
-    empty = [name for name, item in items.items() if not manifest.kind.size(item)[1]]
-    if empty:
-        notes.warnings.append(f"{_some(empty)} without {manifest.kind.nothing}.")
-    if manifest.missing == "worst" and not items and not notes.count:
-        notes.problem("", "", "holds none of the phase's samples; name each file after its sample")
-    missing = tuple(name for name in manifest.item_ids if name not in items)
-    absent = [name for name in missing if name not in notes.sent]
-    if manifest.missing == "reject":
-        for name in absent:
-            notes.problem(name, "", "is missing; this phase wants every sample")
-    elif absent and items:
-        notes.warnings.append(f"{_some(absent)} missing; missing samples get the worst value of each metric.")
-    to_confirm = () if notes.count else (*input_fit.sentences(items, manifest), *_folders(manifest, notes))
-    return Verdict(items, missing, tuple(notes.problems), notes.count, tuple(notes.warnings), tuple(notes.faults), to_confirm)
-
-
-def _folders(manifest: Manifest, notes: _Notes) -> list[str]:
-    """A warning where files lie in several folders, of kinds whose folders mean nothing."""
-    return [] if manifest.kind.grouped else input_fit.folders(notes.files)
 
 
 def _some(names: list[str]) -> str:
@@ -155,42 +152,31 @@ def _read_package(package: Package, manifest: Manifest, notes: _Notes, progress:
     for folder in sorted(package.folders):
         if PurePosixPath(folder).suffix.lower() in manifest.kind.singles:
             notes.problem(folder, "", "is a folder named like a file; put the file itself there")
-    table = _table_name(package, manifest)
-    if table is not None:
-        return _read_table(package, table, manifest, notes, progress)
+    if "s23dr" in manifest.formats:
+        for file in package.files:
+            path = PurePosixPath(file.name)
+            if path.suffix.lower() == ".parquet" or (path.name in FILE_NAMES and path.stem not in manifest.item_ids):
+                return _read_table(package, file.name, manifest, notes, progress)
     sources = _sources(package, manifest, notes)
     notes.sent.update(item.id for item, _ in sources)
     items: dict[str, Any] = {}
     kept = 0
-    for done, (item, file) in enumerate(sources):
+    for done, (item, name) in enumerate(sources):
         progress(done, len(sources))
         try:
-            items[item.id] = manifest.kind.read(package, file, item.limits, **manifest.reading(item))
+            items[item.id] = manifest.kind.read(package, name, item.limits, **manifest.reading(item))
         except Exception as error:
-            notes.error(file, error)
+            notes.error(name, error)
             continue
-        notes.files.append(file)
+        notes.files.append(name)
         kept += manifest.kind.stored_size(items[item.id])
         if kept > manifest.kind.most_stored:
             most = size_text(manifest.kind.most_stored)
-            notes.problem(
-                file, "", f"and the {manifest.kind.plural} before it take more than {most} without loss; send fewer or smaller ones"
-            )
+            said = f"and the {manifest.kind.plural} before it take more than {most} without loss; send fewer or smaller ones"
+            notes.problem(name, "", said)
             break
     progress(len(sources), len(sources))
     return items
-
-
-def _table_name(package: Package, manifest: Manifest) -> str | None:
-    """The S23DR file of the package, where the phase takes that format and there is one."""
-    if "s23dr" not in manifest.formats:
-        return None
-    ids = set(manifest.item_ids)
-    for file in package.files:
-        name = PurePosixPath(file.name)
-        if name.suffix.lower() == ".parquet" or (name.name in FILE_NAMES and name.stem not in ids):
-            return file.name
-    return None
 
 
 def _read_table(package: Package, table: str, manifest: Manifest, notes: _Notes, progress: Callable[[int, int], None]) -> dict[str, Any]:
@@ -229,7 +215,16 @@ def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[
         elif is_companion(manifest.kind, file.name):
             passed += [] if is_silent(manifest.kind, file.name) else [file.name]
         else:
-            notes.problem(file.name, "", _stranger(kind, manifest) + _meant(file.name, kind, manifest, len(notes.problems)))
+            if kind not in manifest.formats:
+                wanted = manifest.kind.wanted(manifest.formats)
+                if "s23dr" in manifest.formats:
+                    wanted += f"{', ' if wanted else ''}{' or '.join(FILE_NAMES)}"
+                why = f"is not in a format of this phase ({wanted})"
+            elif manifest.kind.grouped:
+                why = "is not a view of this phase; put each file into its scene's folder and name it after the view"
+            else:
+                why = "is not a sample of this phase; name each file after its sample"
+            notes.problem(file.name, "", why + _meant(file.name, kind, manifest, len(notes.problems)))
     if passed:
         notes.warnings.append(f"{_some(passed)} not read.")
     return [(items[item], taken[item]) for item in manifest.item_ids if item in taken]
@@ -254,14 +249,3 @@ def _meant(file: str, kind: str | None, manifest: Manifest, known: int) -> str:
 def _plain(name: str) -> str:
     """A name without what people write in different ways: cases, signs between words, zeros before numbers."""
     return "".join(re.findall(r"[a-z]+|[1-9][0-9]*|0(?![0-9])", name.casefold()))
-
-
-def _stranger(kind: str | None, manifest: Manifest) -> str:
-    wanted = manifest.kind.wanted(manifest.formats)
-    if "s23dr" in manifest.formats:
-        wanted += f"{', ' if wanted else ''}{' or '.join(FILE_NAMES)}"
-    if kind not in manifest.formats:
-        return f"is not in a format of this phase ({wanted})"
-    if manifest.kind.grouped:
-        return "is not a view of this phase; put each file into its scene's folder and name it after the view"
-    return "is not a sample of this phase; name each file after its sample"

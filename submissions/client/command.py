@@ -100,20 +100,23 @@ def _upload(args: argparse.Namespace) -> int:
                 return _say("Nothing was sent.", REJECTED)
             if verdict.to_confirm and not args.as_is:
                 return _say("Nothing was sent; mend it, or add --as-is if it is meant so.", REJECTED)
-        entry = Entry(path, args.challenge, args.phase, args.method, args.description, args.paper, args.code, args.as_is, _card(args))
+        card = {name: getattr(args, name) for name in CARD if getattr(args, name)}  # what is not said stays as it is
+        entry = Entry(path, args.challenge, args.phase, args.method, args.description, args.paper, args.code, args.as_is, card)
         with _bar("Uploading", "B", unit_scale=True) as bar:
-            submission = upload(server, entry, lambda there, size: _begin(bar, there, size), bar.update)
+
+            def begin(there: int, size: int) -> None:
+                bar.total = size
+                bar.update(there)
+                if there:
+                    _say(f"Going on with an upload that was begun before: {there:,} of {size:,} bytes are there.", OK)
+
+            submission = upload(server, entry, begin, bar.update)
         for warning in submission.get("warnings") or []:
             print(f"Note: {warning}")
         print(f"Received as entry #{submission['number']} (id {submission['id']}). {submission.get('page_url') or ''}".rstrip())
         if submission["status"] == "received" and not args.wait:
             return OK  # that is just what was printed
         return _follow(args, server, submission)
-
-
-def _card(args: argparse.Namespace) -> dict[str, str]:
-    """What was said of the method's card; the rest stays as it is."""
-    return {name: getattr(args, name) for name in CARD if getattr(args, name)}
 
 
 def _status(args: argparse.Namespace) -> int:
@@ -124,24 +127,34 @@ def _status(args: argparse.Namespace) -> int:
 def _follow(args: argparse.Namespace, server: Server, submission: dict[str, Any]) -> int:
     """Prints where an entry stands, and with ``--wait`` keeps a bar moving until it is done."""
     if args.wait and submission["status"] not in _DONE:
-        submission = _watch(args, server, submission)
-    _print_submission(submission)
-    return REJECTED if submission["status"] in ("rejected", "failed", "cancelled") else OK
-
-
-def _watch(args: argparse.Namespace, server: Server, submission: dict[str, Any]) -> dict[str, Any]:
-    with _bar("Waiting", "part") as bar:
-        seconds = 1.0
-        while submission["status"] not in _DONE:
-            progress = submission.get("progress") or {}
-            place = submission.get("queue_position")
-            bar.set_description(f"Number {place} in the queue" if place else submission["status"].capitalize())
-            bar.total = progress.get("total") or None
-            bar.update((progress.get("done") or 0) - bar.n)
-            args.pause(seconds)
-            seconds = min(10.0, seconds * 1.3)
-            submission = server.get(f"api/v1/submissions/{submission['id']}")
-    return submission
+        with _bar("Waiting", "part") as bar:
+            seconds = 1.0
+            while submission["status"] not in _DONE:
+                progress = submission.get("progress") or {}
+                place = submission.get("queue_position")
+                bar.set_description(f"Number {place} in the queue" if place else submission["status"].capitalize())
+                bar.total = progress.get("total") or None
+                bar.update((progress.get("done") or 0) - bar.n)
+                args.pause(seconds)
+                seconds = min(10.0, seconds * 1.3)
+                submission = server.get(f"api/v1/submissions/{submission['id']}")
+    status, sentence = submission["status"], submission.get("sentence") or ""
+    more = "" if sentence.rstrip(".").lower() == status else f" {sentence}"
+    print(f"Entry #{submission['number']}: {status}.{more}".rstrip())
+    if status not in _DONE:
+        progress = submission.get("progress") or {}
+        if submission.get("queue_position"):
+            print(f"Number {submission['queue_position']} in the queue.")
+        if progress.get("total"):
+            print(tqdm.format_meter(progress["done"], progress["total"], 0, ncols=60, bar_format="|{bar}| {n_fmt}/{total_fmt} parts"))
+    for problem in submission.get("problems") or []:
+        print(problem)
+    for slug, score in (submission.get("scores") or {}).items():
+        # The server sends plain numbers, or objects with a 95 % interval.
+        value, interval = (score.get("value"), score.get("ci")) if isinstance(score, dict) else (score, None)
+        between = f"  [{interval[0]:.6g}, {interval[1]:.6g}]" if interval and None not in interval else ""
+        print(f"{slug:<28} {'unranked' if value is None else f'{value:.6g}{between}'}")
+    return REJECTED if status in ("rejected", "failed", "cancelled") else OK
 
 
 # --- files and manifests
@@ -217,13 +230,6 @@ def _bar(description: str, unit: str, **options: Any) -> Any:
     return tqdm(desc=description, unit=unit, disable=None, file=sys.stderr, **options)
 
 
-def _begin(bar: Any, there: int, size: int) -> None:
-    bar.total = size
-    bar.update(there)
-    if there:
-        _say(f"Going on with an upload that was begun before: {there:,} of {size:,} bytes are there.", OK)
-
-
 def _print_verdict(verdict: Verdict, manifest: Manifest) -> None:
     for problem in verdict.problems:
         print(problem)
@@ -239,31 +245,6 @@ def _print_verdict(verdict: Verdict, manifest: Manifest) -> None:
     problems = f"{verdict.n_problems} problem{'' if verdict.n_problems == 1 else 's'}"
     said = "Acceptable" if verdict.accepted else f"Not acceptable, {problems}"
     print(f"{said}: {count} for {manifest.challenge}, {manifest.phase}.")
-
-
-def _print_submission(submission: dict[str, Any]) -> None:
-    status, sentence = submission["status"], submission.get("sentence") or ""
-    more = "" if sentence.rstrip(".").lower() == status else f" {sentence}"
-    print(f"Entry #{submission['number']}: {status}.{more}".rstrip())
-    if status not in _DONE:
-        progress = submission.get("progress") or {}
-        if submission.get("queue_position"):
-            print(f"Number {submission['queue_position']} in the queue.")
-        if progress.get("total"):
-            print(tqdm.format_meter(progress["done"], progress["total"], 0, ncols=60, bar_format="|{bar}| {n_fmt}/{total_fmt} parts"))
-    for problem in submission.get("problems") or []:
-        print(problem)
-    for slug, score in (submission.get("scores") or {}).items():
-        print(f"{slug:<28} {_score_text(score)}")
-
-
-def _score_text(score: Any) -> str:
-    """A score with its 95 % interval; the server sends plain numbers or objects."""
-    value, interval = (score.get("value"), score.get("ci")) if isinstance(score, dict) else (score, None)
-    if value is None:
-        return "unranked"
-    between = f"  [{interval[0]:.6g}, {interval[1]:.6g}]" if interval and None not in interval else ""
-    return f"{value:.6g}{between}"
 
 
 # --- arguments

@@ -147,12 +147,23 @@ class Server:
     def _repeat(self, ask: Callable[[], httpx.Response], once: bool) -> httpx.Response:
         outage = Outage(self)
         while True:
-            asked_to_wait, begun = None, time.monotonic()
+            asked_to_wait: float | None = None
+            begun = time.monotonic()
             try:
                 response = ask()
+                if response.is_redirect:
+                    target = response.headers.get("location", "another address")
+                    raise RefusedByServer(f"{response.url} has moved to {target}; give that server's address.", response.status_code)
                 if response.status_code not in _PASSING:
-                    return _accepted(response)
-                asked_to_wait = _retry_after(response)
+                    if response.is_error:
+                        raise RefusedByServer(_sentence(response), response.status_code)
+                    return response
+                given = response.headers.get("retry-after", "")
+                if given.isdigit():
+                    asked_to_wait = float(given)
+                else:
+                    with suppress(ValueError):
+                        asked_to_wait = max(0.0, email.utils.parsedate_to_datetime(given).timestamp() - time.time())
                 trouble: ServerError = Trouble(f"{self.url.host} has trouble: {_sentence(response)}")
                 if response.status_code == 429:
                     trouble = RefusedByServer(_sentence(response), 429)
@@ -199,15 +210,6 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"
 
 
-def _accepted(response: httpx.Response) -> httpx.Response:
-    if response.is_redirect:
-        target = response.headers.get("location", "another address")
-        raise RefusedByServer(f"{response.url} has moved to {target}; give that server's address.", response.status_code)
-    if response.is_error:
-        raise RefusedByServer(_sentence(response), response.status_code)
-    return response
-
-
 def _sentence(response: httpx.Response) -> str:
     """Return what a problem-details answer says, or the bare status."""
     try:
@@ -216,16 +218,6 @@ def _sentence(response: httpx.Response) -> str:
     except (ValueError, AttributeError):
         said = None
     return str(said) if said else f"{response.url} answered {response.status_code} {response.reason_phrase}."
-
-
-def _retry_after(response: httpx.Response) -> float | None:
-    given = response.headers.get("retry-after", "")
-    if given.isdigit():
-        return float(given)
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(given).timestamp() - time.time())
-    except ValueError:
-        return None
 
 
 # --- uploads
@@ -243,8 +235,7 @@ def upload(server: Server, entry: Entry, started: Callable[[int, int], None], se
     ``started`` is told the bytes that are there already and all bytes; ``sent`` each further number of bytes, negative
     when some must be sent again. Raises ``ServerError``.
     """
-    digest = sha256_of(entry.path)
-    reserved = _reserve(server, entry, digest)
+    reserved = _reserve(server, entry, sha256_of(entry.path))
     address = f"api/v1/submissions/{reserved['id']}"
     try:
         return _send(server, entry, reserved, address, started, sent)
@@ -262,17 +253,36 @@ def _send(
     tags: dict[int, str] = {}
     for _ in range(SIGNINGS):
         plan = reserved["upload"]
-        missing = _missing_parts(plan, size)
+        # Number (from 1), offset and length of every part that the server does not have.
+        each, done = plan["part_size"], set(plan["parts_done"])
+        starts = enumerate(range(0, size, each), 1)
+        missing = [(number, start, min(each, size - start)) for number, start in starts if number not in done]
         if not told:
             started(size - sum(length for _, _, length in missing), size)
             told = True
         try:
             for number, start, length in missing:
-                tags[number] = _send_part(server, entry.path, plan, number, start, length, sent)
+                with entry.path.open("rb") as stream:
+                    part = _Part(stream, start, length, sent)
+                    if plan["kind"] == "multipart":
+                        urls = {one["number"]: one["url"] for one in plan["parts"]}
+                        tags[number] = server.put_signed(urls[number], part.options).headers.get("etag", "")
+                    else:
+                        server.request("PUT", f"{plan['url'].rstrip('/')}/{number}", content=part, headers=part.headers)
                 if plan["kind"] == "multipart" and time.monotonic() - heard > HEARD_SECONDS:
                     server.post(f"{address}/resume", {})
                     heard = time.monotonic()
-            return _complete(server, address, plan, tags)
+            body = {"parts": [{"number": number, "etag": tag} for number, tag in sorted(tags.items())]}
+            outage = Outage(server)
+            while True:
+                try:
+                    return server.post(plan["complete_url"], body if plan["kind"] == "multipart" else {}, once=True)
+                except Trouble as trouble:
+                    outage.wait(trouble)
+                # The answer may have been lost on its way, not the request.
+                found = server.get(address)
+                if found["status"] != "uploading":
+                    return found
         except RefusedByServer as refusal:
             # A signed address runs out before the reservation does; the server signs new ones for the asking.
             if plan["kind"] != "multipart" or refusal.status != 403:
@@ -309,25 +319,6 @@ def _reserve(server: Server, entry: Entry, digest: str) -> dict[str, Any]:
             outage.wait(trouble)
 
 
-def _missing_parts(plan: Mapping[str, Any], size: int) -> list[tuple[int, int, int]]:
-    """Number (from 1), offset and length of every part that the server does not have."""
-    length, done = plan["part_size"], set(plan["parts_done"])
-    starts = enumerate(range(0, size, length), 1)
-    return [(number, start, min(length, size - start)) for number, start in starts if number not in done]
-
-
-def _send_part(server: Server, path: Path, plan: Mapping[str, Any], number: int, start: int, length: int, sent: Progress) -> str:
-    """Sends one part and returns the store's tag for it, empty where there is none."""
-    with path.open("rb") as stream:
-        body = _Part(stream, start, length, sent)
-        if plan["kind"] == "multipart":
-            urls = {part["number"]: part["url"] for part in plan["parts"]}
-            return server.put_signed(urls[number], body.options).headers.get("etag", "")
-        address = f"{plan['url'].rstrip('/')}/{number}"
-        server.request("PUT", address, content=body, headers=body.headers)
-        return ""
-
-
 class _Part:
     """A stretch of a file as a request's body; every reading of it starts over and takes its progress back."""
 
@@ -351,17 +342,3 @@ class _Part:
     def options(self) -> dict[str, Any]:
         # No content type: it would have to be part of the signature.
         return {"content": self, "headers": {"Content-Length": str(self.length)}}
-
-
-def _complete(server: Server, address: str, plan: Mapping[str, Any], tags: Mapping[int, str]) -> dict[str, Any]:
-    body = {"parts": [{"number": number, "etag": tag} for number, tag in sorted(tags.items())]}
-    outage = Outage(server)
-    while True:
-        try:
-            return server.post(plan["complete_url"], body if plan["kind"] == "multipart" else {}, once=True)
-        except Trouble as trouble:
-            outage.wait(trouble)
-        # The answer may have been lost on its way, not the request.
-        found = server.get(address)
-        if found["status"] != "uploading":
-            return found

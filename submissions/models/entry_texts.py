@@ -14,16 +14,29 @@ from django.core.validators import URLValidator
 from submissions.errors import Refused
 
 TEXTS = {
-    "method_name": 80, "description": 10_000, "paper_url": 200, "code_url": 200,
-    "weights_url": 200, "licence": 80, "hardware": 120, "training_data": 400,
-}  # fmt: skip
+    "method_name": 80,
+    "description": 10_000,
+    "paper_url": 200,
+    "code_url": 200,
+    "weights_url": 200,
+    "licence": 80,
+    "hardware": 120,
+    "training_data": 400,
+}
 NUMBERS = {"parameters": 10.0**15, "run_seconds": 10.0**8}  # the largest that is believed; 0 and nothing are: not stated
 ABOUT = (*TEXTS, *NUMBERS)
 LABELS = {
-    "method_name": "method name", "description": "description", "paper_url": "paper link", "code_url": "code link",
-    "weights_url": "weights link", "licence": "licence", "hardware": "hardware", "training_data": "training data",
-    "parameters": "number of parameters", "run_seconds": "run time",
-}  # fmt: skip
+    "method_name": "method name",
+    "description": "description",
+    "paper_url": "paper link",
+    "code_url": "code link",
+    "weights_url": "weights link",
+    "licence": "licence",
+    "hardware": "hardware",
+    "training_data": "training data",
+    "parameters": "number of parameters",
+    "run_seconds": "run time",
+}
 ONE_LINE = ("method_name", "licence", "hardware", "training_data")
 SUFFIXES: Mapping[str, float] = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12}
 AMOUNT = re.compile(r"(\d+(?:\.\d+)?(?:e\d+)?)\s*([kmbgt]?)", re.IGNORECASE)
@@ -66,7 +79,11 @@ def checked_about(**given: str | float | None) -> dict[str, str | float | None]:
         if name in ONE_LINE and any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn") for c in value):
             raise Refused(f"The {LABELS[name]} holds invisible characters; type it anew, in one line.", name)
         if name.endswith("_url") and value:
-            _check_url(name, value)
+            try:
+                _is_url(value)
+                urlsplit(value)
+            except (ValidationError, ValueError):
+                raise Refused(f"The {LABELS[name]} is not a web address; begin it with https://.", name) from None
         clean[name] = value
     return clean
 
@@ -88,11 +105,3 @@ def _checked_number(name: str, entered: str | float | None) -> float | None:
     if not math.isfinite(value) or not 0 <= value <= NUMBERS[name]:
         raise Refused(f"The {LABELS[name]} must lie between 0 and {NUMBERS[name]:,.0f}; check it.", name)
     return value or None
-
-
-def _check_url(name: str, value: str) -> None:
-    try:
-        _is_url(value)
-        urlsplit(value)
-    except (ValidationError, ValueError):
-        raise Refused(f"The {LABELS[name]} is not a web address; begin it with https://.", name) from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zoneinfo
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -238,7 +237,11 @@ class Phase(models.Model):
         if self.limit_total is not None:
             left_total = max(0, self.limit_total + extra - len(counted))
         if self.limit_per_day is not None:
-            left_day = self._left_today([moment for moment, _ in counted], extra, now)
+            # What earlier days took beyond the daily limit came out of the extra tries, so that each is used once, on whichever day.
+            used = Counter(moment.astimezone(self.zone).date() for moment, _ in counted)
+            today = now.astimezone(self.zone).date()
+            spent = sum(max(0, n - self.limit_per_day) for day, n in used.items() if day != today)
+            left_day = max(0, self.limit_per_day + max(0, extra - spent) - used[today])
         busy = sum(status in Status.in_progress() for _, status in counted)
         if self.limit_at_once is not None:
             left_once = max(0, self.limit_at_once - busy)
@@ -248,28 +251,17 @@ class Phase(models.Model):
             code = "limit_total"
         elif left_day == 0:
             code, next_at = "limit_per_day", end if self.limit_per_day and self.is_open(end) else None
-            reason = self._day_is_over(next_at)
+            reason = f"Your team has used its uploads of today ({self.limit_per_day} a day)"
+            if self.limit_per_day == 0:
+                reason = "This phase takes no upload without an extra try, and your team has none left; ask the organizers for one."
+            elif next_at is None:
+                reason += ", and the phase closes before the next day begins; ask the organizers for an extra try."
+            else:
+                reason += f"; the next is possible at {next_at:%H:%M} {self.time_zone} on {next_at.day} {next_at:%B %Y}."
         elif left_once == 0:
             reason = f"Your team has {busy} entries in progress, as many as may be at once; wait until one is done."
             code = "limit_at_once"
         return Quota(left_today=left_day, left_total=left_total, left_at_once=left_once, next_at=next_at, reason=reason, code=code)
-
-    def _day_is_over(self, next_at: datetime | None) -> str:
-        """Why nothing is left today; `next_at` is None where no later day helps."""
-        if self.limit_per_day == 0:
-            return "This phase takes no upload without an extra try, and your team has none left; ask the organizers for one."
-        used = f"Your team has used its uploads of today ({self.limit_per_day} a day)"
-        if next_at is None:
-            return f"{used}, and the phase closes before the next day begins; ask the organizers for an extra try."
-        return f"{used}; the next is possible at {next_at:%H:%M} {self.time_zone} on {next_at.day} {next_at:%B %Y}."
-
-    def _left_today(self, moments: Sequence[datetime], extra: int, now: datetime) -> int:
-        """Uploads left on the day of `now`. What earlier days took beyond the daily limit came out
-        of the extra tries, so an extra try is used once, on whichever day."""
-        used = Counter(moment.astimezone(self.zone).date() for moment in moments)
-        today = now.astimezone(self.zone).date()
-        spent = sum(max(0, n - self.limit_per_day) for day, n in used.items() if day != today)
-        return max(0, self.limit_per_day + max(0, extra - spent) - used[today])
 
     def require_open(self, now: datetime) -> None:
         """Raise `Refused` unless entries are taken at `now`."""

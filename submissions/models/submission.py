@@ -322,10 +322,9 @@ class Submission(Leased):
             if not quota.allowed:
                 raise Refused(quota.reason, quota.code, quota.next_at)
             held = type(self).objects.filter(pk=self.pk, status=Status.REJECTED, awaits_confirmation=True).exclude(file_key="")
-            moved = held.update(
-                status=Status.RECEIVED, awaits_confirmation=False, is_confirmed=True, problems=[], n_problems=0, created_at=now,
-                received_at=now, finished_at=None, notified_at=None, **self.ANEW,
-            )  # fmt: skip
+            confirmed = {"awaits_confirmation": False, "is_confirmed": True, "problems": [], "n_problems": 0}
+            times = {"created_at": now, "received_at": now, "finished_at": None, "notified_at": None}
+            moved = held.update(status=Status.RECEIVED, **confirmed, **times, **self.ANEW)
             if not moved:
                 raise Refused("This entry was confirmed already, or its file is kept no longer; load the page again.", "not_held")
             self.refresh_from_db()

@@ -168,11 +168,7 @@ class S3Store:
                 os.replace(temporary, place)
         finally:
             temporary.unlink(missing_ok=True)
-        self._make_room()
-        return place
-
-    def _make_room(self) -> None:
-        """Drop the copies that were not used for longest, down to the allowed size."""
+        # The copies that were not used for longest go, down to the allowed size.
         copies = []
         for path in self.cache.glob("*/*"):
             with suppress(FileNotFoundError):
@@ -184,6 +180,7 @@ class S3Store:
                 break
             path.unlink(missing_ok=True)
             total -= size
+        return place
 
     # --- uploads in parts ------------------------------------------------------------------
 

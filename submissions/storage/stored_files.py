@@ -43,7 +43,18 @@ def _s3_store(*where) -> Store:
 def clean_uploads(now: datetime | None = None) -> int:
     """Remove what expired, cancelled and finished uploads left behind, and the files of entries that
     came to nothing; returns how many. Safe at any time and from several processes."""
-    where, removed = store(), _drop_files(now or timezone.now())
+    now = now or timezone.now()
+    # The files of cancelled entries, and of rejected ones that are old or more than their team may have here: these use up no quota,
+    # so nothing else bounds them. Who works on a cancelled entry notices with the next heartbeat; until then it may read.
+    at_rest = now - timedelta(seconds=2 * settings.LEASE_SECONDS)
+    ended = Submission.objects.exclude(file_key="", artifact_key="").order_by("-finished_at", "-pk")
+    unwanted = list(ended.filter(status=Status.CANCELLED, finished_at__lte=at_rest))
+    held: Counter[int] = Counter()
+    for entry in ended.filter(status=Status.REJECTED).defer("problems", "warnings", "missing_items", "description"):
+        held[entry.team_id] += entry.size
+        if entry.finished_at <= now - timedelta(days=settings.KEEP_REJECTED_DAYS) or held[entry.team_id] > settings.KEEP_REJECTED_BYTES:
+            unwanted.append(entry)
+    where, removed = store(), sum(drop_file(entry) for entry in unwanted)
     left = Submission.objects.filter(status=Status.CANCELLED).exclude(upload_data={})
     for pk, notes, file_key in left.values_list("pk", "upload_data", "file_key"):
         try:
@@ -58,21 +69,6 @@ def clean_uploads(now: datetime | None = None) -> int:
         removed += 1
     uploading = Submission.objects.filter(status=Status.UPLOADING).values_list("upload_data", flat=True)
     return removed + where.clean({notes["parts"] for notes in uploading if "parts" in notes})
-
-
-def _drop_files(now: datetime) -> int:
-    """Remove the files of cancelled entries, and of rejected ones that are old or more than their
-    team may have here: these use up no quota, so nothing else bounds them. Returns how many."""
-    # Who works on a cancelled entry notices with the next heartbeat; until then it may read.
-    at_rest = now - timedelta(seconds=2 * settings.LEASE_SECONDS)
-    ended = Submission.objects.exclude(file_key="", artifact_key="").order_by("-finished_at", "-pk")
-    unwanted = list(ended.filter(status=Status.CANCELLED, finished_at__lte=at_rest))
-    kept: Counter[int] = Counter()
-    for entry in ended.filter(status=Status.REJECTED).defer("problems", "warnings", "missing_items", "description"):
-        kept[entry.team_id] += entry.size
-        if entry.finished_at <= now - timedelta(days=settings.KEEP_REJECTED_DAYS) or kept[entry.team_id] > settings.KEEP_REJECTED_BYTES:
-            unwanted.append(entry)
-    return sum(drop_file(entry) for entry in unwanted)
 
 
 def drop_file(submission: Submission) -> bool:

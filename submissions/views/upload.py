@@ -35,22 +35,17 @@ def upload(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         return _page(request, found, UploadForm())
     require(request.user, "phase.upload", found)  # before anything is read
     try:
-        _read_body(request, found)
+        throttling.limit_uploads(request)
+        found.require_open(timezone.now())
+        most = found.max_bytes()
+        if int(request.META.get("CONTENT_LENGTH") or 0) > most + FORM_BYTES:
+            raise Refused(f"This file is larger than the {most:,} bytes this phase takes; make it smaller.", "too_large")
+        request.upload_handlers = [TemporaryFileUploadHandler(request)]
+        with disk_errors():
+            request.POST  # noqa: B018  reading it is what fills the disk
     except (Refused, StorageError) as refused:
         return _page(request, found, _refused(UploadForm(), refused), 409)
     return _receive(request, found)
-
-
-def _read_body(request: HttpRequest, phase: Phase) -> None:
-    """Take the form in, its file straight to the disk; refuse unread what could not be accepted."""
-    throttling.limit_uploads(request)
-    phase.require_open(timezone.now())
-    most = phase.max_bytes()
-    if int(request.META.get("CONTENT_LENGTH") or 0) > most + FORM_BYTES:
-        raise Refused(f"This file is larger than the {most:,} bytes this phase takes; make it smaller.", "too_large")
-    request.upload_handlers = [TemporaryFileUploadHandler(request)]
-    with disk_errors():
-        request.POST  # noqa: B018  reading it is what fills the disk
 
 
 @csrf_protect
