@@ -240,7 +240,7 @@ def test_the_job_of_a_part_killed_from_outside_is_a_loss(slow_phase, people, set
 
     held = Part.objects.filter(pk=part.pk).claim("w")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(worker, "_still_wanted", lambda *_: kill_the_job())
+        patch.setattr(Part, "heartbeat", lambda *_, **__: kill_the_job())
         worker.score(held)
     part.refresh_from_db()
     assert seen and (part.losses, part.attempts) == (1, 0)

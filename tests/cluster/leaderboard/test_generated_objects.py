@@ -143,7 +143,7 @@ def test_the_prompts_stay_with_the_views_and_an_export_describes_the_same(db, bu
 )
 def test_faults_are_named_with_their_line(bundle, change, fault, monkeypatch):
     (bundle / "reference" / "flat.obj").write_bytes(write_obj(Mesh(np.eye(3) * 0 + [1, 2, 3], np.array([[0, 1, 2]]))))
-    monkeypatch.setattr(objects, "_views", lambda *_: pytest.fail("drawn, although it is refused"))
+    monkeypatch.setattr("evaluation.rendering.reference.mesh_views", lambda *_: pytest.fail("drawn, although it is refused"))
     (bundle / "challenge.yaml").write_text(BUNDLE.replace(*change))
     with pytest.raises(BundleError) as raised:
         parse(bundle)

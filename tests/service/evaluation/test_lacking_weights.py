@@ -82,7 +82,7 @@ def test_how_long_weights_were_lacking_is_counted_anew_once_a_worker_has_begun(e
     """One had them and was killed; another that has not may not end at once what was lacking long before."""
     Part.objects.update(lacking_since=timezone.now() - missing_weights.AT_MOST - timedelta(seconds=1))
     with monkeypatch.context() as patch:
-        patch.setattr(worker, "_scored_in", _killed)
+        patch.setattr(worker.reference_cache, "local_path", _killed)
         with pytest.raises(KeyboardInterrupt):
             worker.drain()
     weights.published("yolox-nano").path.unlink()

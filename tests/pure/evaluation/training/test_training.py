@@ -115,7 +115,7 @@ def test_the_defaults_are_those_of_the_plan():
 
 def test_scenes_are_drawn_once(tmp_path, monkeypatch):
     first = scenes(tmp_path, "kept", 2, 2, 48)
-    monkeypatch.setattr("evaluation.training.scenes._drawn", lambda *of: pytest.fail("drawn again"))
+    monkeypatch.setattr("evaluation.training.scenes.rooms.room", lambda *of: pytest.fail("drawn again"))
     again = scenes(tmp_path, "kept", 2, 2, 48)
     assert [scene.room for scene in again] == ["kept:0", "kept:0", "kept:1", "kept:1"]
     for one, two in zip(first, again, strict=True):

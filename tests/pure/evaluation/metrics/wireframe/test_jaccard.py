@@ -195,10 +195,11 @@ def test_the_estimate_is_that_of_the_plain_definition(seed, rounded):
     assert found == pytest.approx(expected, abs=1e-12)
 
 
-def everything(tubes, some):
+def everything(tubes, wanted):
     """All pairs of tubes, and no end to where they may meet."""
+    some = np.flatnonzero(wanted)
     row, other = np.nonzero(~np.eye(len(tubes), dtype=bool)[some])
-    return some[row], other, np.full(len(row), -np.inf), np.full(len(row), np.inf)
+    return jaccard.Neighbours(some[row], other, np.full(len(row), -np.inf), np.full(len(row), np.inf))
 
 
 @pytest.mark.parametrize("primitive", ["cylinder", "capsule"])
@@ -209,7 +210,7 @@ def test_leaving_out_tubes_that_cannot_meet_changes_nothing(monkeypatch, primiti
         reference = random_wireframe(seed, 14, 18, size)
         pairs.append((noisy(reference, 0.05 * size, seed), reference))
     found = [value(jaccard_distance, *pair, n_samples=4000, primitive=primitive) for pair in pairs]
-    monkeypatch.setattr(jaccard, "_near", everything)
+    monkeypatch.setattr(jaccard, "_neighbours", everything)
     assert found == [value(jaccard_distance, *pair, n_samples=4000, primitive=primitive) for pair in pairs]
 
 
@@ -218,7 +219,7 @@ def test_tubes_beside_one_another_and_end_to_end_are_not_left_out(monkeypatch):
     prediction = wireframe(lattice, [(0, 1), (1, 2), (3, 4), (6, 8), (0, 6)])
     reference = moved(prediction, (0.5, 0.5, 0.5))
     found = value(jaccard_distance, prediction, reference, n_samples=4000)
-    monkeypatch.setattr(jaccard, "_near", everything)
+    monkeypatch.setattr(jaccard, "_neighbours", everything)
     assert found == value(jaccard_distance, prediction, reference, n_samples=4000)
 
 
