@@ -76,14 +76,14 @@ def tell(folder, job):
     mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     return {"torch": "torch" in sys.modules, "threads": len(os.listdir(f"/proc/{os.getppid()}/task")),
             "room": resource.getrlimit(resource.RLIMIT_AS)[0] - mapped}
-child.JOBS["validate"] = tell
+child.JOBS["pictures"] = tell
 child.preload = lambda: None
 child.main()
 """
 
 
 def test_networks_load_before_the_first_job_that_needs_them_and_take_no_memory_from_those_that_do_not(tmp_path):
-    (tmp_path / "job.json").write_text('{"kind": "validate"}')
+    (tmp_path / "job.json").write_text('{"kind": "pictures"}')
     limits = {"folder": str(tmp_path), "memory": 3 << 30, "seconds": 60, "wall": 60}
     found = []
     environment = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
