@@ -19,11 +19,14 @@ LENGTHS = """
     def score(prediction, reference, params):
         return {"value": abs(length(prediction) - length(reference)) * params.get("factor", 1), "parts": {"length": length(prediction)}}
 """
+# Drawn anew each time, but never better for what is damaged: nothing else is wrong with it.
 DRAWN = """
     import os
 
     def score(prediction, reference, params):
-        return int.from_bytes(os.urandom(2), "little") / 65536
+        a, b = prediction.vertices, reference.vertices
+        moved = a.shape != b.shape or bool((a != b).any())
+        return int.from_bytes(os.urandom(2), "little") / 65536 + moved
 """
 LIAR = """
     def score(prediction, reference, params):
