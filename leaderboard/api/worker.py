@@ -26,7 +26,7 @@ BAD_TOKEN = "This is not the token of a worker, or it is revoked or has run out;
 
 IDLE_SECONDS = 1.0  # hundreds of workers ask again and again: for so long, what nothing waited for is not looked up again
 
-_idle: dict[int, tuple[float, frozenset[str]]] = {}  # by the token's primary key: until when, and for whom: queues and sandboxes
+_idle: dict[str, tuple[float, frozenset[str]]] = {}  # by the hash of a key: until when, and for whom: queues and sandboxes
 
 
 class WorkerBearer(HttpBearer):
@@ -141,12 +141,12 @@ def claim(request: HttpRequest, data: Claim, response: HttpResponse) -> Any:
     token: WorkerToken = request.auth
     outside.hear(token, data.worker, data.machine, data.capabilities)
     queues, now = frozenset([*data.queues, *(f"sandbox {name}" for name in data.sandboxes)]), time.monotonic()
-    until, idle_queues = _idle.get(token.pk, (-1.0, frozenset[str]()))
+    until, idle_queues = _idle.get(token.token_hash, (-1.0, frozenset[str]()))
     is_idle = until > now and queues <= idle_queues
     part = None if is_idle else outside.claim(token, data.queues, data.worker, data.machine, data.without, data.sandboxes)
     if part is None:
         if not is_idle and not data.without:
-            _idle[token.pk] = now + IDLE_SECONDS, queues
+            _idle[token.token_hash] = now + IDLE_SECONDS, queues
         response["Retry-After"] = str(outside.retry_after(token))
         return 204, None
     return 200, outside.described(part, token, _site(request))

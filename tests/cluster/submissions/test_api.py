@@ -463,7 +463,7 @@ class TestWhatNobodyForesaw:
         def broken(*_):
             raise KeyError("a fault of ours")
 
-        monkeypatch.setattr("leaderboard.api.agreement.audience_of", broken)
+        monkeypatch.setattr("leaderboard.api.agreement.current_ranking", broken)
         told = program("GET", f"challenges/{phase.challenge.slug}/phases/{phase.slug}/agreement", status=500).json()
         assert told["code"] == "internal_error" and "fault of ours" not in told["detail"]
         logged = next(record for record in caplog.records if record.exc_info)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -64,14 +63,6 @@ def test_the_theme_cookie_is_written_only_where_it_is_a_theme(cookie: str, expec
     request = RequestFactory().get("/")
     request.user, request.COOKIES["theme"] = AnonymousUser(), cookie
     assert f'<html lang="en"{expected}>' in compact(render_to_string("base.html", {}, request))
-
-
-def test_a_time_is_shown_in_the_phases_zone_and_marked_in_utc() -> None:
-    moment = datetime(2026, 12, 14, 23, 59, tzinfo=UTC)
-    mark = '<time datetime="2026-12-14T23:59:00Z">'
-    assert render_to_string("parts/time.html", {"at": moment}) == f"{mark}14 December 2026, 23:59 UTC</time>"
-    assert render_to_string("parts/time.html", {"at": moment, "zone": "Europe/Berlin"}) == f"{mark}15 December 2026, 00:59 CET</time>"
-    assert render_to_string("parts/time.html", {"at": None}) == ""
 
 
 class Entry(forms.Form):

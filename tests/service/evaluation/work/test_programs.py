@@ -75,7 +75,7 @@ class TestArrival:
 
     def test_without_a_sandbox_it_is_refused(self, challenge, tmp_path, monkeypatch, settings):
         settings.BROKER_URL = ""  # with workers elsewhere, these say so
-        monkeypatch.setattr(sandbox, "refusal", lambda run: "This machine has no sandbox for metric programs, so none is run: bwrap.")
+        monkeypatch.setattr(sandbox, "refusal", lambda *_: "This machine has no sandbox for metric programs, so none is run: bwrap.")
         with pytest.raises(Refused, match="no sandbox"):
             added(challenge, written(tmp_path))
         assert not MetricProgram.objects.exists()

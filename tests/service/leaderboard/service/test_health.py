@@ -75,7 +75,7 @@ class TestMetricPrograms:
         assert health.probe_programs().startswith("1 metric program")
 
     def test_of_the_embedded_profile_this_machine_counts_and_it_is_not_ready(self, column, embedded, client, monkeypatch):
-        monkeypatch.setattr(sandbox, "missing", lambda run: self.LACKS)
+        monkeypatch.setattr(sandbox, "missing", lambda *_: self.LACKS)
         assert "install the package bubblewrap" in client.get("/-/ready").json()["failed"]["programs"]
         column.phase.closes_at = timezone.now() - timedelta(days=1)
         column.phase.save()
@@ -85,7 +85,7 @@ class TestMetricPrograms:
         row = programs.ready(challenge, tmp_path)
         assert health.probe_programs() == "no metric program is in use"
         MetricProgram.objects.update(state=MetricProgram.State.WAITING)
-        monkeypatch.setattr(sandbox, "missing", lambda run: self.LACKS)
+        monkeypatch.setattr(sandbox, "missing", lambda *_: self.LACKS)
         assert sentence(health.probe_programs).startswith(f"The metric program {row.full_key} waits to be checked, and no worker")
 
 
