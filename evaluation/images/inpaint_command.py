@@ -69,8 +69,8 @@ def _inpaint(options: argparse.Namespace, bar: Callable[[str, int], Any]) -> dic
     from PIL import Image
 
     from evaluation.images.inpainting import filler, inpaint
-    from evaluation.metrics.render.clean_views import subset, working_size
-    from evaluation.metrics.render.puzzlesim.picture import picture
+    from evaluation.metrics.render.image import subset, working_size
+    from evaluation.metrics.render.puzzlesim.metric import picture
     from evaluation.metrics.render.puzzlesim.similarity import SMALLEST, scene
     from evaluation.networks.inference import best_device
     from evaluation.networks.load import load

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.metrics.render.puzzlesim.picture import picture
+from evaluation.metrics.render.puzzlesim.metric import picture
 
 LARGE, SMALL = 960, 320  # px of the longer side; nothing is enlarged
 QUALITY = {LARGE: 90, SMALL: 80}

@@ -60,8 +60,6 @@ MODULES = (
     "wireframe.sap",
     "wireframe.learned.metric",
     "mesh.distances",
-    "mesh.hausdorff",
-    "mesh.surfaces",
     "mesh.volume",
     "mesh.saucd",
     "mesh.locase.metric",

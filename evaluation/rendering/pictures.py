@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.rendering.atlas import Atlas
 from evaluation.rendering.cameras import Camera
-from evaluation.rendering.triangles import Triangles
+from evaluation.rendering.triangles import Atlas, Triangles
 from evaluation.rendering.visibility import NOTHING, Seen, seen
 
 

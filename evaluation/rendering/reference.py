@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.rendering.atlas import Atlas
 from evaluation.rendering.cameras import View, around, grid, turntable
 from evaluation.rendering.pictures import Lighting, linear, picture
-from evaluation.rendering.triangles import Triangles, flat_normals
+from evaluation.rendering.triangles import Atlas, Triangles, flat_normals
 from submissions.formats.arrays import Mesh
 
 SIDE = 512  # pixels

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.rendering.atlas import Atlas
 from evaluation.rendering.cameras import Camera, looking
 from evaluation.rendering.pictures import Light, Lighting, picture
-from evaluation.rendering.triangles import Triangles, joined
+from evaluation.rendering.triangles import Atlas, Triangles, joined
 from evaluation.synthetic import textures
 from evaluation.synthetic.distortions import generator
 from evaluation.synthetic.objects import KINDS, Item, item

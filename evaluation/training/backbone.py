@@ -15,8 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from evaluation.networks.normalise import imagenet
-from evaluation.networks.squeezenet import SqueezeNet
+from evaluation.networks.backbones import SqueezeNet, imagenet
 from evaluation.synthetic.objects import KINDS
 from evaluation.training.augment import cut, damaged, recoloured
 from evaluation.training.course import Plan, generator

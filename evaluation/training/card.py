@@ -17,7 +17,7 @@ STATEMENTS = {
     "photograph; what it finds in photographs, and what it misses there, has not been measured.",
 }
 USES = {
-    "backbone": "features for `puzzlesim` and for distances of the LPIPS kind; images as `evaluation.networks.normalise.imagenet` "
+    "backbone": "features for `puzzlesim` and for distances of the LPIPS kind; images as `evaluation.networks.backbones.imagenet` "
     "leaves them",
     "detector": "objects and features for `osim`; images as the published YOLOX detectors take them (BGR, 0 to 255)",
 }

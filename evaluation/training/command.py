@@ -113,7 +113,7 @@ def _backbone(course: Course, held_out: list[Scene]) -> tuple[bytes, int, list[d
     """The file, the number of its parameters, and the figures of the network it holds."""
     from safetensors.torch import load
 
-    from evaluation.networks.squeezenet import SqueezeNet
+    from evaluation.networks.backbones import SqueezeNet
     from evaluation.training.backbone import accuracy, crops, folded
     from evaluation.training.course import exported
 

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from evaluation.metrics.render.detections import suppressed
-from evaluation.networks import small_detector
+from evaluation.networks import yolox
 from evaluation.networks.yolox import Yolox, decoded
-from evaluation.networks.yolox_loss import loss as yolox_loss
+from evaluation.networks.yolox import loss as yolox_loss
 from evaluation.synthetic.objects import KINDS
 from evaluation.training.augment import cut, damaged, recoloured
 from evaluation.training.course import Plan, generator
@@ -35,7 +35,7 @@ class Finding:
 
     def network(self) -> Yolox:
         """Untrained, for the classes of the procedural objects."""
-        return small_detector.build(len(KINDS))
+        return yolox.build_small(len(KINDS))
 
     def loss(self, model: nn.Module, step: int) -> Tensor:
         """YOLOX's loss, with its L1 part towards the end."""

@@ -12,7 +12,7 @@ from typing import Any
 from django.urls import reverse
 
 from evaluation.images import names, paint
-from evaluation.metrics.render.puzzlesim import picture
+from evaluation.metrics.render.puzzlesim import metric
 from evaluation.models import Evaluation, PictureRun
 from evaluation.networks import weights
 from leaderboard.boards.scorecard import ItemDetail, ItemTable, Result, item_details
@@ -23,7 +23,7 @@ SCALES = {
     "map_scale": {
         "low": paint.SIMILARITY[0],
         "high": paint.SIMILARITY[1],
-        "colours": ",".join(colour for _, colour in picture.legend(*paint.SIMILARITY)),
+        "colours": ",".join(colour for _, colour in metric.legend(*paint.SIMILARITY)),
     },
 }
 MAX_BOXES = 12  # of a view that are drawn before somebody asks for them

@@ -31,11 +31,10 @@ from scipy.spatial import cKDTree
 
 from evaluation.metrics.mesh import closest
 from evaluation.metrics.mesh.distances import gaps, nearest
-from evaluation.metrics.mesh.occupancy import grid_around
+from evaluation.metrics.mesh.occupancy import MAX_PLACES, ROUGHLY, grid_around
 from evaluation.metrics.mesh.pair import Cloud, MeshPair
 from evaluation.metrics.mesh.saucd import laplacian
 from evaluation.metrics.mesh.volume import occupied
-from evaluation.metrics.mesh.winding import MAX_PLACES, ROUGHLY
 from evaluation.metrics.registry import get
 from submissions.formats.arrays import Mesh
 from tests.benchmarks.timing import shortest

@@ -30,10 +30,20 @@ from scipy.cluster.vq import kmeans2
 from scipy.spatial.distance import cdist
 
 from evaluation.metrics import registry
-from evaluation.metrics.render.pieces.dictionary import ATOMS, DRAWN, NOISE, PATCH, ROUNDS, STEP, Dictionary, grid
-from evaluation.metrics.render.pieces.features import LEARNT_FROM, SEED
+from evaluation.metrics.render.pieces.features import (
+    ATOMS,
+    DRAWN,
+    LEARNT_FROM,
+    NOISE,
+    PATCH,
+    ROUNDS,
+    SEED,
+    STEP,
+    Dictionary,
+    grid,
+    moved_from,
+)
 from evaluation.metrics.render.pieces.metric import Scene
-from evaluation.metrics.render.pieces.whitening import moved_from
 from evaluation.metrics.seeds import generator
 from evaluation.networks.gate import trial
 from submissions.formats.render.views import CleanViews, View, render

@@ -36,8 +36,7 @@ import torch
 from PIL import Image
 
 from evaluation.metrics.render.puzzlesim import matching
-from evaluation.metrics.render.puzzlesim.bank import Layer
-from evaluation.metrics.render.puzzlesim.frame import columns
+from evaluation.metrics.render.puzzlesim.bank import Layer, columns
 from evaluation.metrics.render.puzzlesim.matching import Limits
 from evaluation.metrics.render.puzzlesim.similarity import Budget, Scene, features, scene
 from evaluation.networks.inference import exact

@@ -6,10 +6,19 @@ import numpy as np
 
 from evaluation.metrics.mesh import closest, parameters
 from evaluation.metrics.mesh.distances import RELATIVE_TOLERANCE, SPACING_STEPS, empty
-from evaluation.metrics.mesh.occupancy import Grid, Sample, closed, filled, grid_around, mark_surface, stratified
+from evaluation.metrics.mesh.occupancy import (
+    Grid,
+    Sample,
+    affordable,
+    closed,
+    filled,
+    grid_around,
+    inside_by_winding,
+    mark_surface,
+    stratified,
+)
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.mesh.surface import Surface
-from evaluation.metrics.mesh.winding import affordable, inside_by_winding
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.seeds import generator
 from evaluation.metrics.spec import Effort, MetricSpec, Param

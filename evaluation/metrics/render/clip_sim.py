@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evaluation.metrics.render import objects
+from evaluation.metrics.render import variants
 from evaluation.metrics.render.image import resized
 from evaluation.metrics.result import MetricResult
 from evaluation.metrics.spec import MetricSpec, published
@@ -34,10 +34,10 @@ def embedding(pixels: np.ndarray, weights: str) -> np.ndarray:
     """float32[512]: what CLIP's image tower makes of an image uint8[H, W, 3]."""
     import torch
 
-    from evaluation.networks.clip_vit import MEAN, STD
+    from evaluation.networks.backbones import to_tensor
+    from evaluation.networks.clip import MEAN, STD
     from evaluation.networks.inference import in_batches
     from evaluation.networks.load import load
-    from evaluation.networks.normalise import to_tensor
 
     def compute(device: torch.device, x: Tensor) -> Tensor:
         mean, std = (torch.tensor(values, device=device).view(1, 3, 1, 1) for values in (MEAN, STD))
@@ -75,7 +75,7 @@ def clip_sim_bbox(pair: RenderPair, **params: Any) -> MetricResult:
     def compare(pred: np.ndarray, ref: np.ndarray) -> float:
         return cosine(embedding(pred, params["weights"]), embedding(ref, params["weights"]))
 
-    return objects.each(pair, params, 0.0, compare)
+    return variants.each(pair, params, 0.0, compare)
 
 
 _CLIP_SIM = MetricSpec(
@@ -94,4 +94,4 @@ _CLIP_SIM = MetricSpec(
     formula="cos(e(x), e(y)), e the embedding of the image's middle square, brought to 224 px",
 )
 
-SPECS = (_CLIP_SIM, objects.boxed(_CLIP_SIM, clip_sim_bbox))
+SPECS = (_CLIP_SIM, variants.boxed(_CLIP_SIM, clip_sim_bbox))

@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 import scipy
 
-from evaluation.metrics.render.resample import bicubic, halved
+from evaluation.metrics.render.image import bicubic, halved
 
 ROWS, COLUMNS = 28, 32
 CELLS = ROWS * COLUMNS

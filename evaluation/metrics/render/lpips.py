@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evaluation.metrics.render import objects
+from evaluation.metrics.render import variants
 from evaluation.metrics.render.image import resized
-from evaluation.metrics.render.masks import inside, masked
+from evaluation.metrics.render.variants import inside, masked
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.spec import MetricSpec, Param, published
 
@@ -40,9 +40,9 @@ def distance(one: np.ndarray, other: np.ndarray, network: str, weights: str, spa
     """
     import torch
 
+    from evaluation.networks.backbones import imagenet, to_tensor
     from evaluation.networks.inference import in_batches
     from evaluation.networks.load import load
-    from evaluation.networks.normalise import imagenet, to_tensor
 
     def compute(device: torch.device, pairs: Tensor) -> Tensor:
         return _compared(load(network, weights, device), imagenet(pairs[:, 0]), imagenet(pairs[:, 1]), spatial)
@@ -118,7 +118,7 @@ def lpips_bbox(pair: RenderPair, network: str, weights: str, **looking: Any) -> 
     def compare(pred: np.ndarray, ref: np.ndarray) -> float:
         return float(distance(_grown(pred), _grown(ref), network, weights))
 
-    return objects.each(pair, looking, WORST, compare)
+    return variants.each(pair, looking, WORST, compare)
 
 
 def _grown(crop: np.ndarray) -> np.ndarray:
@@ -158,7 +158,7 @@ def _with(network: str, note: str = "", **own: Any) -> tuple[MetricSpec, ...]:
             "as a map over the image, of which the places within the mask count",
             note,
         ),
-        objects.boxed(spec, partial(lpips_bbox, network=network), " Sides under 64 px are brought to 64 px.", note),
+        variants.boxed(spec, partial(lpips_bbox, network=network), " Sides under 64 px are brought to 64 px.", note),
     )
 
 

@@ -20,8 +20,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evaluation.metrics.render import gbvs
-from evaluation.metrics.render.detections import LOOKING, Detections, Looking, detections, detector_key, looked_at, reference_looked_at
-from evaluation.metrics.render.letterbox import SIDE, Letterbox
+from evaluation.metrics.render.detections import (
+    LOOKING,
+    SIDE,
+    Detections,
+    Letterbox,
+    Looking,
+    detections,
+    detector_key,
+    looked_at,
+    reference_looked_at,
+)
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
 from evaluation.metrics.spec import MetricSpec, Param
 

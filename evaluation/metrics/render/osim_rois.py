@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluation.metrics.render import clean_views
-from evaluation.metrics.render.detections import ROUNDING, marked
-from evaluation.metrics.render.letterbox import Letterbox
+from evaluation.metrics.render.detections import ROUNDING, Letterbox, marked
+from evaluation.metrics.render.image import working_size
 from evaluation.metrics.render.osim import OSIM, of_view, salient_in
-from evaluation.metrics.render.pieces.dictionary import CELL, grid
 from evaluation.metrics.render.pieces.distance import UNTRIED, differences, unfit
+from evaluation.metrics.render.pieces.features import CELL, grid
 
 if TYPE_CHECKING:
     from evaluation.metrics.render.pair import RenderPair
@@ -58,7 +57,7 @@ def osim_rois(pair: RenderPair, saliency: str, gabor_compat: bool, low_quality_r
 
 def inside(box: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     """bool[h · w]: which cells of an image of that size (width, height) have their centre in the box x1, y1, x2, y2 in its pixels."""
-    working = clean_views.working_size(*size)
+    working = working_size(*size)
     rows, columns = grid(*working)
     down = (np.arange(rows) + 0.5) * CELL * size[1] / working[1]
     across = (np.arange(columns) + 0.5) * CELL * size[0] / working[0]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluation.metrics.render import objects
-from evaluation.metrics.render.masks import inside, masked
+from evaluation.metrics.render import variants
+from evaluation.metrics.render.variants import inside, masked
 from evaluation.metrics.result import MetricResult
 from evaluation.metrics.spec import MetricSpec
 
@@ -50,7 +50,7 @@ def psnr_mask(pair: RenderPair) -> MetricResult:
 
 def psnr_bbox(pair: RenderPair, **params: object) -> MetricResult:
     """The values in each object's box; `objects.mean_of_crops` makes the scene's value of it."""
-    return objects.each(pair, params, 0.0, lambda pred, ref: ratio(pred, ref)[0])
+    return variants.each(pair, params, 0.0, lambda pred, ref: ratio(pred, ref)[0])
 
 
 def _result(value: float, capped: bool) -> MetricResult:
@@ -72,4 +72,4 @@ _PSNR = MetricSpec(
     formula="−10 log₁₀ MSE, over all pixels and channels of images in [0, 1]",
 )
 
-SPECS = (_PSNR, masked(_PSNR, psnr_mask, "over the pixels within the mask"), objects.boxed(_PSNR, psnr_bbox))
+SPECS = (_PSNR, masked(_PSNR, psnr_mask, "over the pixels within the mask"), variants.boxed(_PSNR, psnr_bbox))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from evaluation.metrics.render import objects
+from evaluation.metrics.render import variants
 from evaluation.metrics.render.image import to_float
-from evaluation.metrics.render.masks import inside, masked
+from evaluation.metrics.render.variants import inside, masked
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.spec import MetricSpec
 
@@ -57,7 +57,7 @@ def ssim_mask(pair: RenderPair) -> MetricResult:
 
 def ssim_bbox(pair: RenderPair, **params: object) -> MetricResult:
     """The values in each object's box of at least 11 px; `objects.mean_of_crops` makes the scene's value of it."""
-    return objects.each(pair, params, 0.0, lambda pred, ref: float(similarity(to_float(pred), to_float(ref)).mean()), least=WINDOW)
+    return variants.each(pair, params, 0.0, lambda pred, ref: float(similarity(to_float(pred), to_float(ref)).mean()), least=WINDOW)
 
 
 def _map(pair: RenderPair) -> np.ndarray:
@@ -101,5 +101,5 @@ _SSIM = MetricSpec(
 SPECS = (
     _SSIM,
     masked(_SSIM, ssim_mask, "over the places within the mask whose window fits into the image"),
-    objects.boxed(_SSIM, ssim_bbox, " Boxes under 11 px are left out."),
+    variants.boxed(_SSIM, ssim_bbox, " Boxes under 11 px are left out."),
 )

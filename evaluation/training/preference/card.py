@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from evaluation.metrics.wireframe.learned.features import Features
-from evaluation.metrics.wireframe.learned.view import MARGIN, SIDE, WIDTH
+from evaluation.metrics.wireframe.learned.metric import MARGIN, SIDE, WIDTH
+from evaluation.metrics.wireframe.learned.network import Features
 from evaluation.training.preference.training import Plan, over_folds
 from evaluation.training.preference.votes import Decisions
 

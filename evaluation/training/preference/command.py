@@ -15,7 +15,7 @@ from evaluation.networks import weights
 from evaluation.training.errors import reported
 
 if TYPE_CHECKING:
-    from evaluation.metrics.wireframe.learned.features import Features
+    from evaluation.metrics.wireframe.learned.network import Features
     from evaluation.training.preference.material import Study
     from evaluation.training.preference.training import Training
     from evaluation.training.preference.votes import Decisions
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
 def _train(options: argparse.Namespace) -> None:
     import torch
 
-    from evaluation.metrics.wireframe.learned.features import KNOWN
+    from evaluation.metrics.wireframe.learned.network import KNOWN
     from evaluation.training.preference.material import seen, study
     from evaluation.training.preference.training import Plan, Training, digest, usable
     from evaluation.training.preference.votes import read

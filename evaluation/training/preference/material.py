@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics import registry
-from evaluation.metrics.wireframe.learned import features as kinds
-from evaluation.metrics.wireframe.learned import view
-from evaluation.metrics.wireframe.learned.features import Features
+from evaluation.metrics.wireframe.learned import metric
+from evaluation.metrics.wireframe.learned import network as kinds
+from evaluation.metrics.wireframe.learned.network import Features
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.training.checkpoint import write
 from evaluation.training.errors import DataError
@@ -110,15 +110,17 @@ def seen(
             row = decisions.samples.index(sample)
             item = about.item(sample)
             pair = Pair.of(files.get(item), references[item])
-            if view.sight(pair) is not None:
-                found[row, column], known[row, column] = _features(view.canonical_view(pair), features, kept), True
+            if metric.sight(pair) is not None:
+                found[row, column], known[row, column] = _features(metric.canonical_view(pair), features, kept), True
             advance()
     return Seen(found, known)
 
 
 def _features(pixels: np.ndarray, features: Features, kept: Path) -> np.ndarray:
     """Those of a view, computed once and then read from the folder."""
-    named = f"{view.VERSION}:{kinds.VERSION}:{features.name}:{features.sha256}:{hashlib.sha256(pixels.tobytes()).hexdigest()}"
+    named = (
+        f"{metric.VIEW_VERSION}:{kinds.FEATURES_VERSION}:{features.name}:{features.sha256}:{hashlib.sha256(pixels.tobytes()).hexdigest()}"
+    )
     file = kept / f"{hashlib.sha256(named.encode()).hexdigest()}.npy"
     if file.exists():
         return np.load(file, allow_pickle=False)

@@ -12,8 +12,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from evaluation.metrics.mesh.locase.alignment import Shape, shape
-from evaluation.metrics.mesh.locase.patches import Surroundings
-from evaluation.metrics.mesh.locase.sampling import Sampling, sampled, sampling
+from evaluation.metrics.mesh.locase.sampling import Sampling, Surroundings, sampled, sampling
 from evaluation.training.errors import DataError
 from submissions.formats.arrays import Mesh
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from evaluation.metrics.mesh.locase.patches import CHANNELS
+from evaluation.metrics.mesh.locase.sampling import CHANNELS
 
 RANK, ALPHA = 8, 16.0
 WIDTH, HEADS, EMBEDDING = 96, 4, 256

@@ -8,8 +8,7 @@ from safetensors.torch import load
 
 from evaluation.metrics.mesh.locase.alignment import Shape
 from evaluation.metrics.mesh.locase.network import EMBEDDING, LoCaSE
-from evaluation.metrics.mesh.locase.patches import Surroundings, parts, turned
-from evaluation.metrics.mesh.locase.sampling import Sampling, sampled
+from evaluation.metrics.mesh.locase.sampling import Sampling, Surroundings, parts, sampled, turned
 from evaluation.networks.inference import CPU, best_device, exact, out_of_memory
 
 _PIECE = {"cpu": 256, "cuda": 4096}  # vertices at a time: what a cache, or a card, takes well

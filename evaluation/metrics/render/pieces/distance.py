@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evaluation.metrics.render import clean_views
-from evaluation.metrics.render.image import resized
+from evaluation.metrics.render.image import resized, working_size
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.pieces.features import DICTIONARY, SMALLEST, Features, Views
 from evaluation.metrics.result import MetricResult, Status
@@ -35,7 +34,7 @@ def piece_distance(pair: RenderPair) -> MetricResult:
     image = pair.reference.image
     assert image is not None  # or it would be unfit
     found, size = differences(pair), (image.width, image.height)
-    shrunk = clean_views.working_size(*size) != size and "resized" not in pair.flags
+    shrunk = working_size(*size) != size and "resized" not in pair.flags
     return MetricResult(float(found.mean()), flags=("resized",) if shrunk else (), parts={"beyond_step": float((found > 1).mean())})
 
 
@@ -44,7 +43,7 @@ def unfit(pair: RenderPair) -> MetricResult | None:
     image = pair.reference.image
     if image is None:
         return MetricResult(None, Status.NOT_APPLICABLE)
-    if min(clean_views.working_size(image.width, image.height)) < SMALLEST:
+    if min(working_size(image.width, image.height)) < SMALLEST:
         return MetricResult(None, Status.NOT_APPLICABLE, ("too_small",))
     if not features_of(pair).whitening.step:
         return MetricResult(None, Status.NOT_APPLICABLE, ("flat_references",))
@@ -55,7 +54,7 @@ def differences(pair: RenderPair) -> np.ndarray:
     """float64[h · w]: ‖x̂_reference − x̂_render‖ / d₀ of each cell, row by row, of a pair of equal sizes, done once for the pair."""
 
     def compute() -> np.ndarray:
-        features, size = features_of(pair), clean_views.working_size(pair.ref.shape[1], pair.ref.shape[0])
+        features, size = features_of(pair), working_size(pair.ref.shape[1], pair.ref.shape[0])
         ours, theirs = (features(resized(pixels, *size, "bilinear")).astype(np.float64) for pixels in (pair.ref, pair.pred))
         return np.linalg.norm(ours - theirs, axis=1) / features.whitening.step
 
@@ -71,7 +70,7 @@ def features_of(pair: RenderPair) -> Features:
 
     def fit() -> Arrays:
         images = Views(scene or [own]).images
-        usable = [image for image in images if min(clean_views.working_size(image.width, image.height)) >= SMALLEST]
+        usable = [image for image in images if min(working_size(image.width, image.height)) >= SMALLEST]
         return Features.fit(Views(usable or [own]), DICTIONARY)[0].arrays()
 
     def compute() -> Features:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evaluation.metrics.render import clean_views
+from evaluation.metrics.render import image
 from evaluation.metrics.render.image import resized
-from evaluation.metrics.render.masks import EMPTY_MASK, inside
 from evaluation.metrics.render.pair import RenderPair
-from evaluation.metrics.render.pieces.dictionary import CELL, grid
-from evaluation.metrics.render.pieces.features import SMALLEST, Features, Views
+from evaluation.metrics.render.pieces.features import CELL, SMALLEST, Features, Views, grid
 from evaluation.metrics.render.pieces.plausibility import Clean, Known, Plausible
+from evaluation.metrics.render.variants import EMPTY_MASK, inside
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import SharedWork, remember
 from evaluation.metrics.spec import MetricSpec, Param
@@ -87,7 +86,7 @@ def _score(pair: RenderPair, features: str, mask: np.ndarray | None) -> MetricRe
         return pair.missing
     assert pair.prediction is not None
     width, height = pair.prediction.width, pair.prediction.height
-    size = clean_views.working_size(width, height)
+    size = image.working_size(width, height)
     if min(size) < SMALLEST:  # an entry may have chosen that size only where any will do
         asked = bool(pair.reference.width and pair.reference.height)
         return MetricResult(None, Status.NOT_APPLICABLE, ("too_small",)) if asked else MetricResult(0.0, flags=("too_small",))
@@ -106,7 +105,7 @@ def _score(pair: RenderPair, features: str, mask: np.ndarray | None) -> MetricRe
     u, share = (found.u, found.share) if counted is None else (found.u[counted], found.share[counted])
     value = min(max(float(u.mean()), 0.0), 1.0)
     noted = {
-        "reference_subset": len(clean.images) > clean_views.MOST_VIEWS,
+        "reference_subset": len(clean.images) > image.MOST_VIEWS,
         "resized": {(width, height), (clean.images[0].width, clean.images[0].height)} != {size} and "resized" not in pair.flags,
         "above_clean": found.score > greatest,
         "copied_reference": float((found.ratio < COPIED).mean()) > COPIED_SHARE,
@@ -130,7 +129,7 @@ def odd_places(pair: RenderPair, features: str) -> np.ndarray | None:
         return None
     assert pair.clean is not None
     height, width = pair.pred.shape[:2]
-    scene = _scene(pair, pair.clean, features, clean_views.working_size(width, height))
+    scene = _scene(pair, pair.clean, features, image.working_size(width, height))
     found = _found(pair, features, scene)
     rows, columns = grid(*scene.size)
     odd = np.pad((found.u < scene.known.rare).reshape(rows, columns), ((0, 1), (0, 1)))  # beyond the last whole cell nothing is judged
@@ -170,7 +169,7 @@ class PiecesScorer:
     without the view that is left out; the dictionary and the whitening stay as they were fitted on all."""
 
     def __init__(self, clean: CleanViews, features: str, prepared: MutableMapping[str, Arrays] | None = None) -> None:
-        size = clean_views.working_size(clean.images[0].width, clean.images[0].height)
+        size = image.working_size(clean.images[0].width, clean.images[0].height)
         self.scene = _scene(SharedWork(prepared), clean, features, size)
         self.views = len(self.scene.clean.places)
 

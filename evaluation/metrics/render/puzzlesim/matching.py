@@ -1,13 +1,13 @@
-"""The best match of each test feature among many reference features, in bounded memory.
+"""The best match of each test feature among many reference features, block by block, in bounded memory.
 
 Features are unit vectors (or zero). Two ways lead to the same numbers: `exact` multiplies all channels of everything in
-float32; screening multiplies along the axes of a `frame`, where the device is faster so in half precision, knows how wrong
+float32; screening multiplies along the axes of a `Frame`, where the device is faster so in half precision, knows how wrong
 that can be, and computes in float32 what could be a maximum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -16,9 +16,34 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from evaluation.metrics.render.puzzlesim.bank import Layer, Screen, distinct
-from evaluation.metrics.render.puzzlesim.blocks import walk
-from evaluation.metrics.render.puzzlesim.frame import operand
+from evaluation.metrics.render.puzzlesim.bank import Layer, Screen, distinct, operand
+from evaluation.networks.inference import out_of_memory
+
+SMALLEST = 64
+
+
+def walk(total: int, size: int, step: Callable[[int, int], None], smallest: int = SMALLEST) -> int:
+    """`step(start, stop)` over [0, total) in blocks of `size`; returns the size it ended with.
+
+    A step that runs out of memory is done again with half the block, and so are those after it; what was done stays
+    done, so a step must leave nothing behind where it fails. With `smallest` or less the error goes on to the caller.
+    """
+    start = 0
+    while start < total:
+        stop = min(start + size, total)
+        try:
+            step(start, stop)
+            start = stop
+            continue
+        except RuntimeError as error:
+            if stop - start <= smallest or not out_of_memory(error):
+                raise
+        # Outside the handler, whose traceback holds on to what did not fit.
+        size = max(smallest, (stop - start) // 2)
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+    return size
+
 
 TOLERANCE = 5e-5  # by which a screened maximum may stay below the exact one; with the rounding of both, 1e-4 is kept
 SPARSE = 64  # one candidate in so many products, and single dots are no cheaper than the whole product

@@ -1,4 +1,4 @@
-"""`puzzlesim`: the mean of the similarity map of a render, against the clean views of its scene."""
+"""`puzzlesim`: the mean of the similarity map of a render, against the clean views of its scene; and the map as a picture."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evaluation.metrics.render import clean_views
-from evaluation.metrics.render.masks import inside
+from evaluation.metrics.render.image import subset, working_size
 from evaluation.metrics.render.pair import RenderPair
+from evaluation.metrics.render.variants import inside
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import remember
 from evaluation.metrics.spec import MetricSpec, Param
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from evaluation.metrics.render.puzzlesim.similarity import Scene
     from evaluation.metrics.shared import Arrays
     from submissions.formats.render.views import CleanViews
+
 
 LOW = 0.6  # pixels below are counted
 _scenes: dict[tuple[Any, ...], Scene] = {}
@@ -81,11 +82,11 @@ def _map(pair: RenderPair, weights: str) -> tuple[np.ndarray, tuple[str, ...]]:
     pixels, clean = pair.pred, pair.clean
     assert clean is not None  # `_score` gives a pair without them no value
     height, width = pixels.shape[:2]
-    size = clean_views.working_size(width, height)
+    size = working_size(width, height)
     views = {(width, height), (clean.images[0].width, clean.images[0].height)}
     noted = {
         "single_reference": len(clean.images) == 1,
-        "reference_subset": len(clean.images) > clean_views.MOST_VIEWS,
+        "reference_subset": len(subset(len(clean.images))) < len(clean.images),
         "resized": views != {size} and "resized" not in pair.flags,
     }
 
@@ -128,7 +129,7 @@ def _collected(network: Any, clean: CleanViews, key: tuple[Any, ...]) -> Arrays:
 
 
 def _views(clean: CleanViews) -> Any:
-    return (clean.images[place].pixels() for place in clean_views.subset(len(clean.images)))
+    return (clean.images[place].pixels() for place in subset(len(clean.images)))
 
 
 class MapScorer:
@@ -139,8 +140,8 @@ class MapScorer:
         from evaluation.networks.inference import best_device
         from evaluation.networks.load import load
 
-        self._images = [clean.images[place] for place in clean_views.subset(len(clean.images))]
-        self._size = clean_views.working_size(self._images[0].width, self._images[0].height)
+        self._images = [clean.images[place] for place in subset(len(clean.images))]
+        self._size = working_size(self._images[0].width, self._images[0].height)
         self._device = best_device().type
         self._network = load("backbone", weights, self._device)
         self._scene: tuple[int | None, Scene] | None = None
@@ -219,3 +220,50 @@ SPECS = (
         weights="backbone",
     ),
 )
+
+
+# From dark blue by grey to light yellow, after Cividis (Nuñez, Anderton, Renslow, 2018): people with a deficiency of colour
+# vision see much the same, and lightness alone tells the order.
+SCALE = np.array(
+    [
+        (0, 34, 78),
+        (11, 51, 112),
+        (52, 68, 109),
+        (80, 86, 108),
+        (103, 103, 112),
+        (124, 123, 120),
+        (147, 142, 120),
+        (171, 162, 115),
+        (197, 184, 104),
+        (225, 207, 85),
+        (254, 232, 56),
+    ],
+    dtype=np.float64,
+)
+SCALE_LOW, SCALE_HIGH = 0.6, 1.0  # similarities at the ends of the scale; below the lower one the metric counts a pixel as low
+
+
+def picture(
+    values: np.ndarray, low: float = SCALE_LOW, high: float = SCALE_HIGH, opacity: tuple[float, float] = (0.85, 0.25)
+) -> np.ndarray:
+    """uint8[H, W, 4] (RGBA, not premultiplied) from a similarity map float[H, W].
+
+    Dark blue is `low` or less, light yellow `high` or more. What is unlike the scene covers the render more: `opacity` is
+    that of `low` and of `high`. ValueError where `low` is not below `high`, or a value is not finite.
+    """
+    if not low < high:
+        raise ValueError(f"the scale must rise, got {low} to {high}")
+    if not np.isfinite(values).all():
+        raise ValueError("the map has values that are not finite")
+    place = np.clip((values.astype(np.float64) - low) / (high - low), 0.0, 1.0)
+    stops = np.linspace(0.0, 1.0, len(SCALE))
+    colours = [np.interp(place, stops, SCALE[:, channel]) for channel in range(3)]
+    alpha = 255 * (opacity[0] + (opacity[1] - opacity[0]) * place)
+    return np.rint(np.stack([*colours, alpha], axis=-1)).astype(np.uint8)
+
+
+def legend(low: float = SCALE_LOW, high: float = SCALE_HIGH, steps: int = 7) -> list[tuple[float, str]]:
+    """(similarity, "#rrggbb") at even steps of the scale, for a key beside the picture."""
+    values = np.linspace(low, high, steps)
+    colours = picture(values[None], low, high)[0]
+    return [(float(value), "#" + bytes(colour[:3]).hex()) for value, colour in zip(values, colours, strict=True)]

@@ -13,10 +13,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from evaluation.metrics.render.puzzlesim.bank import FLOAT, Collector, InMemory, Layer
-from evaluation.metrics.render.puzzlesim.blocks import walk
-from evaluation.metrics.render.puzzlesim.matching import Limits, best_match, normalized, screening
+from evaluation.metrics.render.puzzlesim.matching import Limits, best_match, normalized, screening, walk
+from evaluation.networks.backbones import imagenet, to_tensor
 from evaluation.networks.inference import exact
-from evaluation.networks.normalise import imagenet, to_tensor
 
 LAYERS = (2, 3, 4)
 WEIGHTS = (0.67, 0.20, 0.13)

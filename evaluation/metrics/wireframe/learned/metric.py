@@ -1,4 +1,4 @@
-"""`wf_learned`: how a network trained on people's choices likes a wireframe, seen together with its reference."""
+"""`wf_learned`: how a network trained on people's choices likes a wireframe, seen together with its reference in one picture."""
 
 from __future__ import annotations
 
@@ -11,13 +11,39 @@ import numpy as np
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.spec import Effort, MetricSpec, Param
 from evaluation.metrics.wireframe.canon import segments
-from evaluation.metrics.wireframe.learned.view import canonical_view, sight
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.parameters import WIREFRAME
 from evaluation.networks import weights as stored
+from evaluation.rendering.wires import BLACK, BLUE, Lines, Sight, picture
 
 if TYPE_CHECKING:
-    from evaluation.metrics.wireframe.learned.head import Head
+    from evaluation.metrics.wireframe.learned.network import Head
+
+
+SIDE = 518  # pixels; a whole number of DINOv2's patches of 14
+MARGIN = 1.15  # what is seen, over the ball around the reference
+WIDTH = 2.0  # of a line, in pixels
+VIEW_VERSION = 1  # raised whenever a pixel can change
+
+
+def sight(pair: Pair) -> Sight | None:
+    """Azimuth 45°, elevation 30°, on the ball around the reference's vertices whose middle is that of their bounding box; None
+    where that has no size. What the prediction holds beyond is cut off, it never changes the view."""
+    squared = (pair.ref_vertices**2).sum(axis=1)
+    radius = float(np.sqrt(squared.max())) if len(squared) else 0.0
+    return Sight((0.0, 0.0, 0.0), MARGIN * radius) if radius > 0 else None
+
+
+def canonical_view(pair: Pair) -> np.ndarray:
+    """uint8[518, 518, 3]: the reference's edges in black and the prediction's in blue over them, on white, smoothed by two
+    samples a side. ValueError for a reference without size."""
+    place = sight(pair)
+    if place is None:
+        raise ValueError("a reference without size cannot be looked at")
+    reference = Lines(segments(pair.ref_vertices, pair.ref_edges).ends, BLACK, WIDTH)
+    prediction = Lines(segments(pair.pred_vertices, pair.pred_edges).ends, BLUE, WIDTH)
+    return picture([reference, prediction], place, SIDE)
+
 
 NETWORK = "wf_learned"
 _loaded: dict[str, Head] = {}  # by digest
@@ -44,11 +70,11 @@ def liking(found: stored.Weights, views: Sequence[np.ndarray]) -> np.ndarray:
     # Loads torch, which a process that computes no learned metric never needs.
     import torch
 
-    from evaluation.metrics.wireframe.learned import features
-    from evaluation.metrics.wireframe.learned.head import ready
+    from evaluation.metrics.wireframe.learned import network
+    from evaluation.metrics.wireframe.learned.network import ready
     from evaluation.networks.inference import exact
 
-    known = features.KNOWN[found.card["features"]["name"]]
+    known = network.KNOWN[found.card["features"]["name"]]
     if found.sha256 not in _loaded:
         _loaded[str(found.sha256)] = ready(found.read(), known.width)
     seen = torch.from_numpy(known.of(views))

@@ -35,7 +35,7 @@ def test_with_a_driver_torch_decides(tmp_path, monkeypatch, best, expected):
 def test_mesh_metrics_do_not_load_torch_where_there_is_no_card(tmp_path):
     code = (
         "import sys; from pathlib import Path; from evaluation.networks import cards; cards.DEVICES = Path(sys.argv[1])\n"
-        "from evaluation.metrics.mesh import distances, sampling, surfaces, volume\n"
+        "from evaluation.metrics.mesh import distances, sampling, volume\n"
         "from evaluation.metrics.mesh.pair import MeshPair; from tests.support.evaluation.solids import box, noisy\n"
         "from tests.support.evaluation.metrics.defaults import with_defaults\n"
         "distances.WORTH_A_CARD = sampling.WORTH_A_CARD = 1\n"

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from evaluation.networks import files, load, weights
-from evaluation.networks.clip_vit import ClipImageTower
+from evaluation.networks import load, weights
+from evaluation.networks.backbones import imagenet
+from evaluation.networks.clip import ClipImageTower
 from evaluation.networks.inception import resize
-from evaluation.networks.normalise import imagenet
 from tests.support.evaluation import official
 from tests.support.evaluation.networks import random_weights
 
@@ -157,7 +157,7 @@ class Evil:
 def test_a_pickle_that_would_run_something_is_refused(tmp_path, capsys):
     torch.save({"features.0.weight": torch.zeros(1), "and": Evil()}, tmp_path / "evil.pth")
     with pytest.raises(weights.WeightsError, match=r"evil\.pth holds no weights that can be read safely"):
-        files.read_state(tmp_path / "evil.pth")
+        load.read_state(tmp_path / "evil.pth")
     assert "never" not in capsys.readouterr().out
 
 
@@ -166,7 +166,7 @@ def test_a_pickle_that_would_run_something_is_refused(tmp_path, capsys):
 def test_a_file_of_another_kind_is_one_sentence(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(weights.WeightsError, match=name):
-        files.read_state(tmp_path / name)
+        load.read_state(tmp_path / name)
 
 
 def test_checkpoints_and_old_files_are_read(tmp_path):
@@ -176,7 +176,7 @@ def test_checkpoints_and_old_files_are_read(tmp_path):
     torch.save(state, tmp_path / "old.pth", _use_new_zipfile_serialization=False)
     torch.save({"model": state, "best": np.float64(0.5), "epoch": 3}, tmp_path / "checkpoint.pth")
     for name in ("old.pth", "checkpoint.pth"):
-        assert torch.equal(files.read_state(tmp_path / name)["a"], state["a"])
+        assert torch.equal(load.read_state(tmp_path / name)["a"], state["a"])
 
 
 def test_the_meta_network_of_clip_has_the_places_that_files_fill():

@@ -3,10 +3,8 @@
 import pytest
 import torch
 
-from evaluation.networks.alexnet import AlexNet
-from evaluation.networks.squeezenet import SqueezeNet
+from evaluation.networks.backbones import AlexNet, SqueezeNet, Vgg16
 from evaluation.networks.tiles import tiles
-from evaluation.networks.vgg import Vgg16
 
 SIZES = {16: [(32, 32), (35, 70)], 60: [(64, 64), (97, 131), (35, 150)]}  # by the longest side of a tile
 

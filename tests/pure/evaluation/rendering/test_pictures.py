@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from evaluation.rendering.atlas import Atlas
 from evaluation.rendering.cameras import looking
 from evaluation.rendering.pictures import Light, Lighting, encoded, linear, picture
-from evaluation.rendering.triangles import Triangles, flat_normals, joined
+from evaluation.rendering.triangles import Atlas, Triangles, flat_normals, joined
 
 FLAT = Lighting(above=(1.0, 1.0, 1.0), below=(1.0, 1.0, 1.0))  # every surface shows its own colour
 CAMERA = looking(np.array([0.0, -2.0, 0.0]), np.zeros(3), 90)  # at depth 2 sees 4 × 4

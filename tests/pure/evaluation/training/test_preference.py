@@ -10,18 +10,17 @@ import torch
 from safetensors.torch import load
 
 from evaluation.__main__ import main
-from evaluation.metrics.wireframe.learned import features as kinds
-from evaluation.metrics.wireframe.learned.head import Head
+from evaluation.metrics.wireframe.learned import network as kinds
+from evaluation.metrics.wireframe.learned.network import Head
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.networks import weights
 from evaluation.properties.corruptions import KINDS, LEVELS, corrupt
 from evaluation.synthetic.houses import houses
 from evaluation.training.errors import DataError, TrainingError
 from evaluation.training.preference import material
-from evaluation.training.preference.folds import folds
 from evaluation.training.preference.material import Seen, seen, study
 from evaluation.training.preference.training import Plan, Training, digest, over_folds, phases, usable
-from evaluation.training.preference.votes import Decisions, read
+from evaluation.training.preference.votes import Decisions, folds, read
 from submissions.kinds import WIREFRAME
 from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.networks import random_weights

@@ -11,7 +11,7 @@ from safetensors.torch import load
 from evaluation.__main__ import main
 from evaluation.networks import load as loading
 from evaluation.networks import weights as stored
-from evaluation.networks.squeezenet import SqueezeNet
+from evaluation.networks.backbones import SqueezeNet
 from evaluation.synthetic.objects import KINDS
 from evaluation.training import backbone, command, detector
 from evaluation.training.augment import cut, damaged, recoloured

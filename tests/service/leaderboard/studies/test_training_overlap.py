@@ -8,7 +8,7 @@ import io
 
 import pytest
 
-from evaluation.metrics.wireframe.learned.features import KNOWN
+from evaluation.metrics.wireframe.learned.network import KNOWN
 from evaluation.models import PhaseMetric, Score
 from evaluation.training.preference.card import card as card_of
 from evaluation.training.preference.material import study as read_study

@@ -10,13 +10,10 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from evaluation.metrics.wireframe.learned.features import KNOWN
-from evaluation.metrics.wireframe.learned.head import Head
+from evaluation.metrics.wireframe.learned.network import KNOWN, Head
 from evaluation.networks import weights
-from evaluation.networks.alexnet import AlexNet
+from evaluation.networks.backbones import AlexNet, SqueezeNet, Vgg16
 from evaluation.networks.inception import FidInception
-from evaluation.networks.squeezenet import SqueezeNet
-from evaluation.networks.vgg import Vgg16
 
 CHANNELS = {"alex": (64, 192, 384, 256, 256), "vgg": (64, 128, 256, 512, 512), "squeeze": (64, 128, 256, 384, 384, 512, 512)}
 # What the published files hold beside the stacks: name of the layer, outputs, inputs.

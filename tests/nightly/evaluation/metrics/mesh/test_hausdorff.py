@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.pure.evaluation.metrics.mesh.test_hausdorff import compare_with_exact
+from tests.pure.evaluation.metrics.mesh.test_distances import compare_with_exact
 
 
 @pytest.mark.parametrize("name", ["bunny.ply", "rabbit.obj"])

@@ -5,11 +5,10 @@ import trimesh
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evaluation.metrics.mesh import occupancy, winding
-from evaluation.metrics.mesh.occupancy import closed, grid_around, stratified
+from evaluation.metrics.mesh import occupancy
+from evaluation.metrics.mesh.occupancy import affordable, closed, grid_around, inside_by_winding, stratified
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.mesh.volume import _sample, encloses, occupied
-from evaluation.metrics.mesh.winding import affordable, inside_by_winding
 from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.solids import (
     FAR,
@@ -119,7 +118,7 @@ def test_the_tree_is_as_near_as_it_is_taken_to_be(n, size):
         exact = igl.winding_number(surface.points, surface.oriented, places)
         tree = igl.FastWindingNumberBVH()
         tree.init(surface.points, surface.oriented, 2)
-        for accuracy, error in ((winding.ROUGHLY, winding.DOUBT / 3), (winding.FINELY, 0.01)):
+        for accuracy, error in ((occupancy.ROUGHLY, occupancy.DOUBT / 3), (occupancy.FINELY, 0.01)):
             assert np.abs(tree.winding_number(places, accuracy) - exact).max() <= error, accuracy
 
 
@@ -132,7 +131,7 @@ def test_meshes_of_large_faces_are_asked_at_fewer_places():
         return surface_of(mesh(corners.reshape(-1, 3), np.arange(3 * n).reshape(-1, 3)))
 
     few, more = affordable(soup(20_000, 0.4)), affordable(soup(5_000, 0.4))
-    assert winding.MIN_PLACES < few < more < winding.MAX_PLACES == affordable(soup(20_000, 0.02)) == affordable(surface_of(sphere(24)))
+    assert occupancy.MIN_PLACES < few < more < occupancy.MAX_PLACES == affordable(soup(20_000, 0.02)) == affordable(surface_of(sphere(24)))
     opened = mesh(sphere(24).vertices, sphere(24).faces[1:])
     wild = soup(20_000, 0.4)
     assert len(_sample(grid_around(wild.points, n=256), surface_of(opened), wild).cells) <= few + 7

@@ -6,8 +6,8 @@ from PIL import Image
 from evaluation.metrics.render import clip_sim as module
 from evaluation.metrics.render.clip_sim import cosine, embedding, prepared_for_clip
 from evaluation.metrics.result import Status
-from evaluation.networks import clip_vit, load
-from evaluation.networks.clip_vit import ClipImageTower
+from evaluation.networks import clip, load
+from evaluation.networks.clip import ClipImageTower
 from tests.support.evaluation import official
 from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.render.examples import blurred, noisy, pair
@@ -24,7 +24,7 @@ PICTURE = blobs(120, 160)
 @pytest.fixture(scope="module")
 def tower(tmp_path_factory):
     monkeypatch = pytest.MonkeyPatch()
-    monkeypatch.setattr(clip_vit, "LAYERS", LAYERS)
+    monkeypatch.setattr(clip, "LAYERS", LAYERS)
     random_weights.shelf(monkeypatch, tmp_path_factory.mktemp("clip"))
     load.forget()
     with torch.device("meta"):

@@ -17,8 +17,8 @@ from evaluation.metrics.render.clip_sim_text import CUT, embedding
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.result import Status
 from evaluation.metrics.shared import Preparing
-from evaluation.networks import clip_vit, load, weights
-from evaluation.networks.clip_text import ClipTextTower
+from evaluation.networks import clip, load, weights
+from evaluation.networks.clip import ClipTextTower
 from evaluation.networks.inference import in_batches
 from submissions.formats.render.views import View, render
 from tests.support.evaluation import official
@@ -54,7 +54,7 @@ def theirs(tmp_path_factory):
             value.mul_(1.5) if value.ndim > 1 else value.add_(0.05 * torch.randn(value.shape))
         network.token_embedding.weight.mul_(20)  # so that words, not places alone, decide
     monkeypatch = pytest.MonkeyPatch()
-    monkeypatch.setattr(clip_vit, "LAYERS", IMAGE_LAYERS)
+    monkeypatch.setattr(clip, "LAYERS", IMAGE_LAYERS)
     folder = random_weights.shelf(monkeypatch, tmp_path_factory.mktemp("clip"))
     load.forget()
     random_weights.put(monkeypatch, "clip-vit-b-32", {name: value.contiguous() for name, value in network.state_dict().items()})

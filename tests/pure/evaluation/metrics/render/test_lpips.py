@@ -11,7 +11,7 @@ from evaluation.metrics.registry import REGISTRY
 from evaluation.metrics.render import lpips
 from evaluation.metrics.result import Status
 from evaluation.networks import load, weights
-from evaluation.networks.squeezenet import SqueezeNet
+from evaluation.networks.backbones import SqueezeNet
 from tests.support.evaluation import official
 from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.render.examples import blurred, noisy, pair
@@ -184,7 +184,7 @@ def ours(monkeypatch, tmp_path):
 
 def test_our_own_is_one_less_the_cosine_on_average(ours):
     network = load.load("backbone", "plumbline-small")
-    from evaluation.networks.normalise import imagenet
+    from evaluation.networks.backbones import imagenet
 
     with torch.inference_mode():
         taps = zip(network.features(imagenet(planes(SPOILT))), network.features(imagenet(planes(PICTURE))), strict=True)

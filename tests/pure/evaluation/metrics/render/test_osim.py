@@ -11,11 +11,11 @@ import torch
 from safetensors.torch import save_file
 
 from evaluation.metrics.render import detections, osim
-from evaluation.metrics.render.letterbox import letterboxed
+from evaluation.metrics.render.detections import letterboxed
 from evaluation.metrics.render.osim import SeenObject
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
-from evaluation.networks import load, small_detector, weights
+from evaluation.networks import load, weights, yolox
 from submissions.formats.render.views import CleanViews, Roi, View, render
 from tests.pure.evaluation.networks.test_yolox import official_network, scramble
 from tests.support.evaluation.metrics.defaults import with_defaults
@@ -259,7 +259,7 @@ def test_other_levels_and_no_saliency(detector, level):
 
 
 def test_a_shipped_detector_sees_images_at_the_size_of_its_card(monkeypatch, tmp_path):
-    network = small_detector.build(2)
+    network = yolox.build_small(2)
     for conv in network.head.obj_preds:
         torch.nn.init.constant_(conv.bias, 4.0)  # untrained, it takes everything for an object
     save_file(network.state_dict(), tmp_path / "small.safetensors")

@@ -11,9 +11,9 @@ from safetensors.torch import save
 from evaluation.metrics import registry
 from evaluation.metrics.result import Status
 from evaluation.metrics.runner import MetricRequest, score_items
-from evaluation.metrics.wireframe.learned import features, metric
-from evaluation.metrics.wireframe.learned.head import Head, accuracy, pair_loss, ready
-from evaluation.metrics.wireframe.learned.view import canonical_view
+from evaluation.metrics.wireframe.learned import metric, network
+from evaluation.metrics.wireframe.learned.metric import canonical_view
+from evaluation.metrics.wireframe.learned.network import Head, accuracy, pair_loss, ready
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.networks import weights
 from evaluation.properties import measure
@@ -28,7 +28,7 @@ wf_learned = with_defaults("wf_learned")
 
 HOUSE = house("gable", 3)
 DAMAGED = corrupt(HOUSE, "deform", "high")
-SMALL = features.KNOWN["plumbline-small"]
+SMALL = network.KNOWN["plumbline-small"]
 BLUE, BLACK, WHITE = [0, 0, 255], [0, 0, 0], [255, 255, 255]
 
 
@@ -146,7 +146,7 @@ def test_features_of_the_small_network_are_means_and_maxima_of_its_maps():
 
 def test_features_of_dinov2_are_the_class_token_beside_the_mean_of_the_patches(monkeypatch):
     tokens = torch.arange(2 * 5 * 768, dtype=torch.float32).reshape(2, 5, 768)
-    found = features.KNOWN["dinov2-vitb14"].take(lambda x: tokens, torch.empty(0))
+    found = network.KNOWN["dinov2-vitb14"].take(lambda x: tokens, torch.empty(0))
     assert found.shape == (2, 1536) and torch.equal(found[:, :768], tokens[:, 0])
     assert torch.allclose(found[:, 768:], (tokens[:, 1] + tokens[:, 2] + tokens[:, 3] + tokens[:, 4]) / 4)
 
@@ -165,8 +165,8 @@ def test_a_value_is_the_head_of_the_features_of_the_view(drawn):
 
 def test_an_empty_prediction_gets_what_the_reference_alone_gets_and_nothing_ranks_below_it(drawn, monkeypatch):
     calls = []
-    of = features.Features.of
-    monkeypatch.setattr(features.Features, "of", lambda self, images: calls.append(len(images)) or of(self, images))
+    of = network.Features.of
+    monkeypatch.setattr(network.Features, "of", lambda self, images: calls.append(len(images)) or of(self, images))
     alone = wf_learned(Pair.of(EMPTY, HOUSE), "drawn")
     (expected,) = metric.liking(weights.get("wf_learned", "drawn"), [canonical_view(Pair.of(None, HOUSE))])
     assert alone.status == Status.EMPTY_PRED and alone.value == float(expected)

@@ -3,9 +3,8 @@
 import torch
 
 from evaluation.metrics.mesh.locase.dataset import batch
-from evaluation.metrics.mesh.locase.losses import loss
 from evaluation.metrics.mesh.locase.network import LoCaSE
-from evaluation.metrics.mesh.locase.training import Plan, Training, predict
+from evaluation.metrics.mesh.locase.training import Plan, Training, loss, predict
 from evaluation.synthetic.distortions import generator
 from tests.support.evaluation.metrics.mesh.locase.made_up import subjects
 

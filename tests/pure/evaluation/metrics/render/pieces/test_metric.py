@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.metrics import prepared, registry
-from evaluation.metrics.render import clean_views
+from evaluation.metrics.render import image
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.pieces import metric
 from evaluation.metrics.render.pieces.features import cells_of
@@ -94,9 +94,9 @@ def test_a_render_that_is_missing_or_of_another_size_gets_the_worst(pictures, cl
 def test_other_sizes_are_looked_at_as_the_flag_says(pictures, clean, monkeypatch):
     cut = score(pictures[5][:112, :144], clean, size=(0, 0))
     assert cut.flags == ("resized",) and 0 <= cut.value <= 1
-    monkeypatch.setattr(clean_views, "LONGEST", 128)
+    monkeypatch.setattr(image, "LONGEST", 128)
     assert "resized" in score(pictures[5], clean).flags
-    monkeypatch.setattr(clean_views, "MOST_VIEWS", 4)
+    monkeypatch.setattr(image, "MOST_VIEWS", 4)
     assert "reference_subset" in score(pictures[5], clean).flags
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from evaluation.metrics.render.puzzlesim import blocks
+from evaluation.metrics.render.puzzlesim import matching
 from evaluation.metrics.render.puzzlesim.bank import Collector, InMemory, distinct
 from evaluation.metrics.render.puzzlesim.matching import TOLERANCE, Limits, best_match, exact, multiplied, normalized, screening, wide
 
@@ -142,7 +142,7 @@ def test_what_does_not_fit_in_the_smallest_block_is_an_error():
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     with pytest.raises(torch.OutOfMemoryError):
-        blocks.walk(1000, 512, never)
+        matching.walk(1000, 512, never)
 
 
 def test_another_error_is_not_taken_for_want_of_memory():
@@ -150,4 +150,4 @@ def test_another_error_is_not_taken_for_want_of_memory():
         raise RuntimeError("mat1 and mat2 shapes cannot be multiplied")
 
     with pytest.raises(RuntimeError, match="shapes"):
-        blocks.walk(1000, 512, wrong)
+        matching.walk(1000, 512, wrong)

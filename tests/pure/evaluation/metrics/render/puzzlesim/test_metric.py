@@ -1,13 +1,17 @@
-"""The score of a map, its parts and flags, what has no value, and the features that are kept between entries."""
+"""The score of a map, its parts and flags, what has no value, and the features that are kept between entries.
+
+The picture of a map: its ends, its order for every eye, and what it refuses.
+"""
 
 import numpy as np
 import pytest
 import torch
 
 from evaluation.metrics import prepared
-from evaluation.metrics.render import clean_views
+from evaluation.metrics.render import image
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.puzzlesim import metric, similarity
+from evaluation.metrics.render.puzzlesim.metric import SCALE, SCALE_LOW, legend
 from evaluation.metrics.result import Status
 from evaluation.metrics.shared import Preparing
 from evaluation.networks.weights import WeightsError
@@ -124,7 +128,7 @@ def test_without_weights_nothing_is_computed(monkeypatch, tmp_path):
 
 
 def test_flags_say_what_was_done(squeezed, monkeypatch):
-    monkeypatch.setattr(clean_views, "MOST_VIEWS", 3)
+    monkeypatch.setattr(image, "MOST_VIEWS", 3)
     assert puzzlesim(RenderPair.of(sent(picture(9)), view(clean([0])))).flags == ("single_reference",)
     assert puzzlesim(RenderPair.of(sent(picture(9)), view(clean(range(5))))).flags == ("reference_subset",)
     assert puzzlesim(RenderPair.of(sent(picture(9)), view(clean([0, 1], width=120, height=90)))).flags == ("resized",)
@@ -174,3 +178,57 @@ def test_the_specs():
     for spec in SPECS:
         assert spec.weights == "backbone" and spec.higher_is_better and spec.worst == "0"
         assert {"squeezenet-imagenet", "alexnet-imagenet", "vgg16-imagenet"} <= set(spec.param("weights").choices)
+
+
+# Linear sRGB as people without one of the three cones see it (Viénot, Brettel, Mollon, 1999).
+BLIND = {
+    "protan": [[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]],
+    "deutan": [[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]],
+}
+
+
+def linear(colours):
+    values = colours / 255
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+
+
+def lightness(colours):
+    return np.cbrt(np.clip(linear(colours) @ [0.2126, 0.7152, 0.0722], 0, None))
+
+
+def test_the_ends_of_the_scale_and_beyond():
+    found = metric.picture(np.array([[0.1, 0.6, 0.8, 1.0, 1.2]]))
+    assert found.dtype == np.uint8 and found.shape == (1, 5, 4)
+    assert found[0, 0].tolist() == found[0, 1].tolist() == [0, 34, 78, 217]
+    assert found[0, 3].tolist() == found[0, 4].tolist() == [254, 232, 56, 64]
+    assert found[0, 2, :3].tolist() == [124, 123, 120]
+
+
+def test_the_scale_begins_where_the_metric_counts_pixels_as_low():
+    assert SCALE_LOW == metric.LOW
+
+
+def test_lightness_rises_for_every_eye():
+    colours = metric.picture(np.linspace(0.6, 1, 200)[None])[0, :, :3].astype(float)
+    steps = np.diff(lightness(colours))
+    assert (steps > -0.004).all() and lightness(SCALE[-1:]) - lightness(SCALE[:1]) > 0.5
+    for matrix in BLIND.values():
+        seen = np.clip(linear(SCALE) @ np.array(matrix).T, 0, 1) @ [0.2126, 0.7152, 0.0722]
+        assert (np.diff(seen) > 0).all()
+
+
+def test_what_is_unlike_covers_more():
+    alpha = metric.picture(np.linspace(0, 1, 50)[None])[0, :, 3].astype(int)
+    assert (np.diff(alpha) <= 0).all() and alpha[0] > alpha[-1]
+
+
+def test_the_key_has_the_colours_of_the_picture():
+    found = legend(0.0, 1.0, 3)
+    assert found == [(0.0, "#00224e"), (0.5, "#7c7b78"), (1.0, "#fee838")]
+
+
+def test_what_cannot_be_drawn_is_refused():
+    with pytest.raises(ValueError, match="must rise"):
+        metric.picture(np.zeros((2, 2)), 1.0, 1.0)
+    with pytest.raises(ValueError, match="finite"):
+        metric.picture(np.array([[np.nan]]))

@@ -1,6 +1,6 @@
-"""The image tower of CLIP ViT-B/32 (Radford et al., 2021), with the parameter names of open_clip's and OpenAI's files.
+"""CLIP ViT-B/32 (Radford et al., 2021): its towers of images and of texts, with the parameter names of open_clip's and OpenAI's files.
 
-In those files the tower stands below `visual.`; the tower of texts, in clip_text.py, is made of the same blocks.
+In those files the tower of images stands below `visual.`; both are made of the same blocks.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from evaluation.networks.clip_tokens import PLACES, VOCABULARY, Tokenizer
 
 SIDE, PATCH = 224, 32
 WIDTH, LAYERS, HEADS = 768, 12, 12
@@ -91,3 +93,30 @@ class ClipImageTower(nn.Module):
         first = self.class_embedding.expand(len(x), 1, -1)
         x = self.ln_pre(torch.cat([first, patches], dim=1) + self.positional_embedding)
         return self.ln_post(self.transformer(x)[:, 0]) @ self.proj
+
+
+TEXT_WIDTH, TEXT_LAYERS, TEXT_HEADS = 512, 12, 8
+
+
+class ClipTextTower(nn.Module):
+    """Numbers of pieces int64[B, 77], as `Tokenizer.numbers` gives them, to float32[B, 512]; not brought to length 1.
+
+    A place looks at those before it and at itself, so what stands behind a text's end changes nothing. `tokenizer` is that
+    of the vocabulary which the weights were trained with; whoever loads the tower sets it.
+    """
+
+    tokenizer: Tokenizer
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.token_embedding = nn.Embedding(VOCABULARY, TEXT_WIDTH)
+        self.positional_embedding = nn.Parameter(torch.empty(PLACES, TEXT_WIDTH))
+        self.transformer = Transformer(TEXT_WIDTH, TEXT_LAYERS, TEXT_HEADS)
+        self.ln_final = nn.LayerNorm(TEXT_WIDTH)
+        self.text_projection = nn.Parameter(torch.empty(TEXT_WIDTH, CHANNELS))
+
+    def forward(self, numbers: Tensor) -> Tensor:
+        behind = torch.full((PLACES, PLACES), float("-inf"), device=numbers.device).triu(1)
+        x = self.ln_final(self.transformer(self.token_embedding(numbers) + self.positional_embedding, behind))
+        ends = numbers.argmax(dim=-1)  # the end of a text has the highest number of all
+        return x[torch.arange(len(x), device=x.device), ends] @ self.text_projection

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from evaluation.metrics import registry
-from evaluation.metrics.render import lpips, objects
-from evaluation.metrics.render.detections import Detections
-from evaluation.metrics.render.letterbox import Letterbox
+from evaluation.metrics.render import lpips, variants
+from evaluation.metrics.render.detections import Detections, Letterbox
 from evaluation.metrics.render.psnr import ratio
 from evaluation.metrics.render.ssim import similarity
 from evaluation.metrics.result import ItemPartial, Status
@@ -37,7 +36,7 @@ def found(monkeypatch):
             given = np.array(boxes, dtype=np.float64).reshape(-1, 4)
             return Detections(letterbox.boxes(given), np.ones(len(given)), ("thing",) * len(given), letterbox)
 
-        monkeypatch.setattr(objects, "detections", detections)
+        monkeypatch.setattr(variants, "detections", detections)
 
     return put
 
@@ -80,12 +79,12 @@ def item(name, values, status=Status.OK):
 
 
 def test_the_scenes_value_is_the_mean_over_its_objects_not_over_its_views():
-    results = objects.mean_of_crops([item("a", [10.0, 20.0, 30.0]), item("b", [60.0]), item("c", []), item("d", None)], {})
+    results = variants.mean_of_crops([item("a", [10.0, 20.0, 30.0]), item("b", [60.0]), item("c", []), item("d", None)], {})
     assert [result.value for result in results] == [30.0] * 4
 
 
 def test_a_scene_without_objects_has_no_value():
-    results = objects.mean_of_crops([item("a", []), item("b", None)], {})
+    results = variants.mean_of_crops([item("a", []), item("b", None)], {})
     assert [(result.value, result.status) for result in results] == [(None, Status.NO_OBJECT)] * 2
 
 
@@ -110,5 +109,5 @@ def test_from_entry_to_score(found):
 @pytest.mark.parametrize("key", [key for key in registry.REGISTRY if key.endswith("@bbox")])
 def test_every_variant_says_which_detector_it_needs(key):
     spec = registry.get(key)
-    assert (spec.level, spec.networks[-1]) == ("group", ("yolox", "detector")) and spec.finish is objects.mean_of_crops
+    assert (spec.level, spec.networks[-1]) == ("group", ("yolox", "detector")) and spec.finish is variants.mean_of_crops
     assert registry.fingerprint(key, {"detector": "yolox-s"}) != registry.fingerprint(key, {})

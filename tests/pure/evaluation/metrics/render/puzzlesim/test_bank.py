@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from evaluation.metrics.render.puzzlesim.bank import InMemory
-from evaluation.metrics.render.puzzlesim.frame import ALIGNED, EXTRA, Frame, columns, operand
+from evaluation.metrics.render.puzzlesim.bank import ALIGNED, EXTRA, Frame, InMemory, columns, operand
 from tests.pure.evaluation.metrics.render.puzzlesim.test_matching import HALVES, KINDS, unit
 
 
