@@ -29,7 +29,7 @@ BOUND = 15.0  # a side or a covariate beyond this is not finite
 DRAWS = 20_000
 SPREAD = 0.5  # of raters' consistency around that of the panel, as a prior
 NOBODY = "Nobody preferred either."
-PRIOR = "A weak prior was used: some entry never lost a point, or never won one."
+PRIOR = "A weak prior was used: some entries never lost to the others."
 NO_SIDE = "The side could not be told apart from the entries."
 NO_COVARIATE = "{} could not be told apart from the entries or from another covariate."
 
@@ -196,11 +196,27 @@ def _separate(a: Ints, b: Ints, m: int, extra: Sequence[Floats]) -> bool:
 
 
 def separated(a: Ints, b: Ints, verdict: Ints, m: int) -> bool:
-    """True if abilities have no finite estimate: some entries never lost a point to the others."""
-    points = np.zeros((m, m), dtype=bool)
-    points[a[verdict <= 0], b[verdict <= 0]] = True
-    points[b[verdict >= 0], a[verdict >= 0]] = True
-    return int(scipy.sparse.csgraph.connected_components(points, directed=True, connection="strong")[0]) > 1
+    """True if abilities have no finite estimate: some entries never lost to the others.
+
+    Either those never lost a point, and their lead can grow without end; or they tied, and it can grow together with nu: leads of at
+    least 2 over whom they won against, and of at most 2 over whom they tied with, suit every answer the better the larger they and ln nu
+    are. Such leads exist unless some way round, from winners to losers and between those that tied, has more wins than ties.
+    """
+    wins, ties = np.zeros((m, m), dtype=bool), np.zeros((m, m), dtype=bool)
+    wins[a[verdict < 0], b[verdict < 0]] = True
+    wins[b[verdict > 0], a[verdict > 0]] = True
+    ties[a[verdict == 0], b[verdict == 0]] = True
+    ties |= ties.T
+    if int(scipy.sparse.csgraph.connected_components(wins | ties, directed=True, connection="strong")[0]) > 1:
+        return True
+    if not ties.any() or (wins & wins.T).any():
+        return False
+    leads = scipy.sparse.csgraph.csgraph_from_dense(np.where(wins, -1.0, np.where(ties, 1.0, np.inf)), null_value=np.inf)
+    try:
+        scipy.sparse.csgraph.bellman_ford(leads, indices=0)
+    except scipy.sparse.csgraph.NegativeCycleError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, eq=False)

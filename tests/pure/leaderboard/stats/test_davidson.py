@@ -8,6 +8,7 @@ from dataclasses import replace
 import choix
 import numpy as np
 import pytest
+import scipy
 
 from leaderboard.stats import crossed, davidson
 from leaderboard.stats.answers import Answers, answers
@@ -43,6 +44,48 @@ def test_an_entry_that_never_lost_a_point_gets_a_weak_prior_and_a_note():
     model = davidson.fit(counted({"AB": (5, 0, 0)}))
     assert model.theta == pytest.approx([0.8167531, -0.8167531], abs=1e-6) and model.prior and model.notes == (davidson.PRIOR,)
     assert np.isfinite(model.u).all() and model.u.sum(axis=0) == pytest.approx(np.zeros(2), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("spec", "prior"),
+    [
+        ({"AB": (3, 0, 5)}, True),  # a win and a tie: the lead and nu grow together
+        ({"AB": (3, 1, 5)}, False),
+        ({"AB": (3, 0, 2), "BC": (0, 0, 4), "CA": (0, 0, 4)}, True),
+        ({"AB": (3, 0, 2), "BC": (2, 0, 0), "CA": (0, 0, 4)}, False),  # round A, B, C: two wins and one tie
+        ({"AB": (3, 0, 0), "BC": (0, 0, 1), "CD": (3, 0, 0), "DA": (0, 0, 1)}, True),  # round A, B, C, D: as many ties as wins
+    ],
+)
+def test_a_lead_that_only_ties_bound_has_no_end_unless_a_way_round_has_more_wins_than_ties(
+    spec: dict[str, tuple[int, int, int]], prior: bool
+):
+    model = davidson.fit(counted(spec))
+    assert model.prior is prior
+    assert np.abs(model.theta).max() < 3 and model.nu < 30 and np.isfinite(model.u).all()
+
+
+def test_whether_a_lead_has_an_end_is_what_linear_programming_says():
+    """There is none where some direction of abilities and ln nu makes no answer less likely against another choice, and one more so."""
+    rng = np.random.default_rng(7)
+    seen = set()
+    for _ in range(60):
+        a, b = (np.repeat(ends, 2) for ends in np.triu_indices(4, 1))
+        verdict = rng.choice([-1, 0, 0], 12)
+        if len(np.unique(verdict)) < 2:
+            continue
+        against = []
+        for other in (-1, 0, 1):
+            gain = np.zeros((12, 5))
+            gain[np.arange(12), a] = (other - verdict) / 2
+            gain[np.arange(12), b] = (verdict - other) / 2
+            gain[:, 4] = (verdict == 0) * 1.0 - (other == 0)
+            against.append(gain)
+        gains = np.concatenate(against)
+        best = scipy.optimize.linprog(-gains.sum(axis=0), A_ub=-gains, b_ub=np.zeros(len(gains)), bounds=[(-1, 1)] * 5)
+        without_end = bool(-best.fun > 1e-7)
+        assert davidson.separated(a, b, verdict, 4) is without_end
+        seen.add(without_end)
+    assert seen == {True, False}
 
 
 def test_without_ties_it_is_bradley_and_terrys():
