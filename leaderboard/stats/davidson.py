@@ -32,6 +32,7 @@ NOBODY = "Nobody preferred either."
 PRIOR = "A weak prior was used: some entries never lost to the others."
 NO_SIDE = "The side could not be told apart from the entries."
 NO_COVARIATE = "{} could not be told apart from the entries or from another covariate."
+NO_END = "{} has no finite effect, as where everybody chose by it alone, and was left out."
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +140,7 @@ def fit(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> Mod
             extra.append(z)
             names.append(name)
         else:
-            notes.append(_left_out(name))
+            notes.append(NO_SIDE if name == "side" else NO_COVARIATE.format(name))
     prior = separated(a, b, answers.verdict, m)
     while True:
         z = np.stack(extra, axis=1) if extra else np.zeros((len(answers), 0))
@@ -149,7 +150,7 @@ def fit(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> Mod
         ]
         if not wild:
             break
-        notes.append(_left_out(names[wild[0]]))
+        notes.append(NO_END.format("The side" if names[wild[0]] == "side" else names[wild[0]]))
         del extra[wild[0]], names[wild[0]]
     if prior:
         notes.append(PRIOR)
@@ -168,10 +169,6 @@ def fit(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> Mod
         solution.eta,
         dict(covariates or {}),
     )
-
-
-def _left_out(name: str) -> str:
-    return NO_SIDE if name == "side" else NO_COVARIATE.format(name)
 
 
 def _separate(a: Ints, b: Ints, m: int, extra: Sequence[Floats]) -> bool:

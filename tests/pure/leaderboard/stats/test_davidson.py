@@ -93,7 +93,7 @@ def test_without_ties_it_is_bradley_and_terrys():
     wins = [(int(i), int(j)) for i, j in rng.integers(0, 6, (400, 2)) if i != j]
     rows = [Vote(f"r{n % 9}", f"m{i}", f"m{j}", "left", f"s{n}") for n, (i, j) in enumerate(wins)]
     model = davidson.fit(answers(canonical(rows)))
-    assert model.nu == 0 and model.gamma is None and davidson.NO_SIDE in model.notes  # all won on the left: there is no finite side
+    assert model.nu == 0 and model.gamma is None and model.notes == (davidson.NO_END.format("The side"),)  # all won on the left
     said = answers(canonical(rows))
     unsided = davidson.fit(replace(said, side=np.zeros(len(said), dtype=int)))
     assert unsided.theta == pytest.approx(choix.opt_pairwise(6, wins), abs=1e-6)
