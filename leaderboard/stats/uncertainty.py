@@ -91,8 +91,9 @@ def _signs(d: Floats) -> tuple[float, float, float]:
         total += len(signs)
         flipped = (signs < 0).sum(axis=1)
         of_flipped, of_rest = (d.sum() - sums) / 2, (d.sum() + sums) / 2
-        with np.errstate(divide="ignore", invalid="ignore"):
-            u, v = of_flipped / flipped, of_rest / (n - flipped)  # Hartigan's typical values
+        # Hartigan's typical values; a random pattern may flip none or all, and what is left of the other sum then is rounding.
+        u = np.divide(of_flipped, flipped, out=np.full(len(sums), math.nan), where=flipped > 0)
+        v = np.divide(of_rest, n - flipped, out=np.full(len(sums), math.nan), where=flipped < n)
         lower.append(np.fmin(u, v))
         upper.append(np.fmax(u, v))
     lows, highs = np.concatenate(lower), np.concatenate(upper)

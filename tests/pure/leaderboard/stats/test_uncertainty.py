@@ -109,6 +109,17 @@ class TestPaired:
             paired([1.0], [1.0, 2.0])
 
 
+def test_a_random_pattern_that_flips_none_or_all_bounds_nothing_by_rounding():
+    signs = np.random.Generator(np.random.PCG64(0)).integers(0, 2, (9999, 17)) * 2 - 1
+    assert (np.abs(signs.sum(axis=1)) == 17).any()
+    for seed in range(20):
+        d = np.random.default_rng(seed).normal(0.3, 0.5, 17)
+        means = [np.ma.masked_array(np.tile(d, (9999, 1)), mask).mean(axis=1) for mask in (signs > 0, signs < 0)]
+        lows, highs = np.sort(np.ma.stack(means).min(axis=0)), np.sort(np.ma.stack(means).max(axis=0))
+        compared = paired(d, np.zeros(17))
+        assert (compared.ci_low, compared.ci_high) == pytest.approx((lows[499], highs[-500]), abs=1e-12)
+
+
 class TestMeanInterval:
     def test_hand_worked(self):
         found = mean_interval(np.array(list(WORKED.values())), (0, 1))
