@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.aggregation import LEAST
-from leaderboard.stats.ranking import RULES, Column, Floats, combine, costs, rank_counts
+from leaderboard.stats.ranking import RULES, TIE_TOLERANCE, Column, Floats, combine, costs, rank_counts, tie_tolerance
 from leaderboard.stats.uncertainty import ALPHA, Interval, adjusted, lined, ranges, same_direction, tested_of
 
 FIRST = 100  # complete entries of the order that are tested
@@ -73,7 +73,7 @@ def overall_brackets(
         return OverallBoard(np.zeros((n, n), dtype=bool), (None,) * n, (False,) * n, (None,) * n)
     sure = np.zeros((metrics, len(tested), len(tested)), dtype=bool)
     own = cost[:, tested]
-    before = own[:, :, None] < own[:, None, :]
+    before = own[:, :, None] < (own - tie_tolerance(own))[:, None, :]
     for m in fixed:
         sure[m] = before[m]
     if moving:
@@ -103,4 +103,5 @@ def _ahead(rule: str, sure: NDArray[np.bool_], weights: Floats) -> NDArray[np.bo
         # The largest possible rank of the row less that of the column; the column itself is none of the others.
         largest = 1.0 + (not_above[:, None] - ~one) - (one.sum(axis=0)[None, :] - one)
         total += weight * np.where(one, -1.0 - through, largest)
-    return (total < 0) & ~np.eye(k, dtype=bool)
+    # Weights of .8, .1 and .7 leave -1e-16 where 8, 1 and 7 leave 0.
+    return (total < -TIE_TOLERANCE * k * weights.sum()) & ~np.eye(k, dtype=bool)

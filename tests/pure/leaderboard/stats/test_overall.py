@@ -55,6 +55,18 @@ def test_a_metric_without_values_per_group_is_taken_as_it_stands():
     assert found.bracket == (1, 3, 2, 4) and found.rank_interval == ((1, 1), (3, 3), (2, 2), (4, 4))
 
 
+def test_rounding_puts_no_entry_ahead():
+    rng = np.random.default_rng(0)
+    samples = rng.normal(0, 1, (3, 2, 8))
+    samples[0] = rng.normal([[1.0], [0.0]], 0.01, (2, 8))  # sure in the first metric, open in the others
+    for weights in ([8, 1, 7], [0.8, 0.1, 0.7], [8e-15, 1e-15, 7e-15]):  # as much for the first entry as can be against it
+        assert not overall_brackets("weighted", samples, [True] * 3, weights).ahead.any()
+    assert overall_brackets("weighted", samples, [True] * 3, [9e-15, 1e-15, 7e-15]).bracket == (1, 2)
+    equal = np.full((1, 2, 1), 0.3)
+    equal[0, 1] = 0.1 + 0.2
+    assert overall_brackets("mean_rank", equal, [False], fixed=[0]).bracket == (1, 1)
+
+
 def test_entries_that_lack_a_metric_take_no_part_and_few_groups_say_nothing():
     lacking = BOTH.copy()
     lacking[1, 3] = np.nan
