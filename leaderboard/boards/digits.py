@@ -6,7 +6,7 @@ Pages, charts and tables for papers show a value through `rounded`; CSV and JSON
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 MAX_DECIMALS = 6
 EVEN = 1.5  # times the shorter side that the longer one may be, for both to be shown as one ±
@@ -16,8 +16,7 @@ NONE = "–"
 Bounds = tuple[float | None, float | None]
 
 
-@dataclass(frozen=True)
-class Rounded:
+class Rounded(NamedTuple):
     """A value as it is read, with a true minus sign. `half` is `±.028` where the interval is about even; else `up` and `down` are its
     two sides, `+.10` and `−.30`; all empty without an interval."""
 
@@ -71,21 +70,22 @@ def decimals_for(number: float, digits: int) -> int:
 def fixed(value: float, decimals: int) -> str:
     """A fixed number of decimals, a true minus sign, and no sign on a rounded zero."""
     text = f"{value:.{decimals}f}"
-    return (text.removeprefix("-") if float(text) == 0 else text).replace("-", "−")
+    return text if text[0] != "-" else text[1:] if float(text) == 0 else text.replace("-", "−")
 
 
 def _value(value: float, decimals: int, bounds: Bounds) -> str:
-    rounded, unit = round(value, decimals), 10.0**-decimals
+    text, unit = f"{value:.{decimals}f}", 10.0**-decimals
+    rounded = float(text)
     if rounded == 0 and decimals >= MAX_DECIMALS and value != 0:
         return ("<" if value > 0 else ">−") + f"{unit:.{decimals}f}"
     for bound, inwards in zip(bounds, (unit, -unit), strict=True):
         if bound is not None and rounded == bound and abs(value - bound) > EQUAL * max(1.0, abs(bound)):
             return fixed(bound + inwards, decimals)
-    return fixed(value, decimals)
+    return text if text[0] != "-" else fixed(value, decimals)
 
 
 def _side(length: float, decimals: int) -> str:
     """A length without the zero before its point; `<` and one unit of the last decimal where it is shorter than half of that."""
     unit = 10.0**-decimals
     text = f"<{unit:.{decimals}f}" if 0 < length < unit / 2 else f"{length:.{decimals}f}"
-    return text.replace("0.", ".", 1) if text.lstrip("<").startswith("0.") else text
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "<0.")) else text

@@ -14,36 +14,40 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from leaderboard.boards.digits import Bounds, rounded
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': "''",
-    "–": "--",
-    "—": "---",
-    "−": r"$-$",
-    "±": r"$\pm$",
-    "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$",
-    "ρ": r"$\rho$",
-}
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "{": r"\{",
+        "}": r"\}",
+        "$": r"\$",
+        "&": r"\&",
+        "#": r"\#",
+        "%": r"\%",
+        "_": r"\_",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': "''",
+        "–": "--",
+        "—": "---",
+        "−": r"$-$",
+        "±": r"$\pm$",
+        "↑": r"$\uparrow$",
+        "↓": r"$\downarrow$",
+        "ρ": r"$\rho$",
+    }
+)
+KEPT = 16_384  # texts whose escaped form is kept: a board's values have few digits, so most come again and again
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]|~#!]")
 
 
@@ -79,9 +83,8 @@ class Column:
     bounds: Bounds = (None, None)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One score with its 95 % interval and its rank in the column; None is missing."""
+class Cell(NamedTuple):
+    """One score with its 95 % interval and its rank in the column; None is missing. A tuple, since a board has tens of thousands."""
 
     value: float | None = None
     low: float | None = None
@@ -144,21 +147,24 @@ def to_csv(table: Table) -> str:
     for column in table.columns:
         head += [column.slug, f"{column.slug}_low", f"{column.slug}_high", f"{column.slug}_rank"]
         head += [f"{column.slug}_people_{name}" for name, _ in _people_cells(column)]
+    agreement = [[value if isinstance(value, str) else _number(value) for _, value in _people_cells(column)] for column in table.columns]
+    address = _plain_text(table.caption.address)
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
+    writer = csv.writer(out, lineterminator="\r\n")  # which writes a float in full, and nothing for None
     writer.writerow([_plain_text(name) for name in [*head, "snapshot"]])
     for row in table.rows:
         line: list[Any] = [row.rank, row.rank_low, row.rank_high]
         line += [_plain_text(text) for text in (row.entry, row.team, " ".join(row.flags))]
-        for column, cell in zip(table.columns, row.cells, strict=True):
-            line += [*(_full(number) for number in (cell.value, cell.low, cell.high)), cell.rank]
-            line += [value if isinstance(value, str) else _full(value) for _, value in _people_cells(column)]
-        writer.writerow(["" if field is None else field for field in [*line, _plain_text(table.caption.address)]])
+        for (value, low, high, rank), people in zip(row.cells, agreement, strict=True):
+            line += (_number(value), _number(low), _number(high), rank)
+            line += people
+        line.append(address)
+        writer.writerow(line)
     return out.getvalue()
 
 
 def to_json(table: Table) -> str:
-    """One object: ``caption``, ``columns``, and ``rows`` with their ``scores`` by slug, in full."""
+    """One object: ``caption``, ``columns``, and ``rows`` with their ``scores`` by slug, in full; a row a line."""
     caption = asdict(table.caption)
     if not table.caption.people:
         del caption["people"]
@@ -172,22 +178,35 @@ def to_json(table: Table) -> str:
             if column.people.trained:
                 about["people"]["trained"] = column.people.trained
         columns.append(about)
+    slugs = [column.slug for column in table.columns]
+    write = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
     rows = [
-        {
-            "rank": row.rank,
-            "rank_interval": _pair(row.rank_low, row.rank_high),
-            "entry": row.entry,
-            "team": row.team,
-            "flags": list(row.flags),
-            "scores": {
-                column.slug: {"value": _number(cell.value), "ci": _pair(cell.low, cell.high), "rank": cell.rank}
-                for column, cell in zip(table.columns, row.cells, strict=True)
-            },
-        }
+        write(
+            {
+                "rank": row.rank,
+                "rank_interval": _pair(row.rank_low, row.rank_high),
+                "entry": row.entry,
+                "team": row.team,
+                "flags": list(row.flags),
+                "scores": {
+                    slug: {"value": _number(value), "ci": _pair(low, high), "rank": rank}
+                    for slug, (value, low, high, rank) in zip(slugs, row.cells, strict=True)
+                },
+            }
+        )
         for row in table.rows
     ]
-    data = {"caption": caption, "columns": columns, "rows": rows}
-    return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    return "\n".join(
+        (
+            "{",
+            f'"caption": {write(caption)},',
+            f'"columns": [{",".join(chr(10) + write(column) for column in columns)}',
+            "],",
+            f'"rows": [{",".join(chr(10) + row for row in rows)}',
+            "]",
+            "}\n",
+        )
+    )
 
 
 def to_latex(table: Table) -> str:
@@ -299,11 +318,6 @@ def _number(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-def _full(value: float | None) -> str | None:
-    number = _number(value)
-    return None if number is None else repr(number)
-
-
 def _pair(low: float | None, high: float | None) -> list[float | int] | None:
     return None if low is None or high is None or not math.isfinite(high - low) else [low, high]
 
@@ -317,10 +331,12 @@ def _one_line(text: str) -> str:
     return _CONTROL.sub(" ", text).strip()
 
 
+@lru_cache(maxsize=KEPT)
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in _one_line(text))
+    return _one_line(text).translate(_LATEX)
 
 
+@lru_cache(maxsize=KEPT)
 def _markdown(text: str) -> str:
     text = _one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _MARKDOWN.sub(lambda found: "\\" + found[0], text)

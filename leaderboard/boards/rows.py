@@ -138,6 +138,8 @@ class BoardRows:
         else:
             in_order = column.order
         text = self.choice.text.casefold().strip()
+        if self.choice.baselines and not self.choice.mine and not text:
+            return in_order
         keep = []
         for index in in_order:
             entry = entries[index]
@@ -249,10 +251,13 @@ class BoardRows:
         columns = tuple(
             exports.Column(m.slug, m.title, m.higher_is_better, m.unit, m.decimals, people.get(m.slug), m.bounds) for m in board.metrics
         )
+        lists = []
+        for m in board.metrics:
+            ends = [m.interval(index) for index in range(len(m.value))]
+            lists.append([exports.Cell(value, *own, rank) for value, own, rank in zip(m.value, ends, m.rank, strict=True)])
         rows = []
         for index in self.indices:
-            entry = board.entries[index]
-            cells = tuple(exports.Cell(m.value[index], *m.interval(index), m.rank[index]) for m in board.metrics)
+            entry, cells = board.entries[index], tuple([cells[index] for cells in lists])
             flags = [word for word in ("baseline", "verified", "late") if getattr(entry, word)]
             rank, low, high = overall.rank[index], overall.rank_low[index], overall.rank_high[index]
             rows.append(exports.Row(rank, entry.name, entry.team, cells, low, high, (*flags, *filter(None, [entry.state]))))

@@ -68,9 +68,7 @@ class Snapshot(models.Model):
     @property
     def board(self) -> Board:
         """The ranking, less what is not to be shown any more; treat it as read-only."""
-        if not self.hidden_ids and not self.hides_people:
-            return read_board(self.pk, self.digest)
-        return read_redacted(self.pk, self.digest, self.hidden_ids, self.hides_people)
+        return read_shown(self.pk, self.digest, self.hidden_ids, self.hides_people)
 
     @property
     def front(self) -> Front | None:
@@ -247,3 +245,8 @@ def read_redacted(pk: int, digest: str, hidden_ids: frozenset[int], hides_people
     """The same, less these entries, and less what people say of it."""
     board = read_board(pk, digest).redacted(hidden_ids)
     return board.model_copy(update={"people": None}) if hides_people else board
+
+
+def read_shown(pk: int, digest: str, hidden_ids: frozenset[int], hides_people: bool) -> Board:
+    """A ranking less what is not to be shown any more, which mostly is nothing."""
+    return read_redacted(pk, digest, hidden_ids, hides_people) if hidden_ids or hides_people else read_board(pk, digest)
