@@ -19,7 +19,7 @@ from submissions.models import AuditEntry, Challenge, User
 SMALL = Decimal("0.05")
 log = structlog.get_logger(__name__)
 UNPRICED = (
-    "What this run costs is limited, and the prices of its model are not known: an operator sets PLUMBLINE_JUDGE_PRICE_IN and "
+    "What this may cost is limited, and the prices of its model are not known: an operator sets PLUMBLINE_JUDGE_PRICE_IN and "
     "PLUMBLINE_JUDGE_PRICE_OUT, or for further models PLUMBLINE_JUDGE_PRICES."
 )
 
@@ -80,6 +80,11 @@ class JudgeBudget(models.Model):
         """How the budget stands this month; a row that is not stored where there was nothing to store yet."""
         found = cls.objects.filter(**_owned(owner)).select_related("challenge", "account", "set_by").first()
         return (found or cls(**_owned(owner))).in_month(month_of(now or timezone.now()))
+
+    @staticmethod
+    def is_had_by(account: User) -> bool:
+        """True of organizers of any challenge, and of staff: they may have models asked at the service's cost."""
+        return account.is_staff or Challenge.objects.filter(organizers=account).exists()
 
     @classmethod
     def locked(cls, owners: list[Challenge | User], month: str) -> list[Self]:
@@ -172,9 +177,9 @@ class JudgeBudget(models.Model):
         self.save(update_fields=["month", "spent", "reserved"])
 
     @classmethod
-    def set_aside(cls, owner: User, amount: Decimal | None) -> Reservation:
-        """Count a request that is of no run, before it is sent; `amount` is None where prices are not known. Unpaid, in a sentence,
-        where it does not fit."""
+    def set_aside(cls, owner: Challenge | User, amount: Decimal | None, model: str) -> Reservation:
+        """Count a request that is of no run, before it is sent, and note it in a challenge's record; `amount` is None where prices are
+        not known. Unpaid, in a sentence, where it does not fit."""
         month = month_of(timezone.now())
         with transaction.atomic():
             budgets = cls.locked([owner], month)
@@ -182,6 +187,9 @@ class JudgeBudget(models.Model):
                 raise Unpaid(UNPRICED)
             for one in budgets:
                 one.reserve(amount or Decimal(0))
+            if isinstance(owner, Challenge):
+                at_most = "not known" if amount is None else money(amount)
+                AuditEntry.record(owner, None, "judge.texts", owner, model=model, at_most=at_most)
         return Reservation(amount or Decimal(0), month, tuple(one.pk for one in budgets))
 
     @classmethod

@@ -63,6 +63,7 @@ SENTENCES = {
     "judge.key_removed": "Removed the challenge's own key for judge models",
     "judge.plan": "Planned questions for a judge model",
     "judge.start": "Had a judge model asked",
+    "judge.texts": "Had a model asked for texts to make objects from",
     "judge.pause": "Paused a judge model",
     "judge.cancel": "Cancelled a judge model's run",
     "judge.remove": "Removed a judge model's run with its answers",

@@ -26,7 +26,7 @@ from leaderboard.studies.judge.planning import Wish
 from leaderboard.studies.judge.prompts import AskError, PromptError, ask_for
 from leaderboard.views.studies import csv_response
 from submissions.lookup import row_number
-from submissions.models import Challenge, Phase, User
+from submissions.models import Phase, User
 from submissions.throttling import limit_model
 
 EXAMPLES = 2  # of each kind of question, of a run that is planned
@@ -159,7 +159,7 @@ def judge_image(request: HttpRequest, phase: Phase, study: str, pk: int, answer:
 @require_http_methods(["GET", "HEAD", "POST"])
 def prompt_texts(request: HttpRequest) -> HttpResponse:
     """Texts to make objects from: drawn by chance (the address says all, so that a file can be had of it), or asked of the model."""
-    may_ask = request.user.is_staff or Challenge.objects.filter(organizers=request.user).exists()
+    may_ask = JudgeBudget.is_had_by(request.user)
     asks = request.method == "POST" and request.POST.get("act") == "ask"
     if asks and not may_ask:
         raise PermissionDenied

@@ -6,9 +6,13 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from leaderboard.bundle.accounts import account_of
+from leaderboard.models import JudgeBudget
 from leaderboard.studies.judge import prompts, setup
-from leaderboard.studies.judge.client import Client
+from leaderboard.studies.judge.paid import PaidClient
 from leaderboard.studies.judge.prompts import LEVELS, AskError, PromptError, Wanted, ask_for
+from submissions.errors import Refused
+from submissions.models import Challenge, User
 
 
 class Command(BaseCommand):
@@ -25,6 +29,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--model", nargs="?", const="", default=None, metavar="NAME", help="ask the judge's endpoint instead of drawing"
         )
+        parser.add_argument("--challenge", default="", metavar="CHALLENGE", help="whose budget for judge models pays what the model takes")
+        parser.add_argument("--organizer", default="", metavar="ACCOUNT", help="or the account whose budget does")
         parser.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
 
     def handle(self, **options) -> None:
@@ -39,11 +45,28 @@ class Command(BaseCommand):
                 endpoint = setup.endpoint(options["model"])
                 if endpoint is None:
                     raise CommandError(setup.MISSING)
-                texts = ask_for(wanted, Client(endpoint, prompts.PATIENCE))
-        except (PromptError, AskError) as error:
+                payer = _payer(options["challenge"], options["organizer"])
+                texts = ask_for(wanted, PaidClient(endpoint, prompts.PATIENCE, payer))
+                self.stderr.write(JudgeBudget.of(payer).sentence)
+        except (PromptError, AskError, Refused) as error:
             raise CommandError(str(error)) from None
         if options["out"] is None:
             self.stdout.write(prompts.as_json(texts), ending="")
             return
         options["out"].write_text(prompts.as_json(texts), encoding="utf-8")
         self.stdout.write(f"{len(texts)} texts are in {options['out']}.")
+
+
+def _payer(challenge: str, organizer: str) -> Challenge | User:
+    """Whose budget pays the model; CommandError, in a sentence, where that is not said or cannot be."""
+    if bool(challenge) == bool(organizer):
+        raise CommandError("Say whose budget for judge models pays: either --challenge CHALLENGE or --organizer ACCOUNT.")
+    if organizer:
+        account = account_of(organizer)
+        if not JudgeBudget.is_had_by(account):
+            raise CommandError(f"{account} organizes no challenge and so has no budget for judge models; name an organizer or a challenge.")
+        return account
+    found = Challenge.objects.filter(slug=challenge).first()
+    if found is None:
+        raise CommandError(f"There is no challenge {challenge!r}; name it by the word in its address.")
+    return found

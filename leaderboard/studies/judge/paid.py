@@ -1,4 +1,4 @@
-"""Requests to a judge's endpoint that are of no run, paid from what judge models may cost an account in a month."""
+"""Requests to a judge's endpoint that are of no run, paid from what judge models may cost a challenge or an account in a month."""
 
 from __future__ import annotations
 
@@ -6,24 +6,27 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+import structlog
 from django.db import transaction
 
-from leaderboard.models.judge_budget import JudgeBudget, Reservation, Unpaid
+from leaderboard.models.judge_budget import JudgeBudget, Reservation, Unpaid, money
 from leaderboard.studies.judge.client import Away, Client, Endpoint, Refused, Reply
-from submissions.models import User
+from submissions.models import Challenge, User
+
+log = structlog.get_logger(__name__)
 
 
 class PaidClient(Client):
     """Counts each request before it is sent, at the most that it can cost, and what it has cost once that is known; one whose answer is
-    lost stays counted. Raises `Refused`, in a sentence, where a request does not fit into the account's budget."""
+    lost stays counted. Raises `Refused`, in a sentence, where a request does not fit into the payer's budget."""
 
-    def __init__(self, endpoint: Endpoint, patience: float, payer: User) -> None:
+    def __init__(self, endpoint: Endpoint, patience: float, payer: Challenge | User) -> None:
         super().__init__(endpoint, patience, counts=True)
         self._payer = payer
 
     def ask(self, messages: Sequence[Mapping[str, Any]], choices: int = 1) -> Reply:
         try:
-            paid = JudgeBudget.set_aside(self._payer, self.endpoint.bound(messages, choices))
+            paid = JudgeBudget.set_aside(self._payer, self.endpoint.bound(messages, choices), self.endpoint.model)
         except Unpaid as error:
             raise Refused(str(error)) from None
         try:
@@ -36,9 +39,28 @@ class PaidClient(Client):
             _settle(paid, Decimal(0))
             raise
         cost = self.endpoint.cost(reply.tokens_in, reply.tokens_out)
+        log.info(
+            "judge model answered without a run",
+            payer=str(self._payer),
+            model=self.endpoint.model,
+            tokens_in=reply.tokens_in,
+            tokens_out=reply.tokens_out,
+            cost=None if cost is None else str(cost),
+        )
         if cost is not None:
             _settle(paid, cost)
+            if cost > paid.amount:
+                raise miscounted(reply, cost, paid.amount)
         return reply
+
+
+def miscounted(reply: Reply, cost: Decimal, expected: Decimal) -> Refused:
+    """Why an endpoint is asked nothing more that counted more than a request could have taken."""
+    return Refused(
+        f"The endpoint counted {reply.tokens_in:,} tokens of a question and {reply.tokens_out:,} of its answer. That costs {money(cost)}, "
+        f"where at most {money(expected)} was to be expected; an operator raises PLUMBLINE_JUDGE_IMAGE_TOKENS or corrects the prices, "
+        "then go on."
+    )
 
 
 def _settle(paid: Reservation, cost: Decimal) -> None:

@@ -27,11 +27,12 @@ from evaluation.work.properties import someone_waits
 from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import JudgeAnswer, JudgeRun
 from leaderboard.models.judge import FIRST_PAUSE, MAX_FAULTS, MAX_FRUITLESS, MAX_ROUNDS
-from leaderboard.models.judge_budget import Reservation, Unpaid, money
+from leaderboard.models.judge_budget import Reservation, Unpaid
 from leaderboard.studies.judge import instructions, setup
 from leaderboard.studies.judge.answers import result_of
 from leaderboard.studies.judge.client import PATIENCE, Away, Client, Refused, Reply, question
 from leaderboard.studies.judge.materials import Materials, image_of
+from leaderboard.studies.judge.paid import miscounted
 
 TURN_SECONDS = 10.0  # then others get the worker
 LAST_PAUSE = 300.0  # of a run whose endpoint does not answer, doubled from turn to turn
@@ -267,11 +268,7 @@ class _Turn:
         if asked.answer.state == JudgeAnswer.State.WAITING:  # fewer texts came than were asked for, or none that could be read
             self.again.append(replace(asked, paid=None))
         if cost is not None and cost > asked.paid.amount:
-            return Refused(
-                f"The endpoint counted {reply.tokens_in:,} tokens of a question and {reply.tokens_out:,} of its answer. That costs "
-                f"{money(cost)}, where at most {money(asked.paid.amount)} was to be expected; an operator raises "
-                "PLUMBLINE_JUDGE_IMAGE_TOKENS or corrects the prices, then go on."
-            )
+            return miscounted(reply, cost, asked.paid.amount)
         return None
 
     def _keep(

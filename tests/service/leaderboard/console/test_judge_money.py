@@ -7,7 +7,7 @@ import sys
 from decimal import Decimal
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.core.signals import got_request_exception
 from django.db import connection
 from django.test import Client
@@ -16,7 +16,7 @@ from django.views.debug import ExceptionReporter
 from leaderboard.models import JudgeBudget, JudgeKey, JudgeRun
 from leaderboard.models.judge_key import LABEL
 from leaderboard.service import sealing
-from leaderboard.studies.judge import planning
+from leaderboard.studies.judge import planning, setup
 from leaderboard.studies.judge.planning import Wish
 from leaderboard.studies.judge.run import ask_due
 from submissions.models import AuditEntry
@@ -211,3 +211,43 @@ def test_texts_asked_of_the_model_are_paid_from_the_account(desk, server, people
     JudgeBudget.set_limit(people.organizer, cost + Decimal("0.0000000001"), people.staff)
     assert "is left of the" in text_of(desk.post("/console/prompts/", form)) and len(server.requests) == sent
     assert JudgeBudget.of(people.organizer).counted == cost
+
+
+def test_texts_asked_from_a_terminal_are_paid_from_the_budget_that_is_named(server, challenge, people, settings, capsys):
+    challenge.organizers.add(people.organizer)
+    command = ["prompts", "--count", "2", "--max-words", "20", "--model"]
+    for named, words in (
+        ([], "Say whose budget"),
+        (["--challenge", challenge.slug, "--organizer", "organizer"], "Say whose budget"),
+        (["--challenge", "nowhere"], "There is no challenge 'nowhere'"),
+        (["--organizer", "nobody"], "“nobody” has no account"),
+        (["--organizer", "stranger"], "stranger organizes no challenge"),
+    ):
+        with pytest.raises(CommandError, match=words):
+            call_command(*command, *named)
+    assert not server.requests and not JudgeBudget.objects.exists()
+    server.behave = lambda body: says("1. a boat\n2. a fern")
+    cost = (1000 * Decimal(2) + 50 * Decimal(10)) / 1_000_000
+    call_command(*command, "--challenge", challenge.slug)
+    assert "for the challenge" in capsys.readouterr().err
+    call_command(*command, "--organizer", "organizer")
+    assert f"for runs that {people.organizer} starts" in capsys.readouterr().err
+    budgets = [JudgeBudget.of(challenge), JudgeBudget.of(people.organizer)]
+    assert [(one.spent, one.reserved) for one in budgets] == [(cost, 0)] * 2
+    # What does not fit is not sent, and neither is anything whose price nobody knows.
+    sent = len(server.requests)
+    JudgeBudget.set_limit(challenge, cost + Decimal("0.0000000001"), people.staff)
+    with pytest.raises(CommandError, match=r"is left of the .* may cost the challenge"):
+        call_command(*command, "--challenge", challenge.slug)
+    with pytest.raises(CommandError, match="prices of its model are not known"):
+        call_command(*command, "other", "--challenge", challenge.slug)
+    assert len(server.requests) == sent and JudgeBudget.of(challenge).counted == cost
+    assert AuditEntry.objects.get(action="judge.texts").detail["model"] == "seer-1", "of what was sent, and of nothing else"
+
+
+def test_an_endpoint_that_counts_more_than_texts_can_take_is_asked_nothing_more(server, challenge, settings):
+    server.behave = lambda body: Answer({**says("1. a boat").body, "usage": {"prompt_tokens": 10**6, "completion_tokens": 1}})
+    with pytest.raises(CommandError, match="1,000,000 tokens of a question"):
+        call_command("prompts", "--count", "2", "--model", "--challenge", challenge.slug)
+    assert len(server.requests) == 1
+    assert JudgeBudget.of(challenge).spent == setup.endpoint().cost(10**6, 1), "what it took is counted all the same"

@@ -262,18 +262,18 @@ def test_the_command_shows_asks_and_goes_on(study, server, tmp_path, capsys):
             call_command("judge", *arguments)
 
 
-def test_texts_by_chance_and_from_the_model(tmp_path, capsys, server, settings):
+def test_texts_by_chance_and_from_the_model(tmp_path, capsys, server, settings, challenge):
     call_command("prompts", "--count", "12", "--out", str(tmp_path / "prompts.json"))
     texts = json.loads((tmp_path / "prompts.json").read_text())
     assert len(texts) == 12 and "12 texts are in" in capsys.readouterr().out
     call_command("prompts", "--count", "12")
     assert json.loads(capsys.readouterr().out) == texts
     server.answers = [says("1. a boat\n2. a cup"), says("1. a Boat\n2. an ant")]
-    call_command("prompts", "--count", "3", "--model")
+    call_command("prompts", "--count", "3", "--model", "--challenge", challenge.slug)
     assert json.loads(capsys.readouterr().out) == ["a boat", "a cup", "an ant"]
     server.behave = lambda body: says("I would rather not.")
     with pytest.raises(CommandError, match="no numbered list"):
-        call_command("prompts", "--count", "3", "--model", "other")
+        call_command("prompts", "--count", "3", "--model", "other", "--challenge", challenge.slug)
     assert server.requests[-1]["model"] == "other"
     with pytest.raises(CommandError, match="no kind of subject"):
         call_command("prompts", "--subject", "gods")
