@@ -105,11 +105,14 @@ class Package:
         self._stack.close()
 
 
-def open_package(path: Path, bounds: Bounds = DEFAULT_BOUNDS, name: str | None = None, keep_top: bool = False) -> Package:
+def open_package(
+    path: Path, bounds: Bounds = DEFAULT_BOUNDS, name: str | None = None, keep_top: bool = False, inner_archives: bool = False
+) -> Package:
     """Opens a zip archive, a folder or the file of a single sample, and checks every name and claimed size.
 
     ``name`` is what the participant called the file, where ``path`` is called otherwise. A common top folder is cut off
-    unless ``keep_top`` says that folders have a meaning. Raises ``PackageError``.
+    unless ``keep_top`` says that folders have a meaning. An archive within is refused unless ``inner_archives`` says that it is a file like
+    any other, which nobody unpacks. Raises ``PackageError``.
     """
     label = name or path.name
     with ExitStack() as stack:
@@ -154,7 +157,7 @@ def open_package(path: Path, bounds: Bounds = DEFAULT_BOUNDS, name: str | None =
             findings.add("", f"unpacks to {size_text(total)}, at most {most} are taken")
         if packed and total > bounds.max_ratio * max(packed, _SMALL_PACKED * max(1, len(entries))):
             findings.add("", f"unpacks from {size_text(packed)} to {size_text(total)}; it looks like a zip bomb")
-        package = Package(label, *_checked_names(entries, folders, bounds, findings, keep_top), bounds)
+        package = Package(label, *_checked_names(entries, folders, bounds, findings, keep_top, inner_archives), bounds)
         package._stack = stack.pop_all()
     return package
 
@@ -223,7 +226,7 @@ def _zip_entries(stream: BinaryIO, label: str, bounds: Bounds, stack: ExitStack)
     entries: list[_Entry] = []
     folders: list[str] = []
     for info in infos:
-        name, mode = info.orig_filename, info.external_attr >> 16
+        name, mode = _name_in(info), info.external_attr >> 16
         if mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
             findings.add("", _kind_fault(mode), name)
         elif info.flag_bits & 0x1:
@@ -238,20 +241,32 @@ def _zip_entries(stream: BinaryIO, label: str, bounds: Bounds, stack: ExitStack)
             entries.append(_Entry(name, info.file_size, partial(archive.open, info)))
             if info.file_size > bounds.max_ratio * max(info.compress_size, _SMALL_PACKED):
                 grows = f"unpacks from {size_text(info.compress_size)} to {size_text(info.file_size)}"
-                findings.add("", f"{grows}, more than {bounds.max_ratio} times; it looks like a zip bomb", info.orig_filename)
+                findings.add("", f"{grows}, more than {bounds.max_ratio} times; it looks like a zip bomb", name)
     return entries, folders, findings
+
+
+def _name_in(info: zipfile.ZipInfo) -> str:
+    """The name of a file. Finder of macOS and many a zip command write UTF-8 without saying so, and zipfile reads code page 437 then."""
+    if info.flag_bits & 0x800:
+        return info.orig_filename
+    try:
+        return info.orig_filename.encode("cp437").decode()
+    except UnicodeError:
+        return info.orig_filename
 
 
 # --- checks on what was found
 
 
 def _checked_names(
-    entries: list[_Entry], folders: list[str], bounds: Bounds, findings: Findings, keep_top: bool
+    entries: list[_Entry], folders: list[str], bounds: Bounds, findings: Findings, keep_top: bool, inner_archives: bool
 ) -> tuple[dict[str, _Entry], frozenset[str], str]:
     """Names that are safe everywhere, each meaning one file, without a common top folder; and that folder."""
     folders = [folder for folder in folders if not _is_junk(folder)]
     for name in [entry.name for entry in entries] + folders:
         fault = _name_fault(name, bounds.max_depth)
+        if not fault and not inner_archives and name.lower().endswith(ARCHIVE_SUFFIXES):
+            fault = "is an archive within the upload; send its files directly"
         if fault:
             findings.add("", fault, name)
     findings.raise_if_any()
@@ -297,8 +312,6 @@ def _name_fault(name: str, max_depth: int) -> str:
         return f"has a name of {len(name)} characters, at most {MAX_NAME_LENGTH} are taken"
     if len(parts) - 1 > max_depth:
         return f"lies {len(parts) - 1} folders deep, at most {max_depth} are taken"
-    if name.lower().endswith(ARCHIVE_SUFFIXES):
-        return "is an archive within the upload; send its files directly"
     return ""
 
 

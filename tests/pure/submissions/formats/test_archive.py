@@ -56,6 +56,22 @@ def test_junk_of_file_managers_is_ignored(tmp_path: Path) -> None:
     assert read_all(folder(tmp_path / "x", {**junk, **CONTENT})) == CONTENT
 
 
+def test_names_in_utf_8_are_read_where_the_archive_does_not_say_so(tmp_path: Path) -> None:
+    """As Finder and many a zip command write them."""
+    said, latin = tmp_path / "said.zip", tmp_path / "latin.zip"
+    with zipfile.ZipFile(said, "w") as written:
+        written.writestr("größe.obj", b"1")
+    silent = said.read_bytes()
+    for mark in (b"PK\3\4", b"PK\1\2"):  # the flag in the header of the file, and in the list at the end
+        at = silent.index(mark) + (7 if mark == b"PK\3\4" else 9)
+        assert silent[at] & 8
+        silent = silent[:at] + bytes([silent[at] & ~8]) + silent[at + 1 :]
+    (tmp_path / "silent.zip").write_bytes(silent)
+    assert read_all(said) == read_all(tmp_path / "silent.zip") == {"größe.obj": b"1"}
+    latin.write_bytes(silent.replace("größe".encode(), b"gr\x94\xe1e.."))  # of code page 437, padded to as many bytes
+    assert read_all(latin) == {"größe...obj": b"1"}
+
+
 def test_a_single_file_is_a_package_of_itself(tmp_path: Path) -> None:
     (tmp_path / "submission.json").write_bytes(b"[]")
     assert read_all(tmp_path / "submission.json") == {"submission.json": b"[]"}
