@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
+import json
 import math
 import re
 import shlex
@@ -259,7 +260,8 @@ class _Reader:
     # --- one field each
 
     def bounds(self) -> tuple[float | None, float | None]:
-        found = self.fields.get("bounds", [None, None])
+        found = self.fields.get("bounds")
+        found = [None, None] if found is None else found
         if not isinstance(found, list) or len(found) != 2 or not all(end is None or _is_number(end) for end in found):
             raise self.wrong("bounds", "must be two numbers or null, like [0, 1] or [0, null]", found)
         low, high = (None if end is None else float(end) for end in found)
@@ -310,6 +312,10 @@ class _Reader:
             raise self.wrong("choices", "must be a list of texts", choices)
         if (kind == "choice") != bool(choices):
             raise self.wrong("choices", "are for a parameter of kind choice, and needed there", choices)
+        if kind not in ("int", "float") and (low is not None or high is not None):
+            raise self.wrong("low" if low is not None else "high", "is for int and float only", low if low is not None else high)
+        if low is not None and high is not None and low > high:
+            raise self.wrong("low", f"must be at most high, which is {high:g}", low)
         fits = {
             "choice": isinstance(default, str) and default in choices,
             "bool": isinstance(default, bool),
@@ -317,7 +323,8 @@ class _Reader:
             "float": _is_number(default),
         }[kind]
         if not fits:
-            raise self.wrong("default", f"must be of kind {kind}", default)
+            wanted = f"one of its choices, {', '.join(choices)}" if kind == "choice" else f"of kind {kind}"
+            raise self.wrong("default", f"must be {wanted}", default)
         if kind in ("int", "float") and ((low is not None and default < low) or (high is not None and default > high)):
             raise self.wrong("default", "must lie between low and high", default)
         if kind == "float":
@@ -352,7 +359,7 @@ class _Reader:
     def packages(self, run: str) -> tuple[str, ...]:
         found = self.fields.get("packages") or []
         if not isinstance(found, list) or not all(isinstance(one, str) and PACKAGE.fullmatch(one) for one in found):
-            raise self.wrong("packages", "must be a list of package names", found)
+            raise self.wrong("packages", "must be a list of package names without versions, like [numpy, scipy]", found)
         if run == "image":
             return tuple(found)
         there = installed() if self.here else OFFERED
@@ -383,7 +390,7 @@ class _Reader:
                 raise DocumentError(f"{FILE}: {self.where}{str(name)[:60]} is not a field; the fields are {', '.join(sorted(known))}.")
 
     def wrong(self, name: str, wanted: str, got: Any) -> DocumentError:
-        return DocumentError(f"{FILE}: {self.where}{name} {wanted}; it is {shown(repr(got))}.")
+        return DocumentError(f"{FILE}: {self.where}{name} {wanted}; it is {shown(_in_yaml(got))}.")
 
     def missing(self, name: str, what: str) -> DocumentError:
         return DocumentError(f"{FILE}: {self.where}{name} is missing: {what}.")
@@ -438,6 +445,11 @@ class _Reader:
         if found is not None and not _is_number(found):
             raise self.wrong(name, "must be a number", found)
         return found
+
+
+def _in_yaml(value: Any) -> str:
+    """A value as its author wrote it, or nearly: null and true, not the words that this language has for them."""
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _is_number(value: Any) -> bool:

@@ -68,13 +68,18 @@ class ProgramFiles:
 
 def read(path: Path, name: str | None = None, here: bool = True) -> ProgramFiles:
     """The program in a zip or a folder; `here` says whether it is to run in this environment. Raises DocumentError, one sentence."""
+    label = name or path.name
+    if path.is_file() and not zipfile.is_zipfile(path):
+        raise DocumentError(f"{label} is not a zip archive; send the program's folder as a .zip, with {document.FILE} at its root.")
     try:
-        with open_package(path, BOUNDS, name or path.name) as package:
+        with open_package(path, BOUNDS, label if path.is_dir() else f"{label.removesuffix('.zip')}.zip", inner_archives=True) as package:
             names = [file.name for file in package.files]
             if document.FILE not in names:
                 where = next((one for one in names if one.endswith(f"/{document.FILE}")), "")
+                alike = next((one for one in names if one.lower() in (document.FILE, "metric.yml")), "")
                 hint = f"it is at {where}; put it at the top" if where else "put it beside the program's files"
-                raise DocumentError(f"{package.label} has no {document.FILE} at its root; {hint}.")
+                hint = f"{alike} must be called {document.FILE}" if alike else hint
+                raise DocumentError(f"{label} has no {document.FILE} at its root; {hint}.")
             contents = {one: package.read(one) for one in names if "__pycache__" not in one.split("/")}
     except FormatError as error:
         raise DocumentError(f"{error.all()[0]}.") from None

@@ -45,6 +45,10 @@ def test_every_field_of_the_contract_is_taken():
     assert found.params[0].default == 10000
 
 
+def test_bounds_without_ends_may_be_null_as_a_whole():
+    assert read(bounds=None).bounds == read(bounds=[None, None]).bounds == read(bounds="left out").bounds == (None, None)
+
+
 def test_it_survives_being_stored():
     found = read(bounds=[None, 5], worst=None, tolerance=1e-4, source="https://example.org/code")
     assert MetricDocument.from_dict(json.loads(json.dumps(found.to_dict()))) == found
@@ -80,6 +84,8 @@ def test_it_survives_being_stored():
         ({"image": "a/b@sha256:" + "0" * 64}, "image"),
         ({"packages": ["nonesuch"]}, "nonesuch"),
         ({"packages": "numpy"}, "packages"),
+        ({"packages": ["numpy>=2"]}, "without versions"),
+        ({"key": None}, "it is null"),
         ({"device": "tpu"}, "device"),
         ({"effort": {"seconds": 0}}, "effort.seconds"),
         ({"effort": {"seconds": 2, "memory_mb": 1.5}}, "effort.memory_mb"),
@@ -90,7 +96,10 @@ def test_it_survives_being_stored():
         ({"params": [{"name": "seed", "kind": "int", "default": 0}]}, "params[0].name"),
         ({"params": [{"name": "a", "kind": "int", "default": 0.5}]}, "params[0].default"),
         ({"params": [{"name": "a", "kind": "int", "default": 5, "high": 4}]}, "params[0].default"),
+        ({"params": [{"name": "a", "kind": "int", "default": 3, "low": 4, "high": 2}]}, "params[0].low must be at most high"),
+        ({"params": [{"name": "a", "kind": "bool", "default": True, "high": 2}]}, "params[0].high is for int and float only"),
         ({"params": [{"name": "a", "kind": "choice", "default": "b"}]}, "params[0].choices"),
+        ({"params": [{"name": "a", "kind": "choice", "default": "b", "choices": ["c", "d"]}]}, "must be one of its choices, c, d"),
         ({"params": [{"name": "a", "kind": "bool", "default": True}, {"name": "a", "kind": "bool", "default": False}]}, "twice"),
         ({"params": ["a"]}, "params[0]"),
         ({"doc": "a\x07b"}, "doc"),

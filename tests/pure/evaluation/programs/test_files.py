@@ -48,7 +48,7 @@ def test_a_folder_and_zips_of_it_are_one_program(tmp_path):
         ([("metric.yaml", YAML), ("../score.py", CODE)], (), ".."),
         ([("metric.yaml", YAML), ("/score.py", CODE)], (), "absolute"),
         ([("metric.yaml", YAML), ("score.py", b"/etc/passwd")], {"score.py": stat.S_IFLNK | 0o777}, "symbolic link"),
-        ([("metric.yaml", YAML), ("score.py", CODE), ("inner.zip", b"PK")], (), "archive"),
+        ([("metric.yml", YAML), ("score.py", CODE)], (), "metric.yml must be called metric.yaml"),
         ([("metric.yaml", YAML), ("score.py", CODE), *((f"f{n}", b"") for n in range(2000))], (), "2000"),
         ([("metric.yaml", YAML.replace(b"python", b"script")), ("prediction/x", b"")], (), "prediction"),
     ],
@@ -67,3 +67,18 @@ def test_a_bomb_is_refused(tmp_path):
     (tmp_path / "bomb.zip").write_bytes(buffer.getvalue())
     with pytest.raises(DocumentError, match="bomb"):
         files.read(tmp_path / "bomb.zip")
+
+
+def test_a_program_may_carry_archives_as_data(tmp_path):
+    data = ("annotations.zip", b"PK\3\4"), ("weights/net.tar.gz", b"\x1f\x8b")
+    found = files.read(packed(tmp_path / "sent.zip", [("metric.yaml", YAML), ("score.py", CODE), *data]))
+    assert dict(data).items() <= found.contents.items()
+
+
+@pytest.mark.parametrize("name", ["metric.yaml", "score.ply", "size.tar.gz", "size.zip"])
+def test_what_is_no_zip_is_told_how_a_program_is_sent(tmp_path, name):
+    path = tmp_path / "sent"
+    path.write_bytes(YAML)
+    with pytest.raises(DocumentError) as refused:
+        files.read(path, name)
+    assert str(refused.value) == f"{name} is not a zip archive; send the program's folder as a .zip, with metric.yaml at its root."
