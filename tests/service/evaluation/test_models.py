@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from django.db import connection
 
+from evaluation.metrics import registry
+from evaluation.metrics.aggregation import summarise
+from evaluation.metrics.runner import SampleScores
 from evaluation.models import EvaluationBatch, Part, Reference, Score
 from submissions.models import Phase, Status, Submission
 from tests.support.factories import archive, gables, received
@@ -45,6 +49,19 @@ def test_the_typical_cost_is_the_median_of_the_scores_that_were_timed(scored):
         Score.objects.filter(evaluation__submission=entry, key="hss").update(cost_ms=cost)
     assert Score.typical_cost(key="hss") == 7.0
     assert Score.typical_cost(fingerprint="0" * 64) is None
+
+
+def test_parts_are_kept_whatever_a_program_calls_them(scored):
+    score = Score.objects.filter(evaluation__submission=scored(0.1), slug="hss").select_related("evaluation__batch__reference").get()
+    ids = score.evaluation.batch.reference.item_ids
+    parts = {"file": 1.0, "allow_pickle": 2.0, "Fläche (m)": 3.0, "test/AP@[.5:.95]": 4.0}
+    samples = SampleScores("hss", tuple(ids), (0.5,) * len(ids), ("ok",) * len(ids), (parts, *[{}] * (len(ids) - 1)), ((),) * len(ids))
+    summary = summarise(registry.get("hss"), samples.values, samples.statuses, samples.parts, ids)
+    score.delete()
+    Score.write(score.evaluation, {"hss": (samples, summary)})
+    kept = Score.objects.get(evaluation=score.evaluation, slug="hss").parts
+    assert {name: vector[0] for name, vector in kept.items()} == parts
+    assert all(np.isnan(vector[1:]).all() for vector in kept.values())
 
 
 def act_names(act):
