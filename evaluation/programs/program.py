@@ -83,6 +83,8 @@ class Program:
         """The result of each sample, in order. At level group or set each sample gets that of its group, or of all. A missing item of
         level item is not asked about, and has no value."""
         given = {"seed": 0, **params}
+        if "reference" not in self.document.needs and not (self.document.needs and FAMILIES[self.document.kind].images):
+            samples = [replace(sample, reference=None) for sample in samples]
         end = time.monotonic() + self.budget.seconds
         if self.document.run == "python":
             return self._called(samples, given, end, progress)
@@ -248,15 +250,20 @@ class Program:
                 return [found[name] for name in ids]
             except WrongResult as error:
                 sentence = str(error)
-        say = results.failed if answer.end in ("ok", "exit") else results.stopped
-        return [say(sentence)] * len(samples)
+        if answer.end not in ("ok", "exit"):
+            return [results.stopped(sentence)] * len(samples)
+        if not answer.stderr.strip():
+            return [results.failed(sentence)] * len(samples)
+        # All that is known of what it said stands with the first item, its last line with the others, which may be thousands.
+        said = " ↵ ".join(line.strip() for line in answer.stderr.splitlines() if line.strip())
+        first, others = (results.failed(f"{sentence} Its error output ends: {end}") for end in (said, last_line(answer.stderr)))
+        return [first, *[others] * (len(samples) - 1)]
 
     def _script_problem(self, answer: sandbox.Answer, limits: Limits) -> str:
         if answer.end == "time":
             return self._too_slow(limits)
         if answer.end == "exit":
-            said = f" Its error output ends: {last_line(answer.stderr)}" if answer.stderr.strip() else ""
-            return f"The command ended with exit status {answer.exit}.{said}"
+            return f"The command ended with exit status {answer.exit}."
         if answer.end == "size":
             return f"The program wrote more than {sandbox.SCRATCH_BYTES >> 20} MB."
         if answer.end != "ok":

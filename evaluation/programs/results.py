@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from evaluation.metrics.runner import SampleScores
 
 MAX_PARTS, MAX_NOTE, MAX_ITEMS = 50, 500, 100_000
-PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .@/%-]{0,62}")
+MAX_SAID = 2_400  # characters of why an item failed, with the end of a command's error output
+PART = re.compile(r"\w[\w .,:;@/%+=()\[\]-]{0,62}")
 STATUSES = {"ok": Status.OK, "not_applicable": Status.NOT_APPLICABLE, "failed": Status.FAILED}
 FIELDS = ("value", "status", "parts", "note")
 FAILED = "failed: "  # begins the flag that says why an item failed, which may quote the program, and with it the reference
@@ -32,7 +33,7 @@ class WrongResult(ValueError):
 
 def failed(sentence: str) -> MetricResult:
     """An item that the program gave no value, and why, which may be in its own words."""
-    return MetricResult(None, Status.FAILED, (f"{FAILED}{shown(sentence)[:MAX_NOTE]}",))
+    return MetricResult(None, Status.FAILED, (f"{FAILED}{shown(sentence, MAX_SAID)[:MAX_SAID]}",))
 
 
 def stopped(sentence: str) -> MetricResult:
@@ -75,6 +76,8 @@ def _result(answer: Any, document: MetricDocument) -> MetricResult:
         odd = next((name for name in answer if name not in FIELDS), None)
         if odd is not None:
             raise WrongResult(f"The answer has {shown(str(odd))[:40]!r}; it may have {', '.join(FIELDS)}.")
+    elif answer is None:
+        raise WrongResult("The program returned nothing; return a number, or a mapping whose value may be None.")
     else:
         answer = {"value": answer}
     status = answer.get("status", "ok" if answer.get("value") is not None else "not_applicable")
@@ -90,7 +93,10 @@ def _result(answer: Any, document: MetricDocument) -> MetricResult:
         raise WrongResult(f"The parts must be a mapping of at most {MAX_PARTS} names to numbers.")
     for name, number in parts.items():
         if not isinstance(name, str) or not PART.fullmatch(name):
-            raise WrongResult(f"A part is called {shown(str(name))[:40]!r}; use letters, digits, spaces and _ . @ / % -, at most 63.")
+            raise WrongResult(
+                f"A part is called {shown(str(name))[:40]!r}; use letters, digits, spaces and _ . , : ; @ / % + = - ( ) [ ], at most 63, "
+                "and begin with a letter, a digit or _."
+            )
         _number(number, f"The part {name}")
     if status == "failed":
         return failed(note or "The program says that it failed.")
@@ -101,7 +107,7 @@ def _result(answer: Any, document: MetricDocument) -> MetricResult:
         value = _within(_number(value, "The value"), document)
     elif value is not None:
         raise WrongResult(f"The answer has the status {status} and a value; leave one out.")
-    flags = (f"{NOTE}{shown(note)}",) if note else ()
+    flags = (f"{NOTE}{shown(note, MAX_NOTE)[:MAX_NOTE]}",) if note else ()
     return MetricResult(value, STATUSES[status], flags, {name: float(number) for name, number in parts.items()})
 
 

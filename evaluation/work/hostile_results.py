@@ -144,7 +144,7 @@ def _parts(said: Any, where: str) -> None:
     if not isinstance(said, Mapping) or len(said) > MAX_PARTS:
         raise BadResult(f"{where}: its parts must be an object of at most {MAX_PARTS} numbers.")
     for name, value in said.items():
-        if not NAME.fullmatch(name):
+        if not NAME.fullmatch(name) and not results.PART.fullmatch(name):
             raise BadResult(f"{where}: {name[:40]!r} is not the name of a part.")
         _number(value, f"{where}: its part {name}")
 
@@ -163,7 +163,7 @@ def _of_program(said: Any, spec: MetricSpec, params: Mapping[str, Any], where: s
 
 def _sentence(flag: str) -> bool:
     """True for a flag in which a metric program, or who runs it, says something of an item."""
-    return flag.startswith(results.SENTENCES) and len(flag) <= results.MAX_NOTE + 20 and flag.isprintable()
+    return flag.startswith(results.SENTENCES) and len(flag) <= results.MAX_SAID + 20 and flag.isprintable()
 
 
 def _flags(said: Any, parts: Mapping[str, float], where: str, is_program: bool = False) -> None:

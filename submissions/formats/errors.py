@@ -92,10 +92,10 @@ class Findings:
             raise self.error(first.file, first.where, first.reason, self.kept[1:], self.count)
 
 
-def shown(text: str) -> str:
-    """``text`` made safe to print: control and invisible characters escaped, long text cut in the middle."""
-    if len(text) > _SHOWN_LENGTH:
-        text = f"{text[:60]}…{text[-30:]}"
+def shown(text: str, most: int = _SHOWN_LENGTH) -> str:
+    """``text`` made safe to print: control and invisible characters escaped, what is longer than ``most`` cut in the middle."""
+    if len(text) > most:
+        text = f"{text[: most * 3 // 5]}…{text[-(most * 3 // 10) :]}"
     return "".join(c if unicodedata.category(c)[0] != "C" else c.encode("unicode_escape").decode() for c in text)
 
 

@@ -69,6 +69,38 @@ def test_a_script_finds_files_and_writes_scores(tmp_path, boxed):
     assert (first.value, second.value) == (7.5, 0.0)
 
 
+def test_a_command_that_fails_is_quoted_to_the_last_2_000_characters(tmp_path, boxed):
+    code = """
+        import sys
+
+        print("x" * 3000 + "the first line of the trouble", file=sys.stderr)
+        sys.exit("the last line of it")
+    """
+    program = load(written(tmp_path, code, run="script", entry="python score.py"), boxed=boxed)
+    first, second = scored(program, Sample("a", "a", LINE, LINE), Sample("b", "b", LINE, LINE))
+    why, of_the_second = (results.reasons(one.flags)[0] for one in (first, second))
+    assert of_the_second == ("The command ended with exit status 1. Its error output ends: the last line of it", False)
+    head, _, quoted = why[0].partition(" Its error output ends: ")
+    assert head == "The command ended with exit status 1." and quoted.endswith("xthe first line of the trouble ↵ the last line of it")
+    assert 1980 <= len(quoted) <= 2010
+
+
+def test_a_program_that_needs_no_reference_gets_none(tmp_path, boxed):
+    code = "def score(prediction, reference, params):\n    return 2.0 if reference is None else 1.0"
+    for needs, value in (("[]", 2.0), ("[reference]", 1.0)):
+        (found,) = scored(load(written(tmp_path / str(value), code, needs=needs), boxed=boxed), Sample("a", "a", LINE, LINE))
+        assert found.value == value
+    script = """
+        import json, os
+
+        (item,) = json.load(open("items.json"))["items"]
+        value = 2.0 if item["reference"] is None and not os.listdir("reference") else 1.0
+        json.dump({"items": {item["id"]: {"value": value}}}, open("output/scores.json", "w"))
+    """
+    program = load(written(tmp_path / "script", script, run="script", entry="python score.py", needs="[]"), boxed=boxed)
+    assert scored(program, Sample("a", "a", LINE, LINE))[0].value == 2.0
+
+
 def test_a_group_is_seen_at_once_and_each_item_has_its_value(tmp_path, boxed):
     code = """
         def score(predictions, references, params):
@@ -115,6 +147,8 @@ def test_the_seed_makes_chance_repeatable_whatever_the_order(tmp_path, boxed):
         ("def score(p, r, q):\n    return float('nan')", "finite"),
         ("def score(p, r, q):\n    return 'much'", "a text"),
         ("def score(p, r, q):\n    return object()", "object"),
+        ("def score(p, r, q):\n    pass", "returned nothing"),
+        ("def score(p, r, q):\n    raise ValueError('a' * 300 + 'z')", "z"),
         ("def score(p, r, q):\n    return -3", "below 0"),
         ("def score(p, r, q):\n    while True: pass", "took longer than 1 s, ten times the 0.1 s"),
         ("def score(p, r, q):\n    import os; os._exit(3)", "broke down"),

@@ -23,6 +23,7 @@ DOCUMENT = read()
         (1, 1.0, Status.OK),
         (1 + 1e-12, 1.0, Status.OK),
         ({"value": 0.25, "parts": {"there": 0.5}, "note": "fine"}, 0.25, Status.OK),
+        ({"value": 0.5, "parts": {"Fläche (m)": 1, "AP@[.5:.95]": 2, "file": 3}}, 0.5, Status.OK),
         ({"value": None}, None, Status.NOT_APPLICABLE),
         ({"value": None, "status": "not_applicable"}, None, Status.NOT_APPLICABLE),
         ({"value": None, "status": "failed", "note": "no surface"}, None, Status.FAILED),
@@ -36,6 +37,7 @@ def test_what_the_contract_asks_for_is_taken(answer, value, status):
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
+        (None, "returned nothing"),
         (math.nan, "finite"),
         (math.inf, "finite"),
         (10**400, "finite"),
