@@ -27,7 +27,7 @@ from submissions.api.common import (
 from submissions.lookup import challenge_for, challenge_place, phase_for, phase_with_manifest, private_challenge
 from submissions.models import Challenge, Participation, Phase, Team
 from submissions.models.participation import opens
-from submissions.models.phase import Quota
+from submissions.models.quota import Quota
 from submissions.permissions import allowed, require
 from submissions.views.files import download, manifest_for
 from submissions.visibility import visible_challenges

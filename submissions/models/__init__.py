@@ -3,7 +3,8 @@
 from submissions.models.audit import AuditEntry
 from submissions.models.challenge import Announcement, Challenge, ChallengeFile
 from submissions.models.participation import Admission, Participation
-from submissions.models.phase import ExtraTries, Phase
+from submissions.models.phase import Phase
+from submissions.models.quota import ExtraTries
 from submissions.models.rendered_text import RenderedText
 from submissions.models.status import Status
 from submissions.models.submission import Submission

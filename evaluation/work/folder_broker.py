@@ -16,16 +16,16 @@ from pathlib import Path
 from queue import Empty
 from time import time_ns
 from typing import Any
-
 import structlog
 from kombu.exceptions import ChannelError
 from kombu.transport import TRANSPORT_ALIASES, filesystem
 from kombu.utils.json import dumps, loads
 
+
 log = structlog.get_logger(__name__)
 
 SCHEME = "folder"  # of the broker's address
-TRANSPORT_ALIASES[SCHEME] = "evaluation.work.broker:Transport"
+TRANSPORT_ALIASES[SCHEME] = "evaluation.work.folder_broker:Transport"
 
 
 def _write(path: Path, content: Any) -> None:

@@ -6,14 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
 from django.conf import settings
-
 from evaluation.metrics import registry
 from evaluation.models.score import Score
 
 if TYPE_CHECKING:
     from evaluation.models.batch import EvaluationBatch
+
 
 SLOWER = 5  # how much longer than declared a part may take: of slower machines, or because others use this one
 PART_OVERHEAD = 0.5  # seconds that a part takes beside its metrics

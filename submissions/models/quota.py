@@ -1,0 +1,113 @@
+"""How many uploads a team has left in a phase: limits a day, in total and at once, and tries that an organizer grants beyond them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import models, transaction
+from django.db.models import Sum
+from django.utils import timezone
+
+from submissions.errors import Refused
+from submissions.models.audit import AuditEntry
+from submissions.models.status import Status
+from submissions.models.user import User
+
+if TYPE_CHECKING:
+    from submissions.models.phase import Phase
+
+
+@dataclass(frozen=True)
+class Quota:
+    """The uploads that a team has left. `None` means no limit. `next_at` is set when nothing is left
+    and waiting helps; `reason` is then the sentence to show."""
+
+    left_today: int | None
+    left_total: int | None
+    left_at_once: int | None
+    next_at: datetime | None = None
+    reason: str = ""
+    code: str = ""
+
+    @property
+    def allowed(self) -> bool:
+        return not self.reason
+
+
+def quota(phase: Phase, team: Any, now: datetime) -> Quota:
+    """What `team` may still upload in a phase at `now`. Rejected, failed and cancelled entries and
+    reservations that ran out do not count."""
+    _, end = phase.day(now)
+    counted = list(phase.submissions.counted(now).filter(team=team).order_by().values_list("created_at", "status"))
+    extra = phase.extra_tries.filter(team=team).aggregate(n=Sum("amount"))["n"] or 0
+    left_total = left_day = left_once = None
+    if phase.limit_total is not None:
+        left_total = max(0, phase.limit_total + extra - len(counted))
+    if phase.limit_per_day is not None:
+        # What earlier days took beyond the daily limit came out of the extra tries, so that each is used once, on whichever day.
+        used = Counter(moment.astimezone(phase.zone).date() for moment, _ in counted)
+        today = now.astimezone(phase.zone).date()
+        spent = sum(max(0, n - phase.limit_per_day) for day, n in used.items() if day != today)
+        left_day = max(0, phase.limit_per_day + max(0, extra - spent) - used[today])
+    busy = sum(status in Status.in_progress() for _, status in counted)
+    if phase.limit_at_once is not None:
+        left_once = max(0, phase.limit_at_once - busy)
+    reason, code, next_at = "", "", None
+    if left_total == 0:
+        reason = f"Your team has used all {phase.limit_total + extra} uploads of this phase; ask the organizers for more."
+        code = "limit_total"
+    elif left_day == 0:
+        code, next_at = "limit_per_day", end if phase.limit_per_day and phase.is_open(end) else None
+        reason = f"Your team has used its uploads of today ({phase.limit_per_day} a day)"
+        if phase.limit_per_day == 0:
+            reason = "This phase takes no upload without an extra try, and your team has none left; ask the organizers for one."
+        elif next_at is None:
+            reason += ", and the phase closes before the next day begins; ask the organizers for an extra try."
+        else:
+            reason += f"; the next is possible at {next_at:%H:%M} {phase.time_zone} on {next_at.day} {next_at:%B %Y}."
+    elif left_once == 0:
+        reason = f"Your team has {busy} entries in progress, as many as may be at once; wait until one is done."
+        code = "limit_at_once"
+    return Quota(left_today=left_day, left_total=left_total, left_at_once=left_once, next_at=next_at, reason=reason, code=code)
+
+
+class ExtraTries(models.Model):
+    """Uploads an organizer granted a team beyond the limits per day and in total."""
+
+    phase = models.ForeignKey("submissions.Phase", on_delete=models.CASCADE, related_name="extra_tries")
+    team = models.ForeignKey("submissions.Team", on_delete=models.CASCADE, related_name="extra_tries")
+    amount = models.PositiveSmallIntegerField()
+    reason = models.CharField(max_length=240)
+    granted_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    granted_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name_plural = "extra tries"
+
+    def __str__(self) -> str:
+        return f"{self.amount} more for {self.team}"
+
+    @classmethod
+    def grant(cls, phase: Phase, team: Any, amount: int, reason: str, actor: User | None) -> ExtraTries:
+        """Give `team` that many uploads more; the reason is kept for other organizers."""
+        if not reason.strip():
+            raise Refused("Say why the team gets more uploads; other organizers read it in the audit log.", "no_reason")
+        if not 1 <= amount <= 1000:
+            raise Refused("Grant between 1 and 1000 uploads.", "bad_amount")
+        with transaction.atomic():
+            before = phase.extra_tries.filter(team=team).aggregate(n=Sum("amount"))["n"] or 0
+            tries = cls.objects.create(phase=phase, team=team, amount=amount, reason=reason.strip()[:240], granted_by=actor)
+            AuditEntry.record(
+                phase.challenge,
+                actor,
+                "team.grant",
+                f"{team} · {phase.title}",
+                reason=tries.reason,
+                before={"extra_tries": before},
+                after={"extra_tries": before + amount},
+            )
+        return tries
