@@ -14,7 +14,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
 from django.conf import settings
 
-from evaluation.work import broker
+from evaluation.work import folder_broker
 
 app = Celery("plumbline", set_as_current=True)
 
@@ -25,7 +25,7 @@ def _folder_broker() -> dict:
     for name in ("messages", "control"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     return {
-        "broker_url": f"{broker.SCHEME}://localhost//",
+        "broker_url": f"{folder_broker.SCHEME}://localhost//",
         "broker_transport_options": {
             "data_folder_in": str(folder / "messages"),
             "data_folder_out": str(folder / "messages"),

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from evaluation.metrics import registry
 from evaluation.metrics.runner import MetricRequest
-from evaluation.models import cutting
+from evaluation.models import part_plan
 from evaluation.models.definition import PhaseMetric, Reference
 from evaluation.networks import weights
 from submissions import wake
@@ -223,7 +223,7 @@ class EvaluationBatch(models.Model):
 
     def cache_keys(self) -> list[str]:
         """The keys of all parts that an entry is cut into; imported figures have none."""
-        return [] if self.is_imported else [self.cache_key(slugs, start, stop) for _, slugs, start, stop in cutting.pieces(self)]
+        return [] if self.is_imported else [self.cache_key(slugs, start, stop) for _, slugs, start, stop in part_plan.pieces(self)]
 
     @staticmethod
     def forget_caches(batches: Iterable[EvaluationBatch], needed: Iterable[EvaluationBatch] = ()) -> None:

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from evaluation.metrics import runner
-from evaluation.models import crosscheck, cutting
+from evaluation.models import crosscheck, part_plan
 from evaluation.models.batch import EvaluationBatch
 from evaluation.models.outside import ComputeBudget, PartRecord, WorkerToken
 from evaluation.models.runs import Deferrable
@@ -93,7 +93,7 @@ class Evaluation(models.Model):
         failure starts the same evaluation again. Who makes many of a batch gives `backlogs`, empty at first."""
         cls.objects.filter(submission=submission, batch=batch).delete()
         evaluation = cls.objects.create(submission=submission, batch=batch, n_items=len(batch.item_ids))
-        parts = evaluation.cut(cutting.priced(batch), {} if backlogs is None else backlogs)
+        parts = evaluation.cut(part_plan.priced(batch), {} if backlogs is None else backlogs)
         Part.objects.bulk_create(parts)
         n_cpu = sum(part.device == "cpu" for part in parts)
         if n_cpu:
@@ -102,7 +102,7 @@ class Evaluation(models.Model):
             wake.after_commit("gpu")
         return evaluation
 
-    def cut(self, pieces: Sequence[cutting.Piece], backlogs: Backlogs) -> list[Part]:
+    def cut(self, pieces: Sequence[part_plan.Piece], backlogs: Backlogs) -> list[Part]:
         """Its parts in their turns, not saved, behind what `backlogs` says of a device, or, where it does not, behind what waits
         of the same share; it says so afterwards."""
         parts = [

@@ -1,4 +1,4 @@
-"""How an entry's scoring is cut into parts, and how long each of them may take."""
+"""The plan of the parts that an entry's scoring is cut into: for which device, which metrics of which items, and how long each may take."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
 from django.conf import settings
+
 from evaluation.metrics import registry
 from evaluation.models.score import Score
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.db.models import Aggregate, Count, QuerySet, Sum
 
-from evaluation.models import ComputeBudget, EvaluationBatch, PartRecord, PhaseMetric, Score, cutting
+from evaluation.models import ComputeBudget, EvaluationBatch, PartRecord, PhaseMetric, Score, part_plan
 from evaluation.models.outside import spent_by
 from submissions.models import Challenge, Phase, Status, Submission
 
@@ -84,7 +84,7 @@ def estimate(phase: Phase) -> Estimate | None:
     if current is None or current.reference is None or not metrics or not entries:
         return None
     planned = EvaluationBatch(phase=phase, reference=current.reference, metrics=metrics, unit_scale=phase.unit_scale)
-    pieces = cutting.priced(planned)
+    pieces = part_plan.priced(planned)
     core = entries * sum(piece.cost for piece in pieces)
     card = entries * sum(piece.cost for piece in pieces if piece.device == "gpu")
     known = Score.newest_costs(phase.pk, [metric["fingerprint"] for metric in metrics])

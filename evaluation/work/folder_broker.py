@@ -16,11 +16,11 @@ from pathlib import Path
 from queue import Empty
 from time import time_ns
 from typing import Any
+
 import structlog
 from kombu.exceptions import ChannelError
 from kombu.transport import TRANSPORT_ALIASES, filesystem
 from kombu.utils.json import dumps, loads
-
 
 log = structlog.get_logger(__name__)
 

@@ -21,7 +21,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from evaluation.metrics import registry
-from evaluation.models import Evaluation, MetricProgram, OutsideWorker, Part, PartRecord, WorkerToken, cutting
+from evaluation.models import Evaluation, MetricProgram, OutsideWorker, Part, PartRecord, WorkerToken, part_plan
 from evaluation.models.outside import SEEN_SECONDS
 from evaluation.networks import weights
 from evaluation.work.hostile_results import BadResult, checked, fits_of
@@ -110,7 +110,7 @@ def described(part: Part, token: WorkerToken, site: str) -> dict[str, Any]:
         "groups": reference.groups[part.start : part.stop],
         "unit_scale": batch.unit_scale,
         "columns": [{name: column.get(name) for name in names} for column in columns],
-        "seconds": cutting.seconds_allowed(batch, part.slugs, part.start, part.stop),
+        "seconds": part_plan.seconds_allowed(batch, part.slugs, part.start, part.stop),
         "patience": PATIENCE,
         "memory": settings.CHILD_MEMORY_MB << 20,
         "inputs": {

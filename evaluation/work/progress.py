@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Count, Exists, Min, OuterRef, Q, Sum
 from django.utils import timezone
 
-from evaluation.models import Evaluation, EvaluationBatch, Part, cutting
+from evaluation.models import Evaluation, EvaluationBatch, Part, part_plan
 from evaluation.models.evaluation import Backlogs
 from evaluation.work.sandbox import PATIENCE
 from submissions.leases import times
@@ -107,7 +107,7 @@ def _most_left(batch_id: int, at_work: Sequence[Any], now: datetime) -> float | 
     if not at_work:
         return None
     batch = EvaluationBatch.objects.select_related("reference__phase__challenge", "phase").get(pk=batch_id)
-    ends = [PATIENCE * cutting.seconds_allowed(batch, part.slugs, part.start, part.stop) for part in at_work]
+    ends = [PATIENCE * part_plan.seconds_allowed(batch, part.slugs, part.start, part.stop) for part in at_work]
     return max(0.0, *(end - (now - part.started_at).total_seconds() for end, part in zip(ends, at_work, strict=True)))
 
 
@@ -138,7 +138,7 @@ def _in_turn() -> list[int]:
     received = list(Submission.objects.filter(status=Status.RECEIVED).order_by("turn", "id"))
     current = EvaluationBatch.objects.filter(state=EvaluationBatch.State.CURRENT, phase__in={it.phase_id for it in received})
     batches = {batch.phase_id: batch for batch in current.select_related("reference__phase__challenge", "phase")}
-    pieces = {phase: cutting.priced(batch) for phase, batch in batches.items() if batch.reference}
+    pieces = {phase: part_plan.priced(batch) for phase, batch in batches.items() if batch.reference}
     for device in {piece.device for each in pieces.values() for piece in each}:
         clocks.setdefault(device, Part.objects.clock(device))
     # What waits of each team in each phase, by device; also of those of which nothing does.

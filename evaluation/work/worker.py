@@ -15,7 +15,7 @@ from typing import Any
 import structlog
 from django.utils import timezone
 
-from evaluation.models import Evaluation, MetricProgram, Part, cutting
+from evaluation.models import Evaluation, MetricProgram, Part, part_plan
 from evaluation.work import missing_weights, programs, properties, reference_cache, trials, view_images
 from evaluation.work.child import SCORED
 from evaluation.work.heartbeat import process_name
@@ -139,7 +139,7 @@ def score(part: Part) -> None:
 
 def _scored_in(folder: Path, part: Part, evaluation: Evaluation, waiting: Collection[str]) -> dict:
     job = _scoring_job(part, evaluation, waiting)
-    seconds = cutting.seconds_allowed(evaluation.batch, part.slugs, part.start, part.stop)
+    seconds = part_plan.seconds_allowed(evaluation.batch, part.slugs, part.start, part.stop)
     job["program_seconds"] = PROGRAM_SHARE * seconds * PATIENCE
 
     def heartbeat() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.models import Evaluation, EvaluationBatch, Part, PictureRun, PropertyRun, Score
-from evaluation.models.cutting import by_device
+from evaluation.models.part_plan import by_device
 from evaluation.networks import weights
 from evaluation.work import worker
 from evaluation.work.sweep import sweep

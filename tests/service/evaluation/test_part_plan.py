@@ -1,4 +1,4 @@
-"""How an entry is cut into parts, and how long each of them may take: `evaluation/models/cutting.py`."""
+"""How an entry is cut into parts, and how long each of them may take."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 from evaluation.metrics import registry
 from evaluation.metrics.spec import Effort
-from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, Reference, cutting
-from evaluation.models.cutting import pieces, seconds_allowed, slices
+from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, Reference, part_plan
+from evaluation.models.part_plan import pieces, seconds_allowed, slices
 from evaluation.work.sandbox import sandbox
 from evaluation.work.worker import check, drain
 from submissions.models import Phase, Status, Submission
@@ -147,5 +147,5 @@ class TestTime:
         assert "It was not done within the 1 s one job may take." in Evaluation.objects.get(submission=entry, state="failed").failure
 
     def test_with_one_it_has_its_time(self, slow, monkeypatch):
-        monkeypatch.setattr(cutting, "LONGEST", 10_000)
+        monkeypatch.setattr(part_plan, "LONGEST", 10_000)
         assert slow(Effort(1000.0, 10, power=0.0)).status == Status.SCORED

@@ -10,7 +10,7 @@ import pytest
 from celery import Celery
 from kombu.exceptions import ChannelError
 
-from evaluation.work import broker
+from evaluation.work import folder_broker
 from tests.support.small_disk import fill
 
 
@@ -27,7 +27,7 @@ def app(folder: Path) -> Celery:
         "data_folder_out": str(folder / "messages"),
         "control_folder": str(folder / "control"),
     }
-    made = Celery("test", broker=f"{broker.SCHEME}://localhost//", set_as_current=False)
+    made = Celery("test", broker=f"{folder_broker.SCHEME}://localhost//", set_as_current=False)
     made.conf.update(broker_transport_options=options, task_ignore_result=True, broker_connection_retry=False)
     return made
 
