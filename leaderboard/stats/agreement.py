@@ -309,8 +309,8 @@ def certain_by_people(theta: Floats, variance: Floats, df: Floats) -> Floats:
     """Probability by people that the row's entry is not better than the column's: P(t_df > (theta_i - theta_j) / sqrt(V)) [M, M]."""
     gap = theta[:, None] - theta[None, :]
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(variance > 0, gap / np.sqrt(variance), np.sign(gap) * np.inf)
-    return np.where((variance <= 0) & (gap == 0), 0.5, stdtr(df, -t))
+        t = np.where(variance > crossed.NO_VARIANCE, gap / np.sqrt(variance), np.sign(gap) * np.inf)
+    return np.where((variance <= crossed.NO_VARIANCE) & (np.abs(gap) <= crossed.NOTHING), 0.5, stdtr(df, -t))
 
 
 def certain_by_samples(x: Floats) -> Floats:

@@ -424,7 +424,8 @@ def duels(model: Model) -> Duels:
     spread = model.with_ties.each(of_share)
     gap, between = model.theta[:, None] - model.theta[None, :], model.between
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(between.total > crossed.NO_VARIANCE, np.abs(gap) / np.sqrt(between.total), np.where(gap == 0, 0.0, np.inf))
+        certain = np.where(np.abs(gap) <= crossed.NOTHING, 0.0, np.inf)
+        t = np.where(between.total > crossed.NO_VARIANCE, np.abs(gap) / np.sqrt(between.total), certain)
         low, high = crossed.share_interval(value, np.sqrt(spread.total), spread.df)
     none = (spread.total <= crossed.NO_VARIANCE) | np.eye(m, dtype=bool)
     p = np.where(np.eye(m, dtype=bool), math.nan, 2 * scipy.special.stdtr(between.df, -t))
@@ -441,12 +442,12 @@ class Places:
 
 
 def places(model: Model) -> Places | None:
-    """Mogstad, Romano, Shaikh and Wilhelm (REStud 2024); None where there are too few raters or samples."""
-    if model.clusters.few:
-        return None
+    """Mogstad, Romano, Shaikh and Wilhelm (REStud 2024); None where there are too few raters or samples, or all answers are alike."""
     m = len(model)
     parts = model.covariance
     wanted = model.variance.total
+    if model.clusters.few or (wanted <= crossed.NO_VARIANCE).all():
+        return None
     # Where answers of one rater, or on one sample, go less together than chance has it, nothing may be left of the first; the cells
     # alone, of which each part has a variance, stand in its place.
     for scale in (parts.rater + parts.sample - parts.cell, parts.cell):

@@ -71,6 +71,8 @@ def seen(differences: Differences) -> Seen | None:
     if information <= 0:  # everybody sees every difference: no slope is steep enough
         return None
     u = w * z * (y - p) / information
+    if answers.clusters.alike(u):
+        return None
     variance = answers.clusters.variance(u)
     low, high = crossed.interval(beta, math.sqrt(float(variance.total)), float(variance.df))
     return Seen(g, unit, (beta, float(low), float(high)), float(size.max())) if low > 0 else None

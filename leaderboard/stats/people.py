@@ -363,8 +363,10 @@ def _duels_of_scores(answers: Answers, scores: Ratings) -> tuple[Duel, ...]:
         if apart.value is not None and apart.value < 0:
             a, b, apart = b, a, opinion_scores.apart(scores, b, a)
         found.append(Duel(answers.entries[a], answers.entries[b], apart, None, int(counts[a, b] + counts[b, a])))
-        if apart.se is None or apart.df is None or apart.value is None:
+        if apart.value is None or apart.why.startswith(FEW):
             p_values.append(math.nan)
+        elif apart.se is None or apart.df is None:  # all scores of each are alike
+            p_values.append(1.0 if abs(apart.value) <= crossed.NOTHING else 0.0)
         else:
             p_values.append(crossed.two_sided(apart.value, apart.se**2, apart.df))
     return _surest_first(found, p_values)
@@ -398,9 +400,11 @@ def _contradictions(answers: Answers, metric: Scored, compared: Sequence[Duel]) 
     return tuple(contradictions)
 
 
-def _enough(model: Model, entries: Sequence[EntryRow]) -> Enough:
-    """By the rank intervals of the largest part."""
+def _enough(model: Model, entries: Sequence[EntryRow]) -> Enough | None:
+    """By the rank intervals of the largest part; None without them."""
     ranked = [(row.method, *row.rank) for row in entries if row.part == 1 and row.rank is not None]
+    if not ranked:
+        return None
     settled = planning.settled_places(np.array([low for _, low, _ in ranked]), np.array([high for _, _, high in ranked]))
     if settled == len(ranked):
         return Enough(settled, None)

@@ -53,8 +53,10 @@ def _preferred(summary: Summary) -> Sentence:
     others = len({line.part for line in summary.ranked}) > 1
     apart = " Some entries met only some others, so each part has an order of its own." if others else ""
     open_ = [line for line in ranked if line.rank is not None and line.rank[0] == 1]
-    if len(ranked) < 2 or not open_:
-        return Sentence(EARLY, summary.why or "No two entries met.")
+    if len(ranked) < 2:
+        return Sentence(EARLY, "No two entries met.")
+    if not open_:  # all answers are alike: nothing says how surely anything leads
+        return Sentence(ranked[0].why)
     if len(open_) > 1:
         return Sentence("First place with people is open:", f"{names([line.method for line in open_])} may be first.{apart}")
     value, low, high = ranked[0].implied

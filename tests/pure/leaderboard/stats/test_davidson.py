@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy
 
-from leaderboard.stats import crossed, davidson
+from leaderboard.stats import agreement, crossed, davidson
 from leaderboard.stats.answers import Answers, answers
 from leaderboard.stats.votes import Vote, canonical
 from tests.pure.leaderboard.stats.test_agreement import made, simulated
@@ -170,6 +170,18 @@ def test_places_and_chances_of_being_first():
     ranks = np.argsort(np.argsort(-model.theta)) + 1
     assert ((found.low <= ranks) & (ranks <= found.high)).all()
     assert davidson.places(davidson.fit(counted({"AB": (2, 1, 1)}))) is None  # four raters
+
+
+def test_entries_that_stand_level_are_not_told_apart_where_all_answers_are_alike():
+    alike = [("AB", -1), ("AC", -1), ("BC", 0), ("BD", -1), ("CD", -1), ("AD", 1)]  # B and C do as well as each other
+    said = made([(r, s, pair, v) for r in range(6) for s in range(6) for pair, v in alike])
+    model = davidson.fit(said)
+    p = davidson.duels(model).p
+    assert (p[0, 1], p[1, 2], p[2, 3]) == (0.0, 1.0, 0.0)
+    certain = agreement.certain_by_people(model.theta, model.between.total, model.between.df)
+    assert certain[1, 2] == certain[2, 1] == 0.5 and certain[0, 1] == 0.0
+    column = davidson.implied(model)
+    assert np.isnan(column.low).all() and column.why == crossed.ALIKE and davidson.places(model) is None
 
 
 def test_equal_entries_are_not_put_in_order():

@@ -15,7 +15,7 @@ from leaderboard.stats.differences import Seen, seen
 from leaderboard.stats.people import people
 from leaderboard.stats.votes import canonical
 from leaderboard.studies import summary
-from tests.pure.leaderboard.stats.test_agreement import simulated
+from tests.pure.leaderboard.stats.test_agreement import made, simulated
 from tests.support.leaderboard.stats.ballots import made_up
 
 # --- what a difference means
@@ -38,6 +38,13 @@ def test_noise_tells_nothing_of_differences_and_what_people_go_by_does():
     assert found is not None and found.share(0.3)[0] < found.share(0.6)[0] < found.share(1.2)[0]
     doubled = seen(agreement.differences(said, np.tile(2 * worth, (shape[0], 1))))
     assert doubled.unit == pytest.approx(2 * found.unit) and doubled.share(1.2) == pytest.approx(found.share(0.6))
+
+
+def test_nothing_is_said_of_differences_where_all_answers_are_alike():
+    alike = [("AC", -1), ("AD", -1), ("BC", -1), ("BD", 1)]
+    said = made([(r, s, pair, v) for r in range(6) for s in range(6) for pair, v in alike])
+    found = agreement.differences(said, np.tile([1.0, 1.0, 0.0, 0.0], (6, 1)))
+    assert agreement.decided(found).value == 0.75 and agreement.decided(found).low is None and seen(found) is None
 
 
 def test_a_ranking_of_before_is_read_with_its_slope():

@@ -63,6 +63,12 @@ def test_where_there_is_nothing_to_say_that_is_all_that_is_said(rows, damaged, e
     assert (words.fragile_words(summary), words.forecast_words(summary, "x"), words.rough_words(summary)) == ("", "", "")
 
 
+def test_where_all_answers_are_alike_nothing_says_how_surely_anything_leads():
+    summary = summary_of([Vote(f"r{k}", "a", "b", "left", s) for k in range(6) for s in SAMPLES])
+    assert sentences(summary) == [("All answers are alike.", "")]
+    assert words.duel_words(summary, "a", "b").rest == "All judgements of these two are alike, so there is no interval."
+
+
 def test_entries_that_met_only_some_others_have_orders_of_their_own():
     found = sentences(summary_of([*said("a", "b"), *said("c", "d", raters=6)]))
     assert found[0][0] == "People put a first." and found[0][1].endswith("so each part has an order of its own.")
