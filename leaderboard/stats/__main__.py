@@ -50,7 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--column", type=_mapping, action="append", default=[], metavar="COLUMN=NAME", help="the file's own name of a column"
     )
     parser.add_argument("--criterion", action="append", default=[], help="only the votes on this criterion; default: each in turn")
-    parser.add_argument("--scores", type=Path, metavar="FILE", help="CSV of sample, method and KEY:higher or KEY:lower for each metric")
+    parser.add_argument(
+        "--scores",
+        type=Path,
+        metavar="FILE",
+        help="CSV of sample (empty: a value over everything), method and KEY:higher or KEY:lower for each metric",
+    )
     parser.add_argument(
         "--tie", type=_tie, action="append", default=[], metavar="KEY=DIFFERENCE", help="a metric's differences that are ties"
     )
@@ -167,7 +172,8 @@ def _refuse(options: argparse.Namespace, names: Sequence[str], noun: str) -> Non
 def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> list[MetricScores]:
     """Metrics from a CSV file: the columns sample and method, then KEY:higher or KEY:lower for each metric.
 
-    What the votes do not name is left out. Raises `VotesError` with every problem.
+    A line without a sample, where the votes name them, has the method's values over everything, which count of a metric that has none
+    on a sample. What the votes do not name is left out. Raises `VotesError` with every problem.
     """
     with path.open(newline="", encoding="utf-8-sig") as stream:
         there, rows = voting.rows_of(stream, path.name)
@@ -186,8 +192,9 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
     unknown = sorted(set(ties) - set(keys.values()))
     if unknown:
         raise VotesError([f"--tie names {', '.join(unknown)}, which {path.name} does not have; it has {', '.join(keys.values())}."])
-    values = {name: np.full((len(votes.samples), len(votes.methods)), math.nan) for name in heads}
     samples = {sample: n for n, sample in enumerate(votes.samples)}
+    whole = samples.setdefault("", len(samples))
+    values = {name: np.full((len(samples), len(votes.methods)), math.nan) for name in heads}
     methods = {method: n for n, method in enumerate(votes.methods)}
     read: dict[tuple[int, int], int] = {}
     problems = []
@@ -216,7 +223,13 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
                 matrix[at] = float(text)
     if problems:
         raise VotesError(problems)
-    return [MetricScores(key, values[name], DIRECTIONS[name.rpartition(":")[2]], ties.get(key, 0.0)) for name, key in keys.items()]
+    metrics = []
+    for name, key in keys.items():
+        by_sample, overall = values[name][: len(votes.samples)], None
+        if whole == len(votes.samples) and np.isnan(by_sample).all():
+            overall = values[name][whole]
+        metrics.append(MetricScores(key, by_sample, DIRECTIONS[name.rpartition(":")[2]], ties.get(key, 0.0), overall))
+    return metrics
 
 
 def _metric_report(analysis: dict[str, Any]) -> list[str]:

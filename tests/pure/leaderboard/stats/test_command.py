@@ -101,6 +101,17 @@ def test_names_of_a_study_of_opinion_scores(tmp_path, scores, found):
     assert only["ceiling"].keys() >= {"two_people", "low", "likely", "high"}
 
 
+def test_a_line_without_a_sample_holds_the_values_of_metrics_over_everything(tmp_path, found):
+    heads = ["sample", "method", "fid:lower", "m:higher", "none:higher"]
+    whole = [["", name, n, 9 - n, ""] for n, name in enumerate(ENTRIES)]
+    each = [[sample, name, "", n, ""] for sample in SAMPLES for n, name in enumerate(ENTRIES)]
+    file = written(tmp_path, "votes.csv", votes.write(study()))
+    rows = {row["key"]: row for row in found(file, "--scores", written(tmp_path, "scores.csv", [heads, *whole, *each]))["metrics"]}
+    assert (rows["fid"]["rho"]["n"], rows["fid"]["decided"]["value"], rows["fid"]["spa"]["value"]) == (5, None, None)
+    assert rows["fid"]["rho"]["value"] == pytest.approx(-rows["m"]["rho"]["value"])  # m's own samples go before its value over all
+    assert rows["none"]["rho"]["value"] is None and rows["none"]["rho"]["n"] == 0
+
+
 def test_too_few_raters_have_values_and_a_sentence(tmp_path, scores, found):
     few = [row for row in study() if row.rater in RATERS[:3]]
     only = found(written(tmp_path, "votes.csv", votes.write(few)), "--scores", scores)
