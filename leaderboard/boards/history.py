@@ -76,7 +76,7 @@ def steps(moments: Sequence[Moment], left: Mapping[int, str] | None = None) -> l
     found = []
     for before, after in zip([None, *moments], moments, strict=False):
         board = after.board
-        n = len(board.entries)
+        n = board.n_entries  # those of teams, as the board counts them
         if before is None:
             changes = [Change("opened", f"The oldest ranking that is kept: {n:,} {'entry' if n == 1 else 'entries'}.")]
         else:

@@ -163,7 +163,7 @@ def distributions(metric: Metric, series: Sequence[Series], items: Sequence[str]
     layout["xaxis"] |= {"title": {"text": plain(metric.label)}}
     layout["yaxis"] |= _entry_axis([label for label, _ in drawn])
     first = order(medians, metric.higher_is_better)[0]
-    shown_of = f"{len(drawn)} entries" if len(drawn) == len(finite) else f"the first {len(drawn)} of {len(finite)} entries"
+    shown_of = "every entry and baseline" if len(drawn) == len(finite) else f"the first {len(drawn)} of {len(finite)} entries and baselines"
     summary = (
         f"{metric.title} per item for {shown_of if len(finite) > 1 else 'one entry'} ({metric.direction}); "
         f"the best median is {rounded(medians[first]).text}, of {drawn[first][0]}."

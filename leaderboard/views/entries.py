@@ -47,6 +47,7 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     scores = Score.objects.filter(evaluation__submission=OuterRef("pk"), evaluation__batch=batch, slug=primary)
     submissions = submissions.annotate(primary_value=Subquery(scores.values("value")[:1])).select_related("team")
     page = page_of(request, submissions.order_by("-created_at", "-id"), PER_PAGE)
+    n_baselines = submissions.filter(is_baseline=True).count()  # beside the entries of teams, on every page that counts them
     own = place.viewer.team_id
     hides_scores = place.phase.withhold_scores and not place.sees_board
     if of_team is not None and not page.object_list and not place.viewer.may("team.see", of_team):
@@ -57,7 +58,8 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
             for entry in page.object_list
         ],
         "primary": next((m for m in batch.metrics if m["slug"] == primary), None) if batch else None,
-        "total": page.paginator.count,
+        "total": page.paginator.count - n_baselines,
+        "n_baselines": n_baselines,
         "pages": page_numbers(page.number, page.paginator.num_pages),
         "page": page.number,
         "text": text,

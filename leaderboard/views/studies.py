@@ -317,6 +317,7 @@ def _analysis_context(
     first_curve = by_resource.pop("comparisons", None)
     turned.sort(key=lambda row: row.one.p_holm or 0.0)
     entries_of_teams = {*summary.methods} - {*summary.damaged, *summary.left_out}
+    n_baselines = study.entries.filter(label__in=entries_of_teams, submission__is_baseline=True).count()
     first_metric = next((line.title for line in lines if not line.guard), "")
     chosen = next(
         (measured for measured in summary.metrics if measured.key == metric), next((one for one in summary.metrics if not one.guard), None)
@@ -330,7 +331,8 @@ def _analysis_context(
     return {
         "found": summary,
         "missing": missing,
-        "n_entries": len(entries_of_teams),
+        "n_entries": len(entries_of_teams) - n_baselines,
+        "n_baselines": n_baselines,
         "sentences": words.sentences(summary, lines),
         "scales": scales,
         "others": others,
