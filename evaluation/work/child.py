@@ -140,22 +140,34 @@ def prepare(folder: Path, job: dict) -> dict:
 
 
 def reference(folder: Path, job: dict) -> dict:
-    """Read an organizer's reference, or draw it of meshes; leaves its items in `artifact`, or gives the faults."""
-    from evaluation import reference_warnings
+    """Read an organizer's reference, or draw it of meshes (which are only read, unless the job `draws`); leaves its items in `artifact`,
+    or gives the faults."""
     from evaluation.rendering import objects
     from submissions.formats.errors import FormatError
     from submissions.kinds import FAMILIES
 
     family = FAMILIES[job["family"]]
     try:
-        if job.get("drawing"):
-            items = objects.load(folder / job["file"], objects.Drawing(**job["drawing"]), **job["reading"])
+        if not job.get("drawing"):
+            items = family.load_folder(Path(job["file"]), **job["reading"])
+        elif job["draws"]:
+            items = objects.load(Path(job["file"]), objects.Drawing(**job["drawing"]), **job["reading"])
         else:
-            items = family.load_folder(folder / job["file"], **job["reading"])
+            objects.read(Path(job["file"]), **job["reading"])
+            return {"faults": []}
     except FormatError as error:
         return {"faults": [str(fault) for fault in error.all()]}
     family.save(items, folder / "artifact")
-    return {"faults": [], "doubts": reference_warnings.of(family.key, items, job.get("columns", ()), job.get("doubting", 0.0))}
+    return {"faults": []}
+
+
+def doubts(folder: Path, job: dict) -> dict:
+    """What speaks against the reference that was read into `artifact`, for these columns, looked for during so many seconds."""
+    from evaluation import reference_warnings
+    from submissions.kinds import FAMILIES
+
+    items = FAMILIES[job["family"]].load(folder / "artifact")
+    return {"doubts": reference_warnings.of(job["family"], items, job["columns"], job["seconds"])}
 
 
 def inputs(folder: Path, job: dict) -> dict:
@@ -279,13 +291,14 @@ JOBS = {
     "prepare": prepare,
     "score": score,
     "reference": reference,
+    "doubts": doubts,
     "inputs": inputs,
     "properties": properties,
     "pictures": pictures,
     "trial": try_column,
     "program": check_program,
 }
-PARSING = ("validate", "inputs")  # on bytes as somebody sent them
+PARSING = ("validate", "reference", "inputs")  # on bytes as somebody sent them
 COMPUTE = ("prepare", "score", "properties", "trial")  # on what was read and found well formed before
 
 
@@ -305,13 +318,14 @@ def memory_limit(kind: str) -> int:
     return resource.RLIMIT_DATA if kind in COMPUTE and cards.may_be_there() else resource.RLIMIT_AS
 
 
-def confine(folder: Path) -> None:
-    """Let this process, which reads hostile bytes, reach its job's folder and the code, and no other file, process or network: Landlock
-    and a list of system calls, where the kernel and libseccomp have them. Namespaces are left out: bubblewrap starts a program anew, and
-    to load the libraries again takes seconds where a fork takes milliseconds."""
+def confine(folder: Path, given: Path | None) -> None:
+    """Let this process, which reads hostile bytes, reach its job's folder, the folder of what it was `given` and the code, and no other
+    file, process or network: Landlock and a list of system calls, where the kernel and libseccomp have them. Namespaces are left out:
+    bubblewrap starts a program anew, and to load the libraries again takes seconds where a fork takes milliseconds."""
     code = [path for path in (*sys.path, sys.prefix, sys.base_prefix, "/usr", "/lib", "/lib64", "/etc") if os.path.isdir(path)]
     tempfile.tempdir = str(folder)
-    guest.restrict_files(code, (str(folder),), ("/dev/null",))
+    readable = [] if given is None else [str(given if given.is_dir() else given.parent)]
+    guest.restrict_files((*code, *readable), (str(folder),), ("/dev/null",))
     with contextlib.suppress(seccomp.SeccompMissing, OSError):
         seccomp.apply(seccomp.program())
 
@@ -336,7 +350,7 @@ def run_job(folder: Path, memory: int, seconds: int, parent: int, spare: tuple[i
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.chdir(folder)
         if job["kind"] in PARSING:
-            confine(folder)
+            confine(folder, Path(job["file"]) if job["kind"] == "reference" else None)
         with programs_of(job, own):
             result = JOBS[job["kind"]](folder, job)
         (folder / "result.json").write_text(json.dumps(result, allow_nan=False))

@@ -10,13 +10,15 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from evaluation.rendering import objects
+from evaluation.work.reading import Unreadable, items_of
+from evaluation.work.sandbox import sandbox
 from leaderboard.bundle.definition import FileDef, ReferenceDef
 from leaderboard.bundle.document import Reader
-from submissions.formats.errors import FormatError
 from submissions.kinds import Family
 
 MAX_TEXT_BYTES = 1_000_000
 MAX_NAME = 160
+DRAWING_SECONDS = 86_400  # 266 views of each of many meshes take hours, and whoever applies a bundle can stop it
 
 
 class Folder:
@@ -82,16 +84,16 @@ class Folder:
         reader.close()
         if path is None:
             return None
+        # The faults of its files are named too, but nothing is drawn for what is refused.
+        draws = not (drawing and reader.problems.found)
         try:
-            reading = family.reading(background)
-            if drawing and reader.problems.found:  # the faults of its files are named too, but nothing is drawn for what is refused
-                objects.read(path, **reading)
-                _groups(groups_reader, {}, family)
-                return None
-            items = objects.load(path, drawing, **reading) if drawing else family.load_folder(path, **reading)
-        except FormatError as error:
-            for fault in error.all():
+            items, _ = items_of(path, family, background, drawing, child=sandbox, seconds=DRAWING_SECONDS, draws=draws)
+        except Unreadable as error:
+            for fault in error.faults:
                 reader.fault("path", f"expected readable {family.plural}; {fault}")
+            return None
+        if not draws:
+            _groups(groups_reader, {}, family)
             return None
         for sentence in reference_faults(items, family):
             reader.fault("path", sentence)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import atexit
 import shutil
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -14,6 +13,7 @@ from django.db import transaction
 
 from evaluation.models import Evaluation, EvaluationBatch, Reference
 from evaluation.rendering.objects import Drawing
+from evaluation.work.reading import Unreadable, items_of
 from evaluation.work.sandbox import JobFailed, Sandbox, job_folder
 from leaderboard.bundle.apply import drop_bytes, remove_phase
 from leaderboard.bundle.folder import reference_faults
@@ -127,38 +127,35 @@ def read_reference(
     columns: Iterable[tuple[str, Mapping[str, Any]]] = (),
     doubted: Callable[[str], None] = lambda doubt: None,
 ) -> dict[str, Any]:
-    """The items of an uploaded file (images laid on `background`; views of its meshes, with `drawing`), parsed in a limited
-    child process, soon or not at all, for a web process waits. `doubted` gets what speaks against them for these `columns`
+    """The items of an uploaded file (images laid on `background`; views of its meshes, with `drawing`), read soon or not at all, for a
+    web process waits. `doubted` gets what speaks against them for these `columns`
     (metrics and their parameters). Raises `Refused` with every fault."""
     name = checked_file_name(name)
     child = Sandbox()
     try:
         with job_folder() as folder:
-            file = folder / "upload" / name  # apart from the job's own files, whatever its name
-            file.parent.mkdir()
+            file = folder / name
             with file.open("wb") as target:
                 target.writelines(chunks)
-            job: dict[str, Any] = {
-                "kind": "reference",
-                "family": family.key,
-                "file": f"upload/{name}",
-                "reading": family.reading(background),
-            }
-            if drawing is not None:
-                job["drawing"] = asdict(drawing)
-            job |= {"columns": [[key, dict(params)] for key, params in columns], "doubting": settings.READ_SECONDS / DOUBTING}
-            checked = child.run(folder, job, lambda: True, settings.READ_SECONDS)
-            items = {} if checked["faults"] else family.load(folder / "artifact")
-    except JobFailed as failed:
-        log.warning("a reference could not be read", detail=failed.detail)
-        raise Refused(f"The file could not be read. {failed.sentence} Send a smaller or simpler one.", "unreadable") from None
+            items, doubts = items_of(
+                file,
+                family,
+                background,
+                drawing,
+                child=child,
+                seconds=settings.READ_SECONDS,
+                columns=list(columns),
+                doubting=settings.READ_SECONDS / DOUBTING,
+            )
+        faults: Sequence[str] = reference_faults(items, family)
+    except Unreadable as error:
+        faults = error.faults
     finally:
         child.stop()
         atexit.unregister(child.stop)
-    faults = checked["faults"] or reference_faults(items, family)
     if faults:
         raise Refused(" · ".join(faults[:20]), "bad_reference")
-    for doubt in checked["doubts"]:
+    for doubt in doubts:
         doubted(doubt)
     return items
 

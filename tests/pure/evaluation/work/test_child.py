@@ -106,11 +106,13 @@ def test_networks_load_before_the_first_job_that_needs_them_and_take_no_memory_f
 TRIES = """
 import json, os, socket, sys
 from pathlib import Path
-folder, other, parent = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+folder, other, parent, given = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), Path(sys.argv[4])
 from evaluation.work import child
-child.confine(folder)
+child.confine(folder, given)
 tries = {
     "its own file": lambda: (folder / "own").write_text("x"),
+    "what it was given": lambda: given.read_text(),
+    "it in other words": lambda: given.write_text("y"),
     "the code": lambda: __import__("evaluation.metrics.wireframe.corners"),
     "another's file": lambda: open(other).read(),
     "a folder of others": lambda: os.listdir(os.path.dirname(other)),
@@ -140,13 +142,14 @@ print(json.dumps(done))
 
 def test_what_reads_uploads_reaches_its_folder_and_the_code_and_nothing_else(tmp_path):
     need("sandbox")
-    (tmp_path / "job").mkdir()
-    (tmp_path / "others").mkdir()
+    for name in ("job", "others", "given"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "given/house.obj").write_text("v 0 0 0")
     (tmp_path / "others/secret").write_text("secret")
-    arguments = [str(tmp_path / "job"), str(tmp_path / "others/secret"), str(os.getpid())]
+    arguments = [str(tmp_path / "job"), str(tmp_path / "others/secret"), str(os.getpid()), str(tmp_path / "given/house.obj")]
     said = subprocess.run(
         [sys.executable, "-c", TRIES, *arguments], capture_output=True, text=True, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}
     )
-    assert json.loads(said.stdout) == ["its own file", "the code"], said.stderr
+    assert json.loads(said.stdout) == ["its own file", "what it was given", "the code"], said.stderr
     assert (tmp_path / "others/secret").read_text() == "secret"
     assert sorted(path.name for path in (tmp_path / "others").iterdir()) == ["secret"]

@@ -55,6 +55,27 @@ def test_reference_items_keep_every_bit(tmp_path):
         assert np.array_equal(reference.load()[name].vertices, item.vertices)
 
 
+def test_a_reference_is_read_in_the_limited_process_that_uploads_are_read_in(tmp_path, monkeypatch):
+    from evaluation.work.sandbox import JobFailed, sandbox
+    from submissions.formats.wireframe import wireframe_files
+
+    def here(*_: object) -> None:
+        raise AssertionError("read in this process")
+
+    monkeypatch.setattr(wireframe_files, "load_folder", here)
+    assert parse(write_bundle(tmp_path)).definition.phases[0].reference.item_ids == ("house_01", "house_02", "house_03")
+
+    def bomb(*_: object) -> None:
+        raise JobFailed("memory", "", 1, 256 << 20)
+
+    monkeypatch.setattr(sandbox, "run", bomb)
+    (said,) = problems(tmp_path, SMALL)
+    assert said.endswith(
+        "phases[0].reference.path: expected readable wireframes; reference: could not be read. It needed more memory than the 256 MB one "
+        "job may use. Send a smaller or simpler one"
+    )
+
+
 def test_a_wrong_date_is_named_by_line_key_and_what_was_expected(tmp_path):
     text = SMALL.replace("time_zone: Europe/Prague", "time_zone: Europe/Prague\n    closes_at: tomorrow")
     expected = 'challenge.yaml: line 8: phases[0].closes_at: expected a date and time such as 2026-12-14T23:59, found "tomorrow"'

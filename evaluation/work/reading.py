@@ -1,0 +1,62 @@
+"""An organizer's reference, read in the limited child process that uploads are read in, whichever door it comes through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from evaluation.rendering.objects import Drawing
+from evaluation.work.sandbox import JobFailed, Sandbox, job_folder
+from submissions.kinds import Family
+
+log = structlog.get_logger(__name__)
+
+
+class Unreadable(ValueError):
+    """The files cannot be read; `faults` are sentences for people, without their full stops."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        super().__init__(" · ".join(faults))
+        self.faults = tuple(faults)
+
+
+def items_of(
+    path: Path,
+    family: Family,
+    background: str,
+    drawing: Drawing | None = None,
+    *,
+    child: Sandbox,
+    seconds: int,
+    draws: bool = True,
+    columns: Sequence[tuple[str, Mapping[str, Any]]] = (),
+    doubting: float = 0.0,
+) -> tuple[dict[str, Any], list[str]]:
+    """The items of a file or folder of a reference (images laid on `background`), read within `seconds` of the processor, and what
+    speaks against them for these `columns` (metrics and their parameters), looked for during `doubting` seconds.
+
+    With `drawing` the files are meshes, whose views are drawn; unless it `draws` they are only read, and nothing comes back. Raises
+    `Unreadable` with every fault.
+    """
+    job: dict[str, Any] = {"kind": "reference", "family": family.key, "file": str(path.resolve()), "reading": family.reading(background)}
+    if drawing is not None:
+        job |= {"drawing": asdict(drawing), "draws": draws}
+    try:
+        with job_folder() as folder:
+            faults = child.run(folder, job, lambda: True, seconds)["faults"]
+            if faults:
+                raise Unreadable(faults)
+            if not draws:
+                return {}, []
+            doubts: list[str] = []
+            if columns:
+                asked = {"kind": "doubts", "family": family.key, "columns": [[key, dict(params)] for key, params in columns]}
+                doubts = child.run(folder, asked | {"seconds": doubting}, lambda: True, seconds)["doubts"]
+            return family.load(folder / "artifact"), doubts
+    except JobFailed as failed:
+        log.warning("a reference could not be read", detail=failed.detail)
+        raise Unreadable([f"{path.name}: could not be read. {failed.sentence} Send a smaller or simpler one"]) from None
