@@ -117,7 +117,7 @@ def _programs(reader: Reader, folder: Folder, family: str) -> tuple[ProgramDef, 
         if path is None:
             continue
         try:
-            files = program_files.read(path, here=not settings.BROKER_URL)
+            files = program_files.read(path, here=not settings.BROKER_URL).of_kind(family)
         except DocumentError as error:
             entry.fault("path", f"expected a metric program; {error}")
             continue

@@ -70,6 +70,17 @@ def test_what_is_exported_is_what_came(bundle, tmp_path):
     same_folders(tmp_path / "out", tmp_path / "again")
 
 
+def test_a_program_of_files_is_one_for_whatever_the_challenge_takes(bundle, tmp_path):
+    need("sandbox")
+    programs.written(bundle / "lengths", params=PARAMS, kind="files")
+    apply(parse(bundle).definition)
+    let_score()
+    assert apply(parse(bundle).definition).waiting == ()
+    assert PhaseMetric.objects.get(slug="lengths").spec.family == "wireframe"
+    export(read(Challenge.objects.get(slug="roofs")), tmp_path / "out")
+    assert plan_for(parse(tmp_path / "out").definition).is_empty
+
+
 def test_a_zip_is_as_good_as_a_folder(bundle):
     whole = parse(bundle).definition.programs[0].sha256
     data = files.read(bundle / "lengths").archive()
