@@ -17,7 +17,8 @@ from leaderboard.boards.build import finite_bounds
 from leaderboard.boards.payload import Board, ColumnHead, PublicEntry, Ranks, StudyFacts, StudyName
 from leaderboard.lookup import audience_of, current_ranking, snapshot_of
 from leaderboard.models import Snapshot
-from leaderboard.studies.summary import Figure, Record
+from leaderboard.stats.crossed import Figure
+from leaderboard.studies.summary import Record
 from submissions.api.common import (
     ANYBODY,
     ERRORS,

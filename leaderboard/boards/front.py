@@ -8,7 +8,8 @@ from leaderboard.boards import human_agreement
 from leaderboard.boards.payload import Board
 from leaderboard.boards.rows import cell, ordinal
 from leaderboard.boards.slope import Slope, SlopeLine, slope, split_of
-from leaderboard.studies.summary import Ends, Record
+from leaderboard.stats.crossed import Ends
+from leaderboard.studies.summary import Record
 
 TOP = 3  # entries
 

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from leaderboard.boards.certainty import NOUN, plural
 from leaderboard.boards.payload import PEOPLE, Against, Board, BoardEntry, ColumnAgreement, HumanAgreement, Mark, MetricColumn, StudyOf
+from leaderboard.stats.agreement import Agreement, Ceiling
+from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.stats.mos_table import HIGHEST, LOWEST
 from leaderboard.stats.ranking import order, rank
+from leaderboard.stats.records import GUARD_TITLES, Metric
 from leaderboard.stats.votes import FEW, LEAST
-from leaderboard.studies.summary import GUARD_TITLES, Agreement, Ceiling, Ends, Figure, Metric, Summary
+from leaderboard.studies.summary import Summary
 from submissions.models import Phase
 
 if TYPE_CHECKING:

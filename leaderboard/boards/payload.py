@@ -12,10 +12,13 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 
-from pydantic import Field, PlainSerializer, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BeforeValidator, Field, PlainSerializer, SerializerFunctionWrapHandler, model_serializer
 
 from leaderboard.boards.certainty import NOUN
-from leaderboard.studies.summary import HIDDEN_NAME, Agreement, Ceiling, Ends, Figure, Record, Seen
+from leaderboard.stats.agreement import Agreement, Ceiling
+from leaderboard.stats.crossed import Ends, Figure
+from leaderboard.stats.differences import Seen
+from leaderboard.studies.summary import HIDDEN_NAME, Record
 
 FORMAT = 1
 PEOPLE = "people"  # the slug of what people prefer, as a column
@@ -302,8 +305,15 @@ class Mark(Record):
     n: int
 
 
+def _seen_of_earlier(stored: Any) -> Any:
+    """Rankings of before version 10 of the analysis hold the slope and both ends of its interval as one."""
+    if isinstance(stored, Mapping) and isinstance(stored.get("slope"), list | tuple):
+        return {**stored, **dict(zip(("slope", "low", "high"), stored["slope"], strict=True))}
+    return stored
+
+
 class ColumnAgreement(Record):
-    """Agreement of one column of the board with people; by the names of `leaderboard.studies.summary`."""
+    """Agreement of one column of the board with people; by the names of `leaderboard.stats.records`."""
 
     slug: str
     decided: Agreement
@@ -311,7 +321,7 @@ class ColumnAgreement(Record):
     rho: Figure
     tau: Figure
     r: Figure
-    seen: Seen | None = None
+    seen: Annotated[Seen | None, BeforeValidator(_seen_of_earlier)] = None
     tier: int | None = None
     of_ceiling: float | None = None
     guard: bool = False

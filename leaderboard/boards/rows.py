@@ -15,8 +15,8 @@ from evaluation.metrics.aggregation import LEAST
 from leaderboard.boards import certainty, exports
 from leaderboard.boards.digits import rounded
 from leaderboard.boards.payload import PEOPLE, Board, BoardEntry, Mark, MetricColumn, Ranks
+from leaderboard.stats.differences import Seen
 from leaderboard.stats.ranking import RULES
-from leaderboard.studies.summary import Seen
 
 PER_PAGE = 100
 LEAST_SHOWN, MOST_SHOWN = 3, 4  # metrics in sight where nobody chose others: those that rank, filled up with others in their order

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from leaderboard.studies.summary import Seen
+from leaderboard.stats.differences import Seen
 
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 602.0, 20.0, 204.0  # of the plot in a box of 620 by 250
 STEPS = 40

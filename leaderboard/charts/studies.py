@@ -8,7 +8,7 @@ from typing import Any
 
 from leaderboard.boards.certainty import NOUN, plural
 from leaderboard.charts.boards import TOKENS, Figure, Palette, base_layout, nothing, plain, short
-from leaderboard.studies.summary import Curve
+from leaderboard.stats.adequacy import Curve
 
 _COLUMNS = ("Rater", "Other", "Agreement", "Pairs in common")
 POSITIONS = ("top center", "bottom center", "middle right", "middle left")  # of labels

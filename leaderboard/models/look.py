@@ -8,7 +8,8 @@ from django.db import models
 from django.utils import timezone
 
 from leaderboard.models.study import Study
-from leaderboard.studies.summary import HIDDEN_NAME, PlannedLook, Summary
+from leaderboard.stats.records import StudySummary
+from leaderboard.studies.summary import HIDDEN_NAME, PlannedLook
 
 
 class StudyLook(models.Model):
@@ -57,7 +58,7 @@ class StudyLook(models.Model):
         return -(-number * (study.planned_answers or 0) // study.planned_looks)
 
     @classmethod
-    def take(cls, study: Study, summary: Summary) -> StudyLook | None:
+    def take(cls, study: Study, summary: StudySummary) -> StudyLook | None:
         """The look that is due by the newest figures, stored; None where none is, or it is too early for any. A look that was passed over
         while figures were computed is not made up for: that the next one is as strict as all together keeps the 5 %.
 

@@ -15,23 +15,26 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from leaderboard.stats import labels, opinion_study, summaries
+from leaderboard.stats import labels, opinion_study
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
-from leaderboard.stats.agreement import FEW_TWICE
+from leaderboard.stats.agreement import FEW_TWICE, MetricPair
+from leaderboard.stats.camps import LabelledCamps
+from leaderboard.stats.correlation import Order
 from leaderboard.stats.mos_table import Ratings
+from leaderboard.stats.records import GUARD_TITLES, NOTHING, Entries, Entry, Metric, RatersFound, Reliability, StudySummary, names_of, plain
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import FEW, Votes, VotesError
 from submissions.client.broken_pipe import end
 from submissions.formats.errors import more_cells
 
 DIRECTIONS = {"higher": True, "lower": False}
-GUARDS = ("constant", "coin", "size", "reference only")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 LARGEST = 1e100  # of a value, so that no sum of squares is infinite
 VOTES, SCORES = (*voting.COLUMNS, *voting.MORE, *voting.CONDITIONS), (*rating.COLUMNS, *rating.MORE, *voting.CONDITIONS)
@@ -97,14 +100,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     if options.json:
-        print(json.dumps({"criteria": analyses}, ensure_ascii=False))
+        print(json.dumps({"criteria": {name: _json(summary) for name, summary in analyses.items()}}, ensure_ascii=False))
         return 0
     for criterion, analysis in analyses.items():
         print("\n".join(_report(criterion, analysis)))
     return 0
 
 
-def _pairs(options: argparse.Namespace) -> dict[str, Any]:
+def _pairs(options: argparse.Namespace) -> dict[str, StudySummary]:
     """The analysis of votes on pairs, by criterion."""
     _refuse(options, ("screen", "left_out"), "votes on pairs")
     rows = list(_by_criterion(options, voting.read(options.votes, dict(options.column)), "votes"))
@@ -119,25 +122,27 @@ def _pairs(options: argparse.Namespace) -> dict[str, Any]:
     for criterion, chosen in rows:
         # A file that does not say which questions were gold has all of these pairs as such.
         votes = voting.canonical(replace(row, gold="yes") if {row.left, row.right} in known else row for row in chosen)
-        metrics = _metrics(options, votes)
-        analysis = analyse(votes, metrics, options.gold, options.anchor, options.seed)
-        damaged = _damaged(options, votes)
-        found[criterion] = summaries.of_pairs(analysis, votes, metrics, damaged, options.seed, not options.no_fragility)
+        found[criterion] = analyse(
+            votes,
+            _metrics(options, votes),
+            options.gold,
+            options.anchor,
+            options.seed,
+            damaged=_damaged(options, votes),
+            fragility=not options.no_fragility,
+        )
     return found
 
 
-def _opinions(options: argparse.Namespace) -> dict[str, Any]:
+def _opinions(options: argparse.Namespace) -> dict[str, StudySummary]:
     """The analysis of opinion scores, by criterion."""
     _refuse(options, ("gold", "anchor"), "opinion scores")
     rows = _by_criterion(options, rating.read(options.votes, dict(options.column)), "scores")
     counted = {criterion: rating.canonical(chosen) for criterion, chosen in rows}
     found = {}
     for criterion, scores in counted.items():
-        metrics = _metrics(options, scores)
-        analysis = opinion_study.analyse(scores, metrics, options.screen, options.left_out, options.seed)
-        summary = summaries.of_scores(analysis, scores, metrics, _damaged(options, scores), options.seed)
-        raters = [{name: row[name] for name in ("rater", "bias", "inconsistency")} for row in summary["reliability"]["raters"]]
-        found[criterion] = summary | {"raters": raters}
+        metrics, damaged = _metrics(options, scores), _damaged(options, scores)
+        found[criterion] = opinion_study.analyse(scores, metrics, options.screen, options.left_out, options.seed, damaged=damaged)
     return found
 
 
@@ -185,7 +190,7 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
     for key, n in Counter(keys.values()).items():
         if n > 1:
             raise VotesError([f"{path.name} has {n} columns of {key}; give each metric a name of its own."])
-        if key in GUARDS:
+        if key in GUARD_TITLES:
             raise VotesError(
                 [f"{path.name} calls a metric {key!r}, as a guard is called that stands in every table; give it another name."]
             )
@@ -232,71 +237,137 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
     return metrics
 
 
-def _metric_report(analysis: dict[str, Any]) -> list[str]:
+# --- as JSON
+
+
+# The command's JSON says of a record what its kind of study knows, in this order; of others all that they hold.
+FIGURES = tuple(name for name in names_of(Entries) if name not in ("metrics", "scales"))
+OF_METRIC = (
+    "guard", "decided", "auc_better_worse", "auc_different_similar", "acc_eq", "spa", "rho", "tau", "r", "seen", "seen_why", "fitted",
+    "of_ceiling", "tier", "above_size", "over_size", "contradictions",
+)  # fmt: skip
+OF_ENTRY = ("part", "answers", "implied", "theta", "rank", "p_best", "why")
+OTHERWISE = (
+    "appearances", "wins", "losses", "ties", "win_rate", "win_rate_with_self", "ability", "wf_elo", "judge_elo", "quality", "component",
+    "regularised",
+)  # fmt: skip
+OF_RATER = (
+    "rater", "group", "votes", "agreement", "seconds", "ties", "self_consistency", "self_agreement", "repeats", "gold", "gold_pairs",
+)  # fmt: skip
+OF_PAIRS = (
+    "version", "kind", "votes", "counted", "repeats", "questions", "ties", "raters", "groups", "samples", "methods", "scales", "anchor",
+    "explained_share", "agreement", "metrics", "judges", "people", "camps", "reliability", "adequacy", *FIGURES,
+)  # fmt: skip
+OF_SCORES = (
+    "version", "kind", "of", "methods", "scales", "ratings", "counted", "raters", "groups", "n_raters", "samples", "screening", "screened",
+    "left_out", "metrics", "judges", "reliability", "like_others", *FIGURES,
+)  # fmt: skip
+
+
+def _json(summary: StudySummary) -> dict[str, Any]:
+    """What the command prints: no coverage of groups, and of opinion scores `raters` that are not the names alone."""
+    found = plain(summary, partial(_names, summary.kind == "opinions"))
+    for figure in (figure for row in found["metrics"] for figure in row["groups"].values()):
+        del figure["coverage"]
+    if summary.kind == "opinions":
+        found["raters"] = [{name: row[name] for name in ("rater", "bias", "inconsistency")} for row in found["reliability"]["raters"]]
+    return found
+
+
+def _names(opinions: bool, record: Any) -> Iterable[str]:
+    """The names of what is said of a record in a study of that kind."""
+    match record:
+        case StudySummary(all=every):
+            return (*(OF_SCORES if opinions else OF_PAIRS), *(["all"] if every else []))
+        case Metric(guard=True, title=title):
+            return ("key", "guard", "trained", *OF_METRIC[1:], *(["groups"] if title else []))
+        case Metric(scenes_mean=None):  # among all that was compared
+            return ("key", "guard", "trained", *OF_METRIC[1:])
+        case Metric():
+            own = ("values", "order", "groups") if opinions else ("pairs", "decisive", "probability", "groups", "order")
+            return ("key", "higher_is_better", "tie", "trained", *own, "scenes", "scenes_mean", *OF_METRIC)
+        case Entry() if opinions:
+            return ("method", "scenes", "mos", "sd", "n", "normalised", "why", "raters", "mos_mle", "mos_mle_why", "answers")
+        case Entry(component=component, answers=answers):
+            return ("method", *(() if component is None else OTHERWISE), *(OF_ENTRY if answers else ()))
+        case Reliability() if opinions:
+            return ("rater", "group", "ratings", "mean", "agreement", "seconds", "screened", "bias", "inconsistency")
+        case Reliability(consistency_answers=answers):
+            return (*OF_RATER, *(("consistency", "consistency_answers") if answers else ()))
+        case RatersFound() if opinions:
+            return ("raters",)
+        case MetricPair():
+            return ("first", "second", "value", "low", "high", "p", "p_holm", "why", "se")
+        case Order():
+            return ("plcc", "srocc", "krocc", "n", "plcc_ci", "srocc_ci", "krocc_ci")
+        case LabelledCamps():
+            return ("label", "silhouette", "within", "between", "p", "sizes")
+        case _:
+            return names_of(record)
+
+
+# --- in lines for people
+
+
+def _metric_report(summary: StudySummary) -> list[str]:
     """Agreement of each metric with people, guards last."""
     lines = [""]
-    best = analysis["ceiling"]
-    if analysis["why"]:
-        return [*lines, analysis["why"]]
+    best = summary.ceiling
+    if summary.why:
+        return [*lines, summary.why]
     if best is None:
         lines.append(FEW_TWICE)
     else:
         lines.append(
-            f"Two people pick the same winner in {_percent(best['two_people']['value'])}; the best possible is between "
-            f"{_percent(best['low'])} and {_percent(best['high'])}, {_percent(best['likely'])} most likely."
+            f"Two people pick the same winner in {_percent(best.two_people.value)}; the best possible is between "
+            f"{_percent(best.low)} and {_percent(best.high)}, {_percent(best.likely)} most likely."
         )
     lines += ["", f"{'metric':28} {'decided':>8} {'95 % interval':>17} {'answers':>8} {'tier':>5} {'winner':>7} {'ties':>7} {'rho':>7}"]
-    for row in analysis["metrics"]:
-        decided = row["decided"]
-        if decided["why"].startswith(FEW):
-            lines.append(f"{row['key'][:28]:28} {decided['why']}")
+    for row in summary.metrics:
+        decided = row.decided
+        if row.few:
+            lines.append(f"{row.key[:28]:28} {decided.why}")
             continue
-        ends = "–" if decided["low"] is None else f"[{_number(decided['low'])}, {_number(decided['high'])}]"
-        cells = f"{_number(decided['value']):>8} {ends:>17} {decided['n']:>8} {row['tier'] or '–':>5}"
-        more = (row[name]["value"] for name in ("auc_better_worse", "auc_different_similar", "rho"))
-        lines.append(f"{row['key'][:28]:28} {cells} {' '.join(f'{_number(value):>7}' for value in more)}")
+        ends = "–" if decided.low is None else f"[{_number(decided.low)}, {_number(decided.high)}]"
+        cells = f"{_number(decided.value):>8} {ends:>17} {decided.n:>8} {row.tier or '–':>5}"
+        more = (row.auc_better_worse, row.auc_different_similar, row.rho)
+        lines.append(f"{row.key[:28]:28} {cells} {' '.join(f'{_number(figure.value):>7}' for figure in more)}")
     return lines
 
 
-def _report(criterion: str, analysis: dict[str, Any]) -> list[str]:
-    """The analysis in lines for people."""
-    if analysis["kind"] == "opinions":
-        left = analysis["n_raters"] - len(analysis["screened"])
+def _report(criterion: str, summary: StudySummary) -> list[str]:
+    if summary.kind == "opinions":
+        left = len(summary.raters) - len(summary.screened)
         lines = [f"# {criterion or 'all scores'}", ""]
-        lines.append(f"{analysis['counted']} scores of {left} raters on {len(analysis['samples'])} samples.")
-        if analysis["screened"]:
-            lines.append(f"Left out, because they hardly go with the others: {', '.join(analysis['screened'])}.")
+        lines.append(f"{summary.counted} scores of {left} raters on {len(summary.samples)} samples.")
+        if summary.screened:
+            lines.append(f"Left out, because they hardly go with the others: {', '.join(summary.screened)}.")
         lines += ["", f"{'entry':28} {'MOS':>7} {'95 % interval':>17} {'sd':>7} {'scores':>7}"]
-        for row in analysis["scales"]:
-            mean, low, high = row["mos"] if not row["why"].startswith(FEW) else [None] * 3  # no figure below the stated minimum
-            ends, sd = f"[{_number(low)}, {_number(high)}]", _number(None if mean is None else row["sd"])
-            lines.append(f"{row['method'][:28]:28} {_number(mean):>7} {ends:>17} {sd:>7} {row['n']:>7}")
-        return lines + _metric_report(analysis)
+        for row in summary.scales:
+            mean, low, high = row.mos if not row.why.startswith(FEW) else NOTHING  # no figure below the stated minimum
+            ends, sd = f"[{_number(low)}, {_number(high)}]", _number(None if mean is None else row.sd)
+            lines.append(f"{row.method[:28]:28} {_number(mean):>7} {ends:>17} {sd:>7} {row.n:>7}")
+        return lines + _metric_report(summary)
     lines = [f"# {criterion or 'all votes'}", ""]
-    lines.append(
-        f"{analysis['counted']} votes of {len(analysis['raters'])} raters on "
-        f"{analysis['questions']} pairs, {_percent(analysis['ties'])} ties."
-    )
+    lines.append(f"{summary.counted} votes of {len(summary.raters)} raters on {summary.questions} pairs, {_percent(summary.ties)} ties.")
     lines += ["", f"{'method':28} {'preferred':>9} {'95 % interval':>17} {'places':>8} {'ability':>8} {'answers':>8} {'win rate':>8}"]
-    for row in analysis["scales"]:
-        implied, theta, rank = row.get("implied") or [None] * 3, row.get("theta") or [None] * 3, row.get("rank")
-        rate = row["win_rate"][0]
-        if analysis["why"].startswith(FEW):  # no figure below the stated minimum
-            implied, theta, rate = [None] * 3, [None] * 3, None
+    for row in summary.scales:
+        implied, theta, rate = row.implied, row.theta, row.win_rate[0]
+        if summary.why.startswith(FEW):  # no figure below the stated minimum
+            implied, theta, rate = NOTHING, NOTHING, None
         ends = "–" if implied[1] is None else f"[{_number(implied[1])}, {_number(implied[2])}]"
-        places = "–" if rank is None else f"{rank[0]}–{rank[1]}"
-        numbers = f"{_number(theta[0]):>8} {row.get('answers', 0):>8} {_number(rate):>8}"
-        lines.append(f"{row['method'][:28]:28} {_number(implied[0]):>9} {ends:>17} {places:>8} {numbers}")
-    for note in analysis["model"]["notes"] if analysis["model"] else ():
-        lines.append(note)
-    if analysis["fragile"]:
-        hangs = ", ".join(f"{n} {noun}" for noun, n in analysis["fragile"].items() if n is not None)
+        places = "–" if row.rank is None else f"{row.rank[0]}–{row.rank[1]}"
+        numbers = f"{_number(theta[0]):>8} {row.answers:>8} {_number(rate):>8}"
+        lines.append(f"{row.method[:28]:28} {_number(implied[0]):>9} {ends:>17} {places:>8} {numbers}")
+    lines += summary.model.notes if summary.model else []
+    if summary.fragile:
+        hangs = ", ".join(f"{n} {noun}" for noun, n in vars(summary.fragile).items() if n is not None)
         lines.append(f"First place hangs on at most {hangs}." if hangs else "No half of the answers decides first place.")
-    lines += [*_metric_report(analysis), ""]
-    for curve in analysis["adequacy"] if not analysis["why"] else ():
-        settled = curve["enough"] is not None and curve["enough"] < curve["sizes"][-1]  # all of them agree with all of them anyway
-        enough = f"enough from {curve['enough']} of {curve['sizes'][-1]}" if settled else "more are needed"
-        lines.append(f"{curve['resource']}: {enough}.")
+    lines += [*_metric_report(summary), ""]
+    for curve in summary.adequacy if not summary.why else ():
+        settled = curve.enough is not None and curve.enough < curve.sizes[-1]  # all of them agree with all of them anyway
+        enough = f"enough from {curve.enough} of {curve.sizes[-1]}" if settled else "more are needed"
+        lines.append(f"{curve.resource}: {enough}.")
     return lines
 
 

@@ -8,13 +8,13 @@ where 95 % of the parts of that and of every larger size reach a tau of 0.95.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from leaderboard.stats.preference import win_rate
-from leaderboard.stats.votes import Floats, Votes
+from leaderboard.stats.votes import LEAST, Floats, Votes
 
 RESAMPLES = 500
 ENOUGH = 0.95
@@ -24,14 +24,24 @@ RESOURCES = ("raters", "comparisons", "samples")
 
 @dataclass(frozen=True)
 class Curve:
-    """Tau by size: `mean`, `low`, `high` (2.5 and 97.5 percentiles) for each of `sizes`; the smallest one that is enough, or None."""
+    """Tau by size: `mean`, `low`, `high` (2.5 and 97.5 percentiles) for each of `sizes`, None where no part has one; the smallest size
+    that is enough, or None."""
 
     resource: str
-    sizes: tuple[int, ...]
-    mean: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
+    sizes: list[int]
+    mean: list[float | None]
+    low: list[float | None]
+    high: list[float | None]
     enough: int | None
+
+    @property
+    def steady(self) -> int | None:
+        """The smallest part from which on the order stays. None where only all of them order the entries as all of them do, which says
+        nothing about less; and no fewer people or samples than any figure needs."""
+        if self.enough is None:
+            return None
+        from_ = max(1 if self.resource == "comparisons" else LEAST, self.enough)
+        return from_ if from_ < self.sizes[-1] else None
 
 
 def curves(votes: Votes, resamples: int = RESAMPLES, seed: int = 0) -> tuple[Curve, ...]:
@@ -45,16 +55,16 @@ def curve(votes: Votes, resource: str, resamples: int = RESAMPLES, seed: int = 0
     m = len(votes.methods)
     full = win_rate(_won(votes, np.ones((1, len(votes))), m))[0]
     kinds, draw = _drawer(votes, resource)
-    sizes = tuple(range(1, kinds + 1))
+    sizes = list(range(1, kinds + 1))
     if kinds > MAX_SIZES:  # evenly spaced by their logarithms
-        sizes = tuple(sorted({round(float(size)) for size in np.geomspace(1, kinds, MAX_SIZES)}))
+        sizes = sorted({round(float(size)) for size in np.geomspace(1, kinds, MAX_SIZES)})
     rng = np.random.default_rng([seed, RESOURCES.index(resource)])
-    rows = []
+    rows: list[Sequence[float | None]] = []
     for size in sizes:
         taus = tau_b(win_rate(draw(size, resamples, rng)), full)
         taus = taus[~np.isnan(taus)]
-        rows.append((float(taus.mean()), *np.percentile(taus, [2.5, 97.5]).tolist()) if len(taus) else (math.nan,) * 3)
-    mean, low, high = zip(*rows, strict=True) if rows else ((), (), ())
+        rows.append((float(taus.mean()), *np.percentile(taus, [2.5, 97.5]).tolist()) if len(taus) else (None,) * 3)
+    mean, low, high = (list(column) for column in zip(*rows, strict=True)) if rows else ([], [], [])
     return Curve(resource, sizes, mean, low, high, _enough(sizes, low))
 
 
@@ -109,10 +119,10 @@ def _won(votes: Votes, weights: Floats, m: int) -> Floats:
     return found.reshape(-1, m, m)
 
 
-def _enough(sizes: tuple[int, ...], low: tuple[float, ...]) -> int | None:
+def _enough(sizes: Sequence[int], low: Sequence[float | None]) -> int | None:
     found = None
     for size, value in zip(reversed(sizes), reversed(low), strict=True):
-        if not value >= ENOUGH - 1e-9:
+        if value is None or value < ENOUGH - 1e-9:
             break
         found = size
     return found

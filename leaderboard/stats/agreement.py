@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from scipy.special import betaln, stdtr
 
 from leaderboard.stats import crossed
 from leaderboard.stats.answers import Answers
-from leaderboard.stats.crossed import Figure
+from leaderboard.stats.crossed import Estimate, Figure
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW, Floats, Ints
 
@@ -70,13 +71,21 @@ def credit(deltas: Differences) -> tuple[Answers, Floats]:
     return deltas.answers.take(chosen), (1 + deltas.verdict[chosen] * deltas.answers.verdict[chosen]) / 2
 
 
-def decided(deltas: Differences) -> Figure:
+@dataclass(frozen=True)
+class Agreement(Estimate):
+    """Decided agreement: of the answers that name a winner, how often the metric puts it first. `coverage` is the share of answers that
+    it has values for."""
+
+    coverage: float | None = None
+
+
+def decided(deltas: Differences) -> Agreement:
     """Decided agreement: sum w k / sum w. 1/2 is chance."""
     answers, k = credit(deltas)
     if not len(answers):
-        return Figure(None, why=NO_WINNER)
+        return Agreement(None, None, None, why=NO_WINNER)
     value, u = crossed.ratio(answers.weight * k, answers.weight)
-    return crossed.figure(value, u, answers.clusters, answers.weight)
+    return Agreement(**vars(crossed.figure(value, u, answers.clusters, answers.weight)))
 
 
 def better_worse(deltas: Differences) -> Figure:
@@ -87,7 +96,7 @@ def better_worse(deltas: Differences) -> Figure:
     chosen = deltas.answers.verdict != 0
     answers = deltas.answers.take(chosen)
     if not len(answers):
-        return Figure(None, why=NO_WINNER)
+        return Figure(None, None, None, why=NO_WINNER)
     d = _steps(deltas)[chosen] * answers.verdict
     value, above, below = _area(d, answers.weight, -d, answers.weight)
     return crossed.figure(value, above + below, answers.clusters, answers.weight)
@@ -97,9 +106,9 @@ def different_similar(deltas: Differences) -> Figure:
     """The area under the curve of |d| against whether people saw a difference at all."""
     answers, split = deltas.answers, deltas.answers.verdict != 0
     if not len(answers):
-        return Figure(None, why=NO_ANSWER)
+        return Figure(None, None, None, why=NO_ANSWER)
     if split.all() or not split.any():
-        return Figure(None, why=NEVER_BOTH.format("never" if split.all() else "always"))
+        return Figure(None, None, None, why=NEVER_BOTH.format("never" if split.all() else "always"))
     d, w = np.abs(_steps(deltas)), answers.weight
     value, above, below = _area(d[split], w[split], d[~split], w[~split])
     u = np.empty(len(d))
@@ -130,13 +139,12 @@ def _cumulative(values: Floats, weight: Floats, at: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class ThreeWay:
+class ThreeWay(Figure):
     """Share of answers in which the metric gives people's very answer, ties included, its own being differences of at most a `tolerance`.
 
     The figure judges each fold of samples by the tolerance of the others; `tolerance` is that of all, `range` that of the folds.
     """
 
-    figure: Figure
     tolerance: float | None = None
     range: tuple[float, float] | None = None
 
@@ -145,15 +153,17 @@ def three_way(deltas: Differences) -> ThreeWay:
     """Deutsch, Foster and Freitag, EMNLP 2023, with crossed tolerances and balanced weights."""
     answers = deltas.answers
     if not len(answers):
-        return ThreeWay(Figure(None, why=NO_ANSWER))
+        return ThreeWay(None, None, None, why=NO_ANSWER)
     folds = folds_of(answers)
     tolerance = _tolerance(deltas.d, answers.verdict, answers.weight)
     n = int(folds.max()) + 1
     if n < 2:
-        return ThreeWay(Figure(None, why="Two samples are needed to find a tolerance on one and judge it on the other."), tolerance)
+        why = "Two samples are needed to find a tolerance on one and judge it on the other."
+        return ThreeWay(None, None, None, why=why, tolerance=tolerance)
     each = [_tolerance(deltas.d[folds != fold], answers.verdict[folds != fold], answers.weight[folds != fold]) for fold in range(n)]
     value, u = crossed.ratio(answers.weight * _same(deltas.d, answers.verdict, np.array(each)[folds]), answers.weight)
-    return ThreeWay(crossed.figure(value, u, answers.clusters, answers.weight), tolerance, (min(each), max(each)))
+    found = crossed.figure(value, u, answers.clusters, answers.weight).brief
+    return ThreeWay(**vars(found), tolerance=tolerance, range=(min(each), max(each)))
 
 
 def folds_of(answers: Answers) -> NDArray[np.int64]:
@@ -220,7 +230,7 @@ def ceiling(answers: Answers) -> Ceiling | None:
     majority = (1 + np.sign(2 * same - others)) / 2
     rest = float((used.weight * majority).sum() / used.weight.sum())
     low, likely, high = band(two, rest)
-    return Ceiling(crossed.figure(two, u, used.clusters, used.weight), rest, low, likely, high, len(used))
+    return Ceiling(crossed.figure(two, u, used.clusters, used.weight).brief, rest, low, likely, high, len(used))
 
 
 def band(two_people: float, leave_one_out: float = 0.0) -> tuple[float, float, float]:
@@ -252,42 +262,39 @@ def share_of_the_way(value: Figure, best: Ceiling | None) -> float | None:
 # --- E: metric against metric
 
 
-@dataclass(frozen=True)
-class Pair:
+@dataclass(frozen=True, kw_only=True)
+class MetricPair(Figure):
     """Difference in agreement of the first metric and the second, on the answers both have values for; `se` is its standard error, None
-    where there is no interval."""
+    where there is no interval. `p_holm` is None before `adjusted`, and where there was no test."""
 
     first: str
     second: str
-    value: float | None
-    low: float | None
-    high: float | None
     p: float | None
-    p_holm: float | None = None
-    why: str = ""
+    p_holm: float | None
     se: float | None = None
 
 
-def compared(first: Differences, second: Differences, keys: tuple[str, str]) -> Pair:
+def compared(first: Differences, second: Differences, keys: tuple[str, str]) -> MetricPair:
     """The difference of two decided agreements, its interval, and the two-sided p that there is none."""
+    pair = partial(MetricPair, first=keys[0], second=keys[1], p_holm=None)
     both = first.had & second.had
     answers = first.answers.take(both[first.had])
     decisive = answers.verdict != 0
     answers = answers.take(decisive)
     if not len(answers):
-        return Pair(*keys, None, None, None, None, why=NO_WINNER)
+        return pair(None, None, None, why=NO_WINNER, p=None)
     ours, theirs = first.verdict[both[first.had]][decisive], second.verdict[both[second.had]][decisive]
     k = (ours - theirs) * answers.verdict / 2
     value, u = crossed.ratio(answers.weight * k, answers.weight)
     clusters = answers.clusters
     if clusters.few:
-        return Pair(*keys, value, None, None, None, why=clusters.few)
+        return pair(value, None, None, why=clusters.few, p=None)
     if clusters.alike(u):
-        return Pair(*keys, value, None, None, 1.0 if abs(value) <= EQUAL else 0.0, why=crossed.ALIKE)
+        return pair(value, None, None, why=crossed.ALIKE, p=1.0 if abs(value) <= EQUAL else 0.0)
     variance = clusters.variance(u)
     total, df = float(variance.total), float(variance.df)
     low, high = crossed.interval(value, math.sqrt(total), df)
-    return Pair(*keys, value, float(low), float(high), crossed.two_sided(value, total, df), se=math.sqrt(total))
+    return pair(value, float(low), float(high), p=crossed.two_sided(value, total, df), se=math.sqrt(total))
 
 
 def tiers(values: Mapping[str, float], p_holm: Mapping[frozenset[str], float]) -> dict[str, int]:
@@ -353,18 +360,7 @@ def soft_pairwise(people: Floats, metric: Floats) -> float | None:
     return float((1 - gap[known]).mean()) if known.any() else None
 
 
-@dataclass(frozen=True)
-class Correlation:
-    """A correlation over n entries with its 95 % interval, which speaks of other entries."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-    why: str = ""
-
-
-def correlations(x: Floats, y: Floats) -> dict[str, Correlation]:
+def correlations(x: Floats, y: Floats) -> dict[str, Figure]:
     """Spearman's rho, Kendall's tau-b and Pearson's r with intervals on Fisher's z (Bonett and Wright 2000; Fieller et al. 1957)."""
     from scipy.stats import kendalltau, pearsonr, rankdata
 
@@ -373,21 +369,21 @@ def correlations(x: Floats, y: Floats) -> dict[str, Correlation]:
     n = len(x)
     if n < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         why = "Correlations need three entries whose values differ: two are always in one line."
-        return {name: Correlation(None, None, None, n, why) for name in ("rho", "tau", "r")}
+        return {name: Figure(None, None, None, n, why) for name in ("rho", "tau", "r")}
     rho = float(pearsonr(rankdata(x), rankdata(y)).statistic)
     values = {"rho": rho, "tau": float(kendalltau(x, y).statistic), "r": float(pearsonr(x, y).statistic)}
     return {name: with_interval(name, value, n) for name, value in values.items()}
 
 
-def with_interval(statistic: str, value: float, n: int) -> Correlation:
+def with_interval(statistic: str, value: float, n: int) -> Figure:
     """A correlation over n entries, as "rho", "tau" or "r", with its interval: symmetric on the scale of atanh."""
     if n < MIN_ENTRIES:
-        return Correlation(value, None, None, n, FEW_ENTRIES)
+        return Figure(value, None, None, n, FEW_ENTRIES)
     if abs(value) >= 1 - EQUAL:
-        return Correlation(value, None, None, n, "All entries are in one line: no interval.")
+        return Figure(value, None, None, n, "All entries are in one line: no interval.")
     variance = {"rho": (1 + value**2 / 2) / (n - 3), "tau": 0.437 / (n - 4), "r": 1 / (n - 3)}[statistic]
     z, half = math.atanh(value), 1.959964 * math.sqrt(variance)
-    return Correlation(value, math.tanh(z - half), math.tanh(z + half), n)
+    return Figure(value, math.tanh(z - half), math.tanh(z + half), n)
 
 
 # --- M: guards
@@ -403,18 +399,18 @@ def constant(samples: int, entries: int) -> Floats:
     return np.zeros((samples, entries))
 
 
-def not_above(pair: Pair) -> bool:
+def not_above(pair: MetricPair) -> bool:
     """True if the first metric of the pair has not been shown to agree more than the second, a guard."""
     return pair.p is None or pair.value is None or not (pair.p <= ALPHA and pair.value > 0)
 
 
-def pairs(by_metric: Sequence[tuple[str, Differences]]) -> list[Pair]:
+def pairs(by_metric: Sequence[tuple[str, Differences]]) -> list[MetricPair]:
     """Every two of these metrics against each other, with Holm's correction over those that could be tested."""
     made = [compared(one, other, (key, name)) for n, (key, one) in enumerate(by_metric) for name, other in by_metric[n + 1 :]]
     return adjusted(made)
 
 
-def adjusted(made: list[Pair]) -> list[Pair]:
+def adjusted(made: list[MetricPair]) -> list[MetricPair]:
     """The same with Holm's correction over those that could be tested."""
     tested = [n for n, pair in enumerate(made) if pair.p is not None]
     p_holm = crossed.holm(np.array([made[n].p for n in tested], dtype=np.float64))

@@ -34,7 +34,7 @@ class Gate:
     chance: float | None
     raters: int
     tolerated: float
-    why: str = ""
+    why: str
 
 
 def gate(people: Floats, judge: Floats, tolerated: float) -> Gate:
@@ -77,17 +77,17 @@ def benjamini_yekutieli(p: Floats, level: float = LEVEL) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Together:
-    """People and a judge: the value with its interval; `trust` is the weight of the judge's answers (0 to 1), and people's `n`
-    answers with the judge's are worth `worth` of people alone."""
+class Joined:
+    """A share by people with a judge, with its interval; `trust` is the weight of the judge's answers (0 to 1), and people's `n` answers
+    with the judge's are worth `worth` of people alone."""
 
-    value: float
+    value: float | None
     low: float | None
     high: float | None
     trust: float
     n: int
     worth: float | None
-    why: str = ""
+    why: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ def trust(people: Floats, same: Floats, more: Floats) -> float:
     return min(1.0, max(0.0, float(np.cov(people, same, ddof=1)[0, 1]) / ((1 + n / many) * spread)))
 
 
-def together(people: Asked, same: Floats, more: Asked) -> Together:
+def together(people: Asked, same: Floats, more: Asked) -> Joined:
     """People's answers and a judge's on the same questions, with the judge's on others that were drawn by the same plan."""
     weight = trust(people.value, same, more.value)
     value = float(weight * more.value.mean() + (people.value - weight * same).mean()) if len(more.value) else float(people.value.mean())
@@ -116,13 +116,13 @@ def together(people: Asked, same: Floats, more: Asked) -> Together:
     alone, _ = _variance(people, same, more, 0.0)
     n = len(people.value)
     if clusters.few:
-        return Together(value, None, None, weight, n, None, clusters.few)
+        return Joined(value, None, None, weight, n, None, clusters.few)
     worth = n * float(alone.total) / float(variance.total) if variance.total > 0 else None
     if not 0 < value < 1 or variance.total <= 0:
-        return Together(value, None, None, weight, n, worth, crossed.ALIKE)
+        return Joined(value, None, None, weight, n, worth, crossed.ALIKE)
     # The last term counts people's answers only: the judge's are many and add no degrees of freedom of people's.
     low, high = crossed.share_interval(value, math.sqrt(float(variance.total)), _df(variance, clusters.n_raters, n))
-    return Together(value, float(low), float(high), weight, n, worth)
+    return Joined(value, float(low), float(high), weight, n, worth, "")
 
 
 def _variance(people: Asked, same: Floats, more: Asked, weight: float) -> tuple[Variance, Clusters]:

@@ -18,21 +18,25 @@ PERMUTATIONS = 4999
 
 @dataclass(frozen=True)
 class Camps:
-    """The camp of each rater, from 0, the largest first. `within` and `between` are the mean agreement of two of one camp and of two
-    camps on the samples that the check held back, `p` how often names drawn at random would differ as much there."""
+    """Camps of people, `sizes` their numbers of people, the largest first; the camp of a single one is told to nobody. `within` and
+    `between` are the mean agreement of two of one camp and of two camps on the samples that the check held back, `p` how often names
+    drawn at random would differ as much there."""
 
-    label: tuple[int, ...]
+    sizes: list[int]
     silhouette: float
     within: float
     between: float
     p: float
 
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        return tuple(np.bincount(self.label).tolist())
+
+@dataclass(frozen=True)
+class LabelledCamps(Camps):
+    """With the camp of each rater, from 0."""
+
+    label: list[int]
 
 
-def camps(asked: reliability.Questions, seed: int = 0) -> Camps | None:
+def camps(asked: reliability.Questions, seed: int = 0) -> LabelledCamps | None:
     """Camps of the raters of `asked`, which holds counted questions only; None unless all of this holds: at least 12 raters, each two of
     whom share 30 questions; clusters with a mean silhouette of .25; and the clusters that samples of odd place give agree more within
     than between on those of even place, p of a permutation of the raters at most 5 %."""
@@ -56,7 +60,8 @@ def camps(asked: reliability.Questions, seed: int = 0) -> Camps | None:
     drawn = (np.subtract(*_means(even, odd[rng.permutation(k)])) for _ in range(PERMUTATIONS))
     # Rounding must not tell two namings of the same camps apart.
     p = float(1 + sum(gap >= within - between - 1e-12 for gap in drawn)) / (1 + PERMUTATIONS)
-    return Camps(tuple(found.label.tolist()), found.silhouette, within, between, p) if p <= ALPHA else None
+    sizes, label = np.bincount(found.label).tolist(), found.label.tolist()
+    return LabelledCamps(sizes, found.silhouette, within, between, p, label) if p <= ALPHA else None
 
 
 def _means(agreement: Floats, label: Ints) -> tuple[float, float]:

@@ -29,19 +29,19 @@ class Opinion:
 
 
 @dataclass(frozen=True)
-class Correlation:
-    """Pearson's, Spearman's (mid-ranks) and Kendall's tau-b over `n` values; None where one side does not vary.
+class Order:
+    """Likeness of two orders: Spearman's (mid-ranks), Kendall's tau-b and Pearson's over `n` values; None where one side does not vary.
 
-    `plcc_ci`, `srocc_ci`, `krocc_ci` are 95 % bootstrap intervals, None where none was asked for or too few values are there.
+    `srocc_ci`, `krocc_ci`, `plcc_ci` are 95 % bootstrap intervals, None where none was asked for or too few values are there.
     """
 
-    plcc: float | None
     srocc: float | None
     krocc: float | None
+    plcc: float | None
     n: int
-    plcc_ci: tuple[float, float] | None = None
     srocc_ci: tuple[float, float] | None = None
     krocc_ci: tuple[float, float] | None = None
+    plcc_ci: tuple[float, float] | None = None
 
 
 def mean_opinion(ratings: Sequence[float]) -> Opinion:
@@ -73,7 +73,7 @@ def screened(ratings: Floats, least: float = SCREENED) -> list[int]:
 
 def correlation(
     x: Sequence[float] | Floats, y: Sequence[float] | Floats, higher_is_better: bool = True, resamples: int = 0, seed: int = 0
-) -> Correlation:
+) -> Order:
     """Correlation of a metric's values `x` with what people found, `y`; a metric that should be low is negated. NaN pairs are left out.
 
     With `resamples` the pairs of values (entries, mostly) are drawn anew for an interval; draws in which one side does not
@@ -86,13 +86,13 @@ def correlation(
     first, second = first[known] * (1 if higher_is_better else -1), second[known]
     n = len(first)
     if n < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
-        return Correlation(None, None, None, n)
+        return Order(None, None, None, n)
     coefficients = (stats.pearsonr(first, second), stats.spearmanr(first, second), stats.kendalltau(first, second))
     ends: Sequence[tuple[float, float] | None] = [None] * 3
     if resamples and n >= FEWEST:
         ends = [_ends(column) for column in _drawn(first, second, resamples, seed).T]
     r, rho, tau = (float(one.statistic) for one in coefficients)
-    return Correlation(r, rho, tau, n, *ends)
+    return Order(rho, tau, r, n, ends[1], ends[2], ends[0])
 
 
 def _ends(drawn: Floats) -> tuple[float, float] | None:
@@ -143,7 +143,7 @@ def by_scene(
     higher_is_better: bool = True,
     resamples: int = 0,
     seed: int = 0,
-) -> tuple[dict[str, Correlation], Correlation]:
+) -> tuple[dict[str, Order], Order]:
     """The correlation within each scene, of (metric, people) values, and the unweighted mean over the scenes that have one.
 
     With `resamples` entries are drawn anew within each scene; for the mean, whole scenes are.
@@ -152,11 +152,11 @@ def by_scene(
     return each, averaged(each.values(), resamples, seed)
 
 
-def averaged(each: Iterable[Correlation], resamples: int = 0, seed: int = 0) -> Correlation:
+def averaged(each: Iterable[Order], resamples: int = 0, seed: int = 0) -> Order:
     """The unweighted mean of the correlations that there are, over `n` of them; `resamples` draws of them give an interval."""
     known = [row for row in each if row.plcc is not None]
     if not known:
-        return Correlation(None, None, None, 0)
+        return Order(None, None, None, 0)
     n = len(known)
     table = np.array([[row.plcc, row.srocc, row.krocc] for row in known], dtype=np.float64)
     ends: Sequence[tuple[float, float] | None] = [None] * 3
@@ -164,7 +164,7 @@ def averaged(each: Iterable[Correlation], resamples: int = 0, seed: int = 0) -> 
         drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples) @ table / n
         ends = [_ends(column) for column in drawn.T]
     r, rho, tau = table.mean(axis=0).tolist()
-    return Correlation(r, rho, tau, n, *ends)
+    return Order(rho, tau, r, n, ends[1], ends[2], ends[0])
 
 
 def agreement_probability(p: Sequence[float], q: Sequence[float]) -> float:

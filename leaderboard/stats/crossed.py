@@ -131,28 +131,42 @@ def scale(g: int) -> float:
     return g / (g - 1) if g > 1 else 0.0
 
 
+Ends = tuple[float | None, float | None, float | None]  # a value and the ends of its 95 % interval
+
+
 @dataclass(frozen=True)
 class Figure:
-    """A value with its 95 % interval over other raters and samples; `why` says what keeps it from having one.
-
-    `n` answers of `raters` on `samples` are used, worth `n_eff` of equal weight; `se` and `df` are those of the interval (for a
-    share the interval is made on the scale of the logit). `value` is None without answers.
-    """
+    """A value of `n` answers (of a correlation: entries) with its 95 % interval; `why` says what keeps it from having one. It is None
+    without answers."""
 
     value: float | None
-    low: float | None = None
-    high: float | None = None
+    low: float | None
+    high: float | None
     n: int = 0
+    why: str = ""
+
+    @property
+    def ends(self) -> Ends:
+        return self.value, self.low, self.high
+
+    @property
+    def brief(self) -> Figure:
+        """Without what its interval is made of."""
+        return Figure(self.value, self.low, self.high, self.n, self.why)
+
+
+@dataclass(frozen=True)
+class Estimate(Figure):
+    """A figure with what its interval, over other raters and samples, is made of: its answers are of `raters` on `samples` and worth
+    `n_eff` of equal weight; `se` and `df` are those of the interval (for a share it is made on the scale of the logit), and `rough`
+    says that it is of few raters or samples."""
+
     n_eff: float = 0.0
     raters: int = 0
     samples: int = 0
     se: float | None = None
     df: float | None = None
-    why: str = ""
-
-    @property
-    def rough(self) -> bool:
-        return self.low is not None and min(self.raters, self.samples) < ROUGH
+    rough: bool = False
 
 
 def effective(weight: Floats) -> float:
@@ -168,20 +182,20 @@ def ratio(num: Floats, den: Floats) -> tuple[float, Floats]:
     return value, (num - value * den) / total
 
 
-def figure(value: float, u: Floats, clusters: Clusters, weight: Floats, share: bool = True, alike: str = ALIKE) -> Figure:
+def figure(value: float, u: Floats, clusters: Clusters, weight: Floats, share: bool = True, alike: str = ALIKE) -> Estimate:
     """The value with its interval. A `share` lies in [0, 1] and gets one that does too; `alike` is said where all answers are."""
-    without_interval = Figure(value, n=clusters.n, n_eff=effective(weight), raters=clusters.n_raters, samples=clusters.n_samples)
+    without_interval = Estimate(value, None, None, clusters.n, "", effective(weight), clusters.n_raters, clusters.n_samples)
     if clusters.few:
         return replace(without_interval, why=clusters.few)
     variance = clusters.variance(u)
     se, df = math.sqrt(float(variance.total)), float(variance.df)
     if share and not NOTHING < value < 1 - NOTHING:
         low, high = at_the_end(value, min(clusters.n_raters, clusters.n_samples))
-        return replace(without_interval, low=low, high=high, se=se, df=df)
+        return replace(without_interval, low=low, high=high, se=se, df=df, rough=clusters.rough)
     if clusters.alike(u):
         return replace(without_interval, why=alike)
     low, high = (share_interval if share else interval)(value, se, df)
-    return replace(without_interval, low=float(low), high=float(high), se=se, df=df)
+    return replace(without_interval, low=float(low), high=float(high), se=se, df=df, rough=clusters.rough)
 
 
 def at_the_end(value: float, m: int) -> tuple[float, float]:

@@ -514,12 +514,11 @@ def coefficient(model: Model, name: str) -> crossed.Figure:
 @dataclass(frozen=True)
 class Fragile:
     """The fewest answers, raters and samples found whose removal makes another entry first: at most so many; None where no half
-    of them does. `answers_found` are the numbers of the answers."""
+    of them does."""
 
     answers: int | None
     raters: int | None
     samples: int | None
-    answers_found: tuple[int, ...] = ()
 
 
 EXACT = 60  # raters, or samples, up to which each is left out by itself
@@ -537,7 +536,6 @@ def fragile(model: Model, step: Callable[[], object] = lambda: None) -> Fragile:
         None if answers is None else len(answers),
         None if raters is None else len(raters),
         None if samples is None else len(samples),
-        () if answers is None else tuple(int(one) for one in answers),
     )
 
 

@@ -24,24 +24,34 @@ UNTOLD = "These answers do not tell how large a difference must be to be seen."
 
 @dataclass(frozen=True)
 class Seen:
-    """`gamma` is the bend g, `unit` the median difference m, `slope` (beta, low, high); `largest` is the largest difference seen."""
+    """`gamma` is the bend g, `unit` the median difference m, `slope` beta with the ends `low` and `high` of its interval; `delta75` is the
+    smallest difference that 75 % see, with its interval, None where it lies beyond the `largest` that anybody was asked about."""
 
     gamma: float
     unit: float
-    slope: tuple[float, float, float]
+    slope: float
+    low: float
+    high: float
+    delta75: tuple[float, float, float] | None
     largest: float
+
+    @property
+    def beyond(self) -> bool:
+        """True if the interval of the gap that 75 % see ends beyond the largest gap that anybody was asked about."""
+        return self.delta75 is not None and self.delta75[2] > self.largest
 
     def share(self, difference: float) -> tuple[float, float, float]:
         """The share of people who prefer the higher side of a difference, with its interval; beyond the largest seen, the share there."""
         z = (min(abs(difference), self.largest) / self.unit) ** self.gamma
-        value, low, high = (float(expit(b * z)) for b in self.slope)
+        value, low, high = (float(expit(b * z)) for b in (self.slope, self.low, self.high))
         return value, low, high
 
-    @property
-    def delta75(self) -> tuple[float, float, float] | None:
-        """The smallest difference that 75 % see, with its interval; None where it lies beyond the largest seen."""
-        value, low, high = (self.unit * (math.log(3) / b) ** (1 / self.gamma) for b in (self.slope[0], self.slope[2], self.slope[1]))
-        return None if value > self.largest else (value, low, high)
+
+def gap_seen(gamma: float, unit: float, slope: tuple[float, float, float], largest: float) -> Seen:
+    """The meaning of differences by their curve; `slope` is beta with the ends of its interval."""
+    beta, low, high = slope
+    value, least, most = (unit * (math.log(3) / b) ** (1 / gamma) for b in (beta, high, low))
+    return Seen(gamma, unit, beta, low, high, None if value > largest else (value, least, most), largest)
 
 
 def seen(differences: Differences) -> Seen | None:
@@ -75,7 +85,7 @@ def seen(differences: Differences) -> Seen | None:
         return None
     variance = answers.clusters.variance(u)
     low, high = crossed.interval(beta, math.sqrt(float(variance.total)), float(variance.df))
-    return Seen(g, unit, (beta, float(low), float(high)), float(size.max())) if low > 0 else None
+    return gap_seen(g, unit, (beta, float(low), float(high)), float(size.max())) if low > 0 else None
 
 
 def _slope(z: Floats, y: Floats, w: Floats) -> float:

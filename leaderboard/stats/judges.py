@@ -28,7 +28,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Judge:
+class JudgeAnswers:
     """A judge that answers people's questions too: its name, what it said on the criterion, and facts to be shown beside it.
     `drawn_alike` says that its questions were drawn from all entries and samples, as people's are."""
 

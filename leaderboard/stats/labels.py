@@ -6,7 +6,7 @@ nothing else would look as if it agreed with people.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from leaderboard.stats.votes import VotesError, rows_of
@@ -45,6 +45,11 @@ def parse(lines: Iterable[str], name: str) -> dict[str, str]:
     if problems:
         raise VotesError(problems[:MOST_PROBLEMS])
     return labels
+
+
+def undamaged(methods: Iterable[str], damaged: Collection[str] | None) -> list[str] | None:
+    """The methods that are entries of teams or baselines; None where nobody says which are not."""
+    return None if damaged is None else [name for name in methods if name not in damaged]
 
 
 def write(labels: Mapping[str, str]) -> Iterator[list[str]]:

@@ -1,24 +1,45 @@
-"""Everything that is computed of a study of opinion scores: mean opinions, correlations of metrics with them, reliability.
+"""Everything that is computed of a study of opinion scores: what they say as answers, mean opinions, correlations of metrics with them,
+reliability.
 
-The result is plain JSON values, as that of `study`. A study whose raters are not known (published means) has the same
-form, with what only raters can tell left empty.
+A study whose raters are not known (published means) has the same form, with what only raters can tell left empty.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from leaderboard.stats import correlation, judges, opinions
-from leaderboard.stats.judges import Judge
+from leaderboard.stats import agreement, correlation, judges, labels, opinions
+from leaderboard.stats.agreement import Agreement, ThreeWay
+from leaderboard.stats.answers import of_opinions
+from leaderboard.stats.correlation import Order
+from leaderboard.stats.crossed import Figure
+from leaderboard.stats.judges import JudgeAnswers
 from leaderboard.stats.mos_table import LOWEST, Ratings
+from leaderboard.stats.people import ONLY_DAMAGED, Opinions, by_group, people
 from leaderboard.stats.preference import RESAMPLES
-from leaderboard.stats.study import MetricScores, plain
-from leaderboard.stats.votes import VERSION, Floats
+from leaderboard.stats.records import (
+    GUARD_TITLES,
+    Entries,
+    Entry,
+    Judge,
+    Metric,
+    RatersFound,
+    Reliability,
+    Soft,
+    StudySummary,
+    Unscreened,
+    UnscreenedMetric,
+    UnscreenedScale,
+)
+from leaderboard.stats.reliability import Share
+from leaderboard.stats.study import MetricScores
+from leaderboard.stats.votes import NO_DUELS, VERSION, Floats, finite
+
+ONLY_MEANS = "Only the means were published, and a duel needs single scores."
 
 # Rules by which raters may be left out, one at a time, fixed before a study opens.
 SCREENS: dict[str, Callable[[Ratings], list[int]]] = {
@@ -50,142 +71,246 @@ def analyse(
     left_out: Collection[str] = (),
     seed: int = 0,
     step: Callable[[], None] = lambda: None,
-    models: Sequence[Judge] = (),
+    models: Sequence[JudgeAnswers] = (),
     out_by_rule: Collection[str] | None = None,
-) -> dict[str, Any]:
-    """The analysis of the scores on one criterion; `step` is called every few seconds of it. `models` are judges that compared
+    *,
+    damaged: Collection[str] | None = None,
+    size: Floats | None = None,
+    reference_size: Floats | None = None,
+) -> StudySummary:
+    """The summary of the scores on one criterion; `step` is called every few seconds of it. `models` are judges that compared
     the methods.
 
     `metrics` hold values float64[samples, methods] in the order of the ratings'. `screen` names one of SCREENS, the first
     of them where it is True, by which raters are left out; `out_by_rule` names them where the study's own rules have, and `screen`
-    then says nothing. Methods `left_out` keep their means and take no part in correlations.
+    then says nothing. Methods `left_out` keep their means and take no part in correlations. `damaged`, `size` and `reference_size` as in
+    `study` and `people`.
     """
     if out_by_rule is not None:
         screen, out = True, [k for k, name in enumerate(ratings.raters) if name in out_by_rule]
     else:
         out = SCREENS["others" if screen is True else screen](ratings) if screen else []
     counted = ratings.take(~np.isin(ratings.rater, out))
-    scales = []
-    for n, method in enumerate(counted.methods):  # over all, and sample by sample
-        own = counted.method == n
-        by_sample = [(name, own & (counted.sample == at)) for at, name in enumerate(counted.samples)]
-        scenes = {name: asdict(correlation.mean_opinion(counted.score[here])) for name, here in by_sample if here.any()}
-        line: dict[str, Any] = {"method": method, "scenes": scenes if len(counted.samples) > 1 else {}}
-        if own.any():
-            opinion = correlation.mean_opinion(counted.score[own])
-            line |= {"mos": [opinion.mean, opinion.low, opinion.high], "sd": opinion.sd, "n": opinion.n}
-            scales.append(line | {"normalised": (opinion.mean - LOWEST) / 4})
-        else:  # all its raters were screened
-            scales.append(line | {"mos": [math.nan] * 3, "sd": None, "n": 0, "normalised": None})
-    analysis = _head("ratings", ratings.methods, scales) | {
-        "ratings": len(ratings),
-        "counted": len(counted),
-        "raters": list(ratings.raters),
-        "groups": list(ratings.groups),
-        "n_raters": len(ratings.raters),
-        "samples": list(ratings.samples),
-        "screening": screen,
-        "screened": [ratings.raters[k] for k in out],
-        "left_out": sorted(set(left_out) & set(ratings.methods)),
-    }
+
+    # What the scores say as answers, of the entries and of all that was scored.
+    scored, table, entries = [metric.scored for metric in metrics], Opinions.of(counted), labels.undamaged(ratings.methods, damaged)
+
+    def summarised(among: Collection[str] | None) -> Entries:
+        duels, scored_here = of_opinions(counted, among), {ratings.methods[n] for n in counted.method.tolist()}
+        unanswered = NO_DUELS if scored_here & set(ratings.methods if among is None else among) else ONLY_DAMAGED
+        return people(
+            duels, scored, seed, opinions=table, size=size, reference_size=reference_size, unanswered=unanswered, step=step
+        ).entries
+
+    figures, every = summarised(entries), None
+    if damaged is not None:
+        every = figures if set(entries or ()) >= set(ratings.methods) else summarised(None)
+
     takes_part = np.array([name not in left_out for name in counted.methods], dtype=bool)
     parts = {"": counted} | {
         name: counted.take(np.array([counted.groups[k] == name for k in counted.rater], dtype=bool))
         for name in sorted(set(counted.groups))
         if name
     }
-    means = {name: _by_scene(part) for name, part in parts.items()}
-    analysis["metrics"] = []
-    for metric in metrics:
+    means, groups = (
+        {name: _by_scene(part) for name, part in parts.items()},
+        {name: of_opinions(part, entries) for name, part in parts.items() if name},
+    )
+    measured = {metric.key: metric for metric in metrics}
+
+    def orders(metric: MetricScores) -> tuple[Order, dict[str, Order], Order]:
+        """Likeness of its order to that of the means: over the methods, within each sample, and the mean of these."""
+        scenes = {
+            name: (np.where(takes_part, metric.values[n], math.nan), np.where(takes_part, means[""][n], math.nan))
+            for n, name in enumerate(counted.samples)
+        }
+        each, mean = correlation.by_scene(scenes, metric.higher_is_better, RESAMPLES, seed)
+        return _order(metric, means[""][-1], takes_part, seed), each, mean
+
+    def whole(row: Metric) -> Metric:
+        if row.guard:  # a guard is no metric of the study, whatever a metric is called
+            return replace(row, title=GUARD_TITLES[row.key])
         step()
-        analysis["metrics"].append(_metric(counted, metric, means, takes_part, seed))
-    step()
-    # Judges by their Elo over the methods and their win rates within each sample; one that is for display only has no scores.
-    analysis["judges"] = []
-    for one in models:
-        left = judges.left_share(one.judged)
-        row: dict[str, Any] = {"key": one.key, "order": None, "groups": {}}
-        if not one.display_only:
-            values = judges.win_rates(one.judged, counted.samples, counted.methods)
-            scores = MetricScores(one.key, values, overall=judges.elos(one.judged, counted.methods))
-            row = _metric(counted, scores, means, takes_part, seed)
-        facts = {"display_only": one.display_only, "left_share": asdict(left) if left else None, "facts": dict(one.facts)}
-        analysis["judges"].append(row | facts)
+        metric = measured[row.key]
+        order, each, mean = orders(metric)
+        return replace(_named(row, metric), groups=by_group(groups, metric.scored), order=order, scenes=each, scenes_mean=mean)
+
+    def judge(one: JudgeAnswers) -> Judge:
+        """By its Elo over the methods and its win rates within each sample; one that is for display only has no scores."""
+        found = Judge(key=one.key, display_only=one.display_only, left_share=judges.left_share(one.judged), facts=dict(one.facts))
+        if one.display_only:
+            return found
+        values = judges.win_rates(one.judged, counted.samples, counted.methods)
+        scores = MetricScores(one.key, values, overall=judges.elos(one.judged, counted.methods))
+        order, each, mean = orders(scores)
+        by_part: dict[str, Share | Order] = {name: _order(scores, part[-1], takes_part, seed) for name, part in means.items() if name}
+        return replace(found, order=order, groups=by_part, scenes=each, scenes_mean=mean)
+
+    # Entry by entry, over all and sample by sample.
+    likelihood = opinions.likelihood(counted)
+    unshown = opinions.unshown(counted, likelihood)
+    scales = []
+    for n, method in enumerate(counted.methods):
+        own, figure = counted.method == n, opinions.mean_opinion(counted, n)
+        by_sample = [(name, own & (counted.sample == at)) for at, name in enumerate(counted.samples)]
+        scenes = {name: correlation.mean_opinion(counted.score[here]) for name, here in by_sample if here.any()}
+        line = Entry(
+            method=method,
+            answers=figure.n,
+            mos=figure.ends,
+            mos_mle_why=unshown,
+            why=figure.why,
+            raters=figure.raters,
+            n=0,
+            scenes=scenes if len(counted.samples) > 1 else {},
+        )
+        if own.any():  # else all its raters were screened
+            opinion = correlation.mean_opinion(counted.score[own])
+            line = replace(line, sd=opinion.sd, n=opinion.n, normalised=(opinion.mean - LOWEST) / 4)
+        if not unshown:
+            better = opinions.likelihood_of(counted, likelihood, n)
+            line = replace(line, mos_mle=better.ends, mos_mle_why=better.why)
+        scales.append(line)
+    scales.sort(key=_best_first)
 
     # Rater by rater: how many scores, how high, how long, and how far they go with the mean of the others'.
-    table = ratings.by_rater()
-    raters: list[dict[str, Any]] = []
+    by_rater = ratings.by_rater()
+    raters = []
     for k, name in enumerate(ratings.raters):
         own = ratings.rater == k
-        others = np.delete(table, k, axis=0)
-        seen = ~np.isnan(table[k]) & (~np.isnan(others)).any(axis=0)
+        others = np.delete(by_rater, k, axis=0)
+        seen = ~np.isnan(by_rater[k]) & (~np.isnan(others)).any(axis=0)
         known = ratings.seconds[own & ~np.isnan(ratings.seconds)]
-        raters.append(
-            {
-                "rater": name,
-                "group": ratings.groups[k],
-                "ratings": int(own.sum()),
-                "mean": float(ratings.score[own].mean()),
-                "agreement": correlation.correlation(table[k, seen], np.nanmean(others[:, seen], axis=0)).plcc if seen.any() else None,
-                "seconds": float(np.median(known)) if len(known) else None,
-                "screened": k in out,
-            }
+        rater = Reliability(
+            rater=name,
+            group=ratings.groups[k],
+            ratings=int(own.sum()),
+            agreement=correlation.correlation(by_rater[k, seen], np.nanmean(others[:, seen], axis=0)).plcc if seen.any() else None,
+            seconds=float(np.median(known)) if len(known) else None,
+            mean=float(ratings.score[own].mean()),
+            screened=k in out,
+            bias=finite(likelihood.bias[k]),
+            inconsistency=finite(likelihood.inconsistency[k]),
         )
-    analysis["reliability"] = {"raters": raters}
-    like = [row["agreement"] for row in raters if row["agreement"] is not None]
-    analysis["like_others"] = float(np.mean(like)) if like else None
-    return plain(analysis)
+        raters.append(rater)
+    like = [row.agreement for row in raters if row.agreement is not None]
+    return StudySummary(
+        **vars(replace(figures, metrics=[whole(row) for row in figures.metrics], scales=scales)),
+        version=VERSION,
+        kind="opinions",
+        of="ratings",
+        ratings=len(ratings),
+        counted=len(counted),
+        raters=list(ratings.raters),
+        n_raters=len(ratings.raters),
+        groups=list(ratings.groups),
+        samples=list(ratings.samples),
+        methods=list(ratings.methods),
+        left_out=sorted(set(left_out) & set(ratings.methods)),
+        screening=screen,
+        screened=[ratings.raters[k] for k in out],
+        like_others=float(np.mean(like)) if like else None,
+        reliability=RatersFound(raters),
+        judges=[judge(one) for one in models],
+        all=every,
+    )
 
 
-def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: Collection[str] = (), seed: int = 0) -> dict[str, Any]:
-    """The same of published means; of `metrics` only `of_methods` counts."""
-    scales: list[dict[str, Any]] = [
-        {
-            "method": name,
-            "mos": [float(means.mean[n]), float(means.low[n]), float(means.high[n])],
-            "sd": None,
-            "n": None if np.isnan(means.n[n]) else int(means.n[n]),
-            "normalised": (float(means.mean[n]) - LOWEST) / 4,
-            "scenes": {},
-        }
+def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: Collection[str] = (), seed: int = 0) -> StudySummary:
+    """The same of published means, which say little of metrics: how alike the two orders of entries are. Of `metrics` only `of_methods`
+    counts."""
+    scales = [
+        Entry(
+            method=name,
+            mos=(finite(means.mean[n]), finite(means.low[n]), finite(means.high[n])),
+            n=None if np.isnan(means.n[n]) else int(means.n[n]),
+            normalised=finite((means.mean[n] - LOWEST) / 4),
+        )
         for n, name in enumerate(means.methods)
     ]
-    analysis = _head("means", means.methods, scales) | {
-        "ratings": 0,
-        "counted": 0,
-        "raters": [],
-        "groups": [],
-        "n_raters": means.raters,
-        "samples": [],
-        "screening": False,
-        "screened": [],
-        "left_out": sorted(set(left_out) & set(means.methods)),
-        "reliability": {"raters": []},
-        "like_others": None,
-    }
     takes_part = np.array([name not in left_out for name in means.methods], dtype=bool)
-    analysis["metrics"] = [
-        {
-            "key": metric.key,
-            "higher_is_better": metric.higher_is_better,
-            "tie": metric.tie,
-            "trained": metric.trained,
-            "values": metric.of_methods,
-            "order": _order(metric.of_methods, means.mean, takes_part, metric.higher_is_better, seed),
-            "groups": {},
-            "scenes": {},
-            "scenes_mean": asdict(correlation.Correlation(None, None, None, 0)),
-        }
-        for metric in metrics
-    ]
-    return plain(analysis)
+    opinion, nothing, rows = np.where(takes_part, means.mean, np.nan), Figure(None, None, None, why=ONLY_MEANS), []
+    for metric in sorted(metrics, key=lambda one: one.key):
+        order = agreement.correlations(metric.scored.of_entries, opinion)
+        row = Metric(
+            key=metric.key,
+            trained=metric.trained,
+            decided=Agreement(None, None, None, why=ONLY_MEANS),
+            auc_better_worse=nothing,
+            auc_different_similar=nothing,
+            acc_eq=ThreeWay(None, None, None, why=ONLY_MEANS),
+            spa=Soft(None, ONLY_MEANS),
+            rho=order["rho"],
+            tau=order["tau"],
+            r=order["r"],
+            seen=None,
+            seen_why=ONLY_MEANS,
+            of_ceiling=None,
+            tier=None,
+            above_size=None,
+            contradictions=[],
+            order=_order(metric, means.mean, takes_part, seed),
+            scenes_mean=Order(None, None, None, 0),
+        )
+        rows.append(_named(row, metric))
+    return StudySummary(
+        answers=0,
+        decided_answers=0,
+        raters_counted=0,
+        samples_counted=0,
+        why=ONLY_MEANS,
+        metrics=rows,
+        scales=sorted(scales, key=_best_first),
+        ceiling=None,
+        model=None,
+        models=[],
+        fragile=None,
+        metric_pairs=[],
+        duels=[],
+        enough=None,
+        first_place=None,
+        forecast=None,
+        version=VERSION,
+        kind="opinions",
+        of="means",
+        counted=0,
+        raters=[],
+        n_raters=means.raters,
+        groups=[],
+        samples=[],
+        methods=list(means.methods),
+        left_out=sorted(set(left_out) & set(means.methods)),
+        reliability=RatersFound([]),
+    )
 
 
-def _head(of: str, methods: Sequence[str], scales: list[dict[str, Any]]) -> dict[str, Any]:
-    def best_first(row: dict[str, Any]) -> tuple[float, str]:
-        return (math.inf if math.isnan(row["mos"][0]) else -row["mos"][0], row["method"])
+def unscreened(
+    ratings: Ratings, metrics: Sequence[MetricScores], damaged: Collection[str], step: Callable[[], None] = lambda: None
+) -> Unscreened:
+    """As in `study`, of everybody's scores."""
+    duels, scored = of_opinions(ratings, labels.undamaged(ratings.methods, damaged)), [metric.scored for metric in metrics]
+    figures = people(duels, scored, 0, False, opinions=Opinions.of(ratings), step=step).entries
+    scales = [UnscreenedScale(name, opinions.mean_opinion(ratings, n).ends) for n, name in enumerate(ratings.methods)]
+    agreed = [UnscreenedMetric(row.key, row.decided.brief) for row in figures.metrics]
+    return Unscreened(len(set(ratings.rater.tolist())), scales, agreed)
 
-    return {"version": VERSION, "kind": "opinions", "of": of, "methods": list(methods), "scales": sorted(scales, key=best_first)}
+
+def _best_first(row: Entry) -> tuple[float, str]:
+    mean = row.mos[0]
+    return math.inf if mean is None else -mean, row.method
+
+
+def _named(row: Metric, metric: MetricScores) -> Metric:
+    """The row with what is known of the metric itself."""
+    return replace(
+        row,
+        metric=metric.metric,
+        title=metric.title,
+        fingerprint=metric.fingerprint,
+        higher_is_better=metric.higher_is_better,
+        tie=metric.tie,
+        values=[finite(value) for value in metric.of_methods],
+    )
 
 
 def _by_scene(part: Ratings) -> Floats:
@@ -198,27 +323,6 @@ def _by_scene(part: Ratings) -> Floats:
     return np.divide(total, count, out=np.full_like(total, math.nan), where=count > 0)
 
 
-def _metric(counted: Ratings, metric: MetricScores, means: dict[str, Floats], takes_part: np.ndarray, seed: int) -> dict[str, Any]:
-    """Correlation of one metric with mean opinions: over the methods, with each group of people, and within each sample."""
-    higher = metric.higher_is_better
-    overall = metric.of_methods
-    scenes = {
-        name: (np.where(takes_part, metric.values[n], math.nan), np.where(takes_part, means[""][n], math.nan))
-        for n, name in enumerate(counted.samples)
-    }
-    each, mean = correlation.by_scene(scenes, higher, RESAMPLES, seed)
-    return {
-        "key": metric.key,
-        "higher_is_better": higher,
-        "tie": metric.tie,
-        "trained": metric.trained,
-        "values": overall,
-        "order": _order(overall, means[""][-1], takes_part, higher, seed),
-        "groups": {name: _order(overall, found[-1], takes_part, higher, seed) for name, found in means.items() if name},
-        "scenes": {name: asdict(found) for name, found in each.items()},
-        "scenes_mean": asdict(mean),
-    }
-
-
-def _order(values: Floats, opinion: Floats, takes_part: np.ndarray, higher_is_better: bool, seed: int) -> dict[str, Any]:
-    return asdict(correlation.correlation(np.where(takes_part, values, math.nan), opinion, higher_is_better, RESAMPLES, seed))
+def _order(metric: MetricScores, opinion: Floats, takes_part: np.ndarray, seed: int) -> Order:
+    values = np.where(takes_part, metric.of_methods, math.nan)
+    return correlation.correlation(values, opinion, metric.higher_is_better, RESAMPLES, seed)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from leaderboard.stats import crossed
-from leaderboard.stats.crossed import Clusters, Figure
+from leaderboard.stats.crossed import Clusters, Estimate
 from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.votes import Floats, Ints
 
@@ -32,23 +32,23 @@ def units(ratings: Ratings) -> Ints:
     return ratings.sample if any(ratings.samples) else ratings.method
 
 
-def mean_opinion(ratings: Ratings, entry: int) -> Figure:
+def mean_opinion(ratings: Ratings, entry: int) -> Estimate:
     """The mean of an entry's scores, with its interval, which is not cut to the scale."""
     own = ratings.take(ratings.method == entry)
     if not len(own):
-        return Figure(None, why="Nobody scored it.")
+        return Estimate(None, None, None, why="Nobody scored it.")
     mean = float(own.score.mean())
     u = (own.score - mean) / len(own)
     alike = f"All {len(own)} scores are {own.score[0]:g}." if np.ptp(own.score) == 0 else crossed.ALIKE
     return crossed.figure(mean, u, Clusters(own.rater, units(own)), np.ones(len(own)), share=False, alike=alike)
 
 
-def apart(ratings: Ratings, entry: int, other: int) -> Figure:
+def apart(ratings: Ratings, entry: int, other: int) -> Estimate:
     """By how much the mean of an entry's scores is above another's, with its interval over raters and samples."""
     own = ratings.take((ratings.method == entry) | (ratings.method == other))
     here = own.method == entry
     if not here.any() or here.all():
-        return Figure(None, why="Nobody scored both.")
+        return Estimate(None, None, None, why="Nobody scored both.")
     mean, beside = float(own.score[here].mean()), float(own.score[~here].mean())
     u = np.where(here, (own.score - mean) / here.sum(), (beside - own.score) / (~here).sum())
     return crossed.figure(mean - beside, u, Clusters(own.rater, units(own)), np.ones(len(own)), share=False)
@@ -103,11 +103,11 @@ def unshown(ratings: Ratings, fit: Likelihood) -> str:
     return ONE_HOLDS_ALL if weight.max() > weight.sum() / 2 else ""
 
 
-def likelihood_of(ratings: Ratings, fit: Likelihood, entry: int) -> Figure:
+def likelihood_of(ratings: Ratings, fit: Likelihood, entry: int) -> Estimate:
     """The mean of psi over an entry's samples, with its interval."""
     own = fit.entry == entry
     if not own.any():
-        return Figure(None, why="Nobody scored it.")
+        return Estimate(None, None, None, why="Nobody scored it.")
     chosen = ratings.method == entry
     scores, stimulus = ratings.take(chosen), fit.stimulus[chosen]
     value, samples = float(fit.psi[own].mean()), int(own.sum())

@@ -28,9 +28,10 @@ def half_width(variance: Variance, answers: int, more: Sequence[float] = (1.0, 1
 
 @dataclass(frozen=True)
 class Forecast:
-    """Half widths of a figure now, and with more of one thing: `answers` of these raters on these samples, `raters` with as many
+    """Half widths of a metric's figure now, and with more of one thing: `answers` of these raters on these samples, `raters` with as many
     answers each as now, `samples`; each as (how many more, half width). `helps` names what helps most."""
 
+    metric: str
     now: float
     answers: tuple[int, float]
     raters: tuple[int, float]
@@ -38,8 +39,9 @@ class Forecast:
     helps: str
 
 
-def forecast(variance: Variance, n: int, answers: int = 1000, raters: int = 10, samples: int = 10) -> Forecast:
-    """Forecast of a figure made of n answers. More raters bring their answers with them; more samples are asked in place of others."""
+def forecast(metric: str, variance: Variance, n: int, answers: int = 1000, raters: int = 10, samples: int = 10) -> Forecast:
+    """Forecast of the metric's figure, which is made of n answers. More raters bring their answers with them; more samples are asked in
+    place of others."""
     g_raters, g_samples, _ = variance.clusters
     grown = 1 + raters / g_raters
     widths = {
@@ -48,7 +50,8 @@ def forecast(variance: Variance, n: int, answers: int = 1000, raters: int = 10, 
         "samples": half_width(variance, n, (1.0, 1 + samples / g_samples, 1.0)),
     }
     helps = min(widths, key=lambda name: widths[name])
-    return Forecast(half_width(variance, n), (answers, widths["answers"]), (raters, widths["raters"]), (samples, widths["samples"]), helps)
+    now, of_answers = half_width(variance, n), (answers, widths["answers"])
+    return Forecast(metric, now, of_answers, (raters, widths["raters"]), (samples, widths["samples"]), helps)
 
 
 def power_of_look(looks: int) -> float:

@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit, stdtr, stdtrit
 
 from leaderboard.stats import agreement
-from leaderboard.stats.agreement import Pair
+from leaderboard.stats.agreement import MetricPair
 from leaderboard.stats.votes import FEW_STUDIES, MIN_STUDIES, Floats
 
 MIN_FOR_PREDICTION = 4
@@ -84,16 +84,17 @@ def on_logit(value: float, se: float) -> tuple[float, float] | None:
     return (float(logit(value)), se / (value * (1 - value))) if 0 < value < 1 else None
 
 
-def pairs(by_pair: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> list[Pair]:
+def pairs(by_pair: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> list[MetricPair]:
     """Metrics against each other over studies: by pair, the difference of their agreements and its standard error in each study that both
     are in. Pairs with fewer than three such studies are not tested; Holm's correction is over those that are."""
     made = []
     for (first, second), differences in by_pair.items():
         mean = pool([value for value, _ in differences], [se for _, se in differences])
         if mean is None:
-            made.append(Pair(first, second, None, None, None, None, why=FEW_STUDIES))
+            made.append(MetricPair(None, None, None, why=FEW_STUDIES, first=first, second=second, p=None, p_holm=None))
         else:
-            made.append(Pair(first, second, mean.value, mean.low, mean.high, mean.p, se=mean.se))
+            ends = mean.value, mean.low, mean.high
+            made.append(MetricPair(*ends, first=first, second=second, p=mean.p, p_holm=None, se=mean.se))
     return agreement.adjusted(made)
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.stats.votes import Floats, Votes
+from leaderboard.stats.votes import Floats, Votes, finite
 
 RESAMPLES = 1000
 LEVEL = 0.95
@@ -49,6 +49,10 @@ class Scale:
     value: Floats
     low: Floats
     high: Floats
+
+    def ends(self, n: int) -> tuple[float | None, float | None, float | None]:
+        """Value and interval of one method."""
+        return finite(self.value[n]), finite(self.low[n]), finite(self.high[n])
 
 
 # --- counting

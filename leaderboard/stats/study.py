@@ -1,22 +1,41 @@
-"""Everything that is computed of a study of pairs, in one pass: scales, agreement, reliability, adequacy.
-
-The result is plain JSON values: what a page shows, what the command prints, and what is kept.
-"""
+"""Everything that is computed of a study of pairs, in one pass: what its answers say, scales, agreement, reliability, adequacy."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from leaderboard.stats import adequacy, camps, correlation, judges, preference, reliability
-from leaderboard.stats.judges import Judge
-from leaderboard.stats.people import Scored
-from leaderboard.stats.votes import VERSION, Floats, Votes
+from leaderboard.stats import adequacy, agreement, alternative, camps, correlation, judges, labels, preference, reliability
+from leaderboard.stats.agreement import Differences
+from leaderboard.stats.alternative import Asked, Joined
+from leaderboard.stats.answers import Answers, answers
+from leaderboard.stats.judges import JudgeAnswers
+from leaderboard.stats.people import Scored, by_group, people
+from leaderboard.stats.records import (
+    GUARD_TITLES,
+    BetweenPeople,
+    DuelTogether,
+    Entry,
+    Judge,
+    Matrix,
+    Metric,
+    RatersFound,
+    Reliability,
+    StudySummary,
+    Together,
+    Unscreened,
+    UnscreenedMetric,
+    UnscreenedScale,
+)
+from leaderboard.stats.reliability import Questions
+from leaderboard.stats.votes import VERSION, Floats, Votes, finite
+
+NOTHING_COUNTS = "No judgement counts: all are on known pairs, or repeat others."
+UNANSWERED = "It answered none of people's duels."
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +45,7 @@ class MetricScores:
     Differences of at most `tie`, in its unit, are ties. `overall` float64[methods] is its value over everything, where that is not
     the mean over samples: a metric of the whole set, or a figure that was published, has nothing else and answers no question.
     `trained` is not empty where it was, or may have been, learnt from these judgements or others about the same methods.
+    `metric`, `title` and `fingerprint` say which metric it is, where that is known.
     """
 
     key: str
@@ -34,6 +54,9 @@ class MetricScores:
     tie: float = 0.0
     overall: Floats | None = field(default=None, repr=False)
     trained: str = ""
+    metric: str = ""
+    title: str = ""
+    fingerprint: str = ""
 
     @cached_property
     def of_methods(self) -> Floats:
@@ -56,95 +79,109 @@ def analyse(
     anchor: str | None = None,
     seed: int = 0,
     step: Callable[[], None] = lambda: None,
-    models: Sequence[Judge] = (),
-) -> dict[str, Any]:
-    """The analysis of the votes of one criterion; `step` is called every few seconds of it. `models` are judges that answered too.
+    models: Sequence[JudgeAnswers] = (),
+    *,
+    damaged: Collection[str] | None = None,
+    fragility: bool = True,
+    tolerated: float = alternative.TOLERATED["crowd"],
+    size: Floats | None = None,
+    covariates: Mapping[str, Floats] | None = None,
+) -> StudySummary:
+    """The summary of the votes of one criterion; `step` is called every few seconds of it.
 
+    `damaged` names the methods that are no entries of teams or baselines: corruptions, the empty entry, the reference; where it is
+    given (it may be empty), the figures are of the others, and `all` has the same of every method. `models` are judges that answered
+    too, `tolerated` how much worse than a person one may be; `size` is how large each entry is [samples, methods], where that is known.
     ValueError if `anchor` names no method.
     """
     if anchor is not None and anchor not in votes.methods:
         raise ValueError(f"There is no method {anchor!r} in the votes to anchor at; there are: {', '.join(votes.methods)}.")
-    counted = votes.counted()
-    asked = reliability.questions(votes)
-    analysis: dict[str, Any] = {
-        "version": VERSION,
-        "kind": "pairs",
-        "votes": len(votes),
-        "counted": len(counted),
-        "repeats": int(votes.repeat.sum()),
-        "questions": len(asked.sample),
-        "ties": float((counted.verdict == 0).mean()) if len(counted) else None,
-        "raters": list(votes.raters),
-        "groups": list(votes.groups),
-        "samples": list(votes.samples),
-        "methods": list(votes.methods),
-    }
+    counted, asked = votes.counted(), reliability.questions(votes)
+
+    # What the answers say, of the entries and of all that was compared.
+    scored, entries = [metric.scored for metric in metrics], labels.undamaged(votes.methods, damaged)
+    of_entries = answers(votes, entries)
+    found = people(of_entries, scored, seed, fragility, covariates, size=size, step=step)
+    figures, every = found.entries, None
+    if damaged is not None:
+        every = figures
+        if covariates or not set(entries or ()) >= set(votes.methods):
+            every = people(answers(votes), scored, seed, False, size=size, step=step).entries
+    if covariates:
+        # The column with them and without them stand side by side.
+        alone = {row.method: row.implied for row in people(of_entries, (), seed, False, step=step).entries.scales}
+        figures = replace(figures, scales=[replace(row, implied_without=alone.get(row.method)) for row in figures.scales])
+    if not len(counted):
+        figures, every = replace(figures, why=NOTHING_COUNTS), every and replace(every, why=NOTHING_COUNTS)
     step()
-    analysis |= _scales(counted, anchor, seed)
+    scales, explained = _scales(counted, anchor, seed, figures.scales)
     step()
+
     # The matrix of people and metrics together, and people's clusters. Judges stand in tables of judges only.
     by_metric = [reliability.metric_verdicts(asked, metric.values, metric.higher_is_better, metric.tie) for metric in metrics]
     everybody = np.concatenate([asked.verdicts, np.array(by_metric).reshape(len(metrics), -1)]) if metrics else asked.verdicts
-    agreement = reliability.agreement(everybody)
-    clusters = reliability.clusters(agreement.all[: len(votes.raters), : len(votes.raters)])
-    analysis["agreement"] = {
-        "names": [*votes.raters, *(metric.key for metric in metrics)],
-        "kinds": ["person"] * len(votes.raters) + ["metric"] * len(metrics),
-        "all": agreement.all,
-        "decisive": agreement.decisive,
-        "common": agreement.common,
-        "order": reliability.clusters(agreement.all).order,
-        "cluster": clusters.label,
-        "silhouette": clusters.silhouette,
-    }
+    agreed = reliability.agreement(everybody)
+    clusters = reliability.clusters(agreed.all[: len(votes.raters), : len(votes.raters)])
+    matrix = Matrix(
+        names=[*votes.raters, *(metric.key for metric in metrics)],
+        kinds=["person"] * len(votes.raters) + ["metric"] * len(metrics),
+        all=[[finite(value) for value in row] for row in agreed.all],
+        decisive=[[finite(value) for value in row] for row in agreed.decisive],
+        common=agreed.common.tolist(),
+        order=reliability.clusters(agreed.all).order.tolist(),
+        cluster=clusters.label.tolist(),
+        silhouette=finite(clusters.silhouette),
+    )
 
     # Each metric and each judge against people: pair by pair, with each group of them, and in the order of the methods.
-    rates = preference.win_rate(preference.wins(preference.cells(counted)))
+    rates, prefer = preference.win_rate(preference.wins(preference.cells(counted))), reliability.people_prefer(asked.verdicts)
     by_sample = [counted.take(counted.sample == n) for n in range(len(votes.samples))]
     rates_by_sample = [preference.win_rate(preference.wins(preference.cells(own))) for own in by_sample]
-    analysis["metrics"] = []
-    for metric, verdict in zip(metrics, by_metric, strict=True):
+    of_group = {name: np.array([group == name for group in votes.groups], dtype=bool) for name in sorted(set(votes.groups))}
+    groups = {name: answers(votes.take(inside[votes.rater]), entries) for name, inside in of_group.items() if name}
+    measured = {metric.key: (metric, verdict) for metric, verdict in zip(metrics, by_metric, strict=True)}
+
+    def whole(row: Metric) -> Metric:
+        if row.guard:  # a guard is no metric of the study, whatever a metric is called
+            return replace(row, title=GUARD_TITLES[row.key])
+        metric, verdict = measured[row.key]
         scenes = dict(zip(votes.samples, zip(metric.values, rates_by_sample, strict=True), strict=True))
         each, mean = correlation.by_scene(scenes, metric.higher_is_better, preference.RESAMPLES, seed)
-        order = correlation.correlation(metric.of_methods, rates, metric.higher_is_better, preference.RESAMPLES, seed)
-        analysis["metrics"].append(
-            {
-                "key": metric.key,
-                "higher_is_better": metric.higher_is_better,
-                "tie": metric.tie,
-                "trained": metric.trained,
-                **_with_people(verdict, (1 - verdict) / 2, asked.verdicts, votes.groups, seed),
-                "order": asdict(order),
-                "scenes": {name: asdict(figure) for name, figure in each.items()},
-                "scenes_mean": asdict(mean),
-            }
-        )
         step()
-    analysis["judges"] = []
-    for one in models:
-        preferred = judges.preferred(asked, votes.samples, votes.methods, one.judged)
-        left = judges.left_share(one.judged)
-        row = {
-            "key": one.key,
-            "display_only": one.display_only,
-            **_with_people(judges.verdict(preferred), preferred, asked.verdicts, votes.groups, seed),
-            "order": None,
-            "left_share": asdict(left) if left else None,
-            "facts": dict(one.facts),
-        }
-        if not one.display_only:
-            elos = judges.elos(one.judged, votes.methods, analysis["anchor"])
-            row["order"] = asdict(correlation.correlation(elos, rates, resamples=preference.RESAMPLES, seed=seed))
-        analysis["judges"].append(row)
-    step()
+        return replace(
+            row,
+            metric=metric.metric,
+            title=metric.title,
+            fingerprint=metric.fingerprint,
+            groups=by_group(groups, metric.scored),
+            higher_is_better=metric.higher_is_better,
+            tie=metric.tie,
+            pairs=reliability.with_people(verdict, asked.verdicts, seed=seed),
+            decisive=reliability.with_people(verdict, asked.verdicts, decisive=True, seed=seed),
+            probability=reliability.probability((1 - verdict) / 2, prefer),
+            order=correlation.correlation(metric.of_methods, rates, metric.higher_is_better, preference.RESAMPLES, seed),
+            scenes=each,
+            scenes_mean=mean,
+        )
 
-    analysis["people"] = {
-        "pairs": asdict(reliability.between_people(asked.verdicts, seed=seed)),
-        "decisive": asdict(reliability.between_people(asked.verdicts, decisive=True, seed=seed)),
-        "alpha": reliability.krippendorff_alpha(asked.verdicts),
-    }
-    found = camps.camps(asked, seed)
-    analysis["camps"] = None if found is None else asdict(found) | {"sizes": found.sizes}
+    def judge(one: JudgeAnswers) -> Judge:
+        preferred = judges.preferred(asked, votes.samples, votes.methods, one.judged)
+        verdict, order = judges.verdict(preferred), None
+        if not one.display_only:
+            elos = judges.elos(one.judged, votes.methods, anchored or "")
+            order = correlation.correlation(elos, rates, resamples=preference.RESAMPLES, seed=seed)
+        return replace(
+            _beside_people(of_entries, scored, one, tolerated),
+            pairs=reliability.with_people(verdict, asked.verdicts, seed=seed),
+            decisive=reliability.with_people(verdict, asked.verdicts, decisive=True, seed=seed),
+            probability=reliability.probability(preferred, prefer),
+            groups={name: reliability.with_people(verdict, asked.verdicts[own], seed=seed) for name, own in of_group.items()},
+            order=order,
+        )
+
+    anchored = None if not counted.methods else anchor or counted.methods[0]
+    parted = camps.camps(asked, seed)
+
     # Rater by rater: how many answers, how long, how consistent, how right on pairs of known order, how like the others.
     consistent, consistency = reliability.self_consistency(votes)
     right, overall_right = reliability.gold_correctness(votes, gold)
@@ -154,38 +191,62 @@ def analyse(
         own = votes.rater == n
         share, self_agreement, repeats = consistent.get(name, (None, None, 0))
         correct, gold_pairs = right.get(name, (None, 0))
-        raters.append(
-            {
-                "rater": name,
-                "group": votes.groups[n],
-                "votes": int(own.sum()),
-                "agreement": float(like[n]),
-                "seconds": seconds.get(name),
-                "ties": float((votes.verdict[own] == 0).mean()),
-                "self_consistency": share,
-                "self_agreement": self_agreement,
-                "repeats": repeats,
-                "gold": correct,
-                "gold_pairs": gold_pairs,
-            }
+        as_all, as_all_of = found.consistency.get(name, (None, 0))
+        rater = Reliability(
+            rater=name,
+            group=votes.groups[n],
+            votes=int(own.sum()),
+            agreement=finite(like[n]),
+            seconds=seconds.get(name),
+            ties=float((votes.verdict[own] == 0).mean()),
+            self_consistency=share,
+            self_agreement=self_agreement,
+            repeats=repeats,
+            gold=correct,
+            gold_pairs=gold_pairs,
+            consistency=as_all,
+            consistency_answers=as_all_of,
         )
-    analysis["reliability"] = {
-        "raters": raters,
-        "self_consistency": asdict(consistency),
-        "gold": asdict(overall_right),
-        "panel_error": reliability.panel_error(len(raters), overall_right.value) if overall_right.value is not None and raters else None,
-    }
-    analysis["adequacy"] = []
+        raters.append(rater)
+    wrong = reliability.panel_error(len(raters), overall_right.value) if overall_right.value is not None and raters else None
+    steady = []
     for resource in adequacy.RESOURCES if len(counted) else ():
         step()
-        analysis["adequacy"].append(asdict(adequacy.curve(counted, resource, seed=seed)))
-    return plain(analysis)
+        steady.append(adequacy.curve(counted, resource, seed=seed))
+    return StudySummary(
+        **vars(replace(figures, metrics=[whole(row) for row in figures.metrics], scales=scales)),
+        version=VERSION,
+        kind="pairs",
+        votes=len(votes),
+        counted=len(counted),
+        repeats=int(votes.repeat.sum()),
+        questions=len(asked.sample),
+        ties=float((counted.verdict == 0).mean()) if len(counted) else None,
+        raters=list(votes.raters),
+        groups=list(votes.groups),
+        samples=list(votes.samples),
+        methods=list(votes.methods),
+        anchor=anchored,
+        explained_share=explained,
+        agreement=matrix,
+        people=BetweenPeople(
+            pairs=reliability.between_people(asked.verdicts, seed=seed),
+            decisive=reliability.between_people(asked.verdicts, decisive=True, seed=seed),
+            alpha=reliability.krippendorff_alpha(asked.verdicts),
+        ),
+        camps=parted,
+        reliability=RatersFound(raters, consistency, overall_right, wrong),
+        adequacy=steady,
+        judges=[judge(one) for one in models],
+        all=every,
+    )
 
 
-def _scales(counted: Votes, anchor: str | None, seed: int) -> dict[str, Any]:
-    """Each method on every scale, best win rate first; none where nobody was asked about any."""
+def _scales(counted: Votes, anchor: str | None, seed: int, rows: Sequence[Entry]) -> tuple[list[Entry], float | None]:
+    """The rows with what other ways to count give each method, those that have no row after them, the best win rate first; and the share
+    that the quality scale explains. Nothing where nobody was asked about any."""
     if not counted.methods:
-        return {"scales": [], "anchor": None, "explained_share": None}
+        return [], None
     cells = preference.cells(counted)
     samples = preference.resampled(counted, seed=seed)
     half, drawn = preference.wins(cells), preference.wins(samples)
@@ -196,47 +257,126 @@ def _scales(counted: Votes, anchor: str | None, seed: int) -> dict[str, Any]:
     drawn_elo = preference.ANCHOR + preference.PER_LOGIT * (drawn_elo - drawn_elo[:, at : at + 1])
     drawn_ability = preference.fits(drawn)
     quality, share = preference.quality_scale(counted, seed=seed)
-    columns = {
-        "win_rate": preference.scale(preference.win_rate(half), preference.win_rate(drawn)),
-        "win_rate_with_self": preference.scale(preference.win_rate_with_self(half), preference.win_rate_with_self(drawn)),
-        "ability": preference.scale(fitted.ability, drawn_ability),
-        "wf_elo": preference.scale(preference.wf_elo(fitted.ability), preference.wf_elo(drawn_ability)),
-        "judge_elo": preference.scale(elo, drawn_elo),
-        "quality": quality,
-    }
-    rows = []
-    for n, name in enumerate(counted.methods):
-        row: dict[str, Any] = {"method": name, "appearances": int(half[n].sum() + half[:, n].sum()), "wins": float(cells[n, :, 0].sum())}
-        row |= {"losses": float(cells[:, n, 0].sum()), "ties": float(cells[n, :, 1].sum())}
-        row |= {key: [float(scale.value[n]), float(scale.low[n]), float(scale.high[n])] for key, scale in columns.items()}
-        rows.append(row | {"component": int(fitted.component[n]), "regularised": bool(fitted.regularised[n] or dilated.regularised[n])})
-    rows.sort(key=lambda row: (-row["win_rate"][0] if not math.isnan(row["win_rate"][0]) else math.inf, row["method"]))
-    return {"scales": rows, "anchor": counted.methods[at] if counted.methods else None, "explained_share": share}
+    win_rate = preference.scale(preference.win_rate(half), preference.win_rate(drawn))
+    win_rate_with_self = preference.scale(preference.win_rate_with_self(half), preference.win_rate_with_self(drawn))
+    ability = preference.scale(fitted.ability, drawn_ability)
+    wf_elo = preference.scale(preference.wf_elo(fitted.ability), preference.wf_elo(drawn_ability))
+    judge_elo = preference.scale(elo, drawn_elo)
+    place = {name: n for n, name in enumerate(counted.methods)}
+
+    def whole(row: Entry) -> Entry:
+        n = place[row.method]
+        return replace(
+            row,
+            appearances=int(half[n].sum() + half[:, n].sum()),
+            wins=float(cells[n, :, 0].sum()),
+            losses=float(cells[:, n, 0].sum()),
+            ties=float(cells[n, :, 1].sum()),
+            win_rate=win_rate.ends(n),
+            win_rate_with_self=win_rate_with_self.ends(n),
+            ability=ability.ends(n),
+            wf_elo=wf_elo.ends(n),
+            judge_elo=judge_elo.ends(n),
+            quality=quality.ends(n),
+            component=int(fitted.component[n]),
+            regularised=bool(fitted.regularised[n] or dilated.regularised[n]),
+        )
+
+    others = [whole(Entry(method=name)) for name in counted.methods if name not in {row.method for row in rows}]
+    others.sort(key=lambda row: (math.inf if row.win_rate[0] is None else -row.win_rate[0], row.method))
+    return [*(whole(row) for row in rows), *others], finite(share)
 
 
-def _with_people(verdict: Floats, prefers: Floats, people: Floats, groups: Sequence[str], seed: int) -> dict[str, Any]:
-    """Agreement of verdicts with those of people [raters, questions]: with all of them, where they decide, and with each group."""
-    return {
-        "pairs": asdict(reliability.with_people(verdict, people, seed=seed)),
-        "decisive": asdict(reliability.with_people(verdict, people, decisive=True, seed=seed)),
-        "probability": asdict(reliability.probability(prefers, reliability.people_prefer(people))),
-        "groups": {
-            name: asdict(reliability.with_people(verdict, people[[group == name for group in groups]], seed=seed))
-            for name in sorted(set(groups))
-        },
-    }
+def unscreened(
+    votes: Votes,
+    metrics: Sequence[MetricScores],
+    damaged: Collection[str],
+    step: Callable[[], None] = lambda: None,
+    covariates: Mapping[str, Floats] | None = None,
+) -> Unscreened:
+    """The figures that screening can change, of everybody's votes: people's column, and how far each metric agrees with people."""
+    entries, scored = labels.undamaged(votes.methods, damaged), [metric.scored for metric in metrics]
+    figures = people(answers(votes, entries), scored, 0, False, covariates, step=step).entries
+    scales = [UnscreenedScale(row.method, row.implied) for row in figures.scales]
+    agreed = [UnscreenedMetric(row.key, row.decided.brief) for row in figures.metrics]
+    return Unscreened(len(set(votes.rater.tolist())), scales, agreed)
 
 
-def plain(value: Any) -> Any:
-    """The same in JSON's own types; None for what is not a number."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [plain(each) for each in value]
-    if isinstance(value, (float, np.floating)):
-        return float(value) if math.isfinite(value) else None
-    if isinstance(value, np.integer):
-        return int(value)
-    return value
+# --- judges
+
+
+def _beside_people(counted: Answers, scored: Sequence[Scored], one: JudgeAnswers, tolerated: float) -> Judge:
+    """Agreement of a judge with people, whether it may stand beside them, and, where it may, what its answers add."""
+    _, first, place = np.unique(counted.question, return_index=True, return_inverse=True)
+    verdicts = np.full((len(counted.raters), len(first)), np.nan)
+    verdicts[counted.rater, place] = counted.verdict
+    asked = Questions(counted.sample[first], counted.a[first], counted.b[first], verdicts)
+    verdict = judges.verdict(judges.preferred(asked, counted.samples, counted.entries, one.judged))
+    own = verdict[place]
+    had = ~np.isnan(own)
+    decided = agreement.decided(Differences(counted.take(had), own[had], own[had], had, 1.0))
+    gate = alternative.gate(asked.verdicts, verdict, tolerated)
+    judge = Judge(
+        key=one.key,
+        display_only=one.display_only,
+        decided=decided,
+        gate=gate,
+        left_share=judges.left_share(one.judged),
+        facts=dict(one.facts),
+    )
+    if not gate.passed or one.display_only or not one.drawn_alike:
+        return judge
+
+    # Verdicts of the judge on duels that people were not asked: sample, entries a < b, and the verdict as people give them.
+    known = set(zip(counted.sample.tolist(), counted.a.tolist(), counted.b.tolist(), strict=True))
+    samples = {name: n for n, name in enumerate(counted.samples)}
+    entries = {name: n for n, name in enumerate(counted.entries)}
+    said: dict[tuple[int, int, int], list[int]] = {}
+    for judged in one.judged:
+        if judged.sample in samples and judged.left in entries and judged.right in entries:
+            turn = 1 if judged.left < judged.right else -1
+            a, b = sorted((entries[judged.left], entries[judged.right]))
+            said.setdefault((samples[judged.sample], a, b), []).extend(turn * verdict for verdict in judged.verdicts)
+    alone = [(*duel, float(np.sign(sum(each)))) for duel, each in sorted(said.items()) if each and duel not in known]
+
+    # Each metric's decided agreement by people and the judge: people's answers that the judge gave too, and the judge's on the rest.
+    with_people = []
+    for metric in scored:
+        if not metric.by_sample:
+            continue
+        found = agreement.differences(counted, metric.x)
+        used = np.flatnonzero(found.had)
+        chosen = (found.answers.verdict != 0) & ~np.isnan(own[used])
+        both, ours = found.answers.take(chosen), found.verdict[chosen]
+        more = []
+        for h, a, b, answer in alone:
+            d = metric.x[h, b] - metric.x[h, a]
+            if not np.isnan(d):
+                near = agreement.EQUAL * max(1.0, abs(metric.x[h, a]), abs(metric.x[h, b]))
+                more.append((h, (1 + (0 if abs(d) <= near else np.sign(d)) * answer) / 2))
+        people_said = Asked((1 + ours * both.verdict) / 2, both.rater, both.sample)
+        with_people.append(Together(**vars(_joined(people_said, (1 + ours * own[used][chosen]) / 2, more)), key=metric.key))
+
+    # The share of answers that pick the first of each two entries, equal answers half.
+    others: dict[tuple[int, int], list[tuple[int, float]]] = {}
+    duels = []
+    for h, a, b, answer in alone:
+        others.setdefault((a, b), []).append((h, (1 - answer) / 2))
+    for (a, b), more in sorted(others.items()):
+        on = (counted.a == a) & (counted.b == b) & ~np.isnan(own)
+        both = counted.take(on)
+        if len(both):
+            people_said = Asked((1 - both.verdict) / 2, both.rater, both.sample)
+            joined = _joined(people_said, (1 - own[on]) / 2, more)
+            duels.append(DuelTogether(**vars(joined), first=counted.entries[a], second=counted.entries[b]))
+    return replace(judge, with_people=with_people, duels_with_people=duels)
+
+
+def _joined(people_said: Asked, same: Floats, more: Sequence[tuple[int, float]]) -> Joined:
+    """People's values with the judge's `same` on them, and its others as (sample, value)."""
+    n = len(people_said.value)
+    if n < 2:
+        return Joined(None, None, None, 0.0, n, None, UNANSWERED)
+    values = np.array([value for _, value in more], dtype=np.float64)
+    others = Asked(values, np.arange(len(more)), np.array([h for h, _ in more], dtype=np.int64))
+    return alternative.together(people_said, same, others)

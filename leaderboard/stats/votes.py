@@ -61,6 +61,11 @@ Floats = NDArray[np.float64]
 T = TypeVar("T")
 
 
+def finite(value: float) -> float | None:
+    """The value; None for what is not a number, which no record holds."""
+    return float(value) if math.isfinite(value) else None
+
+
 class VotesError(TableError):
     """A file of votes or of opinion scores cannot be used."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.db import transaction
@@ -18,19 +18,18 @@ from evaluation.result_tables import spec_of
 from evaluation.work.leased import attempt, logged
 from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import Study, StudyAnalysis, StudyLook
+from leaderboard.stats import alternative, opinion_study, screening
 from leaderboard.stats import mos_table as rating
-from leaderboard.stats import screening
+from leaderboard.stats import study as pair_study
 from leaderboard.stats import votes as voting
+from leaderboard.stats.records import NOTHING, StudySummary, plain
+from leaderboard.stats.study import MetricScores
 from leaderboard.studies import published_evidence
 from leaderboard.studies.judge.answers import judges_of
 from leaderboard.studies.live import artifacts, campaign
 from leaderboard.studies.live.grid import gold_pairs
 from leaderboard.studies.sizes import covariates_of, sizes_of
-from leaderboard.studies.summary import GUARD_TITLES, Summary
 from leaderboard.studies.training_overlap import trained_on
-
-if TYPE_CHECKING:
-    from leaderboard.stats.study import MetricScores
 
 GROWN = 0.01  # of the votes: with fewer new ones a study waits a while before it is analysed anew
 PATIENCE = timedelta(seconds=60)
@@ -82,54 +81,48 @@ def compute(row: StudyAnalysis) -> None:
             raise LeaseLost
 
     with attempt(row):
-        batch = row.study.batch  # once: a board that switches meanwhile must not give these values other names
-        summary = Summary.model_validate(_figures(row, batch, go_on))
+        summary = _figures(row, row.study.batch, go_on)
         # Which label is which entry, so that whoever reads the summary need not ask.
         linked = row.study.entries.filter(submission__isnull=False).values_list("label", "submission_id")
-        update: dict[str, Any] = {"entries": dict(linked), "damaged": sorted(row.study.damaged & set(summary.methods)), "metrics": []}
-        # Which metric each column is, so that a metric's own page finds what studies say of it.
-        columns = {metric["slug"]: metric for metric in batch.metrics} if batch else {}
-        for line in summary.metrics:
-            column = columns.get(line.key, {"key": "", "fingerprint": "", "title": GUARD_TITLES.get(line.key, line.key)})
-            names = {"metric": column["key"], "fingerprint": column["fingerprint"], "title": column["title"]}
-            update["metrics"].append(line.model_copy(update=names))
+        summary = replace(summary, entries=dict(linked), damaged=sorted(row.study.damaged & set(summary.methods)))
         if row.study.chooses_pairs:
             # Who is asked about most is chosen by the answers, so that counts of wins would tell of the choice.
-            bare = {"win_rate": (None, None, None), "win_rate_with_self": (None, None, None)}
-            update |= {"scales": [line.model_copy(update=bare) for line in summary.scales], "adequacy": []}
-        summary = summary.model_copy(update=update)
+            scales = [replace(line, win_rate=NOTHING, win_rate_with_self=NOTHING) for line in summary.scales]
+            summary = replace(summary, scales=scales, adequacy=[])
         with transaction.atomic():
             study = row.study.locked()
-            if row.finish(summary.model_dump(mode="json")) and row.criterion == study.main_criterion:
+            if row.finish(plain(summary)) and row.criterion == study.main_criterion:
                 look = StudyLook.take(study, summary)
                 if look is not None and study.ended_as_planned is not None:
                     campaign.close(study, None)
 
 
-def _figures(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[], None]) -> dict[str, Any]:
+def _figures(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[], None]) -> StudySummary:
     """Figures of a study's judgements on the row's criterion, beside the values of `batch`."""
-    from leaderboard.stats import alternative, opinion_study, summaries
-    from leaderboard.stats.study import analyse
-
     study = row.study
     out = set(study.entries.filter(left_out_at__isnull=False).values_list("label", flat=True))
     if study.from_results:
         means, note = published_evidence.means_of(study, row.criterion)
-        metrics = metric_scores(study, batch, (), means.methods)
-        analysis = opinion_study.analyse_means(means, metrics, out)
-        return summaries.of_means(analysis, means, metrics, out) | {"note": note}
+        return replace(opinion_study.analyse_means(means, metric_scores(study, batch, (), means.methods), out), note=note)
+    models = judges_of(study, row.criterion)
     if study.kind == Study.Kind.OPINIONS:
         ratings = rating.canonical(study.ratings(row.criterion, counted=True))
         metrics = metric_scores(study, batch, ratings.samples, ratings.methods)
-        models = judges_of(study, row.criterion)
-        reasons = screening.of_scores(ratings, study.screening)
-        screened = reasons if study.screening else None
-        analysis = opinion_study.analyse(ratings, metrics, left_out=out, step=step, models=models, out_by_rule=screened)
+        reasons, damaged = screening.of_scores(ratings, study.screening), study.damaged | out
         sizes = sizes_of(study, batch, ratings.samples, ratings.methods, step)
-        known: dict[str, Any] = {"size": sizes.entries, "reference_size": sizes.reference} if sizes else {}
-        found = summaries.of_scores(analysis, ratings, metrics, study.damaged | out, step=step, **known)
+        found = opinion_study.analyse(
+            ratings,
+            metrics,
+            left_out=out,
+            step=step,
+            models=models,
+            out_by_rule=reasons if study.screening else None,
+            damaged=damaged,
+            size=sizes.entries if sizes else None,
+            reference_size=sizes.reference if sizes else None,
+        )
         if reasons:
-            found |= {"screened_by": reasons, "unscreened": summaries.without_screening(ratings, metrics, study.damaged | out, step)}
+            found = replace(found, screened_by=reasons, unscreened=opinion_study.unscreened(ratings, metrics, damaged, step))
         return found
     rows = list(study.votes(row.criterion, counted=True))
     gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
@@ -137,25 +130,28 @@ def _figures(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[
     reasons = screening.of_pairs(everybody, study.screening, gold)
     votes = voting.canonical(vote for vote in rows if vote.rater not in reasons) if reasons else everybody
     metrics = metric_scores(study, batch, votes.samples, votes.methods)
-    models = judges_of(study, row.criterion)
-    analysis = analyse(votes, metrics, gold, step=step, models=models)
     sizes = sizes_of(study, batch, votes.samples, votes.methods, step)
-    size, tolerated = sizes.entries if sizes else None, alternative.TOLERATED[study.rater_skill]
     covariates = covariates_of(study, sizes, (len(votes.samples), len(votes.methods)))
-    found = summaries.of_pairs(
-        analysis, votes, metrics, study.damaged, models=models, tolerated=tolerated, size=size, covariates=covariates, step=step
+    found = pair_study.analyse(
+        votes,
+        metrics,
+        gold,
+        step=step,
+        models=models,
+        damaged=study.damaged,
+        tolerated=alternative.TOLERATED[study.rater_skill],
+        size=sizes.entries if sizes else None,
+        covariates=covariates,
     )
     if study.screening:
-        groups = dict(zip(everybody.raters, everybody.groups, strict=True))
-        found |= {"screening": True, "screened": sorted(reasons), "screened_by": reasons}
-        found |= {
-            key: [*found[key], *more] for key, more in (("raters", sorted(reasons)), ("groups", [groups[name] for name in sorted(reasons)]))
-        }
+        groups, left = dict(zip(everybody.raters, everybody.groups, strict=True)), sorted(reasons)
+        raters, of_group = [*found.raters, *left], [*found.groups, *(groups[name] for name in left)]
+        found = replace(found, screening=True, screened=left, screened_by=reasons, raters=raters, groups=of_group)
     if reasons:
         measured = metric_scores(study, batch, everybody.samples, everybody.methods)
         shape = len(everybody.samples), len(everybody.methods)
         tables = covariates_of(study, sizes_of(study, batch, everybody.samples, everybody.methods, step), shape) if covariates else None
-        found["unscreened"] = summaries.without_screening(everybody, measured, study.damaged, step, tables)
+        found = replace(found, unscreened=pair_study.unscreened(everybody, measured, study.damaged, step, tables))
     return found
 
 
@@ -165,8 +161,6 @@ def metric_scores(study: Study, batch: EvaluationBatch | None, samples: Sequence
     A sample of a study is a group of the reference (for wireframes and meshes an item). A metric of the whole set, like a
     figure that was imported, has no value of a sample, so it answers no question and is compared over the entries alone.
     """
-    from leaderboard.stats.study import MetricScores
-
     if batch is None:
         return []
     places = {label: n for n, label in enumerate(methods)}
@@ -192,5 +186,15 @@ def metric_scores(study: Study, batch: EvaluationBatch | None, samples: Sequence
                 warnings.simplefilter("ignore", RuntimeWarning)  # a group without any value has none
                 values[:, columns[pk]] = [np.nanmean(row[some]) if len(some) else math.nan for some in items]
         trained = trained_on(study, metric, samples, methods)
-        measured.append(MetricScores(metric["slug"], values, spec.higher_is_better, overall=overall if is_whole else None, trained=trained))
+        column = MetricScores(
+            metric["slug"],
+            values,
+            spec.higher_is_better,
+            overall=overall if is_whole else None,
+            trained=trained,
+            metric=metric["key"],
+            title=metric["title"],
+            fingerprint=metric["fingerprint"],
+        )
+        measured.append(column)
     return measured

@@ -16,14 +16,15 @@ from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import Rater, Study
 from leaderboard.models.joint_analysis import JointAnalysis
 from leaderboard.stats import mos_table as rating
-from leaderboard.stats import screening
+from leaderboard.stats import opinion_study, screening
 from leaderboard.stats import votes as voting
+from leaderboard.stats.records import StudySummary, plain
+from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Floats
 from leaderboard.studies import metric_ranking
 from leaderboard.studies.analysis import metric_scores
 from leaderboard.studies.live.grid import gold_pairs
 from leaderboard.studies.sizes import sizes_of
-from leaderboard.studies.summary import GUARD_TITLES, Summary
 
 
 def request() -> int:
@@ -45,7 +46,7 @@ def analyse_due(worker: str = "studies") -> int:
 
     with logged("studies analysed together", row, studies=row.members), attempt(row):
         studies = list(Study.objects.filter(pk__in=row.ids).select_related("phase__challenge").order_by("pk"))
-        row.finish(together(studies, go_on).model_dump(mode="json"))
+        row.finish(plain(together(studies, go_on)))
     return 1
 
 
@@ -78,14 +79,11 @@ class Part:
         return f"{self.study.phase_id}/{name}"
 
 
-def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) -> Summary:
+def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) -> StudySummary:
     """The summary of the studies' answers as of one study, each on its leading criterion; its metrics are called by their fingerprints.
 
     ValueError where some ask for pairs and others for opinion scores.
     """
-    from leaderboard.stats import opinion_study, summaries
-    from leaderboard.stats.study import MetricScores, analyse
-
     kinds = {study.kind for study in studies}
     if len(kinds) != 1:
         raise ValueError("studies of pairs and of opinion scores are not analysed together")
@@ -131,27 +129,24 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
         if sizes := sizes_of(part.study, part.batch, *own, step):
             _place(size, sizes.entries, part, own, places)
     metrics = [
-        MetricScores(name, column.values, column.higher_is_better, overall=column.overall, trained=column.trained)
+        MetricScores(
+            name,
+            column.values,
+            column.higher_is_better,
+            overall=column.overall,
+            trained=column.trained,
+            metric=column.metric,
+            title=column.title,
+            fingerprint=name,
+        )
         for name, column in columns.items()
     ]
     known = None if np.isnan(size).all() else size
     if opinions:
-        analysis = opinion_study.analyse(answers, metrics, left_out=damaged, step=step)
-        found = summaries.of_scores(analysis, answers, metrics, damaged, step=step, size=known)
-    else:
-        gold = [(part.entries[better], part.entries[worse]) for part in parts for better, worse in part.gold if better in part.entries]
-        gold = [pair for pair in gold if set(pair) <= set(answers.methods)]
-        found = summaries.of_pairs(
-            analyse(answers, metrics, gold, step=step), answers, metrics, damaged, fragility=False, size=known, step=step
-        )
-    summary = Summary.model_validate(found)
-    lines = []
-    for line in summary.metrics:
-        update = {"title": GUARD_TITLES.get(line.key, line.key)}
-        if line.key in columns:
-            update = {"metric": columns[line.key].metric, "title": columns[line.key].title, "fingerprint": line.key}
-        lines.append(line.model_copy(update=update))
-    return summary.model_copy(update={"metrics": lines})
+        return opinion_study.analyse(answers, metrics, left_out=damaged, step=step, damaged=damaged, size=known)
+    gold = [(part.entries[better], part.entries[worse]) for part in parts for better, worse in part.gold if better in part.entries]
+    gold = [pair for pair in gold if set(pair) <= set(answers.methods)]
+    return analyse(answers, metrics, gold, step=step, damaged=damaged, fragility=False, size=known)
 
 
 def _columns(parts: Sequence[Part], samples: Sequence[str], methods: Sequence[str]) -> dict[str, Column]:

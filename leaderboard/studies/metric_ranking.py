@@ -14,20 +14,22 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch
 from leaderboard.boards.human_agreement import AGAINST, BELOW, BETTER, COIN, PERSON, Band, Line, trained_words
 from leaderboard.models import JointAnalysis, Rater, Study, StudyAnalysis
 from leaderboard.service.page_cache import PageCache
+from leaderboard.stats import agreement, pooled
+from leaderboard.stats.agreement import Agreement
+from leaderboard.stats.differences import Seen
+from leaderboard.stats.pooled import Pooled
+from leaderboard.stats.records import Metric
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW_STUDIES, MIN_STUDIES
-from leaderboard.studies.summary import Agreement, Metric, Seen, Summary
+from leaderboard.studies.summary import Summary
 from submissions.kinds import FAMILIES
-
-if TYPE_CHECKING:
-    from leaderboard.stats.pooled import Pooled
 
 REAL, PUBLISHED, MADE_UP = "real", "published", "made up"
 ALONE = "alone"  # the state of a family with one or two studies; others are "pooled" and "none"
@@ -220,7 +222,7 @@ def _families(rows: Collection[StudyAnalysis], joint: Collection[JointAnalysis] 
         largest = max(members, key=lambda one: (one.size, -one.id))
         whole = _evidence(studies[largest.id], row.summary, current, frozenset())
         slugs = {fingerprint: line.key for one in (*members, largest) for fingerprint, line in one.metrics.items()}
-        metrics = {name: line.model_copy(update={"key": slugs.get(name, line.key)}) for name, line in whole.metrics.items()}
+        metrics = {name: replace(line, key=slugs.get(name, line.key)) for name, line in whole.metrics.items()}
         as_one[frozenset(row.ids)] = replace(whole, metrics=metrics, joined=tuple(one for one in row.ids if one != largest.id))
     return {key: family(key, [one for one in found.values() if one.family == key], as_one) for key in FAMILIES}
 
@@ -316,8 +318,6 @@ def _line(metric: Metric, study: Evidence) -> Line:
 
 def _pooled(found: Family) -> Family:
     """Over all its studies."""
-    from leaderboard.stats import agreement, pooled
-
     studies = found.studies
     bands = [study.band for study in studies if study.band is not None]
     band = Reach(median(one.low for one in bands), median(one.high for one in bands)) if len(bands) >= MIN_STUDIES else None
@@ -355,7 +355,7 @@ def _pooled(found: Family) -> Family:
             continue
         over, figure = _mean([metric.decided for _, metric in used])
         if name == "constant":  # one half everywhere, by its definition
-            figure = figure.model_copy(update={"value": 0.5, "why": ""})
+            figure = replace(figure, value=0.5, why="")
         line = Line(used[0][1].title, figure, band, guard=True, key=name)
         guards.append(Standing("", name, name, line, tuple(study.id for study, _ in used), figure.n, over))
     return replace(found, rows=tuple(rows), guards=tuple(guards), band=band)
@@ -363,8 +363,6 @@ def _pooled(found: Family) -> Family:
 
 def _mean(figures: Collection[Agreement]) -> tuple[Pooled | None, Agreement]:
     """The mean over studies, and the same as a figure; one without a value where fewer than three can be pooled."""
-    from leaderboard.stats import pooled
-
     logits = [
         one
         for figure in figures

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from django.utils import timezone
@@ -17,14 +17,15 @@ from evaluation.programs import sandbox as programs
 from evaluation.work import leased
 from evaluation.work.sandbox import PATIENCE, sandbox
 from leaderboard.models import MetricChallenge, MetricEntry, ProgramValues, Study, StudyAnalysis, StudyEntry
+from leaderboard.stats import agreement, metric_board, mos_table, screening
 from leaderboard.stats import votes as voting
+from leaderboard.stats.answers import Answers, answers, of_opinions
+from leaderboard.stats.mos_table import Ratings
+from leaderboard.stats.people import Opinions, Scored, people
+from leaderboard.stats.records import plain
 from leaderboard.stats.votes import Floats
 from submissions import wake
 from submissions.storage import stored_files
-
-if TYPE_CHECKING:
-    from leaderboard.stats.answers import Answers
-    from leaderboard.stats.mos_table import Ratings
 
 TURN_SECONDS = 10.0  # then other tasks of the queue get their turn
 FIGURES = (
@@ -86,21 +87,15 @@ def _score_next(row: ProgramValues) -> None:
 
 def _slice(row: ProgramValues, folder: Path) -> bool:
     """The values on the next entry; after the last, the figure."""
-    from leaderboard.stats import agreement, summaries
-    from leaderboard.stats.people import Scored, as_json, people
-    from leaderboard.stats.study import plain as as_plain
-
     entries = list(scored_entries(row.study))
     left = [entry for entry in entries if entry.label not in row.values]
     if not left:
         counted, ratings = judgements(row.study)
         x = table(row, counted)
-        figure = agreement.decided(agreement.differences(counted, x))
-        figures: dict[str, Any] = {}
+        figure, figures = agreement.decided(agreement.differences(counted, x)), {}
         if ratings is not None:
-            summary = as_json(people(counted, [Scored("program", x)], fragility=False, opinions=summaries.means_of(ratings)))
-            (own,) = (one for one in summary["metrics"] if one["key"] == "program")
-            figures = as_plain({name: own[name] for name in FIGURES})
+            found = people(counted, [Scored("program", x)], fragility=False, opinions=Opinions.of(ratings)).entries
+            figures = {name: plain(getattr(found.metric("program"), name)) for name in FIGURES}
         if not row.finish(plain(figure), figures):
             return False
         for contest in MetricChallenge.objects.filter(study=row.study_id, entries__program=row.program_id):
@@ -153,9 +148,6 @@ def _values(row: ProgramValues, entry: StudyEntry, folder: Path) -> dict[str, fl
 def judgements(study: Study) -> tuple[Answers, Ratings | None]:
     """The answers that count on the study's leading criterion, of the entries that were handed in, and the opinion scores that they were
     made of, where they were."""
-    from leaderboard.stats import mos_table, screening
-    from leaderboard.stats.answers import answers, of_opinions
-
     criteria = dict.fromkeys(sorted(study.judged_criteria()))
     criterion = study.leading(criteria) if criteria else study.main_criterion
     labels = set(scored_entries(study).values_list("label", flat=True))
@@ -188,8 +180,6 @@ def table(row: ProgramValues, counted: Answers) -> Floats:
 
 def standings(contest: MetricChallenge) -> dict[str, list[dict[str, Any]]]:
     """Standings of the entries that count, on each half of the samples, by the entry's number."""
-    from leaderboard.stats import metric_board
-
     counted = counted_answers(contest.study)
     entries = MetricEntry.counted(contest)
     rows = ProgramValues.objects.filter(study=contest.study, program__in=[entry.program_id for entry in entries]).select_related("program")
@@ -202,12 +192,3 @@ def standings(contest: MetricChallenge) -> dict[str, list[dict[str, Any]]]:
         part = counted.take(inside[counted.sample])
         found[name] = [plain(row) for row in metric_board.ranked(part, values, contest.seed)]
     return found
-
-
-def plain(record: Any) -> Any:
-    """A record of figures as JSON values: nothing that is not finite."""
-    from dataclasses import asdict
-
-    from leaderboard.stats.study import plain as as_plain
-
-    return as_plain(asdict(record))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from leaderboard.studies.summary import Ends, Summary
+from leaderboard.stats.crossed import Ends
+from leaderboard.studies.summary import Summary
 
 
 @dataclass(frozen=True)

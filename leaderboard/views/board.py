@@ -30,8 +30,8 @@ from leaderboard.lookup import audience_of, not_shown_yet, page_number, page_num
 from leaderboard.models import Snapshot, Study
 from leaderboard.models.snapshot import read_shown
 from leaderboard.service.responses import attachment
+from leaderboard.stats.crossed import Figure
 from leaderboard.studies import paper_figures
-from leaderboard.studies.summary import Figure
 from leaderboard.viewer import thumbnails
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission

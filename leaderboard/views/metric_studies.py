@@ -19,8 +19,10 @@ from leaderboard.boards.human_agreement import Line, lines_of, order_words, peop
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.service.page_cache import PARTS
+from leaderboard.stats.differences import Seen
+from leaderboard.stats.records import Contradiction, Metric
 from leaderboard.studies.metric_ranking import MADE_UP, Family, Standing, Verdict, source_of, verdict
-from leaderboard.studies.summary import Contradiction, Metric, Seen, Summary, named_samples
+from leaderboard.studies.summary import Summary, named_samples
 from leaderboard.viewer.svg import Drawing
 from submissions.models import Submission
 from submissions.permissions import Viewer

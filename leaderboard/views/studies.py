@@ -25,14 +25,16 @@ from leaderboard.service.responses import attachment
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import screening
 from leaderboard.stats import votes as voting
+from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.stats.ranking import rank
+from leaderboard.stats.records import Contradiction, Entry, Metric, plain
 from leaderboard.stats.votes import FEW
 from leaderboard.studies import paper_figures, words
 from leaderboard.studies.judge import answers
 from leaderboard.studies.judge.shown import TITLES, of_study
 from leaderboard.studies.metric_ranking import source_of
 from leaderboard.studies.screening_effects import effects
-from leaderboard.studies.summary import Contradiction, Ends, Entry, Figure, Metric, Summary
+from leaderboard.studies.summary import Summary
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
 from submissions.visibility import hidden_from, through, visible_to
@@ -209,7 +211,7 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     done = {row.criterion: row.summary for row in chosen_study.analyses.all() if row.summary is not None}
     hidden = chosen_study.hidden_labels(hidden_from(place.viewer, chosen_study.phase))
     shown = {name: done[name].without(hidden).numbered(place.viewer.organizes) for name in chosen_study.in_order(done)}
-    criteria = {name: one.model_dump(mode="json") for name, one in shown.items()}
+    criteria = {name: plain(one) for name, one in shown.items()}
     about = {
         "study": chosen_study.slug,
         "title": chosen_study.title,

@@ -18,7 +18,7 @@ from leaderboard.models import JudgeAnswer, JudgeRun, Study
 from leaderboard.models.money import plain
 from leaderboard.stats import judges
 from leaderboard.stats import votes as voting
-from leaderboard.stats.judges import Judge, Judged
+from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.votes import Vote
 from leaderboard.studies.judge.instructions import KEYS, Row
 from leaderboard.studies.judge.materials import Materials
@@ -98,7 +98,7 @@ def result_of(run: JudgeRun) -> dict[str, Any]:
     return {"criteria": criteria, "answered": answered}
 
 
-def judges_of(study: Study, criterion: str) -> list[Judge]:
+def judges_of(study: Study, criterion: str) -> list[JudgeAnswers]:
     """The study's judges, each run by itself, as raters on one criterion of people's: votes on no criterion are held against the
     judges' overall answer."""
     described = []
@@ -107,7 +107,7 @@ def judges_of(study: Study, criterion: str) -> list[Judge]:
         if judgements:
             told = facts(run)
             told["cost"] = None if told["cost"] is None else plain(told["cost"])
-            described.append(Judge(run.rater.name, tuple(judgements), run.is_for_display_only, run.newcomer_id is None, told))
+            described.append(JudgeAnswers(run.rater.name, tuple(judgements), run.is_for_display_only, run.newcomer_id is None, told))
     return described
 
 

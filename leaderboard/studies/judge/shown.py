@@ -10,9 +10,11 @@ from leaderboard.boards.human_agreement import Line, lines_of
 from leaderboard.charts import judges
 from leaderboard.models import JudgeRun, Study, StudyEntry
 from leaderboard.models.judge_budget import money
+from leaderboard.stats.crossed import Ends
+from leaderboard.stats.records import DuelTogether, Judge, Together
 from leaderboard.studies.judge.answers import CriterionScores, MethodScore, facts, scores_of
 from leaderboard.studies.judge.instructions import CRITERIA, KEYS, OVERALL
-from leaderboard.studies.summary import DuelTogether, Ends, Judge, Summary, Together
+from leaderboard.studies.summary import Summary
 
 TITLES = {one.key: one.title for one in CRITERIA}
 OVERALL_KEY = KEYS[OVERALL]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from leaderboard.boards import exports
 from leaderboard.boards.payload import Board
 from leaderboard.boards.rows import BoardRows, Choice, bar, cell, gap_words, ordinal, position, rule_words, span
-from leaderboard.studies.summary import Seen
+from leaderboard.stats.differences import Seen
 from tests.support.leaderboard.boards import board_of, column_of
 
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from leaderboard import charts
 from leaderboard.charts import boards, judges, ranking_variants, studies
 from leaderboard.charts.drawing import _SYMBOLS, _Axis, _dates, _ticks, draw
+from leaderboard.stats.adequacy import Curve
 from leaderboard.stats.uncertainty import paired
-from leaderboard.studies.summary import Curve
 from tests.support.examples import examples
 
 HSS = boards.Metric("HSS", True)

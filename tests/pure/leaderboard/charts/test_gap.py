@@ -7,7 +7,7 @@ import math
 import pytest
 
 from leaderboard.charts.gap import BOTTOM, LEFT, RIGHT, TOP, gap_chart
-from leaderboard.studies.summary import Seen
+from leaderboard.stats.differences import Seen
 
 
 def test_it_rises_from_one_half_and_marks_the_middle_gap_and_the_one_that_three_of_four_see():

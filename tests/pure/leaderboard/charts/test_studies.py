@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.charts.studies import MAX_NAMES, Point, adequacy, agreement_map, scatter
-from leaderboard.studies.summary import Curve
+from leaderboard.stats.adequacy import Curve
 
 
 def curve(resource: str, enough: int | None) -> Curve:

@@ -19,13 +19,13 @@ def test_the_same_votes_every_time_in_two_clusters_with_ties_and_repeats():
     votes = made_up_votes(values(), METHODS, SAMPLES)
     assert votes == made_up_votes(values(), METHODS, SAMPLES)
     found = analyse(canonical(votes))
-    assert found["counted"] == 12 * 8 * 15 and 0.03 < found["repeats"] / found["counted"] < 0.08
-    assert sorted(found["agreement"]["cluster"]) == [0] * 6 + [1] * 6
-    groups = dict(zip(found["groups"], found["agreement"]["cluster"], strict=True))
+    assert found.counted == 12 * 8 * 15 and 0.03 < found.repeats / found.counted < 0.08
+    assert sorted(found.agreement.cluster) == [0] * 6 + [1] * 6
+    groups = dict(zip(found.groups, found.agreement.cluster, strict=True))
     assert groups["corners"] != groups["edges"]
-    assert 0.03 < found["ties"] < 0.4
-    assert found["scales"][0]["method"] == "m0" and found["scales"][-1]["method"] == "m5"
-    assert 0.75 < found["reliability"]["self_consistency"]["value"] < 1
+    assert 0.03 < found.ties < 0.4
+    assert found.scales[0].method == "m0" and found.scales[-1].method == "m5"
+    assert 0.75 < found.reliability.self_consistency.value < 1
 
 
 def test_missing_values_are_the_worst_there_is():

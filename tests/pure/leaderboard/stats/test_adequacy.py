@@ -36,7 +36,7 @@ def test_the_whole_agrees_with_itself_and_more_is_never_wider_at_the_end():
 def test_enough_is_the_first_size_from_which_every_larger_one_holds():
     assert adequacy._enough((1, 2, 3, 4), (0.96, 0.9, 0.95, 1.0)) == 3
     assert adequacy._enough((1, 2), (0.96, 0.9)) is None
-    assert adequacy._enough((1, 2), (1.0, float("nan"))) is None
+    assert adequacy._enough((1, 2), (1.0, None)) is None
 
 
 def test_clear_differences_need_few_votes_and_noise_needs_many():

@@ -140,7 +140,7 @@ def test_nothing_changes_with_names_sides_or_a_metric_turned_with_its_direction(
 
     def figures(rows, x, turn=lambda name: name):
         found = agreement.differences(made([(r, s, turn(pair), v) for r, s, pair, v in rows]), x)
-        return [agreement.decided(found), agreement.better_worse(found), agreement.three_way(found).figure]
+        return [agreement.decided(found), agreement.better_worse(found), agreement.three_way(found)]
 
     plain = figures(rows, x)
     swapped = figures([(r, s, pair[::-1], -v) for r, s, pair, v in rows], x)
@@ -234,7 +234,7 @@ def test_a_missing_value_is_left_out_and_counted():
     found = agreement.differences(made(EXAMPLE), x)
     assert found.coverage == 6 / 8 and agreement.decided(found).n == 5
     nothing = agreement.differences(made(EXAMPLE), np.full((2, 3), np.nan))
-    assert agreement.decided(nothing).value is None and agreement.three_way(nothing).figure.value is None
+    assert agreement.decided(nothing).value is None and agreement.three_way(nothing).value is None
 
 
 def test_intervals_hold_the_truth_and_equal_metrics_are_seldom_told_apart():

@@ -29,7 +29,7 @@ def asked(raters: int = 14, samples: int = 10, split: bool = True, seed: int = 0
 
 def test_two_tastes_are_two_camps():
     found = camps.camps(asked())
-    assert found is not None and found.sizes == (7, 7) and found.p <= 0.05
+    assert found is not None and found.sizes == [7, 7] and found.p <= 0.05
     assert len(set(found.label[::2])) == len(set(found.label[1::2])) == 1
     assert found.within > 0.6 > 0.4 > found.between
 

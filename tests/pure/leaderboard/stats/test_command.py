@@ -13,8 +13,10 @@ import pytest
 from leaderboard.stats import mos_table, votes
 from leaderboard.stats.__main__ import main
 from leaderboard.stats.mos_table import Rating
+from tests import ROOT
 from tests.pure.leaderboard.stats.test_invariance import ENTRIES, RATERS, SAMPLES, study, values
 
+NAMES = Path(ROOT, "tests/support/leaderboard/stats/printed_names.json")
 ENDS = {"value", "low", "high"}
 
 
@@ -33,6 +35,13 @@ def scores(tmp_path) -> Path:
     return written(tmp_path, "scores.csv", rows)
 
 
+def opinions() -> list[Rating]:
+    return [
+        Rating(rater, entry, float(min(5, 1 + n + (k * k + h + n) % 3)), sample)
+        for k, rater in enumerate(RATERS) for h, sample in enumerate(SAMPLES) for n, entry in enumerate(ENTRIES)
+    ]  # fmt: skip
+
+
 @pytest.fixture
 def found(capsys):
     """What the command prints of a file, on its only criterion."""
@@ -43,6 +52,17 @@ def found(capsys):
         return only
 
     return of
+
+
+def names(value: Any) -> Any:
+    """The names of a printed value, in their order, and of a list those of each kind of row that there is."""
+    if isinstance(value, dict):
+        return {name: names(each) for name, each in value.items()}
+    kinds: list[Any] = []
+    for each in value if isinstance(value, list) else ():
+        if (kind := names(each)) is not None and kind not in kinds:
+            kinds.append(kind)
+    return kinds or None
 
 
 def has(record: dict[str, Any], names: set[str]) -> None:
@@ -86,11 +106,7 @@ def test_names_of_a_study_of_pairs(tmp_path, scores, found):
 
 
 def test_names_of_a_study_of_opinion_scores(tmp_path, scores, found):
-    rows = [
-        Rating(rater, entry, float(min(5, 1 + n + (k * k + h + n) % 3)), sample)
-        for k, rater in enumerate(RATERS) for h, sample in enumerate(SAMPLES) for n, entry in enumerate(ENTRIES)
-    ]  # fmt: skip
-    only = found(written(tmp_path, "opinions.csv", mos_table.write(rows)), "--scores", scores)
+    only = found(written(tmp_path, "opinions.csv", mos_table.write(opinions())), "--scores", scores)
     check_metrics(only["metrics"])
     for row in only["scales"]:
         has(row, {"method", "mos", "mos_mle", "why"})
@@ -110,6 +126,14 @@ def test_a_line_without_a_sample_holds_the_values_of_metrics_over_everything(tmp
     assert (rows["fid"]["rho"]["n"], rows["fid"]["decided"]["value"], rows["fid"]["spa"]["value"]) == (5, None, None)
     assert rows["fid"]["rho"]["value"] == pytest.approx(-rows["m"]["rho"]["value"])  # m's own samples go before its value over all
     assert rows["none"]["rho"]["value"] is None and rows["none"]["rho"]["n"] == 0
+
+
+@pytest.mark.parametrize("kind", ["pairs", "opinions"])
+def test_no_name_is_lost_added_or_moved(tmp_path, scores, found, kind):
+    file = written(tmp_path, "study.csv", votes.write(study()) if kind == "pairs" else mos_table.write(opinions()))
+    labelled = written(tmp_path, "labels.csv", [["method", "label"], *([name, "team"] for name in ENTRIES[1:]), [ENTRIES[0], "corruption"]])
+    printed = json.dumps(names(found(file, "--scores", scores, "--labels", labelled)))
+    assert printed == json.dumps(json.loads(NAMES.read_text())[kind])
 
 
 def test_too_few_raters_have_values_and_a_sentence(tmp_path, scores, found):

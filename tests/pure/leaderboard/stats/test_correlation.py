@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from leaderboard.stats.correlation import (
-    Correlation,
+    Order,
     agreement_probability,
     averaged,
     by_scene,
@@ -102,7 +102,7 @@ def test_published_means_over_data_sets_are_the_means_of_the_published_correlati
             pearson, spearman = rows.get(("pearson", printed["metric"])), rows.get(("spearman", printed["metric"]))
             if pearson is None or spearman is None:
                 continue
-            found = averaged(Correlation(r, rho, 0.0, 10) for r, rho in zip(pearson, spearman, strict=True))
+            found = averaged(Order(rho, 0.0, r, 10) for r, rho in zip(pearson, spearman, strict=True))
             assert found.plcc == pytest.approx(float(printed["pearson_mean"]), abs=0.0015), printed["metric"]
             assert found.srocc == pytest.approx(float(printed["spearman_mean"]), abs=0.0015), printed["metric"]
             compared += 1

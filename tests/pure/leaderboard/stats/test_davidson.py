@@ -230,8 +230,6 @@ def test_first_place_hangs_on_the_answers_whose_removal_changes_it():
     model = davidson.fit(made(rows))
     found = davidson.fragile(model)
     assert found.answers == 2  # one makes them equal, two turn them round
-    left = [row for n, row in enumerate(rows) if row[3] == -1][:2]
-    assert len(left) == 2 and len(found.answers_found) == 2
     sure = davidson.fit(made([(n, n % 7, "AB", -1 if n % 10 else 1) for n in range(60)]))
     assert davidson.fragile(sure).answers is None
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from leaderboard.stats import summaries
+from leaderboard.stats.records import plain as as_json
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Vote, canonical
 
@@ -55,7 +55,7 @@ def summary(rows: list[Vote], tables: dict[str, np.ndarray], names: dict[str, st
     entries = [ENTRIES.index(first[name]) for name in votes.methods]
     sign = -1.0 if lower else 1.0
     metrics = [MetricScores(key, sign * x[np.ix_(samples, entries)], not lower) for key, x in tables.items()]
-    found = summaries.of_pairs(analyse(votes, metrics), votes, metrics, damaged=set(), fragility=True)
+    found = as_json(analyse(votes, metrics, damaged=set(), fragility=True))
     return figures(found, first)
 
 
@@ -149,13 +149,10 @@ def test_a_pair_asked_ten_times_as_often_moves_no_headline_beyond_its_interval()
     votes, wider = canonical(rows), canonical([*rows, *more])
     assert len(wider.raters) > 5 * len(votes.raters)
     metrics = [MetricScores(key, x) for key, x in tables.items()]
-    before, after = (
-        {row["key"]: row["decided"] for row in summaries.of_pairs(analyse(one, metrics), one, metrics, fragility=False)["metrics"]}
-        for one in (votes, wider)
-    )
+    before, after = ({row.key: row.decided for row in analyse(one, metrics, fragility=False).metrics} for one in (votes, wider))
     for key in tables:
-        assert before[key]["low"] <= after[key]["value"] <= before[key]["high"]
-        assert after[key]["n"] > 1.5 * before[key]["n"]
+        assert before[key].low <= after[key].value <= before[key].high
+        assert after[key].n > 1.5 * before[key].n
 
 
 @pytest.mark.parametrize("ties", [0.0, 0.3, 0.7])
@@ -163,8 +160,7 @@ def test_guards_stand_at_chance_whatever_the_share_of_ties(ties):
     held = 0
     for seed in range(10):
         votes = canonical(study(ties, seed))
-        found = summaries.of_pairs(analyse(votes), votes, damaged=set(), seed=seed, fragility=False)
-        rows = {row["key"]: row["decided"] for row in found["metrics"]}
-        assert (rows["constant"]["value"], rows["constant"]["low"]) == (0.5, None)
-        held += rows["coin"]["low"] < 0.5 < rows["coin"]["high"]
+        rows = {row.key: row.decided for row in analyse(votes, damaged=set(), seed=seed, fragility=False).metrics}
+        assert (rows["constant"].value, rows["constant"].low) == (0.5, None)
+        held += rows["coin"].low < 0.5 < rows["coin"].high
     assert held >= 9

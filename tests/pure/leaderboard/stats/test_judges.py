@@ -9,7 +9,7 @@ import torch
 from scipy import special, stats
 
 from leaderboard.stats import judges, preference, reliability
-from leaderboard.stats.judges import Judge, Judged
+from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.study import analyse
 from leaderboard.stats.votes import canonical
 from tests.support.leaderboard.stats.ballots import made_up, vote
@@ -210,11 +210,11 @@ def test_judges_stand_in_tables_of_judges_only():
     votes = canonical(rows)
     echo = [Judged(row.sample, row.left, row.right, ({"left": -1, "right": 1, "tie": 0}[row.choice],)) for row in rows if row.rater == "r0"]
     contrary = [Judged(one.sample, one.left, one.right, tuple(-v for v in one.verdicts)) for one in echo]
-    found = analyse(votes, models=[Judge("echo", tuple(echo), facts={"cost": 1.5}), Judge("contrary", tuple(contrary), True)])
-    assert set(found["agreement"]["kinds"]) == {"person"}  # in no matrix of raters
-    echo_row, contrary_row = found["judges"]
-    assert echo_row["facts"] == {"cost": 1.5} and echo_row["order"]["krocc"] > 0.5 and contrary_row["order"] is None
-    assert echo_row["pairs"]["value"] > 0.7 > 0.4 > contrary_row["pairs"]["value"]
-    assert echo_row["probability"]["agreement"] > 0.6 > contrary_row["probability"]["agreement"]
-    assert echo_row["probability"]["n"] == found["questions"]
-    assert found["scales"] == analyse(votes)["scales"]  # judges rank nothing of people's
+    found = analyse(votes, models=[JudgeAnswers("echo", tuple(echo), facts={"cost": 1.5}), JudgeAnswers("contrary", tuple(contrary), True)])
+    assert set(found.agreement.kinds) == {"person"}  # in no matrix of raters
+    echo_row, contrary_row = found.judges
+    assert echo_row.facts == {"cost": 1.5} and echo_row.order.krocc > 0.5 and contrary_row.order is None
+    assert echo_row.pairs.value > 0.7 > 0.4 > contrary_row.pairs.value
+    assert echo_row.probability.agreement > 0.6 > contrary_row.probability.agreement
+    assert echo_row.probability.n == found.questions
+    assert found.scales == analyse(votes).scales  # judges rank nothing of people's

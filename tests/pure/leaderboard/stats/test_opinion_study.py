@@ -11,10 +11,11 @@ from scipy import stats
 
 from leaderboard.stats.__main__ import main
 from leaderboard.stats.correlation import by_scene, correlation
-from leaderboard.stats.judges import Judge, Judged
+from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.judges import elo as elo_of
 from leaderboard.stats.mos_table import Rating, canonical, write
 from leaderboard.stats.opinion_study import Means, analyse, analyse_means
+from leaderboard.stats.records import plain
 from leaderboard.stats.study import MetricScores
 
 TRUTH = {"a": 4.5, "b": 3.5, "c": 2.5, "d": 1.5}
@@ -39,39 +40,44 @@ def metric(key: str, values, higher: bool = True, samples: int = 3) -> MetricSco
 def test_means_and_their_t_intervals_are_scipys():
     rows = scores()
     found = analyse(canonical(rows))
-    assert [row["method"] for row in found["scales"]] == ["a", "b", "c", "d"]
-    for line in found["scales"]:
-        own = [row.score for row in rows if row.entry == line["method"]]
-        low, high = stats.t.interval(0.95, len(own) - 1, np.mean(own), stats.sem(own))
-        assert line["mos"] == pytest.approx([np.mean(own), low, high]) and line["n"] == len(own) == 18
-        assert line["normalised"] == pytest.approx((np.mean(own) - 1) / 4)
-        here = [row.score for row in rows if row.entry == line["method"] and row.sample == "barn"]
-        assert line["scenes"]["barn"]["mean"] == pytest.approx(np.mean(here)) and line["scenes"]["barn"]["n"] == 6
-    assert (found["kind"], found["of"], found["ratings"], found["n_raters"]) == ("opinions", "ratings", 72, 6)
+    assert [row.method for row in found.scales] == ["a", "b", "c", "d"]
+    for line in found.scales:
+        own = [row.score for row in rows if row.entry == line.method]
+        assert line.mos[0] == pytest.approx(np.mean(own)) and line.sd == pytest.approx(np.std(own, ddof=1)) and line.n == len(own) == 18
+        assert line.normalised == pytest.approx((np.mean(own) - 1) / 4)
+        here = [row.score for row in rows if row.entry == line.method and row.sample == "barn"]
+        low, high = stats.t.interval(0.95, len(here) - 1, np.mean(here), stats.sem(here))
+        barn = line.scenes["barn"]
+        assert (barn.mean, barn.low, barn.high) == pytest.approx((np.mean(here), low, high)) and barn.n == 6
+    assert (found.kind, found.of, found.ratings, found.n_raters) == ("opinions", "ratings", 72, 6)
 
 
-def judge(noise: int = 4, **values) -> Judge:
+def judge(noise: int = 4, **values) -> JudgeAnswers:
     """Prefers the better method, but in every so-manieth comparison the other one; once undecided."""
     said = []
     for sample in ("barn", "house", "mill"):
         for left, right in combinations("abcd", 2):
             verdict = 1 if len(said) % noise == noise - 1 else -1
             said.append(Judged(sample, left, right, (verdict, 0, verdict)))
-    return Judge("seer", (*said, Judged("elsewhere", "a", "z", (1,))), **values)
+    return JudgeAnswers("seer", (*said, Judged("elsewhere", "a", "z", (1,))), **values)
 
 
 def test_a_judges_elo_is_held_against_means_and_its_win_rates_within_samples():
     rows, one = scores(), judge(facts={"requests": 18})
-    (found,) = analyse(canonical(rows), models=[one])["judges"]
+    (found,) = analyse(canonical(rows), models=[one]).judges
     elo = {row["method"]: row["elo"] for row in elo_of(one.judged, "a", resamples=0)["rows"]}
     means = [np.mean([row.score for row in rows if row.entry == name]) for name in "abcd"]
     values = [elo[name] for name in "abcd"]
-    assert found["values"] == pytest.approx(values) and found["higher_is_better"] and found["left_share"] is None  # of four samples
-    order = found["order"]
+    assert found.left_share is None  # of four samples
+    order = found.order
     peers = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
-    assert [order[name] for name in ("plcc", "srocc", "krocc")] == pytest.approx([peer(values, means)[0] for peer in peers])
-    assert order["n"] == 4 and all(order[f"{name}_ci"][0] <= order[name] <= order[f"{name}_ci"][1] for name in ("plcc", "srocc", "krocc"))
-    assert set(found["groups"]) == {"experts", "others"} and found["facts"] == {"requests": 18}
+    assert [getattr(order, name) for name in ("plcc", "srocc", "krocc")] == pytest.approx([peer(values, means)[0] for peer in peers])
+    assert order.n == 4 and all(
+        getattr(order, f"{name}_ci")[0] <= getattr(order, name) <= getattr(order, f"{name}_ci")[1] for name in ("plcc", "srocc", "krocc")
+    )
+    assert set(found.groups) == {"experts", "others"} and found.facts == {"requests": 18}
+    experts = [np.mean([row.score for row in rows if row.entry == name and row.group == "experts"]) for name in "abcd"]
+    assert found.groups["experts"].plcc == pytest.approx(stats.pearsonr(values, experts)[0])
     here = [one for one in judge().judged if one.sample == "barn"]
     won = {name: [] for name in "abcd"}
     for it in here:
@@ -79,37 +85,35 @@ def test_a_judges_elo_is_held_against_means_and_its_win_rates_within_samples():
             won[it.left].append((1 - verdict) / 2)
             won[it.right].append((1 + verdict) / 2)
     barn = [np.mean([row.score for row in rows if row.entry == name and row.sample == "barn"]) for name in "abcd"]
-    assert found["scenes"]["barn"]["srocc"] == pytest.approx(stats.spearmanr([np.mean(won[name]) for name in "abcd"], barn)[0])
-    assert found["scenes_mean"]["n"] == 3
+    assert found.scenes["barn"].srocc == pytest.approx(stats.spearmanr([np.mean(won[name]) for name in "abcd"], barn)[0])
+    assert found.scenes_mean.n == 3
 
 
 def test_a_judge_for_display_only_has_no_order_and_one_left_out_entry_takes_no_part():
     rows = canonical(scores())
-    (shown,) = analyse(rows, models=[judge(display_only=True)])["judges"]
-    assert shown["order"] is None and shown["display_only"] and shown["groups"] == {} and "values" not in shown
-    assert analyse(rows, models=[judge()], left_out=["d"])["judges"][0]["order"]["n"] == 3
-    assert analyse(rows)["judges"] == []
+    (shown,) = analyse(rows, models=[judge(display_only=True)]).judges
+    assert shown.order is None and shown.display_only and shown.groups == {}
+    assert analyse(rows, models=[judge()], left_out=["d"]).judges[0].order.n == 3
+    assert analyse(rows).judges == []
 
 
-def test_correlations_are_over_the_means_of_entries_with_each_group_and_within_samples():
+def test_correlations_are_over_the_means_of_entries_and_within_samples():
     rows, rng = scores(), np.random.default_rng(1)
     values = rng.normal(size=(3, 4))
-    found = analyse(canonical(rows), [MetricScores("m", values, higher_is_better=False)])["metrics"][0]
+    found = analyse(canonical(rows), [MetricScores("m", values, higher_is_better=False)]).metric("m")
 
     def mos(name, keep=lambda row: True):
         return np.mean([row.score for row in rows if row.entry == name and keep(row)])
 
     overall = [mos(name) for name in "abcd"]
-    assert found["order"]["srocc"] == pytest.approx(stats.spearmanr(-values.mean(0), overall)[0])
-    assert found["order"]["krocc"] == pytest.approx(stats.kendalltau(-values.mean(0), overall)[0])
-    experts = [mos(name, lambda row: row.group == "experts") for name in "abcd"]
-    assert found["groups"]["experts"]["plcc"] == pytest.approx(stats.pearsonr(-values.mean(0), experts)[0])
+    assert found.order.srocc == pytest.approx(stats.spearmanr(-values.mean(0), overall)[0])
+    assert found.order.krocc == pytest.approx(stats.kendalltau(-values.mean(0), overall)[0])
     within = []
     for n, sample in enumerate(("barn", "house", "mill")):
         here = [np.mean([row.score for row in rows if (row.entry, row.sample) == (name, sample)]) for name in "abcd"]
         within.append(stats.pearsonr(-values[n], here)[0])
-    assert [found["scenes"][name]["plcc"] for name in ("barn", "house", "mill")] == pytest.approx(within)
-    assert found["scenes_mean"]["plcc"] == pytest.approx(np.mean(within)) and found["scenes_mean"]["n"] == 3
+    assert [found.scenes[name].plcc for name in ("barn", "house", "mill")] == pytest.approx(within)
+    assert found.scenes_mean.plcc == pytest.approx(np.mean(within)) and found.scenes_mean.n == 3
 
 
 def test_intervals_of_correlations_are_percentiles_of_a_plain_loop():
@@ -133,19 +137,19 @@ def test_the_mean_over_scenes_draws_scenes():
 def test_raters_who_go_against_the_others_are_left_out_where_asked():
     rows = canonical(scores(raters=7, contrary=1))
     kept, screened = analyse(rows), analyse(rows, screen=True)
-    assert kept["screened"] == [] and kept["counted"] == 84 and not kept["screening"]
-    assert screened["screened"] == ["r6"] and screened["counted"] == 72
-    assert screened["scales"][0]["mos"][0] > kept["scales"][0]["mos"][0]
-    line = next(row for row in screened["reliability"]["raters"] if row["rater"] == "r6")
-    assert line["screened"] and line["agreement"] < -0.9 and line["seconds"] == 4.0
+    assert kept.screened == [] and kept.counted == 84 and not kept.screening
+    assert screened.screened == ["r6"] and screened.counted == 72
+    assert screened.scales[0].mos[0] > kept.scales[0].mos[0]
+    line = next(row for row in screened.reliability.raters if row.rater == "r6")
+    assert line.screened and line.agreement < -0.9 and line.seconds == 4.0
 
 
 def test_an_entry_left_out_keeps_its_mean_and_correlates_with_nothing():
     rows, wrong = canonical(scores()), metric("m", [0, 3, 2, 1])
-    assert analyse(rows, [wrong])["metrics"][0]["order"]["srocc"] < 0.5
+    assert analyse(rows, [wrong]).metric("m").order.srocc < 0.5
     found = analyse(rows, [wrong], left_out=["a", "unheard of"])
-    assert found["metrics"][0]["order"]["srocc"] == pytest.approx(1) and found["metrics"][0]["order"]["n"] == 3
-    assert found["left_out"] == ["a"] and found["scales"][0]["method"] == "a" and found["scales"][0]["n"] == 18
+    assert found.metric("m").order.srocc == pytest.approx(1) and found.metric("m").order.n == 3
+    assert found.left_out == ["a"] and found.scales[0].method == "a" and found.scales[0].n == 18
 
 
 def test_published_means_correlate_as_published(data_folder):
@@ -158,14 +162,14 @@ def test_published_means_correlate_as_published(data_folder):
         for key in ("psnr", "ssim", "lpips_alex", "clip_sim", "osim")
     ]
     found = analyse_means(means, metrics, left_out=["COLMAP"])
-    rho = {line["key"]: line["order"]["srocc"] for line in found["metrics"]}
+    rho = {line.key: line.order.srocc for line in found.metrics}
     expected = {"psnr": 0.6575, "ssim": 0.497, "lpips_alex": 0.662, "clip_sim": 0.739, "osim": 0.797}
     assert rho == pytest.approx(expected, abs=1e-3)
-    for line in found["metrics"]:
-        low, high = line["order"]["srocc_ci"]
-        assert low < line["order"]["srocc"] < high and line["order"]["n"] == 11
-    assert found["scales"][0]["method"] == "Mip-NeRF360" and found["scales"][-1]["mos"] == [1.71, None, None]
-    json.dumps(found, allow_nan=False)
+    for line in found.metrics:
+        low, high = line.order.srocc_ci
+        assert low < line.order.srocc < high and line.order.n == 11
+    assert found.scales[0].method == "Mip-NeRF360" and found.scales[-1].mos == (1.71, None, None)
+    json.dumps(plain(found), allow_nan=False)
 
 
 @pytest.fixture

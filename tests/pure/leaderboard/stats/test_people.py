@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from leaderboard.stats import opinion_study, opinions, summaries
+from leaderboard.stats import opinion_study, opinions, study
 from leaderboard.stats.answers import answers
-from leaderboard.stats.judges import Judge, Judged
+from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.mos_table import canonical as canonical_ratings
-from leaderboard.stats.people import Scored, as_json, people
+from leaderboard.stats.people import Scored, people
+from leaderboard.stats.records import Entries, plain
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies.summary import Summary
@@ -31,6 +33,15 @@ def said(better: str, worse: str, raters: int = 9, samples=SAMPLES, wrong_every:
     return rows
 
 
+def told(*given, **named) -> Entries:
+    return people(*given, **named).entries
+
+
+def read(found) -> Summary:
+    """As it comes back from where it is stored."""
+    return Summary.read(json.loads(json.dumps(plain(found), allow_nan=False)))
+
+
 def table(**values: float) -> np.ndarray:
     """Values that differ between samples, by so much everywhere."""
     return np.array([[value + 0.01 * n for _, value in sorted(values.items())] for n in range(len(SAMPLES))])
@@ -38,30 +49,30 @@ def table(**values: float) -> np.ndarray:
 
 def test_a_metric_that_puts_people_s_choice_last_contradicts_them_and_names_where():
     votes = canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])
-    found = people(answers(votes), [Scored("against", table(bad=2, fair=1, good=0)), Scored("alike", table(bad=0, fair=1, good=2))])
+    found = told(answers(votes), [Scored("against", table(bad=2, fair=1, good=0)), Scored("alike", table(bad=0, fair=1, good=2))])
     against, alike = (next(row for row in found.metrics if row.key == key) for key in ("against", "alike"))
-    assert {(one.duel.first, one.duel.second) for one in against.contradictions} == {("good", "bad"), ("good", "fair"), ("fair", "bad")}
-    assert alike.contradictions == () and against.decided.value == pytest.approx(1 - alike.decided.value)
+    assert {(one.first, one.second) for one in against.contradictions} == {("good", "bad"), ("good", "fair"), ("fair", "bad")}
+    assert alike.contradictions == [] and against.decided.value == pytest.approx(1 - alike.decided.value)
     clearest = against.contradictions[0]
-    assert clearest.duel.p <= min(one.duel.p for one in against.contradictions) and clearest.duel.p <= 0.05
-    assert clearest.duel.value.low > 0.5 and clearest.p == pytest.approx(2 / 2**8) and set(clearest.samples) == set(SAMPLES)
+    assert clearest.p_holm <= min(one.p_holm for one in against.contradictions) and clearest.p_holm <= 0.05
+    assert clearest.value[1] > 0.5 and clearest.p_metric == pytest.approx(2 / 2**8) and set(clearest.samples) == set(SAMPLES)
 
 
 def test_a_contradiction_needs_both_people_and_metric_beyond_chance():
     votes = canonical(said("good", "bad"))
     mixed = table(bad=0.1, good=0)
     mixed[::2, 0] -= 0.19  # bad is above by a hair over the samples, as chance has it
-    (row,) = [row for row in people(answers(votes), [Scored("m", mixed)]).metrics if row.key == "m"]
-    assert np.nanmean(mixed[:, 0]) > np.nanmean(mixed[:, 1]) and row.contradictions == ()
+    (row,) = [row for row in told(answers(votes), [Scored("m", mixed)]).metrics if row.key == "m"]
+    assert np.nanmean(mixed[:, 0]) > np.nanmean(mixed[:, 1]) and row.contradictions == []
     even = canonical(said("good", "bad", wrong_every=2))
-    (row,) = [row for row in people(answers(even), [Scored("m", table(bad=2, good=0))]).metrics if row.key == "m"]
-    assert row.contradictions == ()
+    (row,) = [row for row in told(answers(even), [Scored("m", table(bad=2, good=0))]).metrics if row.key == "m"]
+    assert row.contradictions == []
     few = canonical(said("good", "bad", samples=SAMPLES[:5]))
-    (row,) = [row for row in people(answers(few), [Scored("m", table(bad=2, good=0)[:5])]).metrics if row.key == "m"]
-    assert row.decided.low is not None and row.contradictions == ()  # the paired test needs six
+    (row,) = [row for row in told(answers(few), [Scored("m", table(bad=2, good=0)[:5])]).metrics if row.key == "m"]
+    assert row.decided.low is not None and row.contradictions == []  # the paired test needs six
     whole = Scored("whole", np.full((8, 2), math.nan), np.array([2.0, 0.0]))
-    (row,) = [row for row in people(answers(votes), [whole]).metrics if row.key == "whole"]
-    assert [(one.duel.first, one.p) for one in row.contradictions] == [("good", None)]  # strictly the other way
+    (row,) = [row for row in told(answers(votes), [whole]).metrics if row.key == "whole"]
+    assert [(one.first, one.p_metric) for one in row.contradictions] == [("good", None)]  # strictly the other way
 
 
 def test_three_who_never_meet_and_one_alone_are_too_few():
@@ -69,25 +80,32 @@ def test_three_who_never_meet_and_one_alone_are_too_few():
         ([vote for k in range(3) for vote in said("a", "b", samples=SAMPLES[2 * k : 2 * k + 2]) if vote.rater == f"r{k}"], "3"),
         (said("a", "b", raters=1), "1"),
     ):
-        found = people(answers(canonical(rows)), [Scored("m", table(a=1, b=0)[: len(canonical(rows).samples)])])
+        found = told(answers(canonical(rows)), [Scored("m", table(a=1, b=0)[: len(canonical(rows).samples)])])
         assert f"5 are needed, there {'is' if why == '1' else 'are'} {why}." in found.why
         (row,) = [row for row in found.metrics if row.key == "m"]
-        assert (row.decided.low, row.tier, row.spa, row.seen, row.of_ceiling, row.contradictions) == (None, None, None, None, None, ())
+        assert (row.decided.low, row.tier, row.spa.value, row.seen, row.of_ceiling, row.contradictions) == (
+            None,
+            None,
+            None,
+            None,
+            None,
+            [],
+        )
         assert found.enough is None and found.forecast is None and found.fragile is None and found.ceiling is None
-        assert all(duel.p is None for duel in found.duels) and all(entry.rank is None for entry in found.entries)
+        assert all(duel.p_holm is None for duel in found.duels) and all(entry.rank is None for entry in found.scales)
 
 
 def test_nobody_preferring_any_has_no_model_and_no_duel():
     rows = [Vote(f"r{k}", "a", "b", "tie", sample) for k in range(6) for sample in SAMPLES]
-    found = people(answers(canonical(rows)), [Scored("m", table(a=1, b=0))])
-    assert found.why == "Nobody preferred either." and found.models == () and found.duels == () and found.enough is None
+    found = told(answers(canonical(rows)), [Scored("m", table(a=1, b=0))])
+    assert found.why == "Nobody preferred either." and found.models == [] and found.duels == [] and found.enough is None
 
 
 def test_size_is_a_guard_and_a_metric_that_is_size_alone_is_not_above_it():
     votes = canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])
     size = table(bad=5, fair=9, good=3)
     metrics = [Scored("like_size", 2 * size), Scored("people", table(bad=0, fair=1, good=2))]
-    found = people(answers(votes), metrics, size=size)
+    found = told(answers(votes), metrics, size=size)
     rows = {row.key: row for row in found.metrics}
     assert [row.key for row in found.metrics][-3:] == ["constant", "coin", "size"]
     assert rows["like_size"].above_size is False and rows["people"].above_size is True
@@ -96,10 +114,10 @@ def test_size_is_a_guard_and_a_metric_that_is_size_alone_is_not_above_it():
 
 
 def test_enough_is_said_of_places_whose_rank_intervals_overlap_none_below():
-    clear = people(answers(canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])))
+    clear = told(answers(canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])))
     assert clear.enough.settled == 3 and clear.enough.more is None
     level = said("fair", "bad", samples=SAMPLES[:7], wrong_every=2)
-    close = people(answers(canonical([*said("good", "bad"), *said("good", "fair"), *level])))
+    close = told(answers(canonical([*said("good", "bad"), *said("good", "fair"), *level])))
     assert close.enough.settled == 1 and close.enough.more > 0
     assert clear.forecast is None  # no metric
 
@@ -107,11 +125,11 @@ def test_enough_is_said_of_places_whose_rank_intervals_overlap_none_below():
 def test_a_metric_that_is_always_right_has_no_forecast():
     rows = [Vote(f"r{k}", *pair, "left", sample) for pair in ("ab", "bc", "ac") for k in range(6) for sample in SAMPLES]
     metric = Scored("m", table(a=3, b=2, c=1))
-    found = people(answers(canonical(rows)), [metric])
+    found = told(answers(canonical(rows)), [metric])
     assert found.metrics[0].decided.value == 1.0 and found.metrics[0].decided.low < 1.0
     assert found.forecast is None  # nothing varies, so that it would be known for sure
     often = [vote for pair in ("ab", "bc", "ac") for vote in said(*pair)]
-    assert people(answers(canonical(often)), [metric]).forecast is not None
+    assert told(answers(canonical(often)), [metric]).forecast is not None
 
 
 def test_scores_that_are_all_alike_tell_entries_apart_unless_their_means_are_equal():
@@ -132,7 +150,7 @@ def test_more_items_help_where_items_differ_most():
         for k in range(20):
             good = rng.random() < (0.95 if n % 2 else 0.35)
             rows.append(Vote(f"r{k}", "good", "bad", "left" if good else "right", sample))
-    found = people(answers(canonical(rows)), [Scored("m", table(bad=0, good=1))])
+    found = told(answers(canonical(rows)), [Scored("m", table(bad=0, good=1))])
     assert found.forecast.helps == "samples" and found.forecast.samples[1] < found.forecast.now
 
 
@@ -147,23 +165,24 @@ def test_scores_are_compared_by_the_difference_of_their_means():
     turned = opinions.apart(scores, 1, 0)
     assert (turned.value, turned.low, turned.high) == pytest.approx((-apart.value, -apart.high, -apart.low))
     metric = MetricScores("m", table(a=0, b=1))
-    found = summaries.of_scores(opinion_study.analyse(scores, [metric]), scores, [metric])
-    (line,) = [row for row in found["metrics"] if row["key"] == "m"]
-    (one,) = line["contradictions"]
-    assert (one["first"], one["second"]) == ("a", "b") and one["value"][0] == pytest.approx(apart.value) and one["p_holm"] < 0.001
-    summary = Summary.model_validate(found)
+    found = opinion_study.analyse(scores, [metric])
+    (one,) = found.metric("m").contradictions
+    assert (one.first, one.second) == ("a", "b") and one.value[0] == pytest.approx(apart.value) and one.p_holm < 0.001
+    summary = read(found)
     assert [entry.method for entry in summary.ranked] == ["a", "b"] and summary.ranked[0].mos[0] == pytest.approx(np.mean(a))
 
 
 # --- judges
 
 
-def judge_of(rows, key: str, turn: int = 1, share: float = 1.0, more=(), **values) -> Judge:
+def judge_of(rows, key: str, turn: int = 1, share: float = 1.0, more=(), **values) -> JudgeAnswers:
     """One that says what the majority says, or the reverse, in such a share of the questions, on the rows' questions and `more`."""
     rng = np.random.default_rng(4)
     asked = sorted({(row.sample, row.left, row.right) for row in rows}) + list(more)
     verdicts = [(-1 if rng.random() < share else 1) * turn for _ in asked]
-    return Judge(key, tuple(Judged(sample, left, right, (v,)) for (sample, left, right), v in zip(asked, verdicts, strict=True)), **values)
+    return JudgeAnswers(
+        key, tuple(Judged(sample, left, right, (v,)) for (sample, left, right), v in zip(asked, verdicts, strict=True)), **values
+    )
 
 
 def pairs_of_six() -> list[Vote]:
@@ -180,19 +199,17 @@ def test_a_judge_counts_after_the_test_only_and_then_beside_people_alone():
         judge_of(rows, "good", more=more), judge_of(rows, "contrary", turn=-1), judge_of(rows, "shown", display_only=True),
         judge_of(rows, "placed", drawn_alike=False),
     ]  # fmt: skip
-    found = summaries.of_pairs(analyse(votes, [metric], models=models), votes, [metric], models=models)
-    judges = {row["key"]: row for row in found["judges"]}
-    assert judges["good"]["gate"]["passed"] and judges["good"]["decided"]["value"] > 0.8
-    assert not judges["contrary"]["gate"]["passed"] and judges["contrary"]["with_people"] == []
-    assert judges["shown"]["with_people"] == [] and judges["placed"]["with_people"] == []
-    (together,) = judges["good"]["with_people"]
-    alone = next(row for row in found["metrics"] if row["key"] == "m")["decided"]
-    assert together["key"] == "m" and together["value"] == pytest.approx(alone["value"], abs=0.05)
-    assert together["low"] < together["value"] < together["high"]
-    kinds = {row["key"] for row in found["metrics"]}
-    assert kinds == {"m", "constant", "coin"}  # judges are no metrics
-    summary = Summary.model_validate(found)
-    assert [one.counts for one in summary.judges] == [True, False, False, True]
+    found = analyse(votes, [metric], models=models)
+    judges = {row.key: row for row in found.judges}
+    assert judges["good"].gate.passed and judges["good"].decided.value > 0.8
+    assert not judges["contrary"].gate.passed and judges["contrary"].with_people == []
+    assert judges["shown"].with_people == [] and judges["placed"].with_people == []
+    (together,) = judges["good"].with_people
+    alone = found.metric("m").decided
+    assert together.key == "m" and together.value == pytest.approx(alone.value, abs=0.05)
+    assert together.low < together.value < together.high
+    assert {row.key for row in found.metrics} == {"m", "constant", "coin"}  # judges are no metrics
+    assert [one.counts for one in read(found).judges] == [True, False, False, True]
 
 
 def test_a_judge_adds_what_it_says_of_duels_that_people_were_not_asked():
@@ -205,8 +222,7 @@ def test_a_judge_adds_what_it_says_of_duels_that_people_were_not_asked():
         plain, judged=tuple(replace(one, verdicts=(1,)) if (one.sample, one.left, one.right) in other else one for one in plain.judged)
     )
     votes = canonical(rows)
-    found = summaries.of_pairs(analyse(votes, models=[judge]), votes, models=[judge])
-    summary = Summary.model_validate(found)
+    summary = read(analyse(votes, models=[judge]))
     assert summary.judges[0].counts
     (both,) = summary.judges[0].duels_with_people  # of the others the judge knows no more than people
     picks = {(one.sample, one.left, one.right): float(one.verdicts[0] < 0) for one in judge.judged}
@@ -224,31 +240,30 @@ def test_a_judge_adds_what_it_says_of_duels_that_people_were_not_asked():
 def test_damaged_entries_are_in_no_headline_and_stand_beside_it():
     votes = canonical([*said("a", "b", wrong_every=3), *said("a", "empty", wrong_every=9), *said("b", "empty", wrong_every=9)])
     metric = MetricScores("m", table(a=1, b=2, empty=0))
-    found = summaries.of_pairs(analyse(votes, [metric]), votes, [metric], damaged={"empty"})
-    head, beside = (next(row for row in one["metrics"] if row["key"] == "m")["decided"] for one in (found, found["all"]))
-    assert head["value"] < 0.5 < beside["value"] and head["n"] == 72 and beside["n"] == 216
-    assert {row["method"] for row in found["scales"] if row.get("implied")} == {"a", "b"}
-    assert {row["method"] for row in found["all"]["scales"]} == {"a", "b", "empty"} and "consistency" not in found["all"]
-    only = canonical(said("a", "empty"))
-    nothing = summaries.of_pairs(analyse(only), only, damaged={"empty"})
-    assert nothing["why"] == "Only damaged entries were compared here." and nothing["all"]["why"] == ""
+    found = analyse(votes, [metric], damaged={"empty"})
+    head, beside = (one.metric("m").decided for one in (found, found.all))
+    assert head.value < 0.5 < beside.value and head.n == 72 and beside.n == 216
+    assert {row.method for row in found.scales if row.implied[0] is not None} == {"a", "b"}
+    assert {row.method for row in found.all.scales} == {"a", "b", "empty"}
+    nothing = analyse(canonical(said("a", "empty")), damaged={"empty"})
+    assert nothing.why == "Only damaged entries were compared here." and nothing.all.why == ""
 
 
 def test_where_nothing_is_damaged_both_sets_say_the_same_and_are_computed_once(monkeypatch):
     votes = canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])
     metric, made = MetricScores("m", table(bad=0, fair=1, good=2)), []
-    monkeypatch.setattr(summaries, "people", lambda *given, **named: made.append(1) or people(*given, **named))
-    found = summaries.of_pairs(analyse(votes, [metric]), votes, [metric], damaged=set())
-    assert len(made) == 1 and found["all"]["ceiling"] == found["ceiling"] and "groups" not in found["all"]["metrics"][0]
-    assert [row["decided"] for row in found["all"]["metrics"]] == [row["decided"] for row in found["metrics"]]
-    assert [row["implied"] for row in found["all"]["scales"]] == [row["implied"] for row in found["scales"]]
+    monkeypatch.setattr(study, "people", lambda *given, **named: made.append(1) or people(*given, **named))
+    found = analyse(votes, [metric], damaged=set())
+    assert len(made) == 1 and found.all.ceiling == found.ceiling and found.all.metrics[0].pairs is None is not found.metrics[0].pairs
+    assert [row.decided for row in found.all.metrics] == [row.decided for row in found.metrics]
+    assert [row.implied for row in found.all.scales] == [row.implied for row in found.scales]
 
 
 def test_gold_questions_are_in_no_figure():
     rows = [*said("a", "b"), *[Vote(f"r{k}", "a", "b", "left", "gold", gold="yes") for k in range(9)]]
     with_gold, without = (canonical(some) for some in (rows, rows[: len(said("a", "b"))]))
-    assert people(answers(with_gold)).answers == people(answers(without)).answers == 72
-    assert people(answers(with_gold)).entries[0].implied.value == pytest.approx(people(answers(without)).entries[0].implied.value, abs=1e-9)
+    assert told(answers(with_gold)).answers == told(answers(without)).answers == 72
+    assert told(answers(with_gold)).scales[0].implied[0] == pytest.approx(told(answers(without)).scales[0].implied[0], abs=1e-9)
 
 
 def test_a_metric_of_too_few_samples_is_in_no_tier_and_moves_nobody_elses():
@@ -256,24 +271,23 @@ def test_a_metric_of_too_few_samples_is_in_no_tier_and_moves_nobody_elses():
     votes = canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])
     alike, coin = Scored("alike", table(bad=0, fair=1, good=2)), Scored("coin toss", rng.normal(size=(8, 3)))
     few = Scored("few", np.where(np.arange(8)[:, None] < 4, table(bad=0, fair=1, good=2), math.nan))
-    without, found = (people(answers(votes), metrics) for metrics in ([alike, coin], [alike, coin, few]))
+    without, found = (told(answers(votes), metrics) for metrics in ([alike, coin], [alike, coin, few]))
     tiers = {row.key: row.tier for row in without.metrics}
     assert tiers["alike"] == 1 and tiers["coin toss"] == 2
     assert [(row.key, row.tier) for row in found.metrics[:3]] == [("alike", 1), ("coin toss", 2), ("few", None)]
     assert found.forecast == without.forecast is not None
     row = found.metrics[2]
     sentence = "Too few samples: 5 are needed, there are 4."
-    assert (row.few, row.decided.low, row.spa, row.seen, row.of_ceiling) == (sentence, None, None, None, None)
-    told = as_json(found)["metrics"][2]
-    assert (told["spa"]["why"], told["seen_why"], told["above_size"]) == (sentence, sentence, None)
-    assert all(pair.p is None for pair in found.pairs if "few" in (pair.first, pair.second))
+    assert (row.few, row.decided.low, row.spa.value, row.seen, row.of_ceiling) == (sentence, None, None, None, None)
+    assert (row.spa.why, row.seen_why, row.above_size) == (sentence, sentence, None)
+    assert all(pair.p is None for pair in found.metric_pairs if "few" in (pair.first, pair.second))
 
 
 def test_a_forecast_of_more_answers_takes_as_many_ties_as_there_are():
     rows = [vote for pair in ("ab", "bc", "ac") for vote in said(*pair)]
     tied = [replace(vote, choice="tie", rater=f"t{vote.rater}") for vote in rows for _ in range(1)]
     metric = Scored("m", table(a=3, b=2, c=1))
-    some, more = (people(answers(canonical(votes)), [metric]).forecast for votes in (rows, rows + tied))
+    some, more = (told(answers(canonical(votes)), [metric]).forecast for votes in (rows, rows + tied))
     assert some.now == pytest.approx(more.now), "ties are in no headline"
     # of 1,000 new answers half are ties, and those that decide grow by half as much
     assert more.answers[1] > some.answers[1] and more.answers[0] == some.answers[0] == 1000
@@ -287,7 +301,7 @@ def test_a_study_in_which_nothing_counts_says_so(marked):
     votes = canonical([] if marked is None else [replace(vote, **marked) for vote in said("good", "bad")])
     metrics = [] if marked is None else [MetricScores("m", table(bad=0, good=1))]
     for damaged in (None, ()):
-        found = Summary.model_validate(summaries.of_pairs(analyse(votes, metrics), votes, metrics, damaged))
+        found = read(analyse(votes, metrics, damaged=damaged))
         assert found.why == "No judgement counts: all are on known pairs, or repeat others." and found.answers == 0
         assert found.enough is None and found.fragile is None and found.adequacy == []
 
@@ -295,6 +309,6 @@ def test_a_study_in_which_nothing_counts_says_so(marked):
 def test_a_metric_that_is_called_like_a_guard_stays_a_metric():
     votes = canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])
     metrics = [MetricScores("constant", table(bad=0, fair=1, good=2))]
-    found = Summary.model_validate(summaries.of_pairs(analyse(votes, metrics), votes, metrics))
+    found = read(analyse(votes, metrics))
     mine, guard = (next(line for line in found.metrics if line.key == "constant" and line.guard is so) for so in (False, True))
     assert mine.tier == 1 and mine.decided.value > 0.8 and guard.tier is None and guard.decided.value == 0.5

@@ -11,10 +11,9 @@ import scipy.stats
 from leaderboard.stats import agreement, alternative, davidson, planning, pooled
 from leaderboard.stats.answers import answers
 from leaderboard.stats.crossed import Variance
-from leaderboard.stats.differences import Seen, seen
+from leaderboard.stats.differences import gap_seen, seen
 from leaderboard.stats.people import people
 from leaderboard.stats.votes import canonical
-from leaderboard.studies import summary
 from tests.pure.leaderboard.stats.test_agreement import made, simulated
 from tests.support.leaderboard.stats.ballots import made_up
 
@@ -22,11 +21,14 @@ from tests.support.leaderboard.stats.ballots import made_up
 
 
 def test_the_share_that_sees_a_difference():
-    found = Seen(1.0, 0.1, (0.5, 0.3, 0.7), 1.0)
+    found = gap_seen(1.0, 0.1, (0.5, 0.3, 0.7), 1.0)
     assert found.share(0.08) == pytest.approx((0.5986877, 0.5597136, 0.6364525), abs=1e-6)
     assert found.delta75[0] == pytest.approx(0.2197225, abs=1e-6) and found.share(found.delta75[0])[0] == pytest.approx(0.75)
     assert found.share(0.0) == (0.5, 0.5, 0.5) and found.share(7.0) == found.share(1.0)
-    assert Seen(1.0, 0.1, (0.5, 0.3, 0.7), 0.2).delta75 is None
+    assert gap_seen(1.0, 0.1, (0.5, 0.3, 0.7), 0.2).delta75 is None
+    # Its interval may end beyond what anybody was asked about.
+    assert gap_seen(1.0, 0.1, (0.5, 0.3, 0.7), 0.3).beyond and not gap_seen(1.0, 0.1, (0.5, 0.3, 0.7), 0.4).beyond
+    assert not gap_seen(1.0, 0.1, (0.5, 0.3, 0.7), 0.2).beyond
 
 
 def test_noise_tells_nothing_of_differences_and_what_people_go_by_does():
@@ -45,19 +47,6 @@ def test_nothing_is_said_of_differences_where_all_answers_are_alike():
     said = made([(r, s, pair, v) for r in range(6) for s in range(6) for pair, v in alike])
     found = agreement.differences(said, np.tile([1.0, 1.0, 0.0, 0.0], (6, 1)))
     assert agreement.decided(found).value == 0.75 and agreement.decided(found).low is None and seen(found) is None
-
-
-def test_a_ranking_of_before_is_read_with_its_slope():
-    today = {"gamma": 1.0, "unit": 0.1, "slope": 0.5, "low": 0.3, "high": 0.7, "delta75": None, "largest": 1.0}
-    before = {"gamma": 1.0, "unit": 0.1, "slope": [0.5, 0.3, 0.7], "delta75": None, "largest": 1.0}
-    assert summary.Seen.model_validate(before) == summary.Seen.model_validate(today)
-    assert summary.Seen.model_validate(today).share(0.08) == Seen(1.0, 0.1, (0.5, 0.3, 0.7), 1.0).share(0.08)
-
-
-def test_a_gap_may_be_seen_surely_only_beyond_what_anybody_was_asked_about():
-    known = {"gamma": 1.0, "unit": 0.1, "slope": 0.5, "low": 0.3, "high": 0.7, "delta75": (0.22, 0.16, 0.37)}
-    assert summary.Seen.model_validate(known | {"largest": 0.3}).beyond and not summary.Seen.model_validate(known | {"largest": 0.4}).beyond
-    assert not summary.Seen.model_validate(known | {"delta75": None, "largest": 0.1}).beyond
 
 
 # --- judges
@@ -138,11 +127,11 @@ def test_how_many_answers_show_a_preference():
 
 def test_the_forecast_names_what_helps_most():
     variance = Variance(np.array(2.6e-4), np.array(6.6e-4), np.array(1.4e-4), (124, 13, 1612))
-    found = planning.forecast(variance, 8931)
+    found = planning.forecast("m", variance, 8931)
     assert found.now == pytest.approx(2 * math.sqrt(1.2e-4 + 5.2e-4 + 1.4e-4)) and found.helps == "samples"
     assert found.samples[1] < found.raters[1] and found.answers[1] <= found.now
     few = Variance(variance.rater, variance.sample, variance.cell, (124, 8, 900))
-    assert planning.forecast(few, 8931).now == pytest.approx(1.1 * found.now)
+    assert planning.forecast("m", few, 8931).now == pytest.approx(1.1 * found.now)
 
 
 def test_first_place_is_settled_at_a_planned_look():
@@ -158,15 +147,15 @@ def test_first_place_is_settled_at_a_planned_look():
 
 def test_the_first_is_told_from_each_other_by_the_test_of_their_difference():
     counted = answers(canonical(made_up(8, 6, 4, noise=0.8)))
-    found, model = people(counted, fragility=False).first_place, davidson.models(counted)[0]
+    found, model = people(counted, fragility=False).entries.first_place, davidson.models(counted)[0]
     first = int(np.argmax(model.theta))
     assert found.entry == counted.entries[int(model.entries[first])] and len(found.others) == 3
-    for name, p in found.others:
-        n = [counted.entries[int(one)] for one in model.entries].index(name)
+    for rival in found.others:
+        n = [counted.entries[int(one)] for one in model.entries].index(rival.entry)
         gap, part = model.theta[first] - model.theta[n], model.between
         expected = 2 * scipy.stats.t.sf(gap / math.sqrt(part.total[first, n]), part.df[first, n])
-        assert p == pytest.approx(expected, rel=1e-9)
-    assert people(answers(canonical(made_up(4, 6, 4))), fragility=False).first_place is None  # four people say nothing
+        assert rival.p == pytest.approx(expected, rel=1e-9)
+    assert people(answers(canonical(made_up(4, 6, 4))), fragility=False).entries.first_place is None  # four people say nothing
 
 
 def test_places_are_settled_where_no_interval_below_overlaps():

@@ -44,7 +44,7 @@ def test_there_are_as_many_as_are_known(said):
 def test_peoples_order_on_other_samples_agrees_with_them_beyond_chance_and_less_than_fitted_to_the_very_answers(said, ability):
     found = agreement.differences(said, ability)
     figure = agreement.decided(found)
-    assert rounded(figure.value, agreement.better_worse(found).value, agreement.three_way(found).figure.value) == (0.650, 0.718, 0.429)
+    assert rounded(figure.value, agreement.better_worse(found).value, agreement.three_way(found).value) == (0.650, 0.718, 0.429)
     assert 0.5 < figure.low < figure.value < figure.high and found.coverage == 1
     (model,) = davidson.models(said)
     assert model.entries.tolist() == list(range(59)) and not model.prior
@@ -85,7 +85,7 @@ def test_peoples_order_is_told_from_noise_and_not_from_itself_blurred(said, abil
 
 def test_how_many_see_a_difference_of_ability(said, ability):
     found = seen(agreement.differences(said, ability))
-    assert found.gamma == 1 and rounded(*found.slope, found.unit) == (0.389, 0.261, 0.517, 0.907)
+    assert found.gamma == 1 and rounded(found.slope, found.low, found.high, found.unit) == (0.389, 0.261, 0.517, 0.907)
     assert tuple(round(value, 2) for value in found.delta75) == (2.56, 1.93, 3.82)
 
 
@@ -95,4 +95,4 @@ def test_more_samples_would_help_most(said, ability):
     _, u = crossed.ratio(chosen.weight * credits, chosen.weight)
     variance = chosen.clusters.variance(u)
     assert [f"{float(part):.1e}" for part in (variance.rater, variance.sample, variance.cell)] == ["2.6e-04", "6.6e-04", "1.4e-04"]
-    assert planning.forecast(variance, len(chosen)).helps == "samples"
+    assert planning.forecast("m", variance, len(chosen)).helps == "samples"

@@ -13,9 +13,10 @@ from leaderboard.boards.payload import Against, Board, ColumnAgreement, HumanAgr
 from leaderboard.models import Snapshot, Study, StudyEntry
 from leaderboard.models.question import Opinion
 from leaderboard.models.rater import Rater
+from leaderboard.stats.agreement import Agreement, Ceiling
+from leaderboard.stats.crossed import Figure
 from leaderboard.studies import analysis
 from leaderboard.studies.analysis import analyse_due, metric_scores
-from leaderboard.studies.summary import Agreement, Ceiling, Figure
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
 from tests.support.leaderboard.boards import board_of, column_of
 
@@ -379,4 +380,4 @@ def test_a_ranking_keeps_its_figures_and_says_what_was_withdrawn_since(client, j
 def test_a_correlation_without_an_interval_says_so():
     few = Figure(value=-1.0, low=None, high=None, n=5, why="Fewer than 8 entries: no interval.")
     assert human_agreement.rho_words(few) == "ρ −1.00, no interval"
-    assert human_agreement.rho_words(few.model_copy(update={"value": None})) == ""
+    assert human_agreement.rho_words(replace(few, value=None)) == ""

@@ -14,16 +14,15 @@ from django.core.management import CommandError, call_command
 from evaluation.work.worker import drain
 from leaderboard.boards import human_agreement
 from leaderboard.models import Snapshot, Study, StudyAnalysis
-from leaderboard.stats import summaries
 from leaderboard.stats import votes as voting
 from leaderboard.stats.labels import read as read_labels
 from leaderboard.stats.mos_table import Rating
+from leaderboard.stats.records import Matrix, plain
 from leaderboard.stats.study import analyse
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies.analysis import analyse_due, compute, metric_scores
 from leaderboard.studies.live import artifacts, campaign
 from leaderboard.studies.live.answer import answer
-from leaderboard.studies.summary import Matrix
 from leaderboard.tasks import request_analyses
 from leaderboard.views.studies import _agreement_map
 from submissions.models import AuditEntry
@@ -56,8 +55,8 @@ def test_an_analysis_is_asked_for_once_computed_by_a_worker_and_not_again(phase)
     assert {row.criterion for row in study.analyses.filter(state="done")} == {"", "beauty"}
     row = study.analyses.get(criterion="")
     votes = canonical(made_up(3, 2, 3))
-    expected = summaries.of_pairs(analyse(votes), votes, damaged=())
-    made = row.summary.model_dump(mode="json")
+    expected = plain(analyse(votes, damaged=()))
+    made = plain(row.summary)
     assert made == row.content and row.made_of == row.wanted
     for name in ("answers", "why", "duels", "ceiling", "enough", "counted", "agreement"):
         assert made[name] == expected[name]

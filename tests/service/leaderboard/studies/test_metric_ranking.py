@@ -8,13 +8,14 @@ from dataclasses import replace
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
+from pydantic import TypeAdapter
 
 from evaluation.metrics import registry
 from leaderboard.boards import human_agreement
 from leaderboard.models import Study
+from leaderboard.stats.records import Metric
 from leaderboard.studies import metric_ranking
 from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Evidence, claim, family, verdict
-from leaderboard.studies.summary import Metric
 from submissions.models import Challenge
 from tests.support.factories import ChallengeFactory, PhaseFactory, UserFactory
 from tests.support.leaderboard.studies.held_against_people import held
@@ -30,7 +31,7 @@ def metric(key: str, value: float | None, se: float = 0.02, n_eff: float = 100.0
     if value is not None:
         decided |= {"value": value, "low": value - 2 * se, "high": min(1.0, value + 2 * se), "se": se}
     names = dict.fromkeys(("auc_better_worse", "auc_different_similar", "acc_eq", "rho", "tau", "r"), nothing)
-    return Metric.model_validate(
+    return TypeAdapter(Metric).validate_python(
         names | {"key": key, "metric": key, "title": key, "fingerprint": key, "decided": decided, "spa": {"value": None}, "seen": None}
         | {"of_ceiling": None, "tier": None, "above_size": None, "contradictions": []} | more
     )  # fmt: skip

@@ -118,4 +118,4 @@ def test_a_study_of_opinion_scores(scored, client, tmp_path, capsys):
         # How strict each rater is organizers alone are told.
         assert all(line["bias"] is line["inconsistency"] is None for line in service["reliability"]["raters"])
     for ours, theirs in zip(command["raters"], study.analyses.get().summary.reliability.raters, strict=True):
-        within({"bias": ours["bias"], "inconsistency": ours["inconsistency"]}, theirs.model_dump())
+        within({"bias": ours["bias"], "inconsistency": ours["inconsistency"]}, vars(theirs))

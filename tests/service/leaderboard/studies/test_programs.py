@@ -11,8 +11,9 @@ from django.utils import timezone
 from evaluation.models import MetricProgram
 from evaluation.work.worker import drain
 from leaderboard.models import MetricChallenge, ProgramValues, Study, StudyAnalysis
-from leaderboard.stats import mos_table, opinion_study, summaries
+from leaderboard.stats import mos_table, opinion_study
 from leaderboard.stats.mos_table import Rating
+from leaderboard.stats.records import plain
 from leaderboard.stats.study import MetricScores
 from leaderboard.stats.votes import Vote
 from leaderboard.studies import programs as against
@@ -126,8 +127,7 @@ class TestOpinionScores:
         ratings = mos_table.canonical(opinions.ratings(counted=True))
         x = np.array([[found.values[label][sample] for label in ratings.methods] for sample in ratings.samples])
         metrics = [MetricScores("shipped", x, higher_is_better=False)]
-        summary = summaries.of_scores(opinion_study.analyse(ratings, metrics), ratings, metrics)
-        shipped = next(one for one in summary["metrics"] if one["key"] == "shipped")
+        shipped = plain(opinion_study.analyse(ratings, metrics).metric("shipped"))
         assert found.decided["value"] == pytest.approx(shipped["decided"]["value"])
         assert (found.decided["low"], found.decided["n"]) == (pytest.approx(shipped["decided"]["low"]), shipped["decided"]["n"])
         for name in ("rho", "tau", "r", "fitted", "spa", "acc_eq"):

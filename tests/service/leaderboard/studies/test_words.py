@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from leaderboard.boards.human_agreement import lines_of
 from leaderboard.stats import mos_table as rating
-from leaderboard.stats import opinion_study, summaries
+from leaderboard.stats import opinion_study
+from leaderboard.stats.adequacy import Curve
+from leaderboard.stats.camps import Camps
 from leaderboard.stats.mos_table import Rating
+from leaderboard.stats.records import Preference
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies import words
-from leaderboard.studies.summary import Camps, Curve, Preference, Summary
-from tests.pure.leaderboard.stats.test_people import SAMPLES, said
+from leaderboard.studies.summary import Summary
+from tests.pure.leaderboard.stats.test_people import SAMPLES, read, said
 
 
 def summary_of(rows: list[Vote], damaged=(), **values: float) -> Summary:
@@ -25,7 +29,7 @@ def summary_of(rows: list[Vote], damaged=(), **values: float) -> Summary:
     if values:
         x = np.array([[values[name] + 0.01 * n for name in votes.methods] for n in range(len(votes.samples))])
         metrics = [MetricScores("m", x)]
-    return Summary.model_validate(summaries.of_pairs(analyse(votes, metrics), votes, metrics, damaged))
+    return read(analyse(votes, metrics, damaged=damaged))
 
 
 def sentences(summary: Summary) -> list[tuple[str, str]]:
@@ -80,8 +84,8 @@ def test_two_entries_are_told_apart_or_not_and_named_as_their_page_names_them():
     assert clear.first == "People prefer B." and "They would pick B in " in clear.rest and clear.rest.endswith(" bodies in all.")
     open_ = words.duel_words(summary_of(said("a", "b", wrong_every=2)), "a", "b")
     assert open_.first == "People do not tell A and B apart." and " of 100 duels [" in open_.rest
-    duel = clear_summary.duels[0].model_copy(update={"p_holm": 0.2})
-    alone = words.duel_words(clear_summary.model_copy(update={"duels": [duel]}), "a", "b")
+    duel = replace(clear_summary.duels[0], p_holm=0.2)
+    alone = words.duel_words(replace(clear_summary, duels=[duel]), "a", "b")
     assert alone.first == "Looked at alone, people prefer A; among all pairs of the study the two are not told apart."
     apart = summary_of([*said("a", "b"), *said("b", "c")])
     assert words.duel_words(apart, "a", "c").rest == "Nobody has compared these two yet."
@@ -113,10 +117,10 @@ def test_the_side_is_told_as_a_share_with_the_interval_of_the_share():
         part=1, nu=2.0, side=(0.0, -math.log(9), math.log(9)), left_preferred=0.5, covariates=[], prior=False, notes=[],
     )  # fmt: skip
     # e^(ln 9 / 2) = 3: (3 + 1) / (3 + 1/3 + 2) = .75, and (1/3 + 1) / (16/3) = .25
-    told = words.side_words(summary.model_copy(update={"models": [model]}))
+    told = words.side_words(replace(summary, models=[model]))
     assert told == ["Side: between equals the left one is picked in 50 of 100 duels [25, 75]."]
-    alike = model.model_copy(update={"side": (0.3, None, None)})
-    assert words.side_words(summary.model_copy(update={"models": [alike]})) == []
+    alike = replace(model, side=(0.3, None, None))
+    assert words.side_words(replace(summary, models=[alike])) == []
 
 
 def test_what_two_people_say_alike_is_told_where_enough_people_know_it():
@@ -138,8 +142,7 @@ def test_what_two_people_say_alike_is_told_where_enough_people_know_it():
 
 def scored(rows: list[Rating], damaged=()) -> Summary:
     scores = rating.canonical(rows)
-    found = summaries.of_scores(opinion_study.analyse(scores), scores, (), damaged)
-    return Summary.model_validate(found | {"damaged": list(damaged)})
+    return replace(read(opinion_study.analyse(scores, damaged=damaged)), damaged=list(damaged))
 
 
 def test_opinion_scores_of_which_none_stand_side_by_side_are_not_called_equal():
@@ -176,7 +179,7 @@ def test_opinion_scores_name_who_is_scored_highest_only_where_told_apart():
             for name, base in (("a", 3 + gap), ("b", 3))
         ]
         scores = rating.canonical(rows)
-        return Summary.model_validate(summaries.of_scores(opinion_study.analyse(scores), scores))
+        return read(opinion_study.analyse(scores))
 
     apart, level = sentences(of(1.5)), sentences(of(0.0))
     assert apart[0][0] == "People score a highest." and apart[0][1].endswith("told apart from every other.")
@@ -187,12 +190,12 @@ def test_camps_are_told_with_the_likeness_on_other_items():
     summary = summary_of(said("a", "b"))
     assert words.camp_words(summary) == "" and summary.camps is None
     split = Camps(sizes=[8, 6], silhouette=0.6, within=0.749, between=0.285, p=0.0008)
-    told = words.camp_words(summary.model_copy(update={"camps": split}), "house")
+    told = words.camp_words(replace(summary, camps=split), "house")
     assert told == (
         "People fall into 2 camps, of 8 and 6: two of one camp agree on 75 of 100 duels and two of different camps on 28, on houses that "
         "the camps were not found on (p < .001 of a permutation)."
     )
-    assert "(p = .042 of" in words.camp_words(summary.model_copy(update={"camps": split.model_copy(update={"p": 0.042})}))
+    assert "(p = .042 of" in words.camp_words(replace(summary, camps=replace(split, p=0.042)))
 
 
 def test_each_line_says_what_is_settled_and_what_a_part_of_the_judgements_keeps():
@@ -206,7 +209,7 @@ def test_each_line_says_what_is_settled_and_what_a_part_of_the_judgements_keeps(
 
 def test_no_number_of_judgements_is_named_that_nobody_asks_for():
     summary = summary_of([*said("a", "b", wrong_every=3), *said("b", "c"), *said("a", "c", wrong_every=5)])
-    hopeless = summary.model_copy(update={"enough": summary.enough.model_copy(update={"more": 101 * summary.answers})})
+    hopeless = replace(summary, enough=replace(summary.enough, more=101 * summary.answers))
     assert sentences(hopeless)[-1][1] == "The gap at place 1 looks too small for more judgements to settle it."
     assert words.enough_rows(hopeless)[0].more == "the gap at place 1 looks too small for more judgements to settle it"
 
@@ -214,14 +217,14 @@ def test_no_number_of_judgements_is_named_that_nobody_asks_for():
 def test_a_part_keeps_the_order_only_below_all_of_them():
     curve = Curve(resource="raters", sizes=[1, 2, 6, 8], mean=[1.0] * 4, low=[1.0] * 4, high=[1.0] * 4, enough=2)
     assert curve.steady == 5  # fewer people than any figure needs keep nothing
-    assert curve.model_copy(update={"resource": "comparisons"}).steady == 2
-    assert curve.model_copy(update={"enough": 8}).steady is None and curve.model_copy(update={"enough": None}).steady is None
+    assert replace(curve, resource="comparisons").steady == 2
+    assert replace(curve, enough=8).steady is None and replace(curve, enough=None).steady is None
 
 
 def test_of_published_means_the_highest_is_named_and_nothing_said_of_how_surely():
     clear = summary_of(said("a", "b"))
-    scales = [line.model_copy(update={"mos": (mean, None, None)}) for line, mean in zip(clear.scales, (4.5, 4.25), strict=True)]
-    means = clear.model_copy(update={"kind": "opinions", "of": "means", "scales": scales})
+    scales = [replace(line, mos=(mean, None, None)) for line, mean in zip(clear.scales, (4.5, 4.25), strict=True)]
+    means = replace(clear, kind="opinions", of="means", scales=scales)
     [(first, rest)] = sentences(means)
     assert first == f"{scales[0].method} has the highest published mean."
     assert rest == "4.50 of 5, among 2 entries. Without single scores nothing says how surely it leads."

@@ -135,7 +135,7 @@ def test_many_studies_cost_no_more_queries_than_one(studied, client, people, dja
     ],
 )
 def test_raters_who_were_screened_are_not_counted_among_those_it_is_of(studied, changes, words):
-    summary = studied.analyses.get().summary.model_copy(update={"counted": 40} | changes)
+    summary = replace(studied.analyses.get().summary, **{"counted": 40} | changes)
     assert metric_studies._basis(summary) == words
 
 

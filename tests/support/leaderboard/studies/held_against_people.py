@@ -9,10 +9,9 @@ from django.utils import timezone
 
 from evaluation.metrics import registry
 from leaderboard.models import Study, StudyAnalysis
-from leaderboard.stats import summaries
+from leaderboard.stats.records import plain
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Vote, canonical
-from leaderboard.studies.summary import GUARD_TITLES, Summary
 from submissions.models import Phase
 from tests.support.leaderboard.stats.ballots import vote
 
@@ -52,20 +51,20 @@ def held(
         spec = registry.get(key)
         liked = -np.arange(ENTRIES) + rng.normal(0, spread, (len(given.samples), ENTRIES))
         metrics.append(
-            MetricScores(key, liked if spec.higher_is_better else -liked, spec.higher_is_better, trained=(trained or {}).get(key, ""))
+            MetricScores(
+                key,
+                liked if spec.higher_is_better else -liked,
+                spec.higher_is_better,
+                trained=(trained or {}).get(key, ""),
+                metric=key,
+                title=spec.title,
+                fingerprint=registry.fingerprint(key, {}),
+            )
         )
     size = rng.normal(0, 1, (len(given.samples), ENTRIES))
-    summary = Summary.model_validate(summaries.of_pairs(analyse(given), given, metrics, damaged=(), fragility=False, size=size))
-    named = [
-        line.model_copy(
-            update={"title": GUARD_TITLES[line.key]}
-            if line.guard
-            else {"metric": line.key, "title": registry.get(line.key).title, "fingerprint": registry.fingerprint(line.key, {})}
-        )
-        for line in summary.metrics
-    ]
+    summary = analyse(given, metrics, damaged=(), fragility=False, size=size)
     StudyAnalysis.objects.create(
         study=study, state=StudyAnalysis.State.DONE, wanted="1", made_of="1", finished_at=timezone.now(),
-        content=summary.model_copy(update={"metrics": named}).model_dump(mode="json"),
+        content=plain(summary),
     )  # fmt: skip
     return study

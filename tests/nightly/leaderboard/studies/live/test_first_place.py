@@ -7,7 +7,8 @@ import pytest
 
 from leaderboard.stats import planning
 from leaderboard.stats.answers import answers
-from leaderboard.stats.people import FirstPlace, people
+from leaderboard.stats.people import people
+from leaderboard.stats.records import FirstPlace
 from leaderboard.stats.votes import canonical
 from leaderboard.studies.live import plan
 from leaderboard.studies.live.plan import Crown, Grid, Known
@@ -29,7 +30,8 @@ def study(worth: np.ndarray, way: str, seed: int) -> tuple[str, int]:
             of_rater = rng.normal(0, SPREAD / np.sqrt(2), ENTRIES)
             crown = None
             if found is not None:
-                untold = tuple(int(name[1:]) for name, p in found.others if p is None or p > 0.05)
+                others = {rival.entry: rival.p for rival in found.others}
+                untold = tuple(int(name[1:]) for name, p in others.items() if p is None or p > 0.05)
                 crown = Crown(int(found.entry[1:]), untold)
             nothing = np.zeros(grid.units, dtype=bool)
             known = Known(
@@ -43,9 +45,12 @@ def study(worth: np.ndarray, way: str, seed: int) -> tuple[str, int]:
                 said = rng.choice(["left", "tie", "right"], p=share / share.sum())
                 votes.append(vote(f"m{i}", f"m{j}", said, f"r{rater}", f"s{sample:02}"))
                 asked[unit, sample] += 1
-        summary = people(answers(canonical(votes)), fragility=False)
+        summary = people(answers(canonical(votes)), fragility=False).entries
         found = summary.first_place
-        if found is not None and planning.look(dict(found.others), LOOKS, summary.raters, summary.samples).settled:
+        if found is None:
+            continue
+        others = {rival.entry: rival.p for rival in found.others}
+        if planning.look(others, LOOKS, summary.raters_counted, summary.samples_counted).settled:
             return found.entry, summary.answers
     return "", len(votes)
 

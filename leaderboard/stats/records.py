@@ -1,0 +1,447 @@
+"""Everything that a study's answers on one criterion say, as records: the names that pages, exports, the API and the command share.
+
+What computes a figure makes its record, `None` in the place of what is not a number. A record is written as its fields stand
+(`plain`) and never reshaped; `leaderboard.studies.summary` says how it is stored and read. Two sets of entries have the same
+figures: the entries of teams and baselines, which everything is headed by, and `all`, damaged and empty entries and the reference
+included.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, Self
+
+from leaderboard.stats.adequacy import Curve
+from leaderboard.stats.agreement import Agreement, Ceiling, MetricPair, ThreeWay
+from leaderboard.stats.alternative import Gate, Joined
+from leaderboard.stats.camps import Camps
+from leaderboard.stats.correlation import Opinion, Order
+from leaderboard.stats.crossed import Ends, Figure
+from leaderboard.stats.davidson import Fragile
+from leaderboard.stats.differences import Seen
+from leaderboard.stats.judges import LeftShare
+from leaderboard.stats.opinions import Fitted
+from leaderboard.stats.planning import Forecast
+from leaderboard.stats.reliability import Probability, Share
+from leaderboard.stats.uncertainty import ALPHA
+from leaderboard.stats.votes import FEW
+
+NOTHING: Ends = (None, None, None)
+GUARD_TITLES = {"constant": "Always equal", "coin": "A coin", "size": "Size alone", "reference only": "The reference's size alone"}
+
+
+# --- metrics
+
+
+@dataclass(frozen=True)
+class Soft:
+    """Soft pairwise accuracy, see `leaderboard.stats.agreement.soft_pairwise`."""
+
+    value: float | None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Duel:
+    """Two entries that people compared, `first` the one that they prefer: how often they would pick it (of opinion scores: by how many
+    points its mean is above), and the p of that after Holm over all duels. `answers` were given on the two."""
+
+    first: str
+    second: str
+    value: Ends
+    p_holm: float | None
+    answers: int
+
+    def among(self, labels: Collection[str]) -> bool:
+        return self.first in labels or self.second in labels
+
+    @property
+    def told_apart(self) -> bool:
+        return self.p_holm is not None and self.p_holm <= ALPHA
+
+
+@dataclass(frozen=True)
+class Contradiction(Duel):
+    """A duel that people decided beyond chance and that a metric, beyond chance too, turns round. `p_metric` is the metric's own, of the
+    paired test over the study's samples; None of a metric without values per sample, which puts them strictly so. `samples` are those
+    in which it contradicts the majority."""
+
+    p_metric: float | None
+    samples: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """Figures of one metric by the answers. A `guard` knows nothing, or size alone; `trained` is not empty where it was, or may have been,
+    learnt from these answers. `tier` is None for guards, for metrics trained on these answers, and where nothing could be tested.
+    `over_size` is its difference to the guard of size, and `above_size` says whether it was shown to see more than that; None where there
+    is no such guard. `groups` are by group of raters. From `higher_is_better` on: figures of earlier papers, in exports only."""
+
+    key: str
+    metric: str = ""
+    title: str = ""
+    fingerprint: str = ""
+    guard: bool = False
+    trained: str = ""
+    decided: Agreement
+    auc_better_worse: Figure
+    auc_different_similar: Figure
+    acc_eq: ThreeWay
+    spa: Soft
+    rho: Figure
+    tau: Figure
+    r: Figure
+    seen: Seen | None
+    seen_why: str = ""
+    fitted: Fitted | None = None
+    of_ceiling: float | None
+    tier: int | None
+    above_size: bool | None
+    over_size: MetricPair | None = None
+    contradictions: list[Contradiction]
+    groups: dict[str, Agreement] = field(default_factory=dict)
+    higher_is_better: bool = True
+    tie: float = 0.0
+    values: list[float | None] | None = None
+    pairs: Share | None = None
+    decisive: Share | None = None
+    probability: Probability | None = None
+    order: Order | None = None
+    scenes: dict[str, Order] = field(default_factory=dict)
+    scenes_mean: Order | None = None
+
+    @property
+    def few(self) -> str:
+        """The sentence that says why nothing of it is tested: it has values for answers of too few raters, or on too few samples."""
+        return self.decided.why if self.decided.why.startswith(FEW) else ""
+
+
+# --- entries
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """People's figures of one entry. A study of pairs has `implied`, how often people would pick it against the others, and what goes with
+    it: `rank` between which places it lies, and `part`, which numbers the parts of a study whose entries never met. One of opinion
+    scores has `mos`. From `appearances` on: other ways to count, in exports and folded on the page."""
+
+    method: str
+    part: int | None = None
+    answers: int = 0
+    implied: Ends = NOTHING
+    implied_without: Ends | None = None
+    theta: Ends = NOTHING
+    rank: tuple[int, int] | None = None
+    p_best: float | None = None
+    why: str = ""
+    mos: Ends = NOTHING
+    mos_mle: Ends | None = None
+    mos_mle_why: str = ""
+    raters: int | None = None
+    n: int | None = None
+    sd: float | None = None
+    normalised: float | None = None
+    scenes: dict[str, Opinion] = field(default_factory=dict)
+    appearances: int = 0
+    wins: float = 0.0
+    losses: float = 0.0
+    ties: float = 0.0
+    win_rate: Ends = NOTHING
+    win_rate_with_self: Ends = NOTHING
+    ability: Ends = NOTHING
+    wf_elo: Ends = NOTHING
+    judge_elo: Ends = NOTHING
+    quality: Ends = NOTHING
+    component: int | None = None
+    regularised: bool = False
+
+
+@dataclass(frozen=True)
+class Covariate:
+    """A coefficient per unit; `share` is how often the side with one unit more is preferred between equals, with its interval."""
+
+    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+    share: float
+    share_low: float | None
+    share_high: float | None
+
+
+@dataclass(frozen=True)
+class Preference:
+    """The model of one part of the entries: ties, sides, covariates, and what had to be left out."""
+
+    part: int
+    nu: float
+    side: Ends | None
+    left_preferred: float | None
+    covariates: list[Covariate]
+    prior: bool
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class Enough:
+    """The first `settled` places are settled: their rank intervals overlap none below. About `more` answers would settle the next; None
+    where all are settled, or the two at the edge are level."""
+
+    settled: int
+    more: int | None
+
+
+@dataclass(frozen=True)
+class Rival:
+    entry: str
+    p: float | None
+
+
+@dataclass(frozen=True)
+class FirstPlace:
+    """The first by ability, and the two-sided p of its lead over each other entry that it met, directly or through others."""
+
+    entry: str
+    others: list[Rival]
+
+    def without(self, labels: Collection[str]) -> Self | None:
+        """Nothing of the entries called so; None where the first is one of them."""
+        if self.entry in labels:
+            return None
+        return replace(self, others=[rival for rival in self.others if rival.entry not in labels])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entries:
+    """The figures of one set of entries; `why` is said in the place of a headline where there is none. `forecast` is of the first
+    metric's agreement."""
+
+    answers: int
+    decided_answers: int
+    raters_counted: int
+    samples_counted: int
+    why: str
+    metrics: list[Metric]
+    scales: list[Entry]
+    ceiling: Ceiling | None
+    model: Preference | None
+    models: list[Preference]
+    fragile: Fragile | None
+    metric_pairs: list[MetricPair]
+    duels: list[Duel]
+    enough: Enough | None
+    first_place: FirstPlace | None
+    forecast: Forecast | None
+
+    def metric(self, key: str) -> Metric | None:
+        return next((line for line in self.metrics if line.key == key), None)
+
+    def without(self, labels: Collection[str]) -> Self:
+        """Nothing of the entries called so."""
+
+        def left(line: Metric) -> Metric:
+            return replace(line, contradictions=[one for one in line.contradictions if not one.among(labels)])
+
+        return replace(
+            self,
+            metrics=[left(line) for line in self.metrics],
+            scales=[line for line in self.scales if line.method not in labels],
+            duels=[duel for duel in self.duels if not duel.among(labels)],
+            first_place=self.first_place.without(labels) if self.first_place else None,
+        )
+
+
+# --- judges
+
+
+@dataclass(frozen=True)
+class Together(Joined):
+    """A metric's decided agreement by people with a judge."""
+
+    key: str
+
+
+@dataclass(frozen=True)
+class DuelTogether(Joined):
+    """Share of picks by people with a judge for the first of two entries, equal answers half."""
+
+    first: str
+    second: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judge:
+    """A judge model that answered too. It has a `gate` in studies of pairs, where it answers people's own questions."""
+
+    key: str
+    display_only: bool = False
+    decided: Agreement | None = None
+    gate: Gate | None = None
+    with_people: list[Together] = field(default_factory=list)
+    duels_with_people: list[DuelTogether] = field(default_factory=list)
+    pairs: Share | None = None
+    decisive: Share | None = None
+    probability: Probability | None = None
+    order: Order | None = None
+    groups: dict[str, Share | Order] = field(default_factory=dict)
+    scenes: dict[str, Order] = field(default_factory=dict)
+    scenes_mean: Order | None = None
+    left_share: LeftShare | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def without(self, labels: Collection[str]) -> Judge:
+        """Nothing of the duels of the entries called so."""
+        duels = [one for one in self.duels_with_people if one.first not in labels and one.second not in labels]
+        return replace(self, duels_with_people=duels)
+
+    @property
+    def counts(self) -> bool:
+        """True if it may stand beside people."""
+        return not self.display_only and self.gate is not None and self.gate.passed
+
+
+# --- raters
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reliability:
+    """One rater, for organizers by name and for others by number. `consistency`, which organizers alone see, is 1 of a rater who is as
+    consistent as all together, near 0 of one who answers like a coin, and below 0 of one who has it turned round."""
+
+    rater: str
+    group: str = ""
+    votes: int = 0
+    ratings: int = 0
+    agreement: float | None = None
+    seconds: float | None = None
+    ties: float | None = None
+    self_consistency: float | None = None
+    self_agreement: float | None = None
+    repeats: int = 0
+    gold: float | None = None
+    gold_pairs: int = 0
+    consistency: float | None = None
+    consistency_answers: int = 0
+    mean: float | None = None
+    screened: bool = False
+    bias: float | None = None
+    inconsistency: float | None = None
+
+    @property
+    def equal(self) -> int:
+        """The number of answers that call both sides equal."""
+        return round((self.ties or 0.0) * self.votes)
+
+
+@dataclass(frozen=True)
+class RatersFound:
+    raters: list[Reliability]
+    self_consistency: Share | None = None
+    gold: Share | None = None
+    panel_error: float | None = None
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Who agrees with whom, raters and metrics, as earlier papers count it: float [K, K] each."""
+
+    names: list[str]
+    kinds: list[str]
+    all: list[list[float | None]]
+    decisive: list[list[float | None]]
+    common: list[list[float]]
+    order: list[int]
+    cluster: list[int]
+    silhouette: float | None
+
+
+@dataclass(frozen=True)
+class BetweenPeople:
+    pairs: Share
+    decisive: Share
+    alpha: float | None
+
+
+# --- the whole
+
+
+@dataclass(frozen=True)
+class UnscreenedScale:
+    method: str
+    value: Ends
+
+
+@dataclass(frozen=True)
+class UnscreenedMetric:
+    key: str
+    decided: Figure | None = None
+
+
+@dataclass(frozen=True)
+class Unscreened:
+    """The figures as they would be if no rule left any rater out; `raters` is how many people these are of."""
+
+    raters: int
+    scales: list[UnscreenedScale]
+    metrics: list[UnscreenedMetric]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudySummary(Entries):
+    """All of it. `raters` are the names of those who judged, in the order of `groups`; those that rules left out of votes on pairs stand
+    last. `screened_by` says which rules left out whom. `entries` says which submission a label stands for, `damaged` which labels are no
+    entries of teams or baselines: whoever stores the summary knows both."""
+
+    version: int
+    kind: str
+    of: str = "votes"
+    votes: int = 0
+    ratings: int = 0
+    counted: int
+    repeats: int = 0
+    questions: int = 0
+    ties: float | None = None
+    raters: list[str]
+    n_raters: int | None = None
+    groups: list[str]
+    samples: list[str]
+    methods: list[str]
+    entries: dict[str, int] = field(default_factory=dict)
+    damaged: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    screening: bool | str = False
+    screened: list[str] = field(default_factory=list)
+    screened_by: dict[str, list[str]] = field(default_factory=dict)
+    unscreened: Unscreened | None = None
+    note: str = ""
+    anchor: str | None = None
+    explained_share: float | None = None
+    like_others: float | None = None
+    agreement: Matrix | None = None
+    people: BetweenPeople | None = None
+    camps: Camps | None = None
+    reliability: RatersFound
+    adequacy: list[Curve] = field(default_factory=list)
+    judges: list[Judge] = field(default_factory=list)
+    all: Entries | None = None
+
+
+# --- as JSON
+
+
+def names_of(record: Any) -> Iterable[str]:
+    """The names of all its fields."""
+    return (one.name for one in fields(record))
+
+
+def plain(value: Any, names: Callable[[Any], Iterable[str]] = names_of) -> Any:
+    """A value in JSON's own types, of a record what `names` names of it; None for what is not a number."""
+    if is_dataclass(value):
+        return {name: plain(getattr(value, name), names) for name in names(value)}
+    if isinstance(value, dict):
+        return {key: plain(each, names) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each, names) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
