@@ -304,7 +304,8 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
     label_of = {pk: label for label, pk in summary.entries.items()}
     line_of = {line.method: line for line in summary.scales if line.method not in summary.damaged}
     lines = [line_of.get(label_of.get(entry.id, "")) for entry in entries]
-    column = [summary.value_of(line) if line is not None else (None, None, None) for line in lines]
+    # Entries of parts that never met have no common column: the board's is that of the part with most answers.
+    column = [summary.value_of(line) if line is not None and line.part in (None, 1) else (None, None, None) for line in lines]
     counted = [value[0] if entry.counted else None for value, entry in zip(column, entries, strict=True)]
     first = next((n for n in order(counted, True) if counted[n] is not None), None)
     duels = {frozenset((duel.first, duel.second)): duel for duel in summary.duels}

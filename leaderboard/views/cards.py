@@ -69,7 +69,8 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     said = words.sentences(summary, lines_of(summary, metric_titles(place.phase), study.noun))
     rows = []
     if summary.ordered:
-        for n, line in enumerate(summary.ranked[:MAX_ROWS], 1):
+        # Entries of parts that never met are in no common order: the first are those of the part with most answers.
+        for n, line in enumerate([line for line in summary.ranked if line.part in (None, 1)][:MAX_ROWS], 1):
             value, low, high = summary.value_of(line)
             if value is not None and low is not None and high is not None:
                 figure = (

@@ -270,7 +270,11 @@ def _analysis_context(
     groups = sorted({group for group in summary.groups if group})
     # Below the smallest numbers there is no order of entries either.
     ordered = summary.ranked if summary.ordered else sorted(summary.ranked, key=lambda line: line.method)
-    places = rank([summary.value_of(line)[0] for line in ordered], True)
+    places: list[int | None] = [None] * len(ordered)
+    for part in {line.part for line in ordered}:  # entries of parts that never met are put in no common order
+        own = [n for n, line in enumerate(ordered) if line.part == part]
+        for n, place in zip(own, rank([summary.value_of(ordered[n])[0] for n in own], True), strict=True):
+            places[n] = place
     rates = [summary.value_of(line) for line in summary.ranked]
     ends_of_scale = [(1.0, 5.0)] if summary.opinions else [(0.0, 1.0)]
     standing: dict[str, str] = {}  # the rank on the board of each entry that has a page and a rank, as `3rd`

@@ -137,10 +137,10 @@ def test_scores_that_are_all_alike_tell_entries_apart_unless_their_means_are_equ
         Rating(f"r{k}", name, score, sample) for k in range(6) for sample in SAMPLES for name, score in (("a", 5.0), ("b", 3.0), ("c", 3.0))
     ]
     scores = canonical_ratings(rows)
-    found = summaries.of_scores(opinion_study.analyse(scores, []), scores, [])
-    assert {(one["first"], one["second"]): one["p_holm"] for one in found["duels"]} == {("a", "b"): 0.0, ("a", "c"): 0.0, ("b", "c"): 1.0}
+    found = opinion_study.analyse(scores)
+    assert {(one.first, one.second): one.p_holm for one in found.duels} == {("a", "b"): 0.0, ("a", "c"): 0.0, ("b", "c"): 1.0}
     few = canonical_ratings([row for row in rows if row.rater in ("r0", "r1", "r2", "r3")])
-    assert {one["p_holm"] for one in summaries.of_scores(opinion_study.analyse(few, []), few, [])["duels"]} == {None}
+    assert {one.p_holm for one in opinion_study.analyse(few).duels} == {None}
 
 
 def test_more_items_help_where_items_differ_most():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,7 @@ from leaderboard.models.question import Opinion
 from leaderboard.models.rater import Rater
 from leaderboard.stats.agreement import Agreement, Ceiling
 from leaderboard.stats.crossed import Figure
+from leaderboard.stats.votes import Vote
 from leaderboard.studies import analysis
 from leaderboard.studies.analysis import analyse_due, metric_scores
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
@@ -200,6 +202,22 @@ def test_of_several_studies_the_one_with_most_raters_stands_on_the_board(judged)
     assert human_agreement.of_phase(phase, True, rows, {}).study.id == few.pk and (
         human_agreement.of_phase(phase, False, rows, {}).study.id == many.pk
     )
+
+
+def test_entries_that_never_met_are_in_no_common_order(judged, client):  # noqa: F811
+    phase, entries = judged
+    items = list(phase.batches.get(state="current").reference.item_ids)
+    near, far = (entry.method_name for entry in entries)
+    # What is far off wins more of its duels, in the smaller part.
+    rows = [Vote(f"r{k}", near, "A", "left" if (k + n) % 3 else "right", item) for k in range(8) for n, item in enumerate(items)]
+    rows += [Vote(f"r{k}", far, "B", "left" if (k + n) % 6 else "right", item) for k in range(6) for n, item in enumerate(items)]
+    imported(phase, rows)
+    assert analyse_due() == 1
+    board = board_of([1.0] * len(entries), id=[entry.pk for entry in entries]).entries
+    found = human_agreement.of_phase(phase, True, board, {})
+    assert found.value[1] is None and 0.5 < found.value[0] < 0.8 and found.first == 0
+    page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/").content.decode()
+    assert re.findall(r'<td class="rank">([^<]*)</td>', page) == ["1", "2", "1", "2"]
 
 
 def test_opinion_scores_give_their_column_and_marks(judged, client):  # noqa: F811
