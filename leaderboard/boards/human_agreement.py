@@ -36,6 +36,7 @@ TRAINED_MORE = {
     "entries": "It was trained on other {} about entries of this phase, so that its agreement with these is weaker evidence.",
     "unknown": "Its weights do not say enough to know whether it was trained on these {}; if it was, its agreement is no evidence.",
 }
+EQUAL = 1e-12  # a share this near to one half is one half
 LOW_COVERAGE = 0.9  # share of duels a metric has values for, below which it is said beside its figure
 NOT_ABOVE_SIZE = "not shown to beat size alone"
 EARLIER = (
@@ -75,15 +76,17 @@ class Band(Protocol):
 
 def state_of(figure: Agreement, band: Band | None) -> State:
     """By the interval, never by the value alone; `band` reaches from another person to the best possible."""
-    if figure.low is None or figure.high is None:
-        return EARLY if figure.value is None or min(figure.raters, figure.samples) < LEAST else COIN
-    if figure.high < 0.5:
+    if figure.value is None or (figure.low is None and min(figure.raters, figure.samples) < LEAST):
+        return EARLY
+    # Without an interval all answers are alike, and the value is tested as if it were known for sure.
+    low, high = (figure.value if end is None else end for end in (figure.low, figure.high))
+    if high < 0.5 - EQUAL:
         return AGAINST
-    if figure.low <= 0.5:
+    if low <= 0.5 + EQUAL:
         return COIN
     if band is None:
         return BETTER
-    return PERSON if figure.high >= band.low else BELOW
+    return PERSON if high >= band.low else BELOW
 
 
 def missing_words(figure: Agreement, noun: str = NOUN) -> str:

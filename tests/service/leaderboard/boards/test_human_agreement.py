@@ -60,6 +60,8 @@ def found(**changes) -> HumanAgreement:
         (agreement(0.52, 0.5, 0.54), BAND, "coin", "agrees 52% [50, 54] · tier 1"),
         (agreement(0.3, 0.2, 0.42), BAND, "below", "agrees 30% [20, 42] · tier 1"),
         (agreement(0.5, why="All answers are alike."), BAND, "coin", "agrees 50% · tier 1"),
+        (agreement(0.9, why="All answers are alike."), None, "better", "agrees 90% · tier 1"),
+        (agreement(0.3, why="All answers are alike."), BAND, "below", "agrees 30% · tier 1"),
         (agreement(0.9, raters=3, why="Too few raters: 5 are needed, there are 3."), None, "early", "too early: 3 of 5 people"),
         (agreement(0.9, samples=4, why="Too few samples: 5 are needed, there are 4."), None, "early", "too early: 4 of 5 items"),
         (agreement(), None, "early", "answers no duel"),
