@@ -125,6 +125,21 @@ def foot(board: Board, standing: Ranks) -> list[str]:
     return sentences + [SENTENCES["fixed"].format(metric=titles[slug], item=unit.noun) for slug in fixed]
 
 
+def first_place(board: Board) -> str:
+    """How firm the order's first place is: how many others may truly stand there; empty where no rank interval is known."""
+    overall = board.overall
+    may = sum(low == 1 for low in overall.rank_low)
+    leaders = [board.entries[n].name for n in overall.order if overall.rank[n] == 1]
+    if not may or not leaders:
+        return ""
+    if len(leaders) > 1:
+        return f"{len(leaders)} entries are level in first place, and {may} may truly stand there: all entries at once, 95 %."
+    if may == 1:
+        return f"No other than {leaders[0]} may truly stand first: all entries at once, 95 %."
+    others = f"{may - 1} other{' may' if may == 2 else 's may'}"
+    return f"{leaders[0]} stands first, and {others} truly stand there: all entries at once, 95 %."
+
+
 def leads(board: Board, standing: Ranks) -> tuple[str, list[tuple[BoardEntry, str, int]]]:
     """(title of a metric, its first entries, each with the sentence on how often it leads and the percentage in it): of the metric
     that the board is ranked by, or else its primary one. Without entries where none is known."""

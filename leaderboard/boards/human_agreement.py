@@ -12,7 +12,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from leaderboard.boards.certainty import NOUN, plural
-from leaderboard.boards.payload import PEOPLE, Against, Board, BoardEntry, ColumnAgreement, HumanAgreement, Mark, MetricColumn, StudyOf
+from leaderboard.boards.payload import (
+    PEOPLE,
+    Against,
+    Board,
+    BoardEntry,
+    ColumnAgreement,
+    HumanAgreement,
+    Mark,
+    MetricColumn,
+    PeoplesFirst,
+    StudyOf,
+)
 from leaderboard.stats.agreement import Agreement, Ceiling
 from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.stats.mos_table import HIGHEST, LOWEST
@@ -318,6 +329,20 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
         duel = duels.get(frozenset((line.method, top.method))) if line is not None and top is not None else None
         over.append(None if duel is None else Against(value=duel.value, p_holm=duel.p_holm))
 
+    # Said of the study's own first alone: where another stands first here, its first is on this board no more, or a baseline.
+    firm, leading = None, next(iter(summary.ranked), None)
+    one_part = len({line.part for line in summary.ranked}) == 1
+    if leading is not None and one_part and leading is top and top.rank is not None and top.p_best is not None:
+        firm = PeoplesFirst(
+            rank=top.rank,
+            p_best=top.p_best,
+            settled=summary.enough is not None and summary.enough.settled > 0,
+            fragile=summary.fragile,
+            answers=summary.answers,
+            raters_counted=summary.raters_counted,
+            samples_counted=summary.samples_counted,
+        )
+
     columns = []
     # By slug and entry: the entries that people prefer to it and the metric does not, those they are surest of first. What stands on the
     # board, or never was an entry, is named; others are not.
@@ -368,6 +393,7 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
         first=first,
         over=over,
         marks=marks,
+        firm=firm,
     )
 
 

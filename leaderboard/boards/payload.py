@@ -17,6 +17,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, SerializerFunction
 from leaderboard.boards.certainty import NOUN
 from leaderboard.stats.agreement import Agreement, Ceiling
 from leaderboard.stats.crossed import Ends, Figure
+from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.differences import Seen
 from leaderboard.studies.summary import HIDDEN_NAME, Record
 
@@ -337,6 +338,19 @@ class Against(Record):
     p_holm: float | None
 
 
+class PeoplesFirst(Record):
+    """How firm people's first place is: where it may truly stand, how often it would come first had others judged, whether first place is
+    settled, and what it hangs on, of so many judgements, people and samples."""
+
+    rank: tuple[int, int]
+    p_best: float
+    settled: bool
+    fragile: Fragile | None
+    answers: int
+    raters_counted: int
+    samples_counted: int
+
+
 class StudyFacts(Record):
     """Basis of a study's figures, as it stood when the ranking was made."""
 
@@ -379,7 +393,9 @@ class HumanAgreement(StudyFacts, Stored):
         "first",
         "over",
         "marks",
+        "firm",
     )
+    optional = frozenset({"firm"})
 
     people: int = 2
     study: StudyOf
@@ -393,6 +409,7 @@ class HumanAgreement(StudyFacts, Stored):
     first: int | None = None  # the index of people's first among the entries
     over: list[Against | None] = []
     marks: dict[str, dict[str, list[Mark]]]
+    firm: PeoplesFirst | None = None  # of the first; none in rankings of before
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Self:
@@ -428,7 +445,7 @@ class HumanAgreement(StudyFacts, Stored):
         update: dict[str, Any] = {name: _replaced(getattr(self, name), at, None) for name in ("value", "low", "high", "over")}
         update["n"] = _replaced(self.n, at, 0)
         if self.first in at:
-            update |= {"first": None, "over": []}
+            update |= {"first": None, "over": [], "firm": None}
         update["marks"] = {
             slug: {pk: [one for one in marks if one.id not in ids] for pk, marks in by_entry.items() if int(pk) not in ids}
             for slug, by_entry in self.marks.items()

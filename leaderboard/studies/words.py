@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from leaderboard.boards.certainty import NOUN, plural
 from leaderboard.boards.human_agreement import AGAINST, BELOW, BETTER, COIN, PERSON, Line
 from leaderboard.models import Study, StudyLook
+from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW, LEAST, ROUGH
 from leaderboard.studies.summary import HIDDEN_NAME, Summary
@@ -254,7 +256,20 @@ def look_words(study: Study, judgements: int | None, hidden: Collection[str] = (
     return f"{said} The next is due at {StudyLook.due_at(study, number):,} judgements of at least {LEAST} people{so_far}."
 
 
-def fragile_words(summary: Summary, noun: str = NOUN) -> str:
+class FirstPlace(Protocol):
+    """What a study says of its first place, as it stands in a summary or on a board."""
+
+    @property
+    def fragile(self) -> Fragile | None: ...
+    @property
+    def answers(self) -> int: ...
+    @property
+    def raters_counted(self) -> int: ...
+    @property
+    def samples_counted(self) -> int: ...
+
+
+def fragile_words(summary: FirstPlace, noun: str = NOUN) -> str:
     """Sentence on what first place hangs on."""
     fragile = summary.fragile
     if fragile is None:

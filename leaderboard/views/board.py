@@ -31,7 +31,7 @@ from leaderboard.models import Snapshot, Study
 from leaderboard.models.snapshot import read_shown
 from leaderboard.service.responses import attachment
 from leaderboard.stats.crossed import Figure
-from leaderboard.studies import paper_figures
+from leaderboard.studies import paper_figures, words
 from leaderboard.viewer import thumbnails
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
@@ -216,6 +216,9 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "foot": certainty.foot(board, rows.standing),
         "made_before": certainty.before(board),
         "leads": certainty.leads(board, rows.standing),
+        "first_place": certainty.first_place(board),
+        "peoples_first": board.entries[people.found.first].name if people and people.found.first is not None else "",
+        "hangs_on": words.fragile_words(people.found.firm, board.resampled) if people and people.found.firm else "",
         "entry_words": ENTRY_WORDS[board.phase.entries],
         "value_title": VALUE_TITLES.get(board.overall.rule, ""),
         "columns": [

@@ -12,6 +12,7 @@ from leaderboard.service.page_cache import PARTS
 from submissions.lookup import PhasePlace, phase_place
 from submissions.visibility import hidden_from
 
+LATELY = 3  # changes that the board's page tells
 MOST = 40  # rankings, the newest; those that were passing ones are not kept anyway
 
 
@@ -21,11 +22,16 @@ def board_history(request: HttpRequest, challenge: str, phase: str) -> HttpRespo
     if not place.sees_board:
         return not_shown_yet(request, place, "history")
     audience = audience_of(place.viewer)
-    rows = list(Snapshot.objects.filter(phase=place.phase, audience=audience).defer("payload").order_by("-revision", "-pk")[:MOST])
+    is_brief = request.GET.get("part") == "lately"
+    kept = Snapshot.objects.filter(phase=place.phase, audience=audience).defer("payload").order_by("-revision", "-pk")
+    rows = list(kept[: 2 * LATELY if is_brief else MOST])
     hidden = hidden_from(place.viewer, place.phase)
     studies = frozenset(place.phase.studies.shown_to(place.viewer.organizes).values_list("pk", flat=True))
     key = ("history", tuple((row.pk, row.digest) for row in rows), hidden, studies, place.phase.board_revision)
     steps, chart = PARTS.of(key, lambda: _computed(place, rows, hidden, studies))
+    if is_brief:  # what the board's page asks for when somebody has read so far
+        told = [(step.at, step.changes[0].words) for step in steps if step.changes[0].kind not in ("nothing", "texts")]
+        return render(request, "leaderboard/parts/lately.html", {"changes": told[:LATELY], "phase": place.phase})
     context = place.context("history") | {"steps": steps, "chart": chart, "is_cut": len(rows) == MOST}
     return render(request, "leaderboard/history.html", context)
 

@@ -1,0 +1,51 @@
+"""How firm first place is, as a board says it, and what changed lately."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from leaderboard.boards import certainty
+from leaderboard.models import Snapshot
+from leaderboard.studies.analysis import analyse_due
+from leaderboard.studies.words import fragile_words
+from leaderboard.tasks import build_due_boards
+from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
+from tests.service.leaderboard.views.test_metrics import text, words
+from tests.support.leaderboard.boards import board_of
+
+
+def test_the_orders_first_place_is_as_firm_as_its_rank_intervals():
+    said = certainty.first_place(board_of([0.9, 0.8, 0.1], overall={"rank_low": [1, 1, 3], "rank_high": [2, 2, 3]}))
+    assert said == "method 0 stands first, and 1 other may truly stand there: all entries at once, 95 %."
+    said = certainty.first_place(board_of([0.9, 0.8, 0.1], overall={"rank_low": [1, 2, 3], "rank_high": [1, 2, 3]}))
+    assert said == "No other than method 0 may truly stand first: all entries at once, 95 %."
+    level = {"rank": [1, 1, 3], "rank_low": [1, 1, 1], "rank_high": [3, 3, 3]}
+    said = certainty.first_place(board_of([0.9, 0.9, 0.1], overall=level))
+    assert said == "2 entries are level in first place, and 3 may truly stand there: all entries at once, 95 %."
+    nothing = {"rank_low": [None] * 3, "rank_high": [None] * 3}
+    assert certainty.first_place(board_of([0.9, 0.8, 0.1], overall=nothing)) == ""  # too few items for any
+
+
+@pytest.mark.django_db
+def test_peoples_first_place_stands_with_its_interval_what_it_hangs_on_and_goes_with_the_entry(judged, client, request):  # noqa: F811
+    phase, entries = judged
+    study = imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 1))
+    assert analyse_due() == 1
+    build_due_boards()
+    summary, board = study.analyses.get().summary, Snapshot.current(phase, "public").board
+    firm = board.people.firm
+    first = summary.ranked[0]
+    assert (first.method, firm.rank, firm.p_best, firm.answers) == ("far off", first.rank, first.p_best, 64)
+
+    address = reverse("board", args=[phase.challenge.slug, phase.slug])
+    page = words(text(client.get(address)))
+    assert "With people far off is first" in page
+    assert "Had others judged, it would come first" in page
+    assert fragile_words(summary, board.resampled) in page
+    entries[1].hide(request.getfixturevalue("people").organizer, "no")
+    build_due_boards()
+    assert "Had others judged" not in text(client.get(address))
+
+    lately = text(client.get(reverse("board_history", args=[phase.challenge.slug, phase.slug]) + "?part=lately"))
+    assert "<html" not in lately and lately.count("<p>") <= 3 and "far off" not in lately
