@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.db.models import F, Max, Q
 from django.utils import timezone
 
-from evaluation.celery import cpu_task
+from evaluation.celery import cpu_task, gpu_task
 from evaluation.work.heartbeat import process_name
 from leaderboard.models import JudgeRun, Snapshot, StudyAnalysis
 from leaderboard.service.mail import send_due_mail
@@ -41,6 +41,11 @@ def mail() -> int:
 @cpu_task(name="leaderboard.studies")
 def studies() -> int:
     return analyse_due() or joint.analyse_due() or programs.score_due()
+
+
+@gpu_task(name="leaderboard.studies_gpu")
+def studies_gpu() -> int:
+    return programs.score_due(device="gpu")
 
 
 @cpu_task(name="leaderboard.judges")

@@ -20,6 +20,7 @@ TASKS = {
     "mail": ("leaderboard.mail", "cpu"),
     "boards": ("leaderboard.boards", "cpu"),
     "studies": ("leaderboard.studies", "cpu"),
+    "studies_gpu": ("leaderboard.studies_gpu", "gpu"),
     "judges": ("leaderboard.judges", "cpu"),
 }
 

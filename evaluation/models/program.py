@@ -37,6 +37,10 @@ class MetricProgramQuerySet(LeasedQuerySet):
         rows = self.filter(state=MetricProgram.State.WAITING).order_by("id")
         return rows if device is None else rows.filter(document__device=device)
 
+    def on_cards(self) -> Self:
+        """Those that need a graphics card."""
+        return self.filter(document__device="gpu")
+
     def newest(self) -> Self:
         """Of each program the newest version that may score."""
         ready = self.filter(state=MetricProgram.State.READY)
@@ -115,6 +119,11 @@ class MetricProgram(Run):
         return list(
             {row.key: row for row in cls.objects.filter(challenge=challenge, scope=challenge.slug).order_by("key", "version")}.values()
         )
+
+    @property
+    def waits_for_card(self) -> bool:
+        """True if nothing of it can be done now, because it needs a graphics card and no worker of the queue gpu is there."""
+        return self.read.device == "gpu" and not Process.objects.listeners()["gpu"]
 
     @property
     def progress(self) -> tuple[int, int]:

@@ -19,9 +19,14 @@ from submissions.leases import LeasedQuerySet
 
 
 class PropertyRunQuerySet(LeasedQuerySet):
-    def waiting(self) -> Self:
-        """Runs that want another slice; those that had least come first, so that a slow metric does not hold up the others."""
-        return self.filter(state=PropertyRun.State.WAITING).order_by("seconds", "id")
+    def waiting(self, device: str | None = None) -> Self:
+        """Runs that want another slice; those that had least come first, so that a slow metric does not hold up the others. Those of a
+        device alone, where one is named: of gpu are the metric programs that need a graphics card."""
+        rows = self.filter(state=PropertyRun.State.WAITING).order_by("seconds", "id")
+        if device is None:
+            return rows
+        on_cards = [f"{scope}/{key}" for scope, key in MetricProgram.objects.on_cards().values_list("scope", "key").distinct()]
+        return rows.filter(key__in=on_cards) if device == "gpu" else rows.exclude(key__in=on_cards)
 
 
 class PropertyRun(Run):
@@ -151,5 +156,5 @@ class PropertyRun(Run):
 
 def is_measurable(spec: registry.MetricSpec) -> bool:
     """Return whether workers run the suite for such a metric: it has tests and a value for a single model, whose pictures have no
-    prompts, and needs no accelerator."""
-    return spec.device == "cpu" and spec.level != "set" and not spec.wants_prompts and bool(tests_of(spec.family))
+    prompts, and needs no accelerator, unless it is a metric program, which workers with a card measure."""
+    return (spec.device == "cpu" or spec.is_program) and spec.level != "set" and not spec.wants_prompts and bool(tests_of(spec.family))

@@ -21,18 +21,18 @@ from submissions.models import Submission
 SLICE_SECONDS = 1.5  # what a slice aims at; a single value of a slow metric may take longer
 
 
-def measure_once(worker: str) -> bool:
-    """Claim a run and measure one slice of it; False if there is none."""
-    return leased.claim_one(PropertyRun, worker, measure)
+def measure_once(worker: str, device: str = "cpu") -> bool:
+    """Claim a run of a device and measure one slice of it; False if there is none."""
+    return leased.claim_one(PropertyRun, worker, lambda run: measure(run, device), PropertyRun.objects.waiting(device))
 
 
-def measure(run: PropertyRun) -> None:
-    """The next slice of a claimed run."""
+def measure(run: PropertyRun, device: str = "cpu") -> None:
+    """The next slice of a claimed run, by a worker of a device."""
     start, yielded = time.monotonic(), False
 
     def go_on() -> bool:
         nonlocal yielded
-        yielded = someone_waits()
+        yielded = someone_waits(device)
         return not yielded and run.heartbeat()
 
     def slice_in(folder: Path) -> bool:
@@ -69,7 +69,7 @@ def _obstacle(run: PropertyRun) -> str:
     return ""
 
 
-def someone_waits() -> bool:
-    """Return whether there is an upload to check or a part to score that nobody works on, and that this worker can."""
-    parts = Part.objects.waiting("cpu").unleased().exclude(pk__in=missing_weights.deferred_rows(Part))
-    return Submission.objects.to_validate().unleased().exists() or parts.exists()
+def someone_waits(device: str = "cpu") -> bool:
+    """Return whether there is an upload to check or a part to score that nobody works on, and that this worker of a device can."""
+    parts = Part.objects.waiting(device).unleased().exclude(pk__in=missing_weights.deferred_rows(Part))
+    return (device == "cpu" and Submission.objects.to_validate().unleased().exists()) or parts.exists()

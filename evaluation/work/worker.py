@@ -66,8 +66,9 @@ def work_once(device: str) -> bool:
         return True
     part = Part.objects.waiting(device).affordable().exclude(pk__in=missing_weights.deferred_rows(Part)).claim(process_name())
     if part is None:
-        idle = (trials.try_once, view_images.make_once, properties.measure_once)
-        return device == "cpu" and any(do_once(process_name()) for do_once in idle)
+        if device == "cpu" and (trials.try_once(process_name()) or view_images.make_once(process_name())):
+            return True
+        return properties.measure_once(process_name(), device)
     submission = part.evaluation.submission
     with logged("part scored", part, submission.phase, entry=submission.pk, metric=part.slugs, items=part.stop - part.start):
         score(part)

@@ -26,8 +26,13 @@ FAILED_PER_DAY = 10  # programs that fail their checks, of one entrant: they use
 
 
 class ProgramValuesQuerySet(LeasedQuerySet):
-    def waiting(self) -> Self:
-        return self.filter(state=ProgramValues.State.WAITING).order_by("id")
+    def waiting(self, device: str | None = None) -> Self:
+        """Those whose program needs that device alone, where one is named."""
+        rows = self.filter(state=ProgramValues.State.WAITING).order_by("id")
+        if device is None:
+            return rows
+        on_cards = list(MetricProgram.objects.on_cards().values_list("pk", flat=True))
+        return rows.filter(program__in=on_cards) if device == "gpu" else rows.exclude(program__in=on_cards)
 
 
 class ProgramValues(Run):

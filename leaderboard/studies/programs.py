@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from evaluation.metrics import registry, runner
 from evaluation.metrics.runner import MetricRequest, SampleScores
-from evaluation.models import MetricProgram, Reference
+from evaluation.models import MetricProgram, Process, Reference
+from evaluation.models.runs import give_up_without_card
 from evaluation.programs import sandbox as programs
 from evaluation.work import leased
 from evaluation.work.sandbox import PATIENCE, sandbox
@@ -43,7 +44,8 @@ AT_MOST = 1800  # seconds of the processor for one entry of a study
 
 
 def request() -> int:
-    """Ask for the values of each program on each study that it is to be held against; how many wait.
+    """Ask for the values of each program on each study that it is to be held against; how many wait that need no graphics card.
+    Workers with a card are woken for the others.
 
     An organizer's own is held against the studies of its kind that whoever brought it may see, but for published means; one that
     entered a challenge of metrics against that challenge's study alone.
@@ -60,15 +62,18 @@ def request() -> int:
     missing = [ProgramValues(program_id=program, study_id=study) for program, study in wanted if (program, study) not in known]
     ProgramValues.objects.bulk_create(missing, ignore_conflicts=True)
     due = MetricChallenge.objects.filter(standings_at__isnull=True, entries__isnull=False).distinct().count()
-    return ProgramValues.objects.waiting().unleased().count() + due
+    if Process.objects.listeners()["gpu"]:
+        wake.send("studies_gpu", times=min(ProgramValues.objects.waiting("gpu").unleased().count(), 4))
+    else:
+        give_up_without_card(ProgramValues.objects.waiting("gpu"))
+    return ProgramValues.objects.waiting("cpu").unleased().count() + due
 
 
-def score_due(worker: str = "studies") -> int:
-    """Score entries of studies with programs, and make standings of challenges, for a turn; how many were done."""
-
+def score_due(worker: str = "studies", device: str = "cpu") -> int:
+    """Score entries of studies with programs of a device, and make standings of challenges, for a turn; how many were done."""
     done, start = 0, time.monotonic()
     while True:
-        if not leased.claim_one(ProgramValues, worker, _score_next):
+        if not leased.claim_one(ProgramValues, worker, _score_next, ProgramValues.objects.waiting(device)):
             contest = MetricChallenge.objects.filter(standings_at__isnull=True, entries__isnull=False).first()
             if contest is None:
                 return done
@@ -76,7 +81,7 @@ def score_due(worker: str = "studies") -> int:
             contest.save(update_fields=["standings", "standings_at"])
         done += 1
         if time.monotonic() - start > TURN_SECONDS:
-            wake.send("studies")
+            wake.send("studies" if device == "cpu" else "studies_gpu")
             return done
 
 

@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.models import MetricProgram, PropertyRun
+from evaluation.models.runs import WAITS_FOR_CARD
 from evaluation.programs import document, sandbox
 from leaderboard.console.forms.programs import ProgramForm
 from leaderboard.console.page import chosen_act, page
@@ -55,7 +56,7 @@ def program(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse
     values = row.values_on_studies.select_related("study__phase__challenge").order_by("study__title")
     return page(
         request, "program", challenge, "programs", program=row, document=row.read, checks=checks, properties=run,
-        agreement=[(one, one.decided or {}) for one in values],
+        agreement=[(one, one.decided or {}) for one in values], waits_for_card=WAITS_FOR_CARD if row.waits_for_card else "",
     )  # fmt: skip
 
 
@@ -82,7 +83,9 @@ def _add(request: HttpRequest, challenge: Challenge, form: ProgramForm) -> HttpR
         with path.open("wb") as target:
             target.writelines(sent.chunks())
         row = MetricProgram.add(challenge, path, sent.name, request.user, is_public=form.cleaned_data["is_public"])
-    messages.success(request, f"{row.read.title} version {row.version} is here; a worker checks it now.")
+    waits = row.state == MetricProgram.State.WAITING
+    now = "a worker checks it now" if waits else "it was here before, with the same files"
+    messages.success(request, f"{row.read.title} version {row.version} is here; {now}.")
     return redirect("console_program", challenge.slug, row.pk)
 
 
@@ -100,6 +103,9 @@ def _remove(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 def _again(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     row = _chosen(request, challenge)
     if row.restart():
+        for run in PropertyRun.objects.filter(key=row.full_key, state=PropertyRun.State.FAILED):
+            run.restart()
+        row.values_on_studies.filter(state="failed").delete()  # asked for again once it may score
         messages.success(request, f"{row.read.title} is checked anew.")
     else:
         messages.error(request, "A worker is checking it right now; wait until it is done.")

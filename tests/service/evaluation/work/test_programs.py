@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Process, PropertyRun
+from evaluation.models import program as program_module
 from evaluation.models import score as score_module
 from evaluation.programs import sandbox
 from evaluation.work import programs as work_programs
+from evaluation.work import properties as work_properties
 from evaluation.work.sweep import sweep
 from evaluation.work.worker import drain, work_once
 from submissions.errors import Refused
@@ -108,6 +111,31 @@ class TestArrival:
         monkeypatch.setattr(work_programs, "check", lambda program: checked.append(program))
         assert work_once("gpu")
         assert checked == [row]
+
+    def test_what_follows_the_checks_waits_for_a_card_too_and_not_for_ever(self, program, monkeypatch):
+        PropertyRun.objects.all().delete()
+        MetricProgram.objects.update(document={**program.document, "device": "gpu"})
+        program.refresh_from_db()
+        program_module.forget()
+        measured: list[str] = []
+        monkeypatch.setattr(work_properties, "measure", lambda run, device: measured.append(device) or run.keep([], [], 1, 0.1))
+        sweep()
+        run = PropertyRun.objects.get()
+        assert program.waits_for_card and run.lacking_since is not None
+        drain("cpu")
+        assert measured == []
+        sweep()
+        assert PropertyRun.objects.get().state == "waiting"
+        # A worker with a card comes, and takes it.
+        now = timezone.now()
+        Process.objects.create(kind="worker", name="there", queues=["gpu"], started_at=now, seen_at=now)
+        assert not program.waits_for_card and work_once("gpu") and measured == ["gpu"]
+        # It goes, and does not come again.
+        Process.objects.all().delete()
+        PropertyRun.objects.update(lacking_since=now - timedelta(days=1))
+        assert sweep()["without_card"] == 1
+        run.refresh_from_db()
+        assert (run.state, run.failure.partition(";")[0]) == ("failed", "No worker with a graphics card was there for a day")
 
     def test_a_version_has_one_content(self, program, tmp_path):
         again = added(program.challenge, tmp_path / "program")
