@@ -113,6 +113,8 @@ def bubblewrap_arguments(binds: Sequence[tuple[str, str]], work: bool = False, c
             arguments += ["--ro-bind", str(path), str(path)]
     for shared in ("/etc/ld.so.cache", "/etc/alternatives"):
         arguments += ["--ro-bind-try", shared, shared]
+    # Before the libraries, which may lie below it, as on a cluster whose scratch it is.
+    arguments += ["--size", str(SCRATCH_BYTES), "--tmpfs", "/tmp"]  # noqa: S108
     for folder in [*roots, *(one for one in libraries if not any(Path(one).is_relative_to(root) for root in (*roots, "/usr")))]:
         arguments += ["--ro-bind", folder, folder]
     arguments += ["--proc", "/proc", "--tmpfs", "/dev"]
@@ -121,7 +123,7 @@ def bubblewrap_arguments(binds: Sequence[tuple[str, str]], work: bool = False, c
     for device in card_devices() if card else ():
         arguments += ["--dev-bind", device, device]
     arguments += ["--symlink", "/proc/self/fd", "/dev/fd"]
-    for folder in ("/dev/shm", "/tmp", *(["/work/output"] if work else [])):  # noqa: S108
+    for folder in ("/dev/shm", *(["/work/output"] if work else [])):  # noqa: S108
         arguments += ["--size", str(SCRATCH_BYTES), "--tmpfs", folder]
     arguments += ["--ro-bind", str(Path(guest.__file__)), "/plumbline/guest.py"]
     arguments += ["--ro-bind", str(Path(guest.__file__).parent / "bin"), "/plumbline/bin"]

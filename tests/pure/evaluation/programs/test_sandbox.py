@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import shutil
 import struct
+import tempfile
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from evaluation.programs import cgroup, document, program, sandbox, seccomp
 from evaluation.programs.cgroup import Cgroup
 from evaluation.programs.sandbox import Limits, NoSandbox
+from submissions.formats.arrays import Wireframe
+from tests.conftest import need
 from tests.support.evaluation.programs import LENGTHS, written
 
 LIMITS = Limits(20.0, 60.0, 600 << 20)
+LINE = Wireframe(np.array([[0.0, 0, 0], [1, 0, 0]]), np.array([[0, 1]]))
 BINDS = [("/here/prediction", "/work/prediction")]
 
 
@@ -122,3 +129,19 @@ def test_where_control_groups_hand_nothing_down_there_is_none(tmp_path):
 def test_the_packages_that_are_offered_are_those_installed():
     assert {"numpy", "scipy", "torch", "trimesh"} <= set(document.installed())
     assert cgroup.kind() in ("", "memory", "memory and processes")
+
+
+def test_packages_below_the_folder_that_programs_write_to_are_there(tmp_path, monkeypatch):
+    """As in an environment on the scratch of a cluster."""
+    need("sandbox")
+    packages = Path(tempfile.mkdtemp(dir="/tmp"))
+    try:
+        (packages / "of_scratch.py").write_text("value = 7")
+        found = sandbox._site_packages()
+        monkeypatch.setattr(sandbox, "_site_packages", lambda: [*found, str(packages)])
+        code = "import of_scratch, tempfile\n\ndef score(p, r, q):\n    tempfile.mkstemp()\n    return of_scratch.value"
+        with program.load(written(tmp_path / "program", code)) as loaded:
+            (result,) = loaded.score_all([program.Sample("a", "a", LINE, LINE)], {})
+        assert result.value == 7, result.flags
+    finally:
+        shutil.rmtree(packages)
