@@ -127,6 +127,8 @@ class Sources(BuildHookInterface):
             path = Path(self._folder.name, place)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
+            if content.startswith(b"#!"):  # a command, such as those that run scoring programs of other services
+                path.chmod(0o755)
             build_data["force_include"][str(path)] = place
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:

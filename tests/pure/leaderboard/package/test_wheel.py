@@ -84,6 +84,14 @@ def test_it_is_pure_and_holds_one_package(wheel):
     assert wheel.stat().st_size < 6_000_000
 
 
+def test_the_commands_that_metric_programs_call_can_be_run(wheel):
+    with zipfile.ZipFile(wheel) as package:
+        found = {
+            info.filename.rpartition("/")[2]: info.external_attr >> 16 & 0o111 for info in package.infolist() if "/bin/" in info.filename
+        }
+    assert found == {"codabench": 0o111, "evalai": 0o111}
+
+
 def test_the_same_sources_make_the_same_bytes(wheel, tmp_path):
     subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path], cwd=ROOT, check=True, capture_output=True)
     assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
