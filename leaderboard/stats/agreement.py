@@ -27,14 +27,12 @@ EQUAL = 1e-12  # of the larger value, or of 1: differences up to this are roundi
 FOLDS = 5
 MIN_TWICE = 60  # answers on questions that two decided, for the best possible
 WORTH_A_SHARE = 0.55  # best possible up to which the share of the way there says nothing
-MIN_ENTRIES = 8  # for an interval of a correlation
 ALL_FLIPS = 16  # samples up to which every pattern of signs is tried
 
 NO_ANSWER = "Nobody answered on entries that this metric has values for."
 NO_WINNER = "No answer names a winner between entries that this metric has values for."
 NEVER_BOTH = "People {} tied: nothing can be told apart."
 FEW_TWICE = "Too few questions were answered by two people to say how well a metric could do."
-FEW_ENTRIES = f"Fewer than {MIN_ENTRIES} entries: no interval."
 
 
 @dataclass(frozen=True, eq=False)
@@ -358,32 +356,6 @@ def soft_pairwise(people: Floats, metric: Floats) -> float | None:
     gap = np.abs(people[i, j] - metric[i, j])
     known = ~np.isnan(gap)
     return float((1 - gap[known]).mean()) if known.any() else None
-
-
-def correlations(x: Floats, y: Floats) -> dict[str, Figure]:
-    """Spearman's rho, Kendall's tau-b and Pearson's r with intervals on Fisher's z (Bonett and Wright 2000; Fieller et al. 1957)."""
-    from scipy.stats import kendalltau, pearsonr, rankdata
-
-    known = ~(np.isnan(x) | np.isnan(y))
-    x, y = x[known], y[known]
-    n = len(x)
-    if n < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        why = "Correlations need three entries whose values differ: two are always in one line."
-        return {name: Figure(None, None, None, n, why) for name in ("rho", "tau", "r")}
-    rho = float(pearsonr(rankdata(x), rankdata(y)).statistic)
-    values = {"rho": rho, "tau": float(kendalltau(x, y).statistic), "r": float(pearsonr(x, y).statistic)}
-    return {name: with_interval(name, value, n) for name, value in values.items()}
-
-
-def with_interval(statistic: str, value: float, n: int) -> Figure:
-    """A correlation over n entries, as "rho", "tau" or "r", with its interval: symmetric on the scale of atanh."""
-    if n < MIN_ENTRIES:
-        return Figure(value, None, None, n, FEW_ENTRIES)
-    if abs(value) >= 1 - EQUAL:
-        return Figure(value, None, None, n, "All entries are in one line: no interval.")
-    variance = {"rho": (1 + value**2 / 2) / (n - 3), "tau": 0.437 / (n - 4), "r": 1 / (n - 3)}[statistic]
-    z, half = math.atanh(value), 1.959964 * math.sqrt(variance)
-    return Figure(value, math.tanh(z - half), math.tanh(z + half), n)
 
 
 # --- M: guards

@@ -1,4 +1,4 @@
-"""Opinion scores from 1 to 5: their means and intervals, and how metrics correlate with them or with the human order."""
+"""Correlations of metrics with people's order of entries: intervals that speak of other entries, and by resampling as papers have them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from leaderboard.stats.crossed import Figure
 from leaderboard.stats.preference import LEVEL, interval
 from leaderboard.stats.votes import Floats
 
 LOWEST, HIGHEST = 1, 5
 SCREENED = 0.3  # a rater whose correlation with the mean of the others is less may be left out
+MIN_ENTRIES = 8  # for an interval on Fisher's z
+FEW_ENTRIES = f"Fewer than {MIN_ENTRIES} entries: no interval."
+IN_LINE = 1e-12  # so near to 1 or -1, all entries are in one line
 FEWEST = 4  # values below which resampling says nothing of a correlation
 
 
@@ -176,3 +180,29 @@ def agreement_probability(p: Sequence[float], q: Sequence[float]) -> float:
 def l1_distance(p: Sequence[float], q: Sequence[float]) -> float:
     """2 mean |p - q|."""
     return float(2 * np.abs(np.asarray(p, dtype=np.float64) - np.asarray(q, dtype=np.float64)).mean())
+
+
+def correlations(x: Floats, y: Floats) -> dict[str, Figure]:
+    """Spearman's rho, Kendall's tau-b and Pearson's r with intervals on Fisher's z (Bonett and Wright 2000; Fieller et al. 1957)."""
+    from scipy.stats import kendalltau, pearsonr, rankdata
+
+    known = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[known], y[known]
+    n = len(x)
+    if n < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        why = "Correlations need three entries whose values differ: two are always in one line."
+        return {name: Figure(None, None, None, n, why) for name in ("rho", "tau", "r")}
+    rho = float(pearsonr(rankdata(x), rankdata(y)).statistic)
+    values = {"rho": rho, "tau": float(kendalltau(x, y).statistic), "r": float(pearsonr(x, y).statistic)}
+    return {name: with_interval(name, value, n) for name, value in values.items()}
+
+
+def with_interval(statistic: str, value: float, n: int) -> Figure:
+    """A correlation over n entries, as "rho", "tau" or "r", with its interval: symmetric on the scale of atanh."""
+    if n < MIN_ENTRIES:
+        return Figure(value, None, None, n, FEW_ENTRIES)
+    if abs(value) >= 1 - IN_LINE:
+        return Figure(value, None, None, n, "All entries are in one line: no interval.")
+    variance = {"rho": (1 + value**2 / 2) / (n - 3), "tau": 0.437 / (n - 4), "r": 1 / (n - 3)}[statistic]
+    z, half = math.atanh(value), 1.959964 * math.sqrt(variance)
+    return Figure(value, math.tanh(z - half), math.tanh(z + half), n)

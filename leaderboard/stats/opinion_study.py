@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from leaderboard.stats import agreement, correlation, judges, labels, opinions
+from leaderboard.stats import correlation, judges, labels, opinions
 from leaderboard.stats.agreement import Agreement, ThreeWay
 from leaderboard.stats.answers import of_opinions
 from leaderboard.stats.correlation import Order
@@ -231,7 +231,7 @@ def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: 
     takes_part = np.array([name not in left_out for name in means.methods], dtype=bool)
     opinion, nothing, rows = np.where(takes_part, means.mean, np.nan), Figure(None, None, None, why=ONLY_MEANS), []
     for metric in sorted(metrics, key=lambda one: one.key):
-        order = agreement.correlations(metric.scored.of_entries, opinion)
+        order = correlation.correlations(metric.scored.of_entries, opinion)
         row = Metric(
             key=metric.key,
             trained=metric.trained,

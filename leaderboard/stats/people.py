@@ -13,7 +13,7 @@ from typing import Self
 
 import numpy as np
 
-from leaderboard.stats import agreement, crossed, davidson, planning
+from leaderboard.stats import agreement, correlation, crossed, davidson, planning
 from leaderboard.stats import opinions as opinion_scores
 from leaderboard.stats.agreement import Agreement, Differences, MetricPair
 from leaderboard.stats.answers import Answers
@@ -140,7 +140,7 @@ def people(
     rows, differences = [], []
     for metric in [*metrics, *guards(answers, seed, size, reference_size if opinions else None)]:
         difference = agreement.differences(answers, metric.x)
-        headline, order = agreement.decided(difference), agreement.correlations(metric.of_entries, column)
+        headline, order = agreement.decided(difference), correlation.correlations(metric.of_entries, column)
         few = headline.why if headline.why.startswith(FEW) else ""
         sure, told = None, seen(difference)
         if not clusters.few and metric.by_sample and not few:

@@ -48,7 +48,7 @@ class Table:
     @property
     def why(self) -> str:
         """Why the figures have no interval; empty where they have one."""
-        from leaderboard.stats.agreement import FEW_ENTRIES, MIN_ENTRIES
+        from leaderboard.stats.correlation import FEW_ENTRIES, MIN_ENTRIES
 
         if self.n is None:
             return "How many they are over is not stated: no interval."
@@ -60,7 +60,7 @@ class Table:
         """The 95 % interval of a figure, which speaks of other things like these; None where `why` says why."""
         if self.why or self.n is None:
             return None
-        from leaderboard.stats.agreement import with_interval
+        from leaderboard.stats.correlation import with_interval
 
         found = with_interval(self.kind, value, self.n)
         return None if found.low is None or found.high is None else (found.low, found.high)

@@ -205,16 +205,6 @@ def test_certainty_by_sign_flips_and_by_t():
     assert agreement.one_sided(d) + agreement.one_sided(-d) == pytest.approx(1)
 
 
-def test_correlations_have_intervals_that_speak_of_other_entries():
-    found = agreement.correlations(np.arange(1.0, 9), np.array([2, 1, 4, 3, 6, 5, 8, 7.0]))
-    expected = {"rho": (0.9047619, 0.4278916, 0.9875982), "tau": (0.7142857, 0.2430877, 0.9127411), "r": (0.9047619, 0.5520628, 0.9828242)}
-    for name, values in expected.items():
-        assert (found[name].value, found[name].low, found[name].high) == pytest.approx(values, abs=1e-6)
-    seven = agreement.correlations(np.arange(7.0), np.array([1, 0, 2, 3, 4, 6, 5.0]))["rho"]
-    assert seven.low is None and seven.why == "Fewer than 8 entries: no interval."
-    assert agreement.correlations(np.ones(9), np.arange(9.0))["tau"].value is None
-
-
 def test_opinion_scores_are_answers_on_each_two_entries_of_one_sample():
     rows = [
         Rating("r", "A", 5, "s"),
@@ -242,10 +232,3 @@ def test_intervals_hold_the_truth_and_equal_metrics_are_seldom_told_apart():
     found = cell(12, 24, 0.5, studies=40)
     assert min(found["decided"], found["implied"], found["coin"]) >= 0.85  # of 95 %, less three simulation errors
     assert found["apart"] <= 0.15
-
-
-def test_two_entries_are_always_in_one_line_and_have_no_correlation():
-    two, three = (agreement.correlations(np.arange(n, dtype=float), np.arange(n, dtype=float) ** 2) for n in (2, 3))
-    assert {name: (one.value, one.n) for name, one in two.items()} == {"rho": (None, 2), "tau": (None, 2), "r": (None, 2)}
-    assert two["rho"].why.endswith("two are always in one line.")
-    assert three["rho"].value == pytest.approx(1.0) and three["rho"].why == "Fewer than 8 entries: no interval."

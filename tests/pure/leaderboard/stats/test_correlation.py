@@ -12,6 +12,7 @@ from leaderboard.stats.correlation import (
     averaged,
     by_scene,
     correlation,
+    correlations,
     l1_distance,
     mean_opinion,
     screened,
@@ -107,3 +108,20 @@ def test_published_means_over_data_sets_are_the_means_of_the_published_correlati
             assert found.srocc == pytest.approx(float(printed["spearman_mean"]), abs=0.0015), printed["metric"]
             compared += 1
     assert compared >= 8
+
+
+def test_correlations_have_intervals_that_speak_of_other_entries():
+    found = correlations(np.arange(1.0, 9), np.array([2, 1, 4, 3, 6, 5, 8, 7.0]))
+    expected = {"rho": (0.9047619, 0.4278916, 0.9875982), "tau": (0.7142857, 0.2430877, 0.9127411), "r": (0.9047619, 0.5520628, 0.9828242)}
+    for name, values in expected.items():
+        assert (found[name].value, found[name].low, found[name].high) == pytest.approx(values, abs=1e-6)
+    seven = correlations(np.arange(7.0), np.array([1, 0, 2, 3, 4, 6, 5.0]))["rho"]
+    assert seven.low is None and seven.why == "Fewer than 8 entries: no interval."
+    assert correlations(np.ones(9), np.arange(9.0))["tau"].value is None
+
+
+def test_two_entries_are_always_in_one_line_and_have_no_correlation():
+    two, three = (correlations(np.arange(n, dtype=float), np.arange(n, dtype=float) ** 2) for n in (2, 3))
+    assert {name: (one.value, one.n) for name, one in two.items()} == {"rho": (None, 2), "tau": (None, 2), "r": (None, 2)}
+    assert two["rho"].why.endswith("two are always in one line.")
+    assert three["rho"].value == pytest.approx(1.0) and three["rho"].why == "Fewer than 8 entries: no interval."
