@@ -566,8 +566,8 @@ class People:
             return Claim(words, ours, theirs)
         against = self.found.over[leader]
         if against is None or against.p_holm is None or against.p_holm > 0.05:
-            met = "too close to call" if against is not None else "nobody was asked about these two"
-            return Claim(f"The metrics put {ours[0]} first, people {theirs[0]}: {met}.", ours, theirs)
+            met = "between these two people are too close to call" if against is not None else "nobody was asked about these two"
+            return Claim(f"The metrics put {ours[0]} first, people {theirs[0]}; {met}.", ours, theirs)
         return Claim("", ours, theirs, against.value)
 
     def column(self, board: Board) -> MetricColumn | None:

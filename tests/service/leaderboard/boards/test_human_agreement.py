@@ -135,7 +135,7 @@ def test_a_claim_is_made_beyond_chance_only():
         return human_agreement.People(found(first=first, over=over, **more), {}).claim(board())
 
     assert claim(1, 0.01) == human_agreement.Claim("", ("seven", 7), ("eight", 8), (0.7, 0.6, 0.8))
-    assert claim(1, 0.2).words == "The metrics put seven first, people eight: too close to call."
+    assert claim(1, 0.2).words == "The metrics put seven first, people eight; between these two people are too close to call."
     assert claim(0, None).words == "Metrics and people both put seven first; people do not tell it from 1 of 1 others."
     sure = human_agreement.People(found(first=0, over=[None, Against(value=(0.8, 0.7, 0.9), p_holm=0.01)]), {}).claim(board())
     assert sure.words == "Metrics and people agree on the first."
