@@ -27,6 +27,7 @@ from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
 from leaderboard.stats.votes import FEW
 from leaderboard.viewer import render_scene
 from leaderboard.views.gallery import gallery
+from leaderboard.views.methods import elsewhere
 from submissions.forms import EntryForm
 from submissions.lookup import EntryPlace, entry_place
 from submissions.models import Status, Submission
@@ -88,6 +89,7 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
         "unranked": _unranked(place, board, index),
         "units": certainty.plural(certainty.Unit.of(evaluation.batch.groups, phase.challenge).noun),
         "tries": _tries(place, board),
+        "elsewhere": elsewhere(request.user, submission, place.viewer.now),
     }
     if waiting:
         titles = ", ".join(metric["title"] for metric in waiting)

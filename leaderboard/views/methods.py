@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -29,6 +29,7 @@ from submissions.visibility import persons, sees_board, sees_entry, visible_chal
 MAX_READ = 2000  # entries, the newest
 MAX_METHODS = 200
 MAX_NAMED = 12  # entries of one board that a line names
+MAX_ELSEWHERE = 6  # boards beside an entry
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,20 @@ def _standing(entry: Submission, board: Board | None, sees: bool) -> Standing:
         with_people,
         state,
     )
+
+
+def elsewhere(user: Any, submission: Submission, now: datetime) -> list[tuple[Phase, Standing]]:
+    """Where else the entry's team, also under its name in other challenges, has a rank that somebody may see, the newest phase first: with
+    a method of the same name, on boards without one with the best of its others."""
+    if submission.made_as:  # a damaged copy is nobody's method
+        return []
+    teams = Q(team=submission.team_id) | Q(team__in=submission.team.namesakes().order_by().values("pk"))
+    found = []
+    for line in standings(user, Submission.objects.filter(teams).exclude(phase=submission.phase_id), now):
+        ranked = [one for one in (line.best, *line.others) if one.rank is not None]
+        ranked.sort(key=lambda one: one.entry.method_name != submission.method_name)  # each part by rank, as it was
+        found += [(line.phase, one) for one in ranked[:1]]
+    return found[:MAX_ELSEWHERE]
 
 
 def method(request: HttpRequest, pk: int, name: str) -> HttpResponse:

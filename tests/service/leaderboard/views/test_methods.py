@@ -16,7 +16,7 @@ from django.utils import timezone
 from leaderboard.boards.rows import rule_words
 from leaderboard.models import Snapshot, Study, read_board
 from leaderboard.tasks import build_due_boards
-from submissions.models import Challenge, Phase, Team, User
+from submissions.models import Challenge, Phase, Submission, Team, User
 from submissions.visibility import Person, persons, sees_challenge, sees_entry
 from tests.service.leaderboard.views.test_board import scores, signed_in, text
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference, join
@@ -153,6 +153,49 @@ class TestMethod:
                         assert reader.get(path).status_code == 200
                     taken.setdefault((who, path), []).append(len(queries))
         assert all(few == many and few <= 20 for few, many in taken.values()), taken
+
+
+class TestElsewhere:
+    """The boards beside an entry on which its method, or another of its team, stands."""
+
+    @staticmethod
+    def lines(reader: Client, one: Submission) -> dict[str, str]:
+        page = text(reader.get(reverse("entry", args=[one.pk])))
+        part = re.search(r"<dt>Elsewhere</dt>(.*?)</dd>", page, re.DOTALL)
+        found = re.findall(r"<li>(.*?)</li>", part[1] if part else "", re.DOTALL)
+        words = [" ".join(re.sub("<[^>]+>", "", line).split()) for line in found]
+        return {line.partition(" · ")[2].partition(":")[0]: line.partition(": ")[2] for line in words}
+
+    def test_its_method_stands_before_others_of_the_team(self, client, ridge, people):
+        first = ridge.submissions.filter(method_name="ridge-net").first()
+        assert self.lines(client, first) == {}
+        both, other = another(ridge.challenge, title="Both", slug="both"), another(ChallengeFactory(), title="Other", slug="other")
+        same, not_same = TeamFactory(challenge=other.challenge, name="ridge"), TeamFactory(challenge=other.challenge, name="valley")
+        join(people.owner, same, leader=True)
+        join(people.stranger, not_same, leader=True)
+        Phase.objects.filter(pk=both.pk).update(entries=Phase.Entries.ALL)
+        entry(both, people.team, scores(0.9), method_name="better-net")
+        entry(both, people.team, scores(0.5), method_name="ridge-net")
+        entry(other, not_same, scores(0.9), method_name="ridge-net")
+        entry(other, same, scores(0.8), method_name="hip-net")
+        build_due_boards()
+        assert self.lines(client, first) == {"Both": "rank 2 of 2", "Other": "rank 2 of 2 with hip-net"}
+
+    def test_boards_and_entries_that_the_reader_may_not_see_are_not_named(self, client, ridge, people):
+        first, now = ridge.submissions.filter(method_name="ridge-net").first(), timezone.now()
+        unseen = another(ridge.challenge, title="Unseen", board=Phase.Board.HIDDEN, board_at=now + timedelta(days=2), slug="unseen")
+        private = another(ChallengeFactory(visibility=Challenge.Visibility.PRIVATE), title="Private", slug="private")
+        taken_down = another(ridge.challenge, title="Taken down", slug="taken-down")
+        team = TeamFactory(challenge=private.challenge, name=people.team.name)
+        join(people.owner, team, leader=True)
+        private.challenge.organizers.add(people.organizer)
+        for place, of in ((unseen, people.team), (private, team), (taken_down, people.team)):
+            last = entry(place, of, scores(0.8), method_name="ridge-net")
+        build_due_boards()
+        last.hide(people.organizer, "looked at again")
+        for reader in (client, signed_in(people.stranger), signed_in(people.other)):
+            assert self.lines(reader, first) == {}
+        assert set(self.lines(signed_in(people.organizer), first)) == {"Unseen", "Private", "Taken down"}
 
 
 class TestTeam:
