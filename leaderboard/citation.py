@@ -41,7 +41,7 @@ class Citation:
 
     @property
     def cff(self) -> str:
-        """A CITATION.cff. Nothing is said of a licence, which the service does not know."""
+        """A CITATION.cff. Nothing is said of a licence: what a challenge states is of its data alone."""
         data = {
             "cff-version": "1.2.0",
             "message": "Cite this as follows.",

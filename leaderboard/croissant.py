@@ -1,7 +1,7 @@
 """A challenge's data in Croissant 1.0 (MLCommons), the JSON-LD by which tools and search engines find and load data sets.
 
 It lists what somebody without an account sees: files with their size and digest, and of each phase that has opened the manifest, whose
-items are a record set. Nothing is said of a licence, which the service does not know.
+items are a record set. A licence is among it where the organizers state one.
 """
 
 from __future__ import annotations
@@ -128,6 +128,7 @@ def croissant(
     version: str,
     creators: Sequence[str],
     tags: Sequence[str],
+    licence: str,
     cite: str,
     files: Sequence[DataFile],
     phases: Sequence[PhaseItems],
@@ -147,6 +148,7 @@ def croissant(
         "creator": [{"@type": "sc:Person" if creators else "sc:Organization", "name": one} for one in creators or ("Plumbline",)],
         "publisher": {"@type": "sc:Organization", "name": "Plumbline"},
         "keywords": list(tags),
+        **({"license": licence} if licence else {}),
         "isLiveDataset": True,
         "citeAs": cite,
         "distribution": [

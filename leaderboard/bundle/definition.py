@@ -31,6 +31,7 @@ CHALLENGE_FIELDS = (
     "item_noun",
     "unit_noun",
     "tags",
+    "licence",
 )
 PHASE_FIELDS = (
     "title",
@@ -228,6 +229,7 @@ class ChallengeDef:
     item_noun: str
     unit_noun: str
     tags: tuple[str, ...] = ()
+    licence: str = ""
     organizers: tuple[str, ...] = ()
     announcements: tuple[NewsDef, ...] = ()
     files: tuple[FileDef, ...] = ()

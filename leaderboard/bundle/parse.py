@@ -69,7 +69,18 @@ def parse(root: Path) -> Bundle:
             validate_email(address)
         except ValidationError:
             problems.add(f"admitted_emails[{n}]", f'expected an e-mail address, found "{address}"')
-    plain = ("title", "summary", "rules_version", "visibility", "needs_approval", "team_size", "made_up", "item_noun", "unit_noun")
+    plain = (
+        "title",
+        "summary",
+        "rules_version",
+        "visibility",
+        "needs_approval",
+        "team_size",
+        "made_up",
+        "item_noun",
+        "unit_noun",
+        "licence",
+    )
     columns = {name: _column(reader, Challenge, name) for name in plain}
     tags = [text for _, text in reader.texts("tags")]
     try:

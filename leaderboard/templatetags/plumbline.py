@@ -127,8 +127,11 @@ def site_address(path: str) -> str:
 
 
 @register.simple_tag
-def structured(name: str, about: str, path: str, kind: str = "", keywords: Sequence[str] = (), download: str = "") -> SafeString:
-    """What the page is, for search engines (schema.org in JSON-LD): no more than its own title and description, and where its table is."""
+def structured(
+    name: str, about: str, path: str, kind: str = "", keywords: Sequence[str] = (), download: str = "", licence: str = ""
+) -> SafeString:
+    """What the page is, for search engines (schema.org in JSON-LD): no more than its own title and description, where its table is, and
+    under which licence."""
     site = {"@type": "WebSite", "name": "Plumbline", "url": site_address("/")}
     data: dict[str, Any] = {
         "@context": "https://schema.org", "@type": kind or "WebPage", "name": name or "Plumbline", "description": about,
@@ -140,6 +143,8 @@ def structured(name: str, about: str, path: str, kind: str = "", keywords: Seque
         data["potentialAction"] = {"@type": "SearchAction", "target": target, "query-input": "required name=words"}
     if keywords:
         data["keywords"] = list(keywords)
+    if licence:
+        data["license"] = licence
     if download:
         data["distribution"] = {"@type": "DataDownload", "encodingFormat": "text/csv", "contentUrl": site_address(download)}
     text = json.dumps(data, ensure_ascii=False).translate(IN_SCRIPT)

@@ -69,6 +69,7 @@ def of_challenge(place: ChallengePlace) -> dict[str, Any]:
         cite.version,
         cite.authors,
         challenge.tags,
+        challenge.licence,
         cite.bibtex,
         files,
         phases,

@@ -71,6 +71,7 @@ class ChallengeFull(ChallengeBrief):
     rules_version: str
     needs_approval: bool
     team_size: int | None = Field(description="Most members of a team; null: no cap.")
+    licence: str = Field(description="Of its data, as the organizers state it: a web address or a name; empty where they state none.")
     item_noun: str = Field(description="What an item is called, in the singular.")
     unit_noun: str = Field(description="What a group of items is called, in the singular.")
     phases: list[PhaseBrief]
@@ -162,7 +163,7 @@ def list_challenges(request: HttpRequest, paging: PageQuery, only: FilterQuery) 
 @router.get("/challenges/{challenge}", response={200: ChallengeFull, **ERRORS}, summary="A challenge")
 def get_challenge(request: HttpRequest, challenge: Slug) -> Any:
     found = challenge_for(request.user, challenge)
-    fields = ("description", "rules_version", "needs_approval", "team_size", "item_noun", "unit_noun")
+    fields = ("description", "rules_version", "needs_approval", "team_size", "licence", "item_noun", "unit_noun")
     phases = [_phase_brief(phase) for phase in found.phases.all()]
     return _brief(request, found) | {name: getattr(found, name) for name in fields} | {"phases": phases}
 

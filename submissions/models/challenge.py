@@ -10,7 +10,7 @@ from typing import Self
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator
+from django.core.validators import RegexValidator, URLValidator
 from django.db import models, transaction
 from django.db.models import Q
 from django.db.models.functions import Cast
@@ -25,6 +25,9 @@ SLUG = RegexValidator(r"\A[a-z0-9][a-z0-9-]{0,62}\Z", "Use lower-case letters, d
 
 NOUN = RegexValidator(r"\A[a-z](?:[a-z -]*[a-z])?\Z", "Write one noun in the singular, in lower-case letters, for example house.")
 
+LICENCE_CHARACTERS = 100  # of one that is not a web address
+IS_ADDRESS = URLValidator(schemes=["http", "https"])
+
 TAG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,28}[a-z0-9])?")
 MAX_TAGS = 12
 
@@ -38,6 +41,18 @@ def check_tags(tags: Sequence[str]) -> None:
         raise ValidationError("A tag is named twice; name each once.")
     if len(tags) > MAX_TAGS:
         raise ValidationError(f"There are {len(tags)} tags and at most {MAX_TAGS} are shown; keep those that people look for.")
+
+
+def check_licence(text: str) -> None:
+    """Raise `ValidationError` unless this is a web address, or a line that names a licence."""
+    try:
+        if "://" in text:
+            IS_ADDRESS(text)
+        elif len(text) > LICENCE_CHARACTERS or not text.isprintable() or not text.strip():
+            raise ValidationError("")
+    except ValidationError:
+        words = f"Write a web address that begins with https://, or a licence's name in one line of at most {LICENCE_CHARACTERS} characters"
+        raise ValidationError(f"{words}, such as CC-BY-4.0.") from None
 
 
 class ChallengeQuerySet(models.QuerySet):
@@ -79,6 +94,7 @@ class Challenge(models.Model):
     item_noun = models.CharField(max_length=30, default="item", validators=[NOUN], help_text="Singular: house, view.")
     unit_noun = models.CharField(max_length=30, default="group", validators=[NOUN], help_text="Of a group of items: scene, object.")
     tags = models.JSONField(default=list, blank=True, validators=[check_tags], help_text="Words to find it by: indoor, roofs.")
+    licence = models.CharField(max_length=200, blank=True, validators=[check_licence], help_text="Of the data: https://… or CC-BY-4.0.")
     organizers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="organized", blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 

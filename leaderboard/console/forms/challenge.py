@@ -76,6 +76,7 @@ class SettingsForm(forms.ModelForm):
             "team_size",
             "item_noun",
             "unit_noun",
+            "licence",
             "made_up",
         )
         labels = {
@@ -84,6 +85,7 @@ class SettingsForm(forms.ModelForm):
             "needs_approval": "Organizers admit each participant",
             "item_noun": "What an item is called",
             "unit_noun": "What a group of items is called",
+            "licence": "Licence of the data",
         }
         help_texts = {
             "rules_version": "Raise it when the rules change in substance: participants then accept them again.",
@@ -91,6 +93,7 @@ class SettingsForm(forms.ModelForm):
             "needs_approval": "",
             "item_noun": "One noun in the singular, for example house or view; pages form its plural.",
             "unit_noun": "Where several items belong together, for example scene or object; intervals are then over these.",
+            "licence": "A web address, or its name in one line such as CC-BY-4.0. Empty: nothing is said.",
         }
 
 

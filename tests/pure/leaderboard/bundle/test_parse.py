@@ -24,7 +24,7 @@ def test_a_small_bundle_takes_every_default_of_the_models(tmp_path):
     challenge = parse(write_bundle(tmp_path)).definition
     phase = challenge.phases[0]
     assert (challenge.rules_version, challenge.visibility, challenge.team_size) == ("1", "draft", None)
-    assert (challenge.item_noun, challenge.unit_noun, challenge.tags) == ("item", "group", ())
+    assert (challenge.item_noun, challenge.unit_noun, challenge.tags, challenge.licence) == ("item", "group", (), "")
     assert phase.opens_at == datetime(2025, 12, 31, 23, tzinfo=UTC)
     assert (phase.board, phase.entries, phase.ranking, phase.missing, phase.size_factor) == ("live", "best", "primary", "reject", 10)
     assert [(metric.slug, metric.is_primary) for metric in phase.metrics] == [("corner_f1", True)]

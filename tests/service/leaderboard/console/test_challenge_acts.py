@@ -62,7 +62,7 @@ def test_a_challenge_of_meshes_is_made_in_the_browser(client, people):
     assert (stored.items()["pyramid"].vertices == vertices).all()
 
 
-NOUNS = {"item_noun": "house", "unit_noun": "street", "tags": "Roofs, lidar roofs"}
+NOUNS = {"item_noun": "house", "unit_noun": "street", "tags": "Roofs, lidar roofs", "licence": "CC-BY-4.0"}
 
 
 def test_settings_are_saved_and_kept_with_the_values_before(desk, challenge, people, at):
@@ -79,11 +79,18 @@ def test_settings_are_saved_and_kept_with_the_values_before(desk, challenge, peo
     before, challenge = challenge.title, Challenge.objects.get(pk=challenge.pk)
     assert (challenge.title, challenge.description, challenge.team_size) == ("New title", "One\ntwo\n", 3)
     assert (challenge.item_noun, challenge.unit_noun) == ("house", "street")
-    assert challenge.tags == ["roofs", "lidar"]
+    assert (challenge.tags, challenge.licence) == (["roofs", "lidar"], "CC-BY-4.0")
     entry = latest(challenge)
     assert (entry.action, entry.actor, entry.detail["before"]["title"], entry.detail["after"]["title"]) == (
         "challenge.edit", people.organizer, before, "New title",
     )  # fmt: skip
+
+
+def test_a_licence_that_is_neither_an_address_nor_a_name_is_refused_in_a_sentence(desk, challenge, at):
+    values = {"title": challenge.title, "description": "", "rules": "Be fair.", "rules_version": "1"} | NOUNS
+    answer = desk.post(at("settings/"), values | {"licence": "javascript://example.org"})
+    assert "Write a web address that begins with https://, or a licence&#x27;s name in one line" in answer.content.decode()
+    assert Challenge.objects.get(pk=challenge.pk).licence == ""
 
 
 def test_new_rules_tell_how_many_have_to_accept_them_again(desk, challenge, at):

@@ -13,12 +13,14 @@ from urllib.parse import urlsplit
 
 import pytest
 import yaml
+from django.core.exceptions import ValidationError
 from django.test import Client
 from django.utils import timezone
 
 from leaderboard.models import Snapshot
 from leaderboard.tasks import build_due_boards
 from submissions.models import Challenge, ChallengeFile, Phase
+from submissions.models.challenge import check_licence
 from submissions.storage import stored_files
 from tests.service.leaderboard.views.test_board import address, scores, signed_in, text
 from tests.support.factories import PhaseFactory, give_reference
@@ -93,6 +95,33 @@ class TestCroissant:
         (one,) = found["distribution"]
         manifest = client.get(urlsplit(one["contentUrl"]).path)
         assert hashlib.sha256(manifest.content).hexdigest() == one["sha256"] and one["contentSize"] == f"{len(manifest.content)} B"
+
+
+class TestLicence:
+    @pytest.mark.parametrize("stated", ["CC-BY-4.0", "https://example.org/licence?of=data"])
+    def test_what_the_organizers_state_stands_wherever_the_data_are_described(self, client, phase, people, stated):
+        Challenge.objects.filter(pk=phase.challenge_id).update(licence=stated)
+        slug = phase.challenge.slug
+        assert croissant_of(client, phase.challenge)["license"] == stated
+        assert client.get(f"/api/v1/challenges/{slug}").json()["licence"] == stated
+        overview, data = text(client.get(f"/challenges/{slug}/")), text(client.get(f"/challenges/{slug}/data/"))
+        assert data_of(overview)[0]["license"] == stated
+        kit = signed_in(people.owner).get(f"{address(phase)}starter-kit.zip")
+        with zipfile.ZipFile(io.BytesIO(b"".join(kit.streaming_content))) as package:
+            readme = package.read(f"{slug}-{phase.slug}-starter-kit/README.md").decode()
+        for said in (overview, data, readme):
+            assert stated in said
+        assert ('rel="license' in overview) == ('rel="license' in data) == stated.startswith("https://")
+
+    def test_without_one_nothing_is_said(self, client, phase):
+        slug = phase.challenge.slug
+        pages = [text(client.get(f"/challenges/{slug}/{part}")) for part in ("", "data/", "croissant.json")]
+        assert not any(re.search("licen[cs]e|Data under", page, re.IGNORECASE) for page in pages)
+
+    @pytest.mark.parametrize("text", ["x" * 101, "two\nlines", " ", "ftp://example.org/", "https://", "javascript://%0aalert(1)"])
+    def test_what_is_neither_an_address_nor_a_line_is_refused(self, text):
+        with pytest.raises(ValidationError, match="Write a web address that begins with https://, or a licence's name in one line"):
+            check_licence(text)
 
 
 class TestCitation:
