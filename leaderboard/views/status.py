@@ -22,21 +22,21 @@ def status(request: HttpRequest) -> HttpResponse:
     swept = Process.objects.live(now).filter(kind=Process.Kind.SWEEPER).exists()
     tables = [
         ("Workers of the service", [
-            ("listen for entries (queue cpu)", listeners["cpu"]),
-            ("listen for metrics that need a graphics card (queue gpu)", listeners["gpu"]),
-            ("at work", held.filter(token__isnull=True).count()),
+            ("Listening for entries (queue cpu)", listeners["cpu"]),
+            ("Listening for metrics that need a graphics card (queue gpu)", listeners["gpu"]),
+            ("At work now", held.filter(token__isnull=True).count()),
         ]),
         ("Workers elsewhere, which only call out", [
-            ("heard of within minutes", OutsideWorker.live(now).count()),
-            ("at work", held.filter(token__isnull=False).count()),
+            ("Heard of within the last minutes", OutsideWorker.live(now).count()),
+            ("At work now", held.filter(token__isnull=False).count()),
         ]),
         ("Work", [
-            ("entries wait to be checked", Submission.objects.filter(status=Status.RECEIVED).count()),
-            ("entries are being scored", Submission.objects.filter(status=Status.SCORING).count()),
-            ("parts of entries wait", waiting.unleased(now).count()),
-            ("parts were done by the service in a day", done.filter(token__isnull=True).count()),
-            ("parts were done by workers elsewhere in a day", done.filter(token__isnull=False).count()),
-            ("metric programs wait to be checked", MetricProgram.objects.waiting().count()),
+            ("Entries waiting to be checked", Submission.objects.filter(status=Status.RECEIVED).count()),
+            ("Entries being scored", Submission.objects.filter(status=Status.SCORING).count()),
+            ("Parts of entries waiting", waiting.unleased(now).count()),
+            ("Parts done by the service in the last day", done.filter(token__isnull=True).count()),
+            ("Parts done by workers elsewhere in the last day", done.filter(token__isnull=False).count()),
+            ("Metric programs waiting to be checked", MetricProgram.objects.waiting().count()),
         ]),
     ]  # fmt: skip
     return render(request, "leaderboard/status.html", {"tables": tables, "now": now, "swept": swept})
