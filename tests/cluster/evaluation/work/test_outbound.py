@@ -228,7 +228,7 @@ class TestMetricPrograms:
         for changed, said in (
             ({"values": [-1.0] * len(ids)}, "beyond the metric's bound"),
             ({"values": [5.0] * len(ids), **failed}, "gets 100"),
-            ({"flags": [["failed: " + "x" * 600]] * len(ids)}, "flags"),
+            ({"flags": [["failed: " + "x" * 2_500]] * len(ids)}, "flags"),
             ({"flags": [["failed: a\nb"]] * len(ids)}, "flags"),
             ({"flags": [["said: <b>"]] * len(ids)}, "flags"),
         ):
