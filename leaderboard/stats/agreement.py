@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import betaln, stdtr
 
 from leaderboard.stats import crossed
 from leaderboard.stats.answers import Answers
@@ -243,7 +243,7 @@ def band(two_people: float, leave_one_out: float = 0.0) -> tuple[float, float, f
         if k > 500:  # the limit of the beta function below
             likely = 0.5 + 0.5 * math.sqrt(2 / math.pi) * math.sqrt(2 * d - 1)
         else:
-            likely = 0.5 + math.exp(-k * math.log(4) - math.log(k) - float(betaln(k, k)))
+            likely = 0.5 + math.exp(-k * math.log(4) - math.log(k) - float(scipy.special.betaln(k, k)))
     return low, min(high, max(low, likely)), high
 
 
@@ -315,7 +315,7 @@ def certain_by_people(theta: Floats, variance: Floats, df: Floats) -> Floats:
     gap = theta[:, None] - theta[None, :]
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(variance > crossed.NO_VARIANCE, gap / np.sqrt(variance), np.sign(gap) * np.inf)
-    return np.where((variance <= crossed.NO_VARIANCE) & (np.abs(gap) <= crossed.NOTHING), 0.5, stdtr(df, -t))
+    return np.where((variance <= crossed.NO_VARIANCE) & (np.abs(gap) <= crossed.NOTHING), 0.5, scipy.special.stdtr(df, -t))
 
 
 def certain_by_samples(x: Floats) -> Floats:
@@ -341,7 +341,7 @@ def one_sided(d: Floats) -> float:
     if n > ALL_FLIPS:
         se = float(d.std(ddof=1)) / math.sqrt(n)
         mean = float(d.mean())
-        return float(stdtr(n - 1, -mean / se)) if se > 0 else float(mean < 0)
+        return float(scipy.special.stdtr(n - 1, -mean / se)) if se > 0 else float(mean < 0)
     sums = np.zeros(1)
     for one in d:
         sums = np.concatenate([sums + one, sums - one])

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import stdtr
+import scipy
 
 from leaderboard.stats import crossed
 from leaderboard.stats.crossed import Clusters, Variance
@@ -53,7 +53,7 @@ def gate(people: Floats, judge: Floats, tolerated: float) -> Gate:
         d = losses.astype(float) - wins
         se = float(d.std(ddof=1)) / math.sqrt(n)
         gap = float(d.mean()) - tolerated
-        p_values.append(float(stdtr(n - 1, gap / se)) if se > 0 else float(gap >= 0))
+        p_values.append(float(scipy.special.stdtr(n - 1, gap / se)) if se > 0 else float(gap >= 0))
         chances.append(float(wins.mean()))
     m = len(p_values)
     if m < MIN_RATERS:

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
+import scipy
 
 from leaderboard.stats import crossed
 from leaderboard.stats.agreement import Differences, folds_of
@@ -43,7 +43,7 @@ class Seen:
     def share(self, difference: float) -> tuple[float, float, float]:
         """The share of people who prefer the higher side of a difference, with its interval; beyond the largest seen, the share there."""
         z = (min(abs(difference), self.largest) / self.unit) ** self.gamma
-        value, low, high = (float(expit(b * z)) for b in (self.slope, self.low, self.high))
+        value, low, high = (float(scipy.special.expit(b * z)) for b in (self.slope, self.low, self.high))
         return value, low, high
 
 
@@ -76,7 +76,7 @@ def seen(differences: Differences) -> Seen | None:
         return None
     z = (size / unit) ** g
     beta = _slope(z, y, w)
-    p = expit(beta * z)
+    p = scipy.special.expit(beta * z)
     information = float((w * z**2 * p * (1 - p)).sum())
     if information <= 0:  # everybody sees every difference: no slope is steep enough
         return None
@@ -92,7 +92,7 @@ def _slope(z: Floats, y: Floats, w: Floats) -> float:
     """beta of the greatest likelihood, by Newton's method from 0."""
     beta = 0.0
     for _ in range(100):
-        p = expit(beta * z)
+        p = scipy.special.expit(beta * z)
         bend = float((w * z**2 * p * (1 - p)).sum())
         if bend <= 0:
             break
@@ -108,6 +108,6 @@ def _crossed_losses(z: Floats, y: Floats, w: Floats, folds: np.ndarray) -> Float
     p = np.empty(len(z))
     for fold in range(int(folds.max()) + 1):
         own = folds == fold
-        p[own] = expit(_slope(z[~own], y[~own], w[~own]) * z[own])
+        p[own] = scipy.special.expit(_slope(z[~own], y[~own], w[~own]) * z[own])
     p = np.clip(p, 1e-9, 1 - 1e-9)
     return -(y * np.log(p) + (1 - y) * np.log(1 - p))

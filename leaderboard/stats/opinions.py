@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from leaderboard.stats import crossed
 from leaderboard.stats.crossed import Clusters, Estimate
@@ -170,7 +170,7 @@ def fitted(x: Floats, y: Floats) -> Fitted | None:
         return None
 
     def curve(b: NDArray[np.float64]) -> Floats:
-        return b[0] + (b[1] - b[0]) * expit(b[2] * (x - b[3]))
+        return b[0] + (b[1] - b[0]) * scipy.special.expit(b[2] * (x - b[3]))
 
     raw, spread = float(np.corrcoef(x, y)[0, 1]), float(y.std())
     # Without their units and origins, on which the figures do not depend and the search would.

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import expit, logit, stdtr, stdtrit
+import scipy
 
 from leaderboard.stats import agreement
 from leaderboard.stats.agreement import MetricPair
@@ -43,8 +42,12 @@ class Pooled:
 
     def as_share(self) -> Pooled:
         """The same as shares, from logits."""
-        ends = None if self.prediction is None else (float(expit(self.prediction[0])), float(expit(self.prediction[1])))
-        value, low, high = (float(expit(v)) for v in (self.value, self.low, self.high))
+        ends = (
+            None
+            if self.prediction is None
+            else (float(scipy.special.expit(self.prediction[0])), float(scipy.special.expit(self.prediction[1])))
+        )
+        value, low, high = (float(scipy.special.expit(v)) for v in (self.value, self.low, self.high))
         return replace(self, value=value, low=low, high=high, prediction=ends)
 
 
@@ -60,18 +63,18 @@ def pool(y: Sequence[float], se: Sequence[float]) -> Pooled | None:
         upper = max(1.0, float(values.var(ddof=1)))
         while _spread(values, errors, upper) > k - 1:
             upper *= 2
-        tau2 = float(brentq(lambda t: _spread(values, errors, t) - (k - 1), 0.0, upper, xtol=1e-14, rtol=1e-14))
+        tau2 = float(scipy.optimize.brentq(lambda t: _spread(values, errors, t) - (k - 1), 0.0, upper, xtol=1e-14, rtol=1e-14))
     w = 1 / (errors**2 + tau2)
     mean = float((w * values).sum() / w.sum())
     var = max(1.0, float((w * (values - mean) ** 2).sum()) / (k - 1)) / float(w.sum())
-    half = float(stdtrit(k - 1, 0.975)) * math.sqrt(var)
+    half = float(scipy.special.stdtrit(k - 1, 0.975)) * math.sqrt(var)
     prediction = None
     if k >= MIN_FOR_PREDICTION:
-        wide = float(stdtrit(k - 2, 0.975)) * math.sqrt(tau2 + var)
+        wide = float(scipy.special.stdtrit(k - 2, 0.975)) * math.sqrt(tau2 + var)
         prediction = (mean - wide, mean + wide)
     i2 = max(0.0, 1 - (k - 1) / q) if q > 0 else 0.0
     error = math.sqrt(var)
-    return Pooled(mean, mean - half, mean + half, tau2, i2, k, prediction, error, float(2 * stdtr(k - 1, -abs(mean) / error)))
+    return Pooled(mean, mean - half, mean + half, tau2, i2, k, prediction, error, float(2 * scipy.special.stdtr(k - 1, -abs(mean) / error)))
 
 
 def _spread(y: Floats, se: Floats, tau2: float) -> float:
@@ -81,7 +84,7 @@ def _spread(y: Floats, se: Floats, tau2: float) -> float:
 
 def on_logit(value: float, se: float) -> tuple[float, float] | None:
     """(logit, its standard error) of a share; None for one of exactly 0 or 1, which is listed, not pooled."""
-    return (float(logit(value)), se / (value * (1 - value))) if 0 < value < 1 else None
+    return (float(scipy.special.logit(value)), se / (value * (1 - value))) if 0 < value < 1 else None
 
 
 def pairs(by_pair: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> list[MetricPair]:
