@@ -274,11 +274,11 @@ class MetricPair(Figure):
 
 def compared(first: Differences, second: Differences, keys: tuple[str, str]) -> MetricPair:
     """The difference of two decided agreements, its interval, and the two-sided p that there is none."""
-    pair = partial(MetricPair, first=keys[0], second=keys[1], p_holm=None)
     both = first.had & second.had
     answers = first.answers.take(both[first.had])
     decisive = answers.verdict != 0
     answers = answers.take(decisive)
+    pair = partial(MetricPair, n=len(answers), first=keys[0], second=keys[1], p_holm=None)
     if not len(answers):
         return pair(None, None, None, why=NO_WINNER, p=None)
     ours, theirs = first.verdict[both[first.had]][decisive], second.verdict[both[second.had]][decisive]

@@ -22,6 +22,8 @@ MIN_QUESTIONS = 30  # that a rater, the judge and another rater answered
 MIN_RATERS = 3
 TOLERATED = {"crowd": 0.1, "skilled": 0.15, "expert": 0.2}  # what a judge costs less than such a rater, as a share
 LEVEL = 0.05
+# An estimate with a correction is not bound to the range of a share.
+BEYOND = "Together they come to a share below 0 or above 1, which says nothing; people's own figure stands."
 
 
 @dataclass(frozen=True)
@@ -117,8 +119,14 @@ def together(people: Asked, same: Floats, more: Asked) -> Joined:
     n = len(people.value)
     if clusters.few:
         return Joined(value, None, None, weight, n, None, clusters.few)
-    worth = n * float(alone.total) / float(variance.total) if variance.total > 0 else None
-    if not 0 < value < 1 or variance.total <= 0:
+    # Where the judge has no weight, both together are people alone.
+    worth = n * float(alone.total) / float(variance.total) if variance.total > 0 else float(n) if not weight else None
+    if not -crossed.NOTHING <= value <= 1 + crossed.NOTHING:
+        return Joined(value, None, None, weight, n, worth, BEYOND)
+    if not crossed.NOTHING < value < 1 - crossed.NOTHING:
+        low, high = crossed.at_the_end(value, min(clusters.n_raters, clusters.n_samples))
+        return Joined(value, low, high, weight, n, worth, "")
+    if variance.total <= crossed.NO_VARIANCE:
         return Joined(value, None, None, weight, n, worth, crossed.ALIKE)
     # The last term counts people's answers only: the judge's are many and add no degrees of freedom of people's.
     low, high = crossed.share_interval(value, math.sqrt(float(variance.total)), _df(variance, clusters.n_raters, n))

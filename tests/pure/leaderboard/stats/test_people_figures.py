@@ -88,6 +88,23 @@ def test_a_judge_that_hardly_counts_is_worth_nothing_more_though_its_answers_are
     assert few.worth is None and few.low is None and few.why.startswith("Too few raters")
 
 
+def test_people_with_a_judge_who_all_say_the_same_have_the_interval_of_a_share_at_its_end():
+    n = 60
+    people = alternative.Asked(np.ones(n), np.arange(n) % 6, np.arange(n) // 6)
+    found = alternative.together(people, np.ones(n), alternative.Asked(np.ones(200), np.arange(200), np.arange(200) % 10))
+    assert (found.value, found.low, found.high) == pytest.approx((1.0, 0.025 ** (1 / 6), 1.0)) and (found.worth, found.why) == (n, "")
+
+
+def test_a_judge_may_carry_the_estimate_beyond_the_range_of_a_share_and_that_is_said():
+    """People say yes but to 2 of 60; the judge said no to these and to 18 more, and yes to all that nobody else was asked."""
+    n = 60
+    y, same = np.ones(n), np.ones(n)
+    y[:2] = same[:20] = 0
+    people = alternative.Asked(y, np.arange(n) % 6, np.arange(n) // 6)
+    found = alternative.together(people, same, alternative.Asked(np.ones(600), np.arange(600), np.arange(600) % 10))
+    assert found.trust > 0.5 and found.value > 1 and (found.low, found.high, found.why) == (None, None, alternative.BEYOND)
+
+
 def panel(agree: float, seed: int = 0) -> np.ndarray:
     """Five raters on 200 questions who say what is true in such a share of cases."""
     rng = np.random.default_rng(seed)
