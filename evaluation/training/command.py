@@ -95,8 +95,8 @@ def _scenes(options: argparse.Namespace, plan: Plan, name: str, count: int) -> l
 
 def _describe(options: argparse.Namespace, course: Course, counts: dict[str, int], held_out: list[Scene]) -> None:
     """Name the weights, take the figures and write the model card."""
-    from evaluation.training.card import FOLDERS, card, markdown
     from evaluation.training.checkpoint import write
+    from evaluation.training.model_card import FOLDERS, card, markdown
 
     plan, name = course.plan, options.name
     weights, parameters, measured = _backbone(course, held_out) if plan.network == "backbone" else _detector(course, held_out)

@@ -17,7 +17,7 @@ from evaluation.metrics.mesh.sampling import WORTH_A_CARD
 from evaluation.metrics.mesh.surface import Surface
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.spec import MetricSpec, Param
-from evaluation.networks import cards
+from evaluation.networks import gpu
 
 WORKERS = 2  # threads of a search; the numbers do not depend on it
 RELATIVE_TOLERANCE = 1e-9
@@ -37,13 +37,13 @@ class Gaps:
 
 def nearest(points: np.ndarray, others: Cloud) -> tuple[np.ndarray, np.ndarray]:
     """(distance float64[N], row int64[N]) of the nearest of `others` to each point."""
-    if min(len(points), len(others.points)) >= WORTH_A_CARD and (device := cards.card()):
-        from evaluation.metrics.mesh import on_card  # loads torch
+    if min(len(points), len(others.points)) >= WORTH_A_CARD and (device := gpu.card()):
+        from evaluation.metrics.mesh import on_gpu  # loads torch
 
         try:
-            rows = on_card.nearest_rows(points, others.points, device)
+            rows = on_gpu.nearest_rows(points, others.points, device)
         except RuntimeError as error:
-            if not on_card.out_of_memory(error):  # somebody else fills the card
+            if not on_gpu.out_of_memory(error):  # somebody else fills the card
                 raise
             rows = others.tree.query(points, workers=WORKERS)[1]
         x, y, z = (points - others.points[rows]).T

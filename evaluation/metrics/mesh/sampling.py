@@ -6,7 +6,7 @@ import numpy as np
 
 from evaluation.metrics.mesh.surface import Surface
 from evaluation.metrics.seeds import generator
-from evaluation.networks import cards
+from evaluation.networks import gpu
 
 # One name for all metrics that look at surface samples, so that they share one draw.
 SEED_NAME = "mesh_surface"
@@ -23,13 +23,13 @@ def samples(surface: Surface, n: int, seed0: int = 0) -> tuple[np.ndarray, np.nd
     rng = generator(SEED_NAME, seed0)
     draws = rng.random(n), np.sqrt(rng.random(n)), rng.random(n)
     triangles = surface.points, surface.faces, np.cumsum(surface.areas)
-    if n >= WORTH_A_CARD and (device := cards.card()):
-        from evaluation.metrics.mesh import on_card  # loads torch
+    if n >= WORTH_A_CARD and (device := gpu.card()):
+        from evaluation.metrics.mesh import on_gpu  # loads torch
 
         try:
-            return on_card.placed(*triangles, *draws, CELLS, device)
+            return on_gpu.placed(*triangles, *draws, CELLS, device)
         except RuntimeError as error:
-            if not on_card.out_of_memory(error):
+            if not on_gpu.out_of_memory(error):
                 raise  # else somebody fills the card, and the processor finds the same
     return placed(*triangles, *draws)
 

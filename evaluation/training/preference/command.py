@@ -99,7 +99,7 @@ def _train(options: argparse.Namespace) -> None:
 def _describe(options: argparse.Namespace, about: Study, kept: Decisions, features: Features, training: Training) -> None:
     """Name the weights, write their card and say how well they do."""
     from evaluation.training.checkpoint import write
-    from evaluation.training.preference.card import card, markdown
+    from evaluation.training.preference.model_card import card, markdown
 
     data = (options.out / "weights.safetensors").read_bytes()
     said = {**about.said, "made_up": options.made_up or about.made_up, "votes_sha256": weights.file_digest(about.votes)}

@@ -114,7 +114,7 @@ def _read(path: Path) -> Mesh:
 def _describe(options: argparse.Namespace, plan: Plan, subjects: Sequence[Subject], results: dict[str, Any], base: Any) -> None:
     """Name the weights, measure the acceptance figures and write the model card."""
     from evaluation.metrics.mesh.locase.acceptance import COUNT, figures, procedural_cases
-    from evaluation.metrics.mesh.locase.card import card, markdown
+    from evaluation.metrics.mesh.locase.model_card import card, markdown
     from evaluation.metrics.mesh.locase.scoring import ready
     from evaluation.metrics.mesh.locase.wanted import references, sentences, trials
 

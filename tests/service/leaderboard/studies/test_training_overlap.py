@@ -10,8 +10,8 @@ import pytest
 
 from evaluation.metrics.wireframe.learned.network import KNOWN
 from evaluation.models import PhaseMetric, Score
-from evaluation.training.preference.card import card as card_of
 from evaluation.training.preference.material import study as read_study
+from evaluation.training.preference.model_card import card as card_of
 from evaluation.training.preference.training import Plan
 from evaluation.training.preference.votes import read
 from leaderboard.models import Snapshot, Study

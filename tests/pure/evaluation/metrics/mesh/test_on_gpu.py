@@ -8,23 +8,23 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from evaluation.metrics.mesh import distances, on_card, sampling
-from evaluation.metrics.mesh.on_card import nearest_rows
+from evaluation.metrics.mesh import distances, on_gpu, sampling
+from evaluation.metrics.mesh.on_gpu import nearest_rows
 from evaluation.metrics.mesh.pair import Cloud
 from evaluation.metrics.mesh.surface import surface
-from evaluation.networks import cards
+from evaluation.networks import gpu
 from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.solids import box, moved, noisy, pair, random_soup, sphere
 from tests.support.examples import examples
 
-needs_a_card = pytest.mark.skipif(cards.card() is None, reason="there is no graphics card")
+needs_a_card = pytest.mark.skipif(gpu.card() is None, reason="there is no graphics card")
 DEVICES = ["cpu", pytest.param("cuda", marks=needs_a_card)]
 
 
 @pytest.fixture
 def card(monkeypatch, request):
     """A machine whose card is the device of the test, and worth it at any size."""
-    monkeypatch.setattr(cards, "card", lambda: request.param)
+    monkeypatch.setattr(gpu, "card", lambda: request.param)
     monkeypatch.setattr(distances, "WORTH_A_CARD", 1)
     monkeypatch.setattr(sampling, "WORTH_A_CARD", 1)
 
@@ -52,7 +52,7 @@ def test_the_nearest_are_those_of_a_tree(device, n, m):
 def test_parts_do_not_show(device, monkeypatch):
     points, others = clouds(1, 700, 900)
     whole = nearest_rows(points, others, device)
-    monkeypatch.setitem(on_card.CELLS, device, 5000)
+    monkeypatch.setitem(on_gpu.CELLS, device, 5000)
     assert np.array_equal(nearest_rows(points, others, device), whole)
 
 
@@ -91,14 +91,14 @@ def test_metrics_give_the_processors_values(card, metric, monkeypatch):
     reference = sphere(10)
     prediction = moved(noisy(reference, 0.05, 1), (0.1, 0, 0))
     found = metric(pair(prediction, reference), n=4000)
-    monkeypatch.setattr(cards, "card", lambda: None)
+    monkeypatch.setattr(gpu, "card", lambda: None)
     expected = metric(pair(prediction, reference), n=4000)
     assert found.value == pytest.approx(expected.value, rel=1e-9)
     assert dict(found.parts) == pytest.approx(dict(expected.parts), rel=1e-9)
 
 
 def test_it_is_asked_only_where_both_sides_are_large(monkeypatch):
-    monkeypatch.setattr(cards, "card", lambda: pytest.fail("the card was asked"))
+    monkeypatch.setattr(gpu, "card", lambda: pytest.fail("the card was asked"))
     few, many = Cloud(np.zeros((10, 3)), None), Cloud(np.zeros((20, 3)), None)
     monkeypatch.setattr(distances, "WORTH_A_CARD", 15)
     assert distances.nearest(many.points, few)[0].max() == 0.0
@@ -121,8 +121,8 @@ def test_a_full_card_leaves_it_to_the_processor_and_changes_no_bit(card, monkeyp
     points, others = clouds(2, 100, 100)
     expected = distances.nearest(points, Cloud(others, None))
     drawn = sampling.samples(surface(box().vertices, box().faces, 0.0), 100)
-    monkeypatch.setattr(on_card, "nearest_rows", full)
-    monkeypatch.setattr(on_card, "placed", full)
+    monkeypatch.setattr(on_gpu, "nearest_rows", full)
+    monkeypatch.setattr(on_gpu, "placed", full)
     for found, before in zip(distances.nearest(points, Cloud(others, None)), expected, strict=True):
         assert np.array_equal(found, before)
     for found, before in zip(sampling.samples(surface(box().vertices, box().faces, 0.0), 100), drawn, strict=True):
@@ -134,8 +134,8 @@ def test_any_other_fault_of_a_card_is_not_hidden(card, monkeypatch):
     def broken(*given):
         raise RuntimeError("CUDA error: an illegal memory access was encountered")
 
-    monkeypatch.setattr(on_card, "nearest_rows", broken)
-    monkeypatch.setattr(on_card, "placed", broken)
+    monkeypatch.setattr(on_gpu, "nearest_rows", broken)
+    monkeypatch.setattr(on_gpu, "placed", broken)
     points, others = clouds(2, 100, 100)
     with pytest.raises(RuntimeError, match="illegal"):
         distances.nearest(points, Cloud(others, None))
@@ -145,20 +145,20 @@ def test_any_other_fault_of_a_card_is_not_hidden(card, monkeypatch):
 
 def test_everything_stays_on_the_card(monkeypatch):
     """On torch's device for shapes alone, which holds no numbers but refuses to mix its tensors with the processor's."""
-    monkeypatch.setitem(on_card.CELLS, "meta", 1 << 20)
-    place = torch.empty(3, 5, on_card.BLOCK, dtype=torch.float64, device="meta")
-    blocks = on_card.Blocks(place, place.amin(2), place.amax(2))
-    best = torch.empty(5, on_card.BLOCK, dtype=torch.float64, device="meta")
+    monkeypatch.setitem(on_gpu.CELLS, "meta", 1 << 20)
+    place = torch.empty(3, 5, on_gpu.BLOCK, dtype=torch.float64, device="meta")
+    blocks = on_gpu.Blocks(place, place.amin(2), place.amax(2))
+    best = torch.empty(5, on_gpu.BLOCK, dtype=torch.float64, device="meta")
     rows, pairs = torch.empty_like(best, dtype=torch.int64), torch.arange(5, device="meta")
-    on_card._measure(blocks, blocks, pairs, pairs, best, rows)
+    on_gpu._measure(blocks, blocks, pairs, pairs, best, rows)
     found = [
-        on_card._closest_centre(blocks, blocks),
-        on_card._gap(blocks, blocks, slice(0, 3)),
-        on_card._morton_order(torch.empty(100, 3, dtype=torch.float64, device="meta"), 1024),
+        on_gpu._closest_centre(blocks, blocks),
+        on_gpu._gap(blocks, blocks, slice(0, 3)),
+        on_gpu._morton_order(torch.empty(100, 3, dtype=torch.float64, device="meta"), 1024),
     ]
     assert {tensor.device.type for tensor in found} == {"meta"} and found[1].dtype == torch.float64
     with pytest.raises(RuntimeError, match="device"):
-        place + torch.empty(3, 5, on_card.BLOCK, dtype=torch.float64)
+        place + torch.empty(3, 5, on_gpu.BLOCK, dtype=torch.float64)
 
 
 @pytest.mark.parametrize("card", ["cpu"], indirect=True)
