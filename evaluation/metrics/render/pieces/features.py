@@ -302,6 +302,4 @@ def cells_of(features: str, dictionary: Dictionary | None) -> Cells:
     """The function that gives the raw features of a picture's cells. WeightsError where a backbone's weights are not here."""
     if dictionary is not None:
         return dictionary.cells
-    pass  # merged
-
     return cells_by(features)
