@@ -254,7 +254,9 @@ class MetricProgram(Run):
             if done
             else {}
         )
-        failure = {"failure": found["sentence"][:400]} if failed else {}
+        # An error output says at its end what happened.
+        sentence = found["sentence"]
+        failure = {"failure": sentence if len(sentence) <= 400 else f"{sentence[:150]} … {sentence[-247:]}"} if failed else {}
         kept = bool(
             self.under_lease().filter(state=self.State.WAITING).update(report=report, state=state, **{**self.ANEW, **ended, **failure})
         )

@@ -66,6 +66,7 @@ class TestArrival:
             (SLOW, {"effort": "{seconds: 0.1, memory_mb: 60}"}, "took longer than 1 s, ten times the 0.1 s"),
             (LENGTHS, {"higher_is_better": "true", "worst": "0"}, "every damaged item has a better value"),
             ("import nonesuch", {}, "does not load"),
+            ("raise SystemExit('a' * 600 + ' the very end')", {"run": "script", "entry": "python3 score.py"}, "the very end"),
         ],
     )
     def test_what_does_not_keep_its_word_cannot_score(self, challenge, phase, tmp_path, code, fields, said):
