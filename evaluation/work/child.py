@@ -337,6 +337,11 @@ def run_job(folder: Path, memory: int, seconds: int, parent: int, spare: tuple[i
     because of others that came before it.
     """
     end_with(parent)
+    # Orders and answers are the parent's alone: what a job prints would be taken for an answer, and podman, which a job may start, makes
+    # the pipe that it inherits as its input one that does not wait, where the parent then finds the end of its orders.
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
     code = 1
     try:
         job = json.loads((folder / "job.json").read_text())

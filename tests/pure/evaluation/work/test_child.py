@@ -153,3 +153,14 @@ def test_what_reads_uploads_reaches_its_folder_and_the_code_and_nothing_else(tmp
     assert json.loads(said.stdout) == ["its own file", "what it was given", "the code"], said.stderr
     assert (tmp_path / "others/secret").read_text() == "secret"
     assert sorted(path.name for path in (tmp_path / "others").iterdir()) == ["secret"]
+
+
+def test_a_job_and_what_it_starts_have_neither_the_parents_orders_nor_its_answers(tmp_path, monkeypatch):
+    """A line that a job prints would be taken for the answer to another."""
+    monkeypatch.setitem(child.JOBS, "score", lambda folder, job: [os.readlink(f"/proc/self/fd/{place}") for place in (0, 1)])
+    (tmp_path / "job.json").write_text(json.dumps({"kind": "score"}))
+    parent, pid = os.getpid(), os.fork()
+    if pid == 0:
+        child.run_job(tmp_path, 64 << 30, 60, parent)
+    assert os.waitpid(pid, 0)[1] == 0, (tmp_path / "error.txt").read_text()
+    assert json.loads((tmp_path / "result.json").read_text()) == [os.devnull] * 2

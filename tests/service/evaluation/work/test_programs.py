@@ -15,14 +15,27 @@ from evaluation.models import score as score_module
 from evaluation.programs import sandbox
 from evaluation.work import programs as work_programs
 from evaluation.work import properties as work_properties
+from evaluation.work import sandbox as work_sandbox
 from evaluation.work.sweep import sweep
 from evaluation.work.worker import drain, work_once
 from submissions.errors import Refused
 from submissions.models import Status
 from tests.conftest import need
+from tests.support.evaluation.escapes import image
 from tests.support.evaluation.programs import DRAWN, LENGTHS, LIAR, SLOW, added, written
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+COUNT = """
+import json
+
+def edges(path):
+    return len(json.load(open(path))["edges"])
+
+items = [one for one in json.load(open("items.json"))["items"] if one["prediction"]]
+values = {one["id"]: {"value": abs(edges(one["prediction"]) - edges(one["reference"]))} for one in items}
+json.dump({"items": values}, open("output/scores.json", "w"))
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -156,6 +169,25 @@ class TestScoring:
         assert score.values.tolist() == [100.0, 0.0, 0.0, 0.0]
         assert score.fingerprint == PhaseMetric.objects.get(slug="lengths").fingerprint
         assert list(score.parts) == ["length"]
+
+    def test_one_of_an_image_is_checked_and_scores_and_the_scoring_process_takes_the_next_job(self, challenge, phase, tmp_path, scored):
+        """Podman makes its input a pipe that does not wait. That was the pipe of the orders, and each next job lost its process."""
+        if refusal := sandbox.podman_refusal():
+            pytest.skip(f"images are not run on this machine: {refusal}")
+        (tmp_path / "count.py").write_text(COUNT)
+        made = {"run": "image", "image": image.make(tmp_path, tmp_path / "count.py"), "entry": "/usr/bin/python3 /attempts.py"}
+        row = added(challenge, written(tmp_path / "program", **made))
+        drain()
+        row.refresh_from_db()
+        assert row.state == MetricProgram.State.READY, row.failure
+        process = work_sandbox.sandbox._process
+        column(row)
+        entries = [scored(), scored()]
+        assert [entry.status for entry in entries] == [Status.SCORED] * 2
+        for entry in entries:
+            score = entry.evaluations.get(batch__state="current").scores.get(slug="lengths")
+            assert (score.n_ok, score.values.tolist()) == (4, [0.0] * 4)
+        assert work_sandbox.sandbox._process is process and process.poll() is None
 
     def test_an_item_on_which_it_fails_has_the_worst_value_and_the_entry_is_scored(self, challenge, phase, tmp_path, scored):
         code = (
