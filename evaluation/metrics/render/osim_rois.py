@@ -81,6 +81,7 @@ SPECS = (
         "1 / (1 + (‖x̂_reference − x̂_render‖ / d₀)²), s_l the mean saliency of their boxes",
         weights=None,
         learnt=True,
+        version=2,
         warning=f"It has no notion of an object, only of the places that somebody marked: its values are not OSIM's. {UNTRIED}",
     ),
 )

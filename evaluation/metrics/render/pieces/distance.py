@@ -96,6 +96,7 @@ SPECS = (
         paper="Plumbline; own definition, with a dictionary of patches as in Coates, Lee, Ng (AISTATS 2011)",
         function=piece_distance,
         learnt=True,
+        version=2,
         warning=f"It is not LPIPS, and no network has learnt from people's judgements here. {UNTRIED}",
         formula="mean over cells p of ‖x̂_reference(p) − x̂_render(p)‖ / d₀, x̂ the features whitened by what a step aside changes, d₀ the "
         "median length of such a change",

@@ -29,6 +29,7 @@ CELL = 16  # px, the side of a cell
 PATCH, STEP = 6, 2  # px: the side of a patch, and from one patch to the next
 DRAWN = 3000  # patches of each view that is learnt from
 ATOMS, ROUNDS = 128, 8  # centroids, and rounds of k-means
+TIED = 9  # decimals: centroids that are no further apart by them are equally near, and the first counts
 NOISE = 1e-3  # variance of noise of 8 levels of 255; weaker patterns do not count
 SPREAD, CUT = 6.0, 3.0  # the Gaussian that pools, in px, and where it is cut, in standard deviations
 CHANNELS = ATOMS + 3
@@ -43,8 +44,12 @@ def grid(width: int, height: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, eq=False)
 class Dictionary:
-    """Patterns of 6 × 6 px: `mean` float32[108], `whitener` float32[108, 108] (symmetric) and `atoms` float32[128, 108], the
-    centroids of whitened patches."""
+    """Patterns of 6 × 6 px: `mean` float64[108], `whitener` float64[108, 108] (symmetric) and `atoms` float64[128, 108], the
+    centroids of whitened patches.
+
+    All is float64: in float32 the last digits, which depend on the machine and its number of threads, decide which centroid is nearest,
+    and values then differ from machine to machine by up to a hundredth.
+    """
 
     mean: np.ndarray
     whitener: np.ndarray
@@ -63,21 +68,21 @@ class Dictionary:
             rows, columns = (rng.integers(0, side, DRAWN) for side in windows.shape[:2])
             drawn.append(_patches(windows[rows, columns]))
         patches = np.concatenate(drawn)
-        mean = patches.mean(axis=0, dtype=np.float64)
+        mean = patches.mean(axis=0)
         centred = patches - mean
         values, vectors = np.linalg.eigh(centred.T @ centred / len(centred))
         whitener = (vectors / np.sqrt(np.maximum(values, 0.0) + NOISE)) @ vectors.T
-        whitened = (centred @ whitener).astype(np.float32)
+        whitened = centred @ whitener
         atoms = whitened[rng.choice(len(whitened), ATOMS, replace=False)]
         for _ in range(ROUNDS):
-            nearest = ((atoms**2).sum(axis=1) - 2 * whitened @ atoms.T).argmin(axis=1)
+            nearest = ((atoms**2).sum(axis=1) - 2 * whitened @ atoms.T).round(TIED).argmin(axis=1)
             counts = np.bincount(nearest, minlength=ATOMS)
             chosen = scipy.sparse.csr_array((np.ones(len(nearest)), (nearest, np.arange(len(nearest)))), shape=(ATOMS, len(nearest)))
-            atoms = ((chosen @ whitened.astype(np.float64)) / np.maximum(counts, 1)[:, None]).astype(np.float32)
-        return cls(mean.astype(np.float32), whitener.astype(np.float32), atoms)
+            atoms = (chosen @ whitened) / np.maximum(counts, 1)[:, None]
+        return cls(mean, whitener, atoms)
 
     def cells(self, pixels: np.ndarray) -> np.ndarray:
-        """float32[h · w, 131]: the features of the cells of uint8[H, W, 3], row by row; both sides are at least 16 px.
+        """float64[h · w, 131]: the features of the cells of uint8[H, W, 3], row by row; both sides are at least 16 px.
 
         At every second pixel the patch has z_k = ‖A(x − m) − c_k‖ and the activations max(0, mean z − z_k), which stand at its
         centre. These, and Y, Cb, Cr, are pooled by a Gaussian of 6 px and read at the cells' centres, between pixels bilinearly.
@@ -89,7 +94,7 @@ class Dictionary:
         by_row, by_column = pooling(height // CELL, down, first, STEP), pooling(width // CELL, across, first, STEP)
         factor = np.concatenate([self.whitener, self.whitener @ self.atoms.T], axis=1)  # one product for |A(x − m)|² and <A(x − m), c_k>
         lengths = (self.atoms**2).sum(axis=1)
-        pooled = np.zeros((len(by_row), across * ATOMS), dtype=np.float32)
+        pooled = np.zeros((len(by_row), across * ATOMS))
         for start in range(0, down, _ROWS):
             block = _patches(windows[start : start + _ROWS].reshape(-1, 3, PATCH, PATCH)) - self.mean
             product = block @ factor
@@ -101,7 +106,7 @@ class Dictionary:
             active = np.maximum(distance.mean(axis=1, keepdims=True) - distance, 0.0)
             pooled += by_row[:, start : start + _ROWS] @ active.reshape(-1, across * ATOMS)
         patterns = np.matmul(by_column, pooled.reshape(len(by_row), across, ATOMS))
-        colour = (pixels.reshape(-1, 3) @ (LUMA.T / 255).astype(np.float32)).reshape(height, width * 3)
+        colour = (pixels.reshape(-1, 3) @ (LUMA.T / 255)).reshape(height, width * 3)
         rows = pooling(height // CELL, height, 0.0, 1) @ colour
         colours = np.matmul(pooling(width // CELL, width, 0.0, 1), rows.reshape(len(by_row), width, 3))
         return np.concatenate([patterns, colours], axis=2).reshape(-1, CHANNELS)
@@ -109,7 +114,7 @@ class Dictionary:
 
 @lru_cache(maxsize=32)
 def pooling(cells: int, samples: int, first: float, step: int) -> np.ndarray:
-    """float32[cells, samples]: what each sample is worth to each cell along one axis. Not to be written to.
+    """float64[cells, samples]: what each sample is worth to each cell along one axis. Not to be written to.
 
     Samples stand at `first` + n · `step` px. A Gaussian of 6 px, cut at three standard deviations and reflected at the ends,
     is read at the cells' centres, 16 n + 7.5 px, bilinearly.
@@ -118,14 +123,14 @@ def pooling(cells: int, samples: int, first: float, step: int) -> np.ndarray:
     place = (np.arange(cells) * CELL + (CELL - 1) / 2 - first) / step
     below = np.floor(place).astype(np.int64)
     share = (place - below)[:, None]
-    found = ((1 - share) * smooth[below] + share * smooth[below + 1]).astype(np.float32)
+    found = (1 - share) * smooth[below] + share * smooth[below + 1]
     found.flags.writeable = False
     return found
 
 
 def _patches(windows: np.ndarray) -> np.ndarray:
-    """float32[P, 108] in [0, 1] of windows uint8[P, 3, 6, 6]."""
-    return windows.reshape(len(windows), -1).astype(np.float32) / np.float32(255)
+    """float64[P, 108] in [0, 1] of windows uint8[P, 3, 6, 6]."""
+    return windows.reshape(len(windows), -1) / 255
 
 
 SETS = {"squeeze": "squeezenet-imagenet"}  # the weights of the network "backbone" by the name of the choice
@@ -171,13 +176,13 @@ ENLARGED, CENTRE = 1.08, (10, 14)  # how far the third copy is enlarged; rows an
 LEVELLED = 0.3  # of the mean variance that is added to each
 SMALLEST_DEVIATION = 1e-6  # is added to a standard deviation
 
-Cells = Callable[[np.ndarray], np.ndarray]  # from uint8[H, W, 3] to float32[h · w, D]
+Cells = Callable[[np.ndarray], np.ndarray]  # from uint8[H, W, 3] to [h · w, D]: float64 by a dictionary, float32 by a backbone
 
 
 @dataclass(frozen=True, eq=False)
 class Whitening:
-    """x̂ = ((x − `mean`) / `deviation`) `matrix`: float32[D], float32[D], float32[D, D]. `step` is d₀, the median length of what
-    differs between a cell and the same cell a step aside."""
+    """x̂ = ((x − `mean`) / `deviation`) `matrix`: [D], [D] and [D, D], of the features' own precision. `step` is d₀, the median length
+    of what differs between a cell and the same cell a step aside."""
 
     mean: np.ndarray
     deviation: np.ndarray
@@ -186,7 +191,7 @@ class Whitening:
 
     @classmethod
     def fit(cls, features: np.ndarray, views: Sequence[np.ndarray], cells: Cells) -> Whitening:
-        """The whitening of all cells' features float32[K, D] by moved copies of the pictures uint8[H, W, 3], all of one size.
+        """The whitening of all cells' features [K, D] by moved copies of the pictures uint8[H, W, 3], all of one size.
 
         Z = (moved − original) / deviation; with ZᵀZ/n = V diag(e) Vᵀ the matrix is V diag(1/√(e + .3 · mean e)).
         """
@@ -200,10 +205,10 @@ class Whitening:
             level = 1.0
         matrix = vectors / np.sqrt(values + level)
         step = float(np.median(np.linalg.norm(differences @ matrix, axis=1)))
-        return cls(mean.astype(np.float32), deviation.astype(np.float32), matrix.astype(np.float32), step)
+        return cls(*(array.astype(features.dtype) for array in (mean, deviation, matrix)), step)
 
     def __call__(self, features: np.ndarray) -> np.ndarray:
-        """float32[K, D]: x̂ of features float32[K, D]."""
+        """[K, D]: x̂ of features [K, D], of their precision."""
         return ((features - self.mean) / self.deviation) @ self.matrix
 
 
@@ -213,7 +218,7 @@ def moved_from(count: int) -> range:
 
 
 def _differences(pixels: np.ndarray, cells: Cells) -> list[np.ndarray]:
-    """float32[n, D] three times: what differs between cells and the same cells of a moved copy."""
+    """[n, D] three times: what differs between cells and the same cells of a moved copy."""
     height, width = pixels.shape[:2]
     rows, columns = grid(width, height)
 
@@ -273,7 +278,7 @@ class Features:
 
     @classmethod
     def fit(cls, views: Views, features: str) -> tuple[Features, list[np.ndarray]]:
-        """The features of these views, and the raw ones of each view's cells, float32[h · w, D]."""
+        """The features of these views, and the raw ones of each view's cells, [h · w, D]."""
         learnt_from = (views[place] for place in range(0, len(views), LEARNT_FROM))
         dictionary = Dictionary.learn(learnt_from, generator(SEED)) if features == DICTIONARY else None
         cells = cells_of(features, dictionary)
@@ -294,7 +299,7 @@ class Features:
         return cls(dictionary, Whitening(mean, deviation, matrix, float(step[0])), cells_of(features, dictionary))
 
     def __call__(self, pixels: np.ndarray) -> np.ndarray:
-        """float32[h · w, D]: x̂ of the cells of uint8[H, W, 3]."""
+        """[h · w, D]: x̂ of the cells of uint8[H, W, 3]."""
         return self.whitening(self.cells(pixels))
 
 

@@ -231,6 +231,7 @@ _PIECES = MetricSpec(
     weights="pieces:features",
     warning=_BLIND,
     formula=f"mean over cells p of {_U}",
+    version=2,
     trial=scorer,
 )
 

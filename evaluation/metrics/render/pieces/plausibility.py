@@ -46,7 +46,7 @@ class Plausible:
 
 @dataclass(frozen=True, eq=False)
 class Clean:
-    """The cells of clean views: `places` float32[N, h · w, D], and of each cell the nearest ones of two different other views:
+    """The cells of clean views: `places` [N, h · w, D], and of each cell the nearest ones of two different other views:
     how far they are, `far` float64[N, h · w, 2], and which, `match` int32[N, h · w, 2], numbered through all views.
 
     Two are enough to leave any one view out. Where N is 2 the second does not exist: inf, and 0.
@@ -58,7 +58,7 @@ class Clean:
 
     @classmethod
     def of(cls, places: np.ndarray) -> Clean:
-        """The clean views with these cells float32[N, h · w, D], N at least 2."""
+        """The clean views with these cells [N, h · w, D], N at least 2."""
         views, size = places.shape[:2]
         if views < 2:
             raise ValueError("a clean view is held against others, and there is none")
@@ -90,7 +90,7 @@ class Clean:
         return Known(far.reshape(-1), tolerance, np.sort(ratios, axis=None), ratios, match[kept])
 
     def plausible(self, cells: np.ndarray, known: Known, without: int | None = None) -> Plausible:
-        """The judgement of a picture's cells float32[h · w, D], held against all views or all but one; `known` is of the same views."""
+        """The judgement of a picture's cells [h · w, D], held against all views or all but one; `known` is of the same views."""
         distance, cell = self.finder.nearest(cells)
         if without is not None:
             distance[:, without] = np.inf
@@ -134,7 +134,7 @@ class Known:
 
 
 class Finder:
-    """Finds the nearest cell of each view among cells float32[N, h · w, D]."""
+    """Finds the nearest cell of each view among cells [N, h · w, D]."""
 
     def __init__(self, places: np.ndarray) -> None:
         self.views, self.size, channels = places.shape
@@ -143,14 +143,14 @@ class Finder:
         self.operand = np.concatenate([self.flat, lengths[:, None]], axis=1)
 
     def nearest(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(distance float64[P, N], cell int64[P, N]) of the cell of each view that is nearest to points float32[P, D]; cells are
+        """(distance float64[P, N], cell int64[P, N]) of the cell of each view that is nearest to points [P, D]; cells are
         numbered through all views, and of cells equally near the first counts.
 
         One product of matrices says which is nearest; how far that is, the difference itself says, so equal cells are at 0.
         """
         cell = np.empty((len(points), self.views), dtype=np.int64)
         wanted = np.concatenate([-2 * points, np.ones((len(points), 1), dtype=points.dtype)], axis=1)
-        rows = max(1, BLOCK // (4 * len(self.flat)))
+        rows = max(1, BLOCK // (self.flat.itemsize * len(self.flat)))
         for start in range(0, len(points), rows):
             product = wanted[start : start + rows] @ self.operand.T
             cell[start : start + rows] = product.reshape(-1, self.views, self.size).argmin(axis=2)
