@@ -7,7 +7,7 @@ input: the dictionary (the same patches whitened by scipy's eigh and clustered f
 nearest cell of each clean view (scipy's cdist and its minimum). The sides take turns and the shortest time of the process's own
 clock counts, so that a busy machine weighs on all alike. The floor of a view, and of a fit, is what their products of matrices
 alone take at the rate at which products of the same kind ran in between. Memory is the growth of the process's largest size.
-Exits with 1 where the dictionary is less than 0.7 times as fast as the peer's, whose sums are in float32, the nearest cells are found
+Exits with 1 where the dictionary is less than 0.7 times as fast as the peer's, the nearest cells are found
 less than 5 times as fast, what they found differs by more than 1e-3, or a fit or a view adds more than 1 GiB.
 """
 
@@ -64,11 +64,11 @@ def peer_dictionary(views: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     for pixels in views:
         windows = sliding_window_view(pixels, (PATCH, PATCH), axis=(0, 1))
         rows, columns = (rng.integers(0, side, DRAWN) for side in windows.shape[:2])
-        drawn.append(windows[rows, columns].reshape(DRAWN, -1).astype(np.float32) / np.float32(255))
+        drawn.append(windows[rows, columns].reshape(DRAWN, -1) / 255)
     patches = np.concatenate(drawn)
-    centred = patches - patches.mean(axis=0, dtype=np.float64)
+    centred = patches - patches.mean(axis=0)
     values, vectors = linalg.eigh(centred.T @ centred / len(centred))
-    whitened = (centred @ ((vectors / np.sqrt(np.maximum(values, 0) + NOISE)) @ vectors.T)).astype(np.float32)
+    whitened = centred @ ((vectors / np.sqrt(np.maximum(values, 0) + NOISE)) @ vectors.T)
     start = whitened[rng.choice(len(whitened), ATOMS, replace=False)]
     atoms, _ = kmeans2(whitened, start, iter=ROUNDS, minit="matrix", missing="raise")
     return atoms, whitened
@@ -108,11 +108,10 @@ def measured(chosen: argparse.Namespace, queue: Any) -> None:
     grown = (after - before, largest() - after)
     learnt_from = clean[::LEARNT_FROM]
     cells, finder = scene.features(picture), scene.clean.finder
-    wide = cells.astype(np.float64)
-    a, b = (np.random.default_rng(0).random((n, finder.operand.shape[1]), dtype=np.float32) for n in (256, 4096))
+    a, b = (np.random.default_rng(0).random((n, finder.operand.shape[1])) for n in (256, 4096))
 
     def peer_nearest() -> np.ndarray:
-        return cdist(wide, finder.flat.astype(np.float64)).reshape(len(wide), finder.views, finder.size).min(axis=2)
+        return cdist(cells, finder.flat).reshape(len(cells), finder.views, finder.size).min(axis=2)
 
     times, _ = shortest(
         {

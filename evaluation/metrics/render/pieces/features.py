@@ -29,7 +29,7 @@ CELL = 16  # px, the side of a cell
 PATCH, STEP = 6, 2  # px: the side of a patch, and from one patch to the next
 DRAWN = 3000  # patches of each view that is learnt from
 ATOMS, ROUNDS = 128, 8  # centroids, and rounds of k-means
-TIED = 9  # decimals: centroids that are no further apart by them are equally near, and the first counts
+TIED = 1e-9  # squared distances to centroids are told apart by so much; of equally near ones the first counts
 NOISE = 1e-3  # variance of noise of 8 levels of 255; weaker patterns do not count
 SPREAD, CUT = 6.0, 3.0  # the Gaussian that pools, in px, and where it is cut, in standard deviations
 CHANNELS = ATOMS + 3
@@ -75,7 +75,9 @@ class Dictionary:
         whitened = centred @ whitener
         atoms = whitened[rng.choice(len(whitened), ATOMS, replace=False)]
         for _ in range(ROUNDS):
-            nearest = ((atoms**2).sum(axis=1) - 2 * whitened @ atoms.T).round(TIED).argmin(axis=1)
+            product = whitened @ (-2 / TIED * atoms.T)
+            product += (atoms**2).sum(axis=1) / TIED
+            nearest = np.rint(product, out=product).argmin(axis=1)
             counts = np.bincount(nearest, minlength=ATOMS)
             chosen = scipy.sparse.csr_array((np.ones(len(nearest)), (nearest, np.arange(len(nearest)))), shape=(ATOMS, len(nearest)))
             atoms = (chosen @ whitened) / np.maximum(counts, 1)[:, None]

@@ -3,6 +3,10 @@
 The whitening by moves: what differs between a cell and itself a step aside has one length in every direction.
 """
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -12,6 +16,7 @@ from scipy.ndimage import gaussian_filter, map_coordinates
 
 from evaluation.metrics.render.pieces.features import ATOMS, ROUNDS, Dictionary, Whitening, grid, moved_from, pooling
 from evaluation.metrics.seeds import generator
+from tests import ROOT
 from tests.support.evaluation.metrics.render.pieces import rooms
 
 
@@ -71,7 +76,30 @@ def test_features_are_those_of_the_definition(learnt, size):
     for colour in (luma, (blue - luma) / 1.772, (red - luma) / 1.402):
         wanted.append(map_coordinates(gaussian_filter(colour, 6, truncate=3), centres, order=1).ravel())
     found = learnt.cells(picture)
-    assert found.dtype == np.float32 and found.shape == (h * w, 131) and np.abs(found - np.array(wanted).T).max() < 2e-5
+    assert found.dtype == np.float64 and found.shape == (h * w, 131) and np.abs(found - np.array(wanted).T).max() < 1e-7
+
+
+MACHINES = ({"OPENBLAS_NUM_THREADS": "1"}, {"OPENBLAS_NUM_THREADS": "2"}, {"OPENBLAS_NUM_THREADS": "1", "OPENBLAS_CORETYPE": "Nehalem"})
+
+
+def test_other_machines_find_the_same(tmp_path):
+    """Flat walls make centroids that are equally near, between which the last digits of a machine once decided."""
+    code = (
+        "import sys, numpy as np\n"
+        "from evaluation.metrics.render.pieces.features import Features, Views\n"
+        "from submissions.formats.render.views import render\n"
+        "from tests.support.evaluation.metrics.render.pieces import rooms\n"
+        "pictures = [np.where(one > 128, one, 90).astype(np.uint8) for one in rooms.views(3, 112, 96)]\n"
+        "features, raw = Features.fit(Views([render(one) for one in pictures]), 'dictionary')\n"
+        "np.save(sys.argv[1], features(pictures[1]))\n"
+    )
+    found = []
+    for number, machine in enumerate(MACHINES):
+        path = tmp_path / f"{number}.npy"
+        subprocess.run([sys.executable, "-c", code, str(path)], check=True, cwd=ROOT, env={**os.environ, **machine})
+        found.append(np.load(path))
+    scale = np.abs(found[0]).max()
+    assert [float(np.abs(one - found[0]).max() / scale) for one in found] == pytest.approx([0.0] * len(found), abs=1e-6)
 
 
 def test_pooling_shares_out_each_cell():
