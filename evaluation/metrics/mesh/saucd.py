@@ -2,8 +2,9 @@
 
 A mesh's spectrum is what its coordinates weigh on the eigenvectors of its cotangent Laplacian (absolute weights, areas
 of vertices after the reference implementation). Scale falls out by making the area under each spectrum 1, place by
-taking coordinates from their mean, rotation by itself. Where eigenvalues coincide (regular solids) the weights within
-that eigenspace depend on the basis, and so does the value.
+taking coordinates from their mean, rotation by itself. Where eigenvalues coincide (symmetric solids) the weights of single
+eigenvectors depend on the basis, which rounding chooses, another on each machine: there each has the root mean square of them all,
+which does not.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from evaluation.networks import weights as stored
 WORST = 2.0
 MOST_COTANGENT = 1000.0
 TINY = 1e-10  # as in the reference implementation
+COINCIDE = 1e-9  # of the highest frequency: eigenvalues that follow one another no further apart count as one
 PRUNED = 0.001  # of the entries, from the highest frequency
 KEPT = 10_000 / 12_000  # a mesh of more than the most vertices is brought down to this share of them
 LOWEST, BINS = -0.05, 20  # range of the normalised eigenvalues that the weights divide among them
@@ -106,7 +108,10 @@ def spectrum(points: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndar
         centred[step + 1 :] -= factor * np.outer(across, across @ centred[step + 1 :])
     del matrix, reflections, across
     eigenvalues, vectors = scipy.linalg.eigh_tridiagonal(diagonal, beside, lapack_driver="stevd")
-    return eigenvalues, np.linalg.norm(vectors.T @ centred, axis=1)
+    squared = ((vectors.T @ centred) ** 2).sum(axis=1)
+    begins = np.diff(eigenvalues, prepend=-np.inf) > COINCIDE * np.abs(eigenvalues).max()
+    space = np.cumsum(begins) - 1
+    return eigenvalues, np.sqrt((np.bincount(space, squared) / np.bincount(space))[space])
 
 
 def normalised(eigenvalues: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -209,6 +214,7 @@ def _spec(key: str, title: str, function: Callable[..., MetricResult], doc: str,
         weights=key if params else None,
         effort=Effort(120.0, 10_000, power=3.0, most="max_vertices"),
         formula=formula,
+        version=2,
     )
 
 
@@ -219,7 +225,7 @@ SPECS = (
         saucd,
         "Area between the spectra of the two meshes: what their coordinates weigh on the eigenvectors of the cotangent Laplacian. "
         "Place, rotation and scale of the whole do not count, and detail counts as much as shape.",
-        "area between the curves of |(Uᵀ V)_i| over λ_i, L = U Λ Uᵀ, each brought to an area of 1",
+        "area between the curves of |(Uᵀ V)_i| over λ_i, L = U Λ Uᵀ, each brought to an area of 1; where λ coincide, the root mean square",
     ),
     _spec(
         "saucd_w",

@@ -119,6 +119,21 @@ def test_the_spectrum_is_that_of_eigh_and_holds_few_matrices_at_once():
     np.testing.assert_allclose(got[1], weights, rtol=0, atol=1e-10)
 
 
+def test_where_eigenvalues_coincide_each_has_the_root_mean_square():
+    """A regular tetrahedron has one eigenvalue three times; its coordinates, 12 in squares, lie in that space alone."""
+    eigenvalues, weights = spectrum(TETRAHEDRON.vertices, TETRAHEDRON.faces)
+    assert eigenvalues == pytest.approx([-2 / 3] * 3 + [0], abs=1e-9) and weights == pytest.approx([2, 2, 2, 0], abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_symmetric_mesh_has_one_spectrum_whatever_basis_rounding_chooses(seed):
+    rng = np.random.default_rng(seed)
+    plain = sphere(8)
+    shaken = plain.vertices * (1 + 1e-14 * rng.standard_normal(plain.vertices.shape))
+    (_, one), (_, other) = spectrum(plain.vertices, plain.faces), spectrum(shaken, plain.faces)
+    assert np.abs(one - other).max() < 1e-6 * one.max()
+
+
 def test_worked_laplacian_of_the_regular_tetrahedron():
     matrix = laplacian(TETRAHEDRON.vertices, TETRAHEDRON.faces)
     assert matrix == pytest.approx(np.full((4, 4), 1 / 6) - np.eye(4) * 2 / 3, abs=1e-9)
