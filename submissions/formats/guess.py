@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from submissions.formats.archive import open_package
+from submissions.formats.render.folder import PROMPTS, ROIS, VIEWS
 from submissions.kinds import FAMILIES, MESH, RENDER, WIREFRAME, Family
 
 _LINE = re.compile(rb"^[ \t]*l[ \t]", re.MULTILINE)
@@ -21,9 +22,9 @@ def family_of(paths: Iterable[Path]) -> Family:
         votes: Counter[str] = Counter()
         with open_package(path) as package:
             for file in package.files:
-                suffix = PurePosixPath(file.name).suffix.lower()
-                kinds = [family.key for family in FAMILIES.values() if suffix in family.singles]
-                if len(kinds) == 1:
+                path_inside = PurePosixPath(file.name)
+                kinds = [family.key for family in FAMILIES.values() if path_inside.suffix.lower() in family.singles]
+                if len(kinds) == 1 and path_inside.name not in (ROIS, VIEWS, PROMPTS):  # which stand beside views
                     votes[kinds[0]] += 1
             if not votes.keys() - {RENDER.key}:  # images may be the textures of meshes, whose OBJ tells nothing by its name
                 files = [file.name for file in package.files if file.name.lower().endswith(".obj")]

@@ -2,7 +2,7 @@ import pytest
 
 from submissions.formats.errors import FormatError
 from submissions.formats.guess import family_of
-from submissions.kinds import MESH, WIREFRAME
+from submissions.kinds import MESH, RENDER, WIREFRAME
 
 LINES, FACES = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nl 1 2 3\n", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
 
@@ -27,6 +27,14 @@ def test_files_tell_what_they_are(tmp_path, files, family) -> None:
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     assert family_of([tmp_path]) is family
+
+
+@pytest.mark.parametrize("note", ["attic/rois.json", "attic/views.json", "prompts.json"])
+def test_notes_beside_views_make_them_no_wireframes(tmp_path, note) -> None:
+    for name in (note, "attic/00.png"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"{}")
+    assert family_of([tmp_path]) is RENDER
 
 
 def test_the_second_path_is_asked_where_the_first_tells_nothing(tmp_path) -> None:
