@@ -138,6 +138,8 @@ def test_an_example_that_is_gone_is_said_in_a_sentence(client, phase, people):
 
 def test_strangers_get_no_kit(client, phase, people):
     path = reverse("starter_kit", args=[phase.challenge.slug, phase.slug])
-    assert client.get(path).status_code == 403
+    nobody = client.get(path)
+    assert nobody.status_code == 403 and f"?next={path}" in nobody.content.decode()
     client.force_login(people.stranger)
-    assert client.get(path).status_code == 403
+    stranger = client.get(path)
+    assert stranger.status_code == 403 and "Your account has no permission" in stranger.content.decode()
