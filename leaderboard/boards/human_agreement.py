@@ -29,6 +29,7 @@ from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.stats.mos_table import HIGHEST, LOWEST
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.records import GUARD_TITLES, Metric
+from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW, LEAST
 from leaderboard.studies.summary import Summary
 from submissions.models import Phase
@@ -329,10 +330,12 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
         duel = duels.get(frozenset((line.method, top.method))) if line is not None and top is not None else None
         over.append(None if duel is None else Against(value=duel.value, p_holm=duel.p_holm))
 
-    # Said of the study's own first alone: where another stands first here, its first is on this board no more, or a baseline.
+    # Said of the study's own first alone, and of none that shares first place: where another stands first here, its first is on this board
+    # no more, or a baseline.
     firm, leading = None, next(iter(summary.ranked), None)
     one_part = len({line.part for line in summary.ranked}) == 1
-    if leading is not None and one_part and leading is top and top.rank is not None and top.p_best is not None:
+    alone = rank(counted, True).count(1) == 1
+    if leading is not None and one_part and alone and leading is top and top.rank is not None and top.p_best is not None:
         firm = PeoplesFirst(
             rank=top.rank,
             p_best=top.p_best,
@@ -342,6 +345,8 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
             raters_counted=summary.raters_counted,
             samples_counted=summary.samples_counted,
         )
+
+    ranges = [line.rank if line is not None and line.part in (None, 1) else None for line in lines]
 
     columns = []
     # By slug and entry: the entries that people prefer to it and the metric does not, those they are surest of first. What stands on the
@@ -394,6 +399,7 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
         over=over,
         marks=marks,
         firm=firm,
+        may_be_first=[n for n, ends in enumerate(ranges) if ends is not None and ends[0] == 1] if any(ranges) else None,
     )
 
 
@@ -409,6 +415,26 @@ class Claim:
     metrics: tuple[str, int] | None = None
     people: tuple[str, int] | None = None
     ends: Ends | None = None
+
+
+@dataclass(frozen=True)
+class FirstWithPeople:
+    """The counted entries that share first place with people, those that may stand there as well, and the others, as indices; `tested` says
+    that the second are known by the intervals of all places, not by the first's duels alone."""
+
+    level: list[int]
+    open: list[int]
+    behind: list[int]
+    tested: bool
+
+    @property
+    def others(self) -> str:
+        """In words, how many of the others may be first as well; empty for none."""
+        k, n = len(self.open), len(self.open) + len(self.behind)
+        if not k:
+            return ""
+        some = "the other" if n == 1 else f"{k} of {n} others" if k < n else f"all {n} others"
+        return f"with people {some} may be first too" if self.tested else f"people do not tell it from {some}"
 
 
 @dataclass(frozen=True)
@@ -536,16 +562,34 @@ class People:
                 charts.append(GroupChart(name, lines, self.found.band if not name else None))
         return charts
 
+    def first_place(self, board: Board) -> FirstWithPeople | None:
+        """Who is first with people, as the study's own page says it; None where nobody is."""
+        first, found = self.found.first, self.found
+        if first is None:
+            return None
+        counted = [value if entry.counted else None for value, entry in zip(found.value, board.entries, strict=True)]
+        places = rank(counted, True)
+        level = [n for n, place in enumerate(places) if place == 1]
+        others = [n for n, place in enumerate(places) if place is not None and place > 1]
+        if found.may_be_first is not None:
+            open_ = [n for n in others if n in found.may_be_first]
+        else:
+            over = {n: found.over[n] for n in others} if found.over else {}
+            open_ = [n for n, one in over.items() if one is None or one.p_holm is None or one.p_holm > ALPHA]
+        return FirstWithPeople(level, open_, [n for n in others if n not in open_], found.may_be_first is not None)
+
     def claim(self, board: Board) -> Claim | None:
         """Who is first by the board's rule and who with people, where both are known."""
-        if self.found.people < 2 or self.found.first is None:
+        theirs = self.first_place(board)
+        if self.found.people < 2 or theirs is None or self.found.first is None:
             return None
         leaders = [n for n in board.overall.order if board.overall.rank[n] == 1]
         if not leaders:
             return None
-        leader = leaders[0]
-        entries, first = board.entries, self.found.first
-        ours, theirs = ((entries[n].name, entries[n].id) for n in (leader, first))
+        leader, first = leaders[0], self.found.first
+        entries = board.entries
+        ours, people = ((entries[n].name, entries[n].id) for n in (leader, first))
+        ours_name, first_name = ours[0], people[0]
         if self.only_means:
             return None
         if self.found.why:
@@ -555,20 +599,29 @@ class People:
             return Claim(f"{cause} {self.found.why}")
         if self.found.value[leader] is None:
             return None
-        others = [n for n, value in enumerate(self.found.value) if value is not None and entries[n].counted and n != first]
-        over = [self.found.over[n] for n in others]
-        level = sum(one is None or one.p_holm is None or one.p_holm > 0.05 for one in over)
-        open_ = f"; people do not tell it from {level} of {len(over)} others." if level else "."
+        open_ = f"; {theirs.others}" if theirs.others else ""
+        # Entries of other parts of the study were held against others than these.
+        unmet = sum(value is None and n > 0 and entry.counted for value, n, entry in zip(self.found.value, self.found.n, entries, strict=True))
+        apart = f" {unmet} other{'' if unmet == 1 else 's'} met none of those that have a place with people." if unmet else ""
+        if len(theirs.level) > 1:
+            k = len(theirs.level)
+            if len(leaders) > 1:
+                return Claim(f"The metrics put {len(leaders)} entries level in first place, people {k}{open_}.{apart}")
+            who = f"{k} entries level in first place, and {ours_name} is one of them" if leader in theirs.level else f"{k} others level there"
+            return Claim(f"The metrics put {ours_name} first, people put {who}{open_}.{apart}", ours, people)
         if len(leaders) > 1:
-            return Claim(f"The metrics put {len(leaders)} entries level in first place, people put {theirs[0]} first{open_}")
+            return Claim(f"The metrics put {len(leaders)} entries level in first place, people put {first_name} first{open_}.{apart}")
         if leader == first:
-            words = f"Metrics and people both put {ours[0]} first{open_}" if level else "Metrics and people agree on the first."
-            return Claim(words, ours, theirs)
+            words = f"Metrics and people both put {ours_name} first{open_}." if open_ else "Metrics and people agree on the first."
+            return Claim(f"{words}{apart}", ours, people)
         against = self.found.over[leader]
-        if against is None or against.p_holm is None or against.p_holm > 0.05:
+        if against is None or against.p_holm is None or against.p_holm > ALPHA:
             met = "between these two people are too close to call" if against is not None else "nobody was asked about these two"
-            return Claim(f"The metrics put {ours[0]} first, people {theirs[0]}; {met}.", ours, theirs)
-        return Claim("", ours, theirs, against.value)
+            return Claim(f"The metrics put {ours_name} first, people {first_name}; {met}.{apart}", ours, people)
+        if against.value[1] is None:
+            surely = "how surely is not known, for every person and item says the same"
+            return Claim(f"The metrics put {ours_name} first, people {first_name}; {surely}.{apart}", ours, people)
+        return Claim("", ours, people, against.value)
 
     def column(self, board: Board) -> MetricColumn | None:
         """People's preference as a column of the board; None where they judged none of its entries."""

@@ -368,7 +368,8 @@ class StudyFacts(Record):
 
 class HumanAgreement(StudyFacts, Stored):
     """Findings of people. `value`, `low`, `high`, `n` are the people's column, `over` what people's first is to each entry; all in the
-    order of the ranking's entries. `people` is the version of the rules: 1 are earlier ones."""
+    order of the ranking's entries. `may_be_first` are the indices of those whose rank interval holds first place; None where there are
+    no such intervals. `people` is the version of the rules: 1 are earlier ones."""
 
     keys = (
         "people",
@@ -394,8 +395,9 @@ class HumanAgreement(StudyFacts, Stored):
         "over",
         "marks",
         "firm",
+        "may_be_first",
     )
-    optional = frozenset({"firm"})
+    optional = frozenset({"firm", "may_be_first"})
 
     people: int = 2
     study: StudyOf
@@ -409,7 +411,8 @@ class HumanAgreement(StudyFacts, Stored):
     first: int | None = None  # the index of people's first among the entries
     over: list[Against | None] = []
     marks: dict[str, dict[str, list[Mark]]]
-    firm: PeoplesFirst | None = None  # of the first; none in rankings of before
+    firm: PeoplesFirst | None = None  # of the first, where no other is level with it; none in rankings of before
+    may_be_first: list[int] | None = None  # none in rankings of before
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Self:

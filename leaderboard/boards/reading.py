@@ -101,6 +101,13 @@ def _names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def _some(board: Board, indices: Sequence[int], of: int | None = None) -> str:
+    """These entries by their names; of more than a sentence names, their number, `of` so many where that is given."""
+    if len(indices) <= NAMED:
+        return _names([board.entries[n].name for n in indices])
+    return f"{len(indices)} others" if of is None else f"{len(indices)} of {of} others" if len(indices) < of else f"all {of} others"
+
+
 def _people(board: Board, index: int) -> tuple[str, str, str, bool]:
     """(the head of the sentence about people, its rest, what it rests on, whether they put it first); empty where they did not judge
     it, or too few did for a figure."""
@@ -117,29 +124,25 @@ def _people(board: Board, index: int) -> tuple[str, str, str, bool]:
     if low is None or high is None:
         return nothing  # of published means nothing is known but the number, which stands in its line below
     n_judged = sum(rank is not None for rank in column.rank)
+    theirs = people.first_place(board)
+    level = [n for n in theirs.level if n != index] if theirs is not None else []
     if place is None:
         head = "People judged it"
     elif place == 1:
-        head = "People put it first"
+        head = "People put it first" + (f", level with {_some(board, level)}" if level else "")
     else:
         head = f"People put it {ordinal(place)} of {n_judged}"
     if people.opinions:
         rest = f": {shown.text} of 5 on average [{low:.2f}, {high:.2f}]"
     else:
         rest = f": it wins {shown.text} of its duels [{round(100 * low)}, {round(100 * high)}]"
-    first = found.first
-    if place == 1 and found.over:
-        rivals = [n for n, rank in enumerate(column.rank) if rank is not None and n != index]
-        level = [n for n in rivals if (one := found.over[n]) is None or one.p_holm is None or one.p_holm > ALPHA]
-        if level:
-            names = [board.entries[n].name for n in level]
-            who = _names(names) if len(names) <= NAMED else f"{len(level)} of {len(rivals)} others"
-            rest += f"; they do not tell it from {who}"
-    elif place is not None and first is not None and found.over:
-        against = found.over[index]
-        if against is not None and against.p_holm is not None:
-            who = board.entries[first].name
-            rest += f", {'behind' if against.p_holm <= ALPHA else 'too close to call with'} their first, {who}"
+    if place == 1 and theirs is not None and theirs.open:
+        who = _some(board, theirs.open, len(theirs.open) + len(theirs.behind))
+        rest += f"; {who} may be first too" if theirs.tested else f"; they do not tell it from {who}"
+    elif place is not None and place > 1 and theirs is not None:
+        against = found.over[index] if found.over else None
+        if theirs.tested or (against is not None and against.p_holm is not None):
+            rest += f", {'too close to call with' if index in theirs.open else 'behind'} their first, {_some(board, theirs.level)}"
     n = found.n[index]
     counted = "scores" if people.opinions else "judgements"
     basis = f"{n:,} {counted} of it, {people.basis} in all" if n else people.basis

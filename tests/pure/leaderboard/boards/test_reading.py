@@ -70,6 +70,23 @@ class TestSentence:
         )  # fmt: skip
         assert last.by_people.endswith("behind their first, ridge.")
 
+    def test_who_may_be_first_too_is_named_by_the_intervals_of_places(self):
+        """As the board and the study say it: the first's duels, all pairs counted, are another test."""
+        board = with_tests()
+        assert reading(judged(board, may_be_first=[1]), 1).by_people == ": it wins 80 % of its duels [74, 85]."
+        assert reading(judged(board, may_be_first=[1]), 2).by_people.endswith(", behind their first, ridge.")
+        both = judged(board, may_be_first=[1, 2])
+        assert reading(both, 1).by_people.endswith("; hip may be first too.")
+        assert reading(both, 2).by_people.endswith(", too close to call with their first, ridge.")
+
+    def test_entries_that_share_first_place_with_people_are_level(self):
+        board = judged(with_tests(), value=[0.5, 0.6, 0.6, 0.3], may_be_first=[0, 1, 2])
+        found = reading(board, 1)
+        assert found.people == "People put it first, level with hip"
+        assert found.by_people == ": it wins 60 % of its duels [74, 85]; gable may be first too."
+        assert reading(board, 0).by_people.endswith("too close to call with their first, ridge and hip.")
+        assert reading(board, 3).by_people.endswith("behind their first, ridge and hip.")
+
     def test_below_the_smallest_numbers_there_is_no_figure_of_people(self):
         for changes in ({"why": "Too few raters: 5 are needed, there are 3."}, {"people": 1}, {"low": [None] * 4, "high": [None] * 4}):
             found = reading(judged(with_tests(), **changes), 1)

@@ -21,6 +21,7 @@ from leaderboard.studies import analysis
 from leaderboard.studies.analysis import analyse_due, metric_scores
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
 from tests.support.leaderboard.boards import board_of, column_of
+from tests.support.leaderboard.studies.scored_houses import duels, scored_houses
 
 pytestmark = pytest.mark.django_db
 
@@ -136,20 +137,75 @@ def test_a_claim_is_made_beyond_chance_only():
 
     assert claim(1, 0.01) == human_agreement.Claim("", ("seven", 7), ("eight", 8), (0.7, 0.6, 0.8))
     assert claim(1, 0.2).words == "The metrics put seven first, people eight; between these two people are too close to call."
-    assert claim(0, None).words == "Metrics and people both put seven first; people do not tell it from 1 of 1 others."
+    assert claim(0, None).words == "Metrics and people both put seven first; people do not tell it from the other."
     sure = human_agreement.People(found(first=0, over=[None, Against(value=(0.8, 0.7, 0.9), p_holm=0.01)]), {}).claim(board())
     assert sure.words == "Metrics and people agree on the first."
     assert claim(1, None, why="Too few raters: 5 are needed, there are 3.").words.startswith("Too early to hold the order against people.")
     level = claim(1, None, why="Nobody preferred either.").words
     assert level == "The order is not held against people. Nobody preferred either."
     equal = board(ranks=(1, 1))
-    shared = human_agreement.People(found(first=1, over=[None, None]), {}).claim(equal)
+    shared = human_agreement.People(found(first=0, over=[None, None]), {}).claim(equal)
     assert shared.words == (
-        "The metrics put 2 entries level in first place, people put eight first; people do not tell it from 1 of 1 others."
+        "The metrics put 2 entries level in first place, people put seven first; people do not tell it from the other."
     )
     assert human_agreement.People(found(), {}).claim(board()) is None  # nobody judged these entries
     unranked = board(ranks=(None, None))
     assert human_agreement.People(found(first=1, over=[None, None]), {}).claim(unranked) is None
+
+
+def test_who_may_be_first_is_said_as_the_study_says_it_by_the_intervals_of_places():
+    """Holm over all duels is another test: by it alone the board would leave open what the study's page calls settled."""
+
+    def claim(may_be_first: list[int], leader: int = 0, value=(0.8, 0.6, 0.4, 0.2), **more) -> str:
+        order = [leader, *(n for n in range(4) if n != leader)]
+        ranks = [1 + order.index(n) for n in range(4)]
+        made = board_of([0.9, 0.8, 0.7, 0.6], overall={"order": order, "rank": ranks}, name=["a", "b", "c", "d"])
+        over = [None, *(Against(value=(0.8, 0.7, 0.9), p_holm=p) for p in (0.08, 0.08, 0.01))]
+        given = {"value": list(value), "low": list(value), "high": list(value), "n": [40] * 4, "first": 0, "over": over} | more
+        return human_agreement.People(found(may_be_first=may_be_first, **given), {}).claim(made).words
+
+    assert claim([0]) == "Metrics and people agree on the first."
+    assert claim([0, 1]) == "Metrics and people both put a first; with people 1 of 3 others may be first too."
+    assert claim([0, 1, 2, 3]) == "Metrics and people both put a first; with people all 3 others may be first too."
+    assert claim([0], leader=1) == "The metrics put b first, people a; between these two people are too close to call."
+    # Level with people: nobody is first alone.
+    level = (0.5, 0.5, 0.5, 0.4)
+    assert claim([0, 1, 2, 3], value=level) == (
+        "The metrics put a first, people put 3 entries level in first place, and a is one of them; with people the other may be first too."
+    )
+    assert claim([0, 1, 2], leader=3, value=level) == "The metrics put d first, people put 3 others level there."
+    # Of another part, which met none of them.
+    assert claim([0], value=(0.8, 0.6, 0.4, None)).endswith(" 1 other met none of those that have a place with people.")
+    varying = [None, Against(value=(0.8, None, None), p_holm=0.0), None, None]
+    assert claim([0], leader=1, over=varying).endswith("; how surely is not known, for every person and item says the same.")
+
+
+def test_where_entries_are_level_with_people_none_is_said_to_be_first(judged):  # noqa: F811
+    phase, entries = judged
+    items = list(phase.batches.get(state="current").reference.item_ids)
+    near, far = (entry.method_name for entry in entries)
+    rows = [Vote(f"r{k}", near, far, "left" if (k + n) % 2 else "right", item) for k in range(8) for n, item in enumerate(items)]
+    imported(phase, rows)
+    assert analyse_due() == 1
+    board = board_of([1.0, 0.5], id=[entry.pk for entry in entries], name=[near, far])
+    found = human_agreement.of_phase(phase, True, board.entries, {})
+    assert found.value == [0.5, 0.5] and found.firm is None
+    words = human_agreement.People(found, {}).claim(board).words
+    assert words == f"The metrics put {near} first, people put 2 entries level in first place, and {near} is one of them."
+
+
+def test_the_board_and_the_study_name_the_same_entries_that_may_be_first(challenge, people):
+    phase = scored_houses(challenge, people)
+    study = imported(phase, duels(phase, raters=5, seed=3))
+    assert analyse_due() == 1
+    summary = study.analyses.get().summary
+    pks = [summary.entries[line.method] for line in summary.ranked]
+    found = human_agreement.of_phase(phase, True, board_of([1.0] * len(pks), id=pks).entries, {})
+    open_ = [n for n, line in enumerate(summary.ranked) if line.rank[0] == 1]
+    assert found.may_be_first == open_ and 0 in open_
+    assert HumanAgreement.read(found.model_dump(mode="json")).may_be_first == open_
+    del (earlier := found.model_dump(mode="json"))["may_be_first"]
+    assert HumanAgreement.read(earlier).may_be_first is None
 
 
 def test_below_the_smallest_numbers_people_have_no_column():
