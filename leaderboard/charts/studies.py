@@ -82,6 +82,8 @@ def adequacy(curve: Curve, colours: Palette = TOKENS, noun: str = NOUN) -> Figur
     what = {"raters": "people", "comparisons": "judgements", "samples": plural(noun)}[curve.resource]
     columns = (what.capitalize(), "Mean τ", "95 % of parts from", "to")
     known = [row for row in zip(curve.sizes, curve.mean, curve.low, curve.high, strict=True) if row[1] is not None]
+    if not known and len(curve.sizes) > 1:
+        return nothing(f"All stand level, so there is no order that a part of the {what} could keep.", columns, colours)
     if len(known) < 2:
         return nothing(f"There are too few {what} to take parts of.", columns, colours)
     sizes, mean, low, high = (list(column) for column in zip(*known, strict=True))

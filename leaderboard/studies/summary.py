@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from leaderboard.boards.certainty import plural
 from leaderboard.stats.agreement import Ceiling
 from leaderboard.stats.crossed import Ends
+from leaderboard.stats.ranking import rank
 from leaderboard.stats.records import Entry, StudySummary
 from leaderboard.stats.votes import FEW, NO_DUELS, VERSION
 
@@ -79,6 +80,11 @@ class Summary(StudySummary):
         if self.of == "means" or not self.opinions:
             return self.of == "means" or not self.why
         return all(self.shows(line) for line in self.ranked) and len({line.mos[0] for line in self.ranked}) > 1
+
+    @property
+    def shares_first(self) -> bool:
+        """True if several entries are level in first place with people."""
+        return rank([self.value_of(line)[0] for line in self.ranked if line.part in (None, 1)], True).count(1) > 1
 
     @property
     def ranked(self) -> list[Entry]:

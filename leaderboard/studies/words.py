@@ -128,12 +128,14 @@ def _is_hopeless(summary: Summary) -> bool:
 
 @dataclass(frozen=True)
 class EnoughRow:
-    """One thing that there may be enough of: `is_enough` is None where there is no test of it."""
+    """One thing that there may be enough of: `is_enough` is None where there is no test of it; `of_parts` says that parts of the judgements
+    were ranked again."""
 
     what: str
     is_enough: bool | None
     words: str
     more: str = ""
+    of_parts: bool = False
 
 
 def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
@@ -157,8 +159,8 @@ def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
         if len([mean for mean in curve.mean if mean is not None]) < 2:
             continue
         parts = f"the order stays with parts of {curve.steady:,} of {curve.sizes[-1]:,}" if curve.steady else "the order moves with fewer"
-        rows.append(EnoughRow(what, curve.steady is not None, "steady" if curve.steady else "not yet", parts))
-    if summary.fragile is not None:
+        rows.append(EnoughRow(what, curve.steady is not None, "steady" if curve.steady else "not yet", parts, of_parts=True))
+    if summary.fragile is not None and not summary.shares_first:
         rows.append(EnoughRow("What first place hangs on", None, "", fragile_words(summary, noun)))
     return rows
 
@@ -175,22 +177,33 @@ def _rounded(n: float) -> int:
 def duel_words(summary: Summary, a: str, b: str, noun: str = NOUN) -> Sentence:
     """Sentence on two entries as people judge them: the study calls them `a` and `b`, the page A and B; `noun` is the name of an item."""
     duel = next((duel for duel in summary.duels if {duel.first, duel.second} == {a, b}), None)
+    if summary.why:
+        return Sentence(EARLY, summary.why) if summary.why.startswith(FEW) else Sentence(summary.why)
     if duel is None:
-        return Sentence(EARLY, summary.why if summary.why.startswith(FEW) else "Nobody has compared these two yet.")
+        return Sentence(EARLY, "Nobody has compared these two yet.")
     value, low, high = duel.value
-    if value is None or low is None or high is None:
-        return Sentence(EARLY, summary.why or "All judgements of these two are alike, so there is no interval.")
+    if value is None or duel.p_holm is None:
+        return Sentence(EARLY, f"Too few people scored both, or on too few {plural(noun)}.")
     first, second = ("A", "B") if duel.first == a else ("B", "A")
+    ends = "" if low is None or high is None else f" [{low:.2f}, {high:.2f}]" if summary.opinions else f" [{percent(low)}, {percent(high)}]"
     if summary.opinions:
-        figure = f"They score {first} higher than {second} by {value:.2f} points [{low:.2f}, {high:.2f}]"
+        level = f"{value:.2f}" == "0.00"
+        figure = (
+            f"They score both alike, 0.00 points apart{ends}"
+            if level
+            else f"They score {first} {value:.2f} points higher than {second}{ends}"
+        )
+        figure = figure.replace("-", "−")
         known = f"{duel.answers:,} times one person scored both"
     else:
-        figure = f"They would pick {first} in {percent(value)} of 100 duels [{percent(low)}, {percent(high)}], a tie being half a pick"
+        figure = f"They would pick {first} in {percent(value)} of 100 duels{ends}, a tie being half a pick"
         known = f"{duel.answers:,} judgement{'' if duel.answers == 1 else 's'} of this pair"
+    if not ends:
+        figure += f", the same with every person and every {noun}, so that it has no interval"
     all_of_them = f"{summary.raters_counted:,} people and {summary.samples_counted:,} {plural(noun, summary.samples_counted)} in all"
-    if duel.p_holm is not None and duel.p_holm <= ALPHA:
-        claim = f"People prefer {first}."
-    elif low > (0.0 if summary.opinions else 0.5):
+    if duel.p_holm <= ALPHA:
+        claim = f"People prefer {first}." if ends else f"Nothing says how surely people prefer {first}."
+    elif low is not None and low > (0.0 if summary.opinions else 0.5):
         claim = f"Looked at alone, people prefer {first}; among all pairs of the study the two are not told apart."
     else:
         claim = "People do not tell A and B apart."
@@ -317,14 +330,14 @@ def two_people_words(summary: Summary) -> str:
     """Sentences on how often two people agree, which is what a metric can be held against, or what keeps that from being known."""
     best = summary.ceiling
     if best is None:
-        return "Too few duels were judged by two people to say how well a metric could do."
+        return "Too few duels were decided by two people to say how well a metric could do."
     if summary.band is None:
         return f"How well a metric could do is not known: of those who judged the same duels there are too few. {best.two_people.why}"
     value, low, high = best.two_people.ends
     ends = "" if low is None else f" [{percent(low)}, {percent(high)}]"
     words = f"Two people agree on {percent(value)}{ends}, of {best.n:,} judgements on duels that two decided."
-    if low is None:
-        words += f" {best.two_people.why}"
+    if low is None:  # not that all say the same
+        words += " That is the same with everybody, so it has no interval."
     if value is not None and (value if low is None else low) <= 0.5:
         words += " They are not shown to agree better than two coins, so there may be nothing here for a metric to see."
     return words

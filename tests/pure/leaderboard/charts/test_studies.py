@@ -32,6 +32,14 @@ def test_people_keep_the_order_from_the_smallest_number_that_bears_a_figure_on()
     assert adequacy(many).summary == "People: the order stays with parts of 5 of 9 and more."
 
 
+def test_where_all_entries_are_level_there_is_no_order_to_keep_and_no_lack_of_judgements():
+    nothing = [None] * 3
+    level = Curve(resource="comparisons", sizes=[1, 30, 960], mean=nothing, low=nothing, high=nothing, enough=None)
+    assert adequacy(level).summary == "All stand level, so there is no order that a part of the judgements could keep."
+    one = Curve(resource="raters", sizes=[1], mean=[1.0], low=[1.0], high=[1.0], enough=None)
+    assert adequacy(one).summary == "There are too few people to take parts of."
+
+
 def points(*places: tuple[float, float]) -> list[Point]:
     return [Point(f"method {n}", value, mos, None, None) for n, (value, mos) in enumerate(places)]
 

@@ -70,7 +70,9 @@ def test_where_there_is_nothing_to_say_that_is_all_that_is_said(rows, damaged, e
 def test_where_all_answers_are_alike_nothing_says_how_surely_anything_leads():
     summary = summary_of([Vote(f"r{k}", "a", "b", "left", s) for k in range(6) for s in SAMPLES])
     assert sentences(summary) == [("All answers are alike.", "")]
-    assert words.duel_words(summary, "a", "b").rest == "All judgements of these two are alike, so there is no interval."
+    told = words.duel_words(summary, "b", "a", "house")
+    assert told.first == "Nothing says how surely people prefer B."
+    assert ", the same with every person and every house, so that it has no interval: 48 judgements of this pair" in told.rest
 
 
 def test_entries_that_met_only_some_others_have_orders_of_their_own():
@@ -89,6 +91,48 @@ def test_two_entries_are_told_apart_or_not_and_named_as_their_page_names_them():
     assert alone.first == "Looked at alone, people prefer A; among all pairs of the study the two are not told apart."
     apart = summary_of([*said("a", "b"), *said("b", "c")])
     assert words.duel_words(apart, "a", "c").rest == "Nobody has compared these two yet."
+
+
+def test_of_two_entries_it_is_too_early_to_say_only_where_it_is_too_early():
+    nobody = summary_of([Vote(f"r{k}", "a", "b", "tie", s) for k in range(6) for s in SAMPLES])
+    assert words.duel_words(nobody, "a", "b") == words.Sentence("Nobody preferred either.")
+    level = summary_of([Vote(f"r{k}", "a", "b", "left" if (k + n) % 2 else "right", s) for n, s in enumerate(SAMPLES) for k in range(6)])
+    told = words.duel_words(level, "a", "b", "house")
+    assert told.first == "People do not tell A and B apart."
+    assert told.rest == (
+        "They would pick A in 50 of 100 duels [36, 64], a tie being half a pick: 48 judgements of this pair, 6 people and 8 houses in all."
+    )
+    three = summary_of(said("a", "b", raters=3))
+    assert words.duel_words(three, "a", "b") == words.Sentence(words.EARLY, "Too few raters: 5 are needed, there are 3.")
+
+
+def test_scores_of_two_entries_are_told_with_true_signs_and_called_alike_where_they_are():
+    def told(lift: int) -> words.Sentence:
+        rows = [
+            Rating(f"r{k}", name, 3.0 + (k + n + m * n) % 2 + lift * m, s)
+            for k in range(6)
+            for n, s in enumerate(SAMPLES)
+            for m, name in enumerate("ab")
+        ]
+        return words.duel_words(read(opinion_study.analyse(rating.canonical(rows), damaged=())), "a", "b")
+
+    level, apart = told(0), told(1)
+    assert level.first == "People do not tell A and B apart."
+    assert level.rest.startswith("They score both alike, 0.00 points apart [−") and "-" not in level.rest
+    assert apart.rest.startswith("They score B 1.00 points higher than A [")
+
+
+def test_what_first_place_hangs_on_is_not_told_where_it_is_shared():
+    rows = [
+        Vote(f"r{k}", a, b, "left" if (k + n) % 2 else "right", s)
+        for n, s in enumerate(SAMPLES)
+        for k in range(6)
+        for a, b in ("ab", "bc", "ac")
+    ]
+    level = summary_of(rows)
+    assert level.shares_first and level.fragile is not None
+    assert [row.what for row in words.enough_rows(level)] == ["Places 1 to 3"], "no part has an order to keep either"
+    assert not summary_of(said("a", "b")).shares_first
 
 
 def test_few_raters_make_rough_intervals():
@@ -126,9 +170,11 @@ def test_the_side_is_told_as_a_share_with_the_interval_of_the_share():
 def test_what_two_people_say_alike_is_told_where_enough_people_know_it():
     level = [Vote(f"r{k}", "a", "b", "left" if (k + n) % 2 else "right", s) for n, s in enumerate(SAMPLES) for k in range(10)]
     told = words.two_people_words(summary_of(level))
-    assert told.startswith("Two people agree on 44, of 80 judgements on duels that two decided. All answers are alike.")
+    assert told.startswith(
+        "Two people agree on 44, of 80 judgements on duels that two decided. That is the same with everybody, so it has no "
+    )
     assert told.endswith("so there may be nothing here for a metric to see.")
-    assert words.two_people_words(summary_of(said("a", "b", raters=1))).startswith("Too few duels were judged by two people")
+    assert words.two_people_words(summary_of(said("a", "b", raters=1))).startswith("Too few duels were decided by two people")
     # Four raters judge the same duels, four more some that nobody else judges.
     few = [*said("a", "b", raters=4)]
     few += [Vote(f"x{n % 4}", "a", "b", "left", f"own {n}") for n in range(16)]
