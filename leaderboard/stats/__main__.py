@@ -28,6 +28,7 @@ from leaderboard.stats.agreement import FEW_TWICE, MetricPair
 from leaderboard.stats.camps import LabelledCamps
 from leaderboard.stats.correlation import Order
 from leaderboard.stats.mos_table import Ratings
+from leaderboard.stats.ranking import rank
 from leaderboard.stats.records import GUARD_TITLES, NOTHING, Entries, Entry, Metric, RatersFound, Reliability, StudySummary, names_of, plain
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import FEW, Votes, VotesError
@@ -317,10 +318,15 @@ def _metric_report(summary: StudySummary) -> list[str]:
         return [*lines, summary.why]
     if best is None:
         lines.append(FEW_TWICE)
+    elif best.two_people.why.startswith(FEW):
+        lines.append(f"Of those who judged the same questions there are too few to say how well a metric could do. {best.two_people.why}")
     else:
+        two, ends = best.two_people, ", without an interval"
+        if two.low is not None and two.high is not None:
+            ends = f" [{100 * two.low:.1f}, {100 * two.high:.1f}]"
         lines.append(
-            f"Two people pick the same winner in {_percent(best.two_people.value)}; the best possible is between "
-            f"{_percent(best.low)} and {_percent(best.high)}, {_percent(best.likely)} most likely."
+            f"Two people pick the same winner in {_percent(two.value)}{ends}, of {best.n} answers on questions that two decided; the best "
+            f"possible is between {_percent(best.low)} and {_percent(best.high)}, {_percent(best.likely)} most likely."
         )
     lines += ["", f"{'metric':28} {'decided':>8} {'95 % interval':>17} {'answers':>8} {'tier':>5} {'winner':>7} {'ties':>7} {'rho':>7}"]
     for row in summary.metrics:
@@ -330,8 +336,9 @@ def _metric_report(summary: StudySummary) -> list[str]:
             continue
         ends = "–" if decided.low is None else f"[{_number(decided.low)}, {_number(decided.high)}]"
         cells = f"{_number(decided.value):>8} {ends:>17} {decided.n:>8} {row.tier or '–':>5}"
-        more = (row.auc_better_worse, row.auc_different_similar, row.rho)
-        lines.append(f"{row.key[:28]:28} {cells} {' '.join(f'{_number(figure.value):>7}' for figure in more)}")
+        more = [figure.value for figure in (row.auc_better_worse, row.auc_different_similar)]
+        more.append(None if row.rho.low is None else row.rho.value)  # no figure without its interval
+        lines.append(f"{row.key[:28]:28} {cells} {' '.join(f'{_number(value):>7}' for value in more)}")
     return lines
 
 
@@ -339,36 +346,54 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
     if summary.kind == "opinions":
         left = len(summary.raters) - len(summary.screened)
         lines = [f"# {criterion or 'all scores'}", ""]
-        lines.append(f"{summary.counted} scores of {left} raters on {len(summary.samples)} samples.")
+        of = f"{_count(summary.counted, 'score')} of {_count(left, 'rater')}"
+        lines.append(f"{of} on {_count(len(summary.samples), 'sample')}.")
         if summary.screened:
             lines.append(f"Left out, because they hardly go with the others: {', '.join(summary.screened)}.")
         lines += ["", f"{'entry':28} {'MOS':>7} {'95 % interval':>17} {'sd':>7} {'scores':>7}"]
-        for row in summary.scales:
+        for row in _in_order(summary):
             mean, low, high = row.mos if not row.why.startswith(FEW) else NOTHING  # no figure below the stated minimum
-            ends, sd = f"[{_number(low)}, {_number(high)}]", _number(None if mean is None else row.sd)
+            ends = "–" if low is None else f"[{_number(low)}, {_number(high)}]"
+            sd = _number(None if mean is None else row.sd)
             lines.append(f"{row.method[:28]:28} {_number(mean):>7} {ends:>17} {sd:>7} {row.n:>7}")
         return lines + _metric_report(summary)
     lines = [f"# {criterion or 'all votes'}", ""]
-    lines.append(f"{summary.counted} votes of {len(summary.raters)} raters on {summary.questions} pairs, {_percent(summary.ties)} ties.")
+    of = f"{_count(summary.counted, 'vote')} of {_count(len(summary.raters), 'rater')}"
+    lines.append(f"{of} on {_count(summary.questions, 'pair')}, {_percent(summary.ties)} ties.")
     lines += ["", f"{'method':28} {'preferred':>9} {'95 % interval':>17} {'places':>8} {'ability':>8} {'answers':>8} {'win rate':>8}"]
-    for row in summary.scales:
+    part = 1
+    for row in _in_order(summary):
         implied, theta, rate = row.implied, row.theta, row.win_rate[0]
-        if summary.why.startswith(FEW):  # no figure below the stated minimum
+        if summary.why:  # no figure below the stated minimum, nor of what was compared with no entry
             implied, theta, rate = NOTHING, NOTHING, None
+        if row.part is not None and row.part != part:
+            part = row.part
+            lines.append("These met none of those above, and have places of their own:")
         ends = "–" if implied[1] is None else f"[{_number(implied[1])}, {_number(implied[2])}]"
         places = "–" if row.rank is None else f"{row.rank[0]}–{row.rank[1]}"
-        numbers = f"{_number(theta[0]):>8} {row.answers:>8} {_number(rate):>8}"
+        numbers = f"{_number(theta[0]):>8} {row.answers or row.appearances:>8} {_number(rate):>8}"
         lines.append(f"{row.method[:28]:28} {_number(implied[0]):>9} {ends:>17} {places:>8} {numbers}")
     lines += summary.model.notes if summary.model else []
-    if summary.fragile:
-        hangs = ", ".join(f"{n} {noun}" for noun, n in vars(summary.fragile).items() if n is not None)
+    first = rank([row.implied[0] for row in summary.scales if row.part == 1], True).count(1)
+    if summary.fragile and first == 1:  # of a first place that is shared nothing hangs on anything
+        hangs = ", ".join(_count(n, noun.removesuffix("s")) for noun, n in vars(summary.fragile).items() if n is not None)
         lines.append(f"First place hangs on at most {hangs}." if hangs else "No half of the answers decides first place.")
     lines += [*_metric_report(summary), ""]
     for curve in summary.adequacy if not summary.why else ():
-        settled = curve.enough is not None and curve.enough < curve.sizes[-1]  # all of them agree with all of them anyway
-        enough = f"enough from {curve.enough} of {curve.sizes[-1]}" if settled else "more are needed"
-        lines.append(f"{curve.resource}: {enough}.")
+        if len([mean for mean in curve.mean if mean is not None]) < 2:
+            continue  # of an order in which all are level no part can say anything
+        parts = f"the order stays with parts of {curve.steady} of {curve.sizes[-1]}" if curve.steady else "the order moves with fewer"
+        lines.append(f"{curve.resource}: {parts}.")
     return lines
+
+
+def _in_order(summary: StudySummary) -> list[Entry]:
+    """The rows by what people prefer; by name where nothing puts them in an order."""
+    return sorted(summary.scales, key=lambda row: row.method) if summary.why else summary.scales
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def _number(value: float | None, digits: int = 3) -> str:

@@ -199,4 +199,46 @@ def test_below_the_minimum_the_report_shows_counts_and_the_sentence_alone(tmp_pa
     assert main([str(written(tmp_path, "votes.csv", votes.write(few))), "--scores", str(scores)]) == 0
     said = capsys.readouterr().out
     assert "Too few raters: 5 are needed, there are 3." in said and "Two people" not in said
-    assert not re.search(r"\d\.\d{3}", said) and "more are needed." not in said
+    assert not re.search(r"\d\.\d{3}", said) and "the order" not in said
+    entries = [line.split()[0] for line in said.splitlines() if line.startswith(tuple(ENTRIES))]
+    assert entries == sorted(entries), "an order by what people prefer is a figure"
+
+
+def test_what_it_prints_is_what_a_studys_page_says(tmp_path, scores, capsys):
+    """One judgement is no judgements, five people are the fewest of whom parts are taken, and there is no figure without its interval."""
+    five = [row for row in study() if row.rater in RATERS[:5]]
+    assert main([str(written(tmp_path, "votes.csv", votes.write(five))), "--scores", str(scores)]) == 0
+    said = capsys.readouterr().out
+    assert "raters: the order moves with fewer." in said and " of 5 raters on " in said
+    assert re.search(r"Two people pick the same winner in [\d.]+ % \[[\d.]+, [\d.]+\], of \d+ answers on questions that two", said)
+    table = said.partition("metric  ")[2].splitlines()
+    assert table[0].split()[-1] == "rho" and all(row.split()[-1] == "–" for row in table[1:3]), "of fewer than eight entries"
+    one = [votes.Vote("r", "a", "b", "left", "s")]
+    assert main([str(written(tmp_path, "one.csv", votes.write(one)))]) == 0
+    assert "1 vote of 1 rater on 1 pair, 0.0 % ties." in capsys.readouterr().out
+    alike = [Rating(f"r{k}", entry, 3.0, f"s{h}") for k in range(5) for h in range(5) for entry in "ab"]
+    assert main([str(written(tmp_path, "alike.csv", mos_table.write(alike)))]) == 0
+    assert re.search(r"^a +3\.000 +– +0\.000 +25$", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_of_a_first_place_that_is_shared_nothing_is_said_to_hang_on_anything(tmp_path, capsys):
+    rows = [votes.Vote(f"r{k}", "a", "b", "left" if (k + h) % 2 else "right", f"s{h}") for k in range(6) for h in range(6)]
+    assert main([str(written(tmp_path, "votes.csv", votes.write(rows)))]) == 0
+    assert "hangs on" not in (said := capsys.readouterr().out) and "0.500" in said
+
+
+def test_parts_that_never_met_and_damaged_entries_are_told_as_what_they_are(tmp_path, capsys):
+    rows = [
+        votes.Vote(f"r{k}", *pair, "left" if (k + 2 * h + 3 * n) % 5 else "right", f"s{h}")
+        for k in range(6) for h in range(6) for n, pair in enumerate(("ab", "cd"))
+    ]  # fmt: skip
+    assert main([str(written(tmp_path, "votes.csv", votes.write(rows)))]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[lines.index("These met none of those above, and have places of their own:") + 1].split()[0] in "cd"
+    labels = written(
+        tmp_path, "labels.csv", [["method", "label"], ["a", "reference"], ["b", "empty"], ["c", "corruption"], ["d", "corruption"]]
+    )
+    assert main([str(tmp_path / "votes.csv"), "--labels", str(labels)]) == 0
+    said = capsys.readouterr().out
+    assert "Only damaged entries were compared here." in said
+    assert [line.split()[1:] for line in said.splitlines() if re.match("[a-d] ", line)] == [["–", "–", "–", "–", "36", "–"]] * 4
