@@ -27,6 +27,7 @@ from leaderboard.stats.votes import FEW, LEAST, ROUGH, Floats, Ints
 LEVEL = 0.95
 NOTHING = 1e-12  # a cluster's sum that is no more than this is rounding
 NO_VARIANCE = NOTHING**2  # what such sums leave of a variance
+ROUNDING = 1e-12  # what is left of a difference of equal variances, as a share of them
 ALIKE = "All answers are alike."
 Number = TypeVar("Number", float, Floats)
 
@@ -66,7 +67,13 @@ class Variance:
 
 def _between(part: Floats) -> Floats:
     own = np.diag(part)
-    return np.maximum(0.0, own[:, None] + own[None, :] - part - part.T)
+    return left_of(own[:, None] + own[None, :], part + part.T)
+
+
+def left_of(variances: Floats, taken: Floats) -> Floats:
+    """What is left of a sum of variances, and nothing where no more is left than rounding leaves: an interval of that would be a point."""
+    left = variances - taken
+    return np.where(left > ROUNDING * variances, left, 0.0)
 
 
 class Clusters:

@@ -415,7 +415,7 @@ def duels(model: Model) -> Duels:
 
     def of_share(part: Floats) -> Floats:
         theta, own = part[:m, :m], np.diag(part)[:m]
-        variance = by_eta**2 * (own[:, None] + own[None, :] - 2 * theta)
+        variance = by_eta**2 * crossed.left_of(own[:, None] + own[None, :], 2 * theta)
         if model.log_nu is not None:
             with_nu = part[:m, m]
             variance += by_nu**2 * part[m, m] + 2 * by_eta * by_nu * (with_nu[:, None] - with_nu[None, :])

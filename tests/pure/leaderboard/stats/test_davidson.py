@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -182,6 +183,17 @@ def test_entries_that_stand_level_are_not_told_apart_where_all_answers_are_alike
     assert certain[1, 2] == certain[2, 1] == 0.5 and certain[0, 1] == 0.0
     column = davidson.implied(model)
     assert np.isnan(column.low).all() and column.why == crossed.ALIKE and davidson.places(model) is None
+
+
+def test_what_rounding_leaves_of_a_variance_is_none_and_gives_no_interval():
+    """Each rater has half of the samples one way round, so do all raters of each sample: of some pairs nothing is left of the variance, and
+    rounding made an interval from 50 to 50 of it."""
+    pairs = list(itertools.combinations("ABCDEF", 2))
+    said = [(r, s, "".join(pair), 1 - 2 * ((r + s + n) % 2)) for r in range(8) for s in range(8) for n, pair in enumerate(pairs)]
+    found = davidson.duels(davidson.fit(made(said)))
+    known = ~np.isnan(found.low) & ~np.eye(6, dtype=bool)
+    assert np.allclose(found.value, 0.5) and (found.p[~np.eye(6, dtype=bool)] == 1.0).all()
+    assert known.any() and (~known).sum() > 6 and (found.high[known] - found.low[known]).min() > 0.05
 
 
 def test_equal_entries_are_not_put_in_order():
