@@ -63,11 +63,13 @@ class Agreement:
 @dataclass(frozen=True)
 class People:
     """Agreement of a column with people: shares by their name ("decided": decided agreement; "pairs" in rankings of earlier rules),
-    Spearman's rho, and its tier among the columns."""
+    Spearman's rho, and its tier among the columns. `is_few` says that too few people judged, or too few items, for any figure where
+    people read it."""
 
     figures: dict[str, Agreement]
     tier: int | None = None
     trained: str = ""  # "these", "entries" or "unknown", where the column may have learnt from these judgements
+    is_few: bool = False
 
 
 @dataclass(frozen=True)
@@ -279,7 +281,13 @@ def _people_rows(table: Table) -> list[tuple[str, list[str]]]:
     found = []
     titles = {"decided": "Agrees with people", "pairs": "Agrees with people, by an earlier rule", "rho": "Spearman's ρ with people"}
     for name, title in titles.items():
-        figures = [column.people.figures.get(name) if column.people else None for column in table.columns]
+        figures = []
+        for column in table.columns:
+            every = column.people.figures if column.people and not column.people.is_few else {}
+            figure = every.get(name)
+            # A correlation without an interval is of too few entries; of means that were published it is all there is.
+            alone = name == "rho" and "decided" in every and figure is not None and figure.low is None
+            figures.append(None if alone else figure)
         # Below the smallest numbers of people and items there is no figure.
         if any(figure is not None and figure.value is not None and (figure.low is not None or name != "decided") for figure in figures):
             texts = []

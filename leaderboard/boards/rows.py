@@ -247,7 +247,7 @@ class BoardRows:
             if found.of != "means" and not (found.people < 2 and found.kind == "opinions"):
                 name = "pairs" if found.people < 2 else "decided"
                 figures = {name: exports.Agreement(line.decided.value, line.decided.low, line.decided.high)} | figures
-            people[line.slug] = exports.People(figures, line.tier, line.trained)
+            people[line.slug] = exports.People(figures, line.tier, line.trained, is_few=bool(found.why) and found.of != "means")
         columns = tuple(
             exports.Column(m.slug, m.title, m.higher_is_better, m.unit, m.decimals, people.get(m.slug), m.bounds) for m in board.metrics
         )

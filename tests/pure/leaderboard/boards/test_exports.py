@@ -4,7 +4,7 @@ import io
 import json
 import math
 import re
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import pytest
 from hypothesis import given
@@ -239,7 +239,20 @@ class TestPeople:
     def test_latex_and_markdown_end_with_a_line_for_each_figure(self):
         latex = to_latex(self.table)
         assert r" & Agrees with people & 0.82 (0.80 to 0.85) & -- & -- \\" in latex
-        assert r" & Spearman's $\rho$ with people & 0.90 (0.50 to 1.00) & -0.25 & -- \\" in latex
+        assert r" & Spearman's $\rho$ with people & 0.90 (0.50 to 1.00) & -- & -- \\" in latex, "of too few entries for an interval"
         text = to_markdown(self.table)
         assert "| *Agrees with people* | 0.82 (0.80 to 0.85) | – | – |" in text and "9 raters" in text
         assert "people" not in to_latex(TABLE) + to_markdown(TABLE)
+
+    def test_where_people_read_it_no_figure_stands_below_the_smallest_numbers(self):
+        """Files for programs keep the values, tables for papers do not: one person is no correlation with people."""
+        hss, *others = self.table.columns
+        one = People({"decided": Agreement(0.8), "rho": Agreement(0.94, 0.6, 0.99)}, is_few=True)
+        table = replace(self.table, columns=(replace(hss, people=one), *others))
+        assert "with people" not in to_latex(table) + to_markdown(table)
+        assert read_csv(to_csv(table))[0]["hss_people_rho"] == "0.94"
+
+    def test_of_published_means_a_correlation_is_all_there_is(self):
+        hss, *others = self.table.columns
+        table = replace(self.table, columns=(replace(hss, people=People({"rho": Agreement(0.94)})), *others))
+        assert "| *Spearman's ρ with people* | 0.94 | – | – |" in to_markdown(table)
