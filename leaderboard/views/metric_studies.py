@@ -152,7 +152,7 @@ def verdict_on(family: Family, standing: Standing | None, studies: Sequence[Meas
 
 def contradictions(user: Any, found: Sequence[Measured]) -> tuple[int, list[Contradicted]]:
     """The number of duels in which the metric, in its current version, contradicts people, and the clearest of them; of made-up people only
-    where there are no others. Duels with entries that the reader is told nothing of are left out."""
+    where no others give a figure. Duels with entries that the reader is told nothing of are left out."""
     now, viewers, hidden = timezone.now(), dict[int, Viewer](), dict[int, frozenset[int]]()
     turned: list[tuple[Viewer, Measured, Contradiction]] = []
     for one in found:
@@ -164,8 +164,9 @@ def contradictions(user: Any, found: Sequence[Measured]) -> tuple[int, list[Cont
             hidden[phase.pk] = hidden_from(viewer, phase)
         names = {name for name, pk in one.summary.entries.items() if pk in hidden[phase.pk]}
         turned += [(viewer, one, duel) for duel in one.metric.contradictions if not duel.among(names)]
-    real = [row for row in turned if row[1].source != MADE_UP]
-    chosen = sorted(real or turned, key=lambda row: row[2].p_holm or 0.0)
+    if any(one.is_current and one.line.shown and one.source != MADE_UP for one in found):
+        turned = [row for row in turned if row[1].source != MADE_UP]
+    chosen = sorted(turned, key=lambda row: row[2].p_holm or 0.0)
     shown = chosen[:MAX_CONTRADICTIONS]
     keys = {one.summary.entries.get(name) for _, one, duel in shown for name in (duel.first, duel.second)} - {None}
     entries = Submission.objects.select_related("phase__challenge").in_bulk(keys) if keys else {}

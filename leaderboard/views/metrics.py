@@ -180,7 +180,10 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     verdict = verdict_on(family, standing, studies)
     means = next((one for one in studies if one.is_current and one.rho), None)
     of_gap = standing.gap.study if standing and standing.gap else None
-    gap = next((one for one in studies if one.is_current and one.seen and of_gap in (None, one.study.pk)), None)
+    # Beside figures of real people nothing is said of made-up ones.
+    real = standing is not None and not family.made_up
+    usable = [one for one in studies if one.is_current and one.seen and not (real and one.source == MADE_UP)]
+    gap = next((one for one in usable if of_gap in (None, one.study.pk)), None)
     n_contradictions, contradicted = contradictions(request.user, studies)
 
     # What a program's values on studies say, of those studies that the reader may see.

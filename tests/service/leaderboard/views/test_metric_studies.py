@@ -18,6 +18,7 @@ from leaderboard.views import metric_studies
 from submissions.models import Challenge, Phase
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
 from tests.service.leaderboard.views.test_metrics import text, words
+from tests.support.leaderboard.stats.ballots import vote
 
 pytestmark = pytest.mark.django_db
 PAGE = "/metrics/corner_f1/"
@@ -150,6 +151,29 @@ def test_the_page_opens_with_a_figure_of_real_people_and_not_with_what_is_newest
     assert "No study with people yet. It chooses what made-up people choose in" in page
     studied.raters.first().study.delete()
     assert "It is too early to say how far it goes with people: 3 of 5 people." in words(text(client.get(PAGE)))
+
+
+def test_beside_figures_of_real_people_nothing_is_said_of_made_up_ones(studied, client):
+    """The gap that people see, and where the metric contradicts them, are of those whom its verdict is of."""
+    phase = studied.phase
+    page = words(text(client.get(PAGE)))
+    assert "the gap that 75 % of people see" not in page and "Where it contradicts people" in page
+    entries = list(phase.submissions.filter(status="scored"))
+    items = list(phase.batches.get(state="current").reference.item_ids)
+    near, far = (entry.method_name for entry in entries)
+    level = [vote(near, far, "left" if (k + n) % 2 else "right", f"r{k}", item) for k in range(8) for n, item in enumerate(items)]
+    imported(phase, level, slug="real", title="Of real people")
+    right = imported(phase, votes_for(entries, items, 0), slug="right", title="Invented too", made_up=True)
+    while analyse_due():
+        pass
+    page = words(text(client.get(PAGE)))
+    assert "not told from a coin" in page and "Where it contradicts people" not in page and "the gap that 75 %" not in page
+    Study.objects.filter(slug="real").delete()
+    seen = next(line.seen for line in right.analyses.get().summary.metrics if line.key == "corner_f1")
+    page = words(text(client.get(PAGE)))
+    assert "Where it contradicts people" in page and ("the gap that 75 % of people see" in page) is (
+        seen is not None and bool(seen.delta75)
+    )
 
 
 def test_where_it_contradicts_people_is_drawn_for_who_may_see_it_and_hidden_entries_are_not_told_of(studied, client, people):
