@@ -124,6 +124,8 @@ class Line:
     key: str = ""
     damaged: Figure | None = None  # the same with damaged entries
     noun: str = NOUN  # of what people were asked about
+    compared: bool = True  # False where nobody was asked about two entries
+    of_studies: int | None = None  # the number of studies that the figure is the mean of, where it is one
 
     @property
     def state(self) -> State:
@@ -149,14 +151,16 @@ class Line:
     @property
     def head(self) -> str:
         """In the head of a column: `agrees 72% [66, 77] · tier 1`."""
-        if not self.shown:
-            return missing_words(self.figure, self.noun)
-        return f"agrees {self.percent}%{self.ends}{self._tier}"
+        return f"agrees {self.percent}%{self.ends}{self._tier}" if self.shown else self._missing
 
     @property
     def short_head(self) -> str:
         """The same beside a drawing of the interval."""
-        return f"agrees {self.percent}%{self._tier}" if self.shown else missing_words(self.figure, self.noun)
+        return f"agrees {self.percent}%{self._tier}" if self.shown else self._missing
+
+    @property
+    def _missing(self) -> str:
+        return missing_words(self.figure, self.noun) if self.compared else "no entries compared"
 
     @property
     def ends(self) -> str:
@@ -189,15 +193,21 @@ class Line:
 
     @property
     def way(self) -> int | None:
-        """Share of the way from chance to the best possible, in percent."""
-        return None if self.of_ceiling is None else round(100 * self.of_ceiling)
+        """Share of the way from chance to the best possible, in percent; None of a metric that is not told from chance."""
+        return None if self.of_ceiling is None or self.state in (COIN, AGAINST) else round(100 * self.of_ceiling)
 
     @property
     def reading(self) -> str:
         """A sentence for a title or a popover."""
         if not self.shown:
-            return f"{self.title}: {self.figure.why or missing_words(self.figure, self.noun)}"
+            return f"{self.title}: {self.figure.why or self._missing}"
         items = plural(self.noun)
+        if self.of_studies is not None:
+            words = (
+                f"Of 100 duels that people decided, {self.title} orders {self.percent} as they did: the mean of {self.of_studies} studies"
+            )
+            words += f", 95 % interval {self.low} to {self.high} with other studies. {self.figure.n:,} decided judgements."
+            return " ".join([words, *(f"{note[0].upper()}{note[1:]}." for note in self.notes)])
         words = f"Of 100 duels that people decided, {self.title} orders {self.percent} as they did"
         words += f" (95 % interval {self.low} to {self.high}, with other people and other {items})" if self.low is not None else ""
         if self.band is not None:
@@ -240,6 +250,7 @@ def _line(metric: Metric, title: str, band: Band | None, opinions: bool, noun: s
         metric.key,
         beside,
         noun,
+        compared=metric.decided.coverage is not None,
     )
 
 
@@ -530,6 +541,7 @@ class People:
             column.slug,
             beside,
             self.noun,
+            compared=column.decided.coverage is not None,
         )
 
     def head(self, slug: str) -> ColumnWords | None:

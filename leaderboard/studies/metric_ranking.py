@@ -115,17 +115,6 @@ class Standing:
         return bool(self.key) and registry.fingerprint(self.key, {}) == self.fingerprint
 
     @property
-    def reading(self) -> str:
-        """A sentence for a title."""
-        if self.over is None:
-            return self.line.reading
-        words = (
-            f"Of 100 duels that people decided, {self.line.title} orders {self.line.percent} as they did: the mean of {self.over.k} studies"
-        )
-        words += f", 95 % interval {self.line.low} to {self.line.high} with other studies. {self.judgements:,} decided judgements."
-        return " ".join([words, *(f"{note[0].upper()}{note[1:]}." for note in self.line.notes)])
-
-    @property
     def missing(self) -> str:
         """What stands in the place of a figure, in brief."""
         if self.line.trained:
@@ -312,7 +301,16 @@ def _alone(found: Family) -> Family:
 def _line(metric: Metric, study: Evidence) -> Line:
     trained = trained_words(metric.trained, study.opinions)
     return Line(
-        metric.title, metric.decided, study.band, metric.tier, metric.of_ceiling, metric.guard, trained, metric.above_size, metric.key
+        metric.title,
+        metric.decided,
+        study.band,
+        metric.tier,
+        metric.of_ceiling,
+        metric.guard,
+        trained,
+        metric.above_size,
+        metric.key,
+        compared=metric.decided.coverage is not None,
     )
 
 
@@ -333,7 +331,7 @@ def _pooled(found: Family) -> Family:
         above = None if beyond is None else beyond.p <= ALPHA and beyond.value > 0
         gap = next((Gap(metric.seen, study.id) for study, metric in used if metric.seen and metric.seen.delta75), None)
         words = trained_words(here[0][1].trained, here[0][0].opinions) if not used else ""
-        line = Line(title, figure, band, trained=words, above_size=above, key=key)
+        line = Line(title, figure, band, trained=words, above_size=above, key=key, of_studies=over.k if over else None)
         by = tuple(study.id for study, _ in used)
         rows.append(Standing(key, fingerprint, here[0][1].key, line, by, figure.n, over, gap, trained))
     values = {row.fingerprint: row.over.value for row in rows if row.over is not None}
@@ -356,7 +354,7 @@ def _pooled(found: Family) -> Family:
         over, figure = _mean([metric.decided for _, metric in used])
         if name == "constant":  # one half everywhere, by its definition
             figure = replace(figure, value=0.5, why="")
-        line = Line(used[0][1].title, figure, band, guard=True, key=name)
+        line = Line(used[0][1].title, figure, band, guard=True, key=name, of_studies=over.k if over else None)
         guards.append(Standing("", name, name, line, tuple(study.id for study, _ in used), figure.n, over))
     return replace(found, rows=tuple(rows), guards=tuple(guards), band=band)
 
@@ -429,8 +427,10 @@ def verdict(found: Family, row: Standing | None, early: str = "", is_outdated: b
             return Verdict(f"It was held against people in {n} of {len(found.studies)} studies, too few to pool: each stands below.")
         if is_outdated:
             return Verdict("Only another version of it was held against people, which says nothing of this one.")
-        if early:
+        if early.startswith("too early: "):
             return Verdict(f"It is too early to say how far it goes with people: {early.removeprefix('too early: ')}.")
+        if early:
+            return Verdict(f"Nothing says how far it goes with people: {early}.")
         return Verdict("No study with people yet: nobody knows whether it chooses what people would choose.")
     line = row.line
     ends = f" [{line.low}, {line.high}]" if line.low is not None else ""

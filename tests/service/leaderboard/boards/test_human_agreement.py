@@ -65,7 +65,7 @@ def found(**changes) -> HumanAgreement:
         (agreement(0.3, why="All answers are alike."), BAND, "below", "agrees 30% · tier 1"),
         (agreement(0.9, raters=3, why="Too few raters: 5 are needed, there are 3."), None, "early", "too early: 3 of 5 people"),
         (agreement(0.9, samples=4, why="Too few samples: 5 are needed, there are 4."), None, "early", "too early: 4 of 5 items"),
-        (agreement(), None, "early", "answers no duel"),
+        (agreement(), None, "early", "answers no duel"),  # of a group of people
         (agreement(coverage=0.0), None, "early", "answers no duel"),
         (agreement(coverage=1.0), None, "early", "no duel is decided"),
     ],
@@ -79,6 +79,18 @@ def test_a_metric_stands_between_a_coin_and_people_by_its_interval(figure, band,
 def test_who_goes_against_people_is_told_from_who_stays_below_them():
     assert human_agreement.Line("m", agreement(0.3, 0.2, 0.42), BAND).state.words == "against people"
     assert human_agreement.Line("m", agreement(0.72, 0.66, 0.77), BAND).state.words == "below people"
+
+
+def test_no_share_of_the_way_is_told_of_a_metric_that_is_not_told_from_chance():
+    told = {
+        figure: human_agreement.Line("m", agreement(0.56, *figure), BAND, of_ceiling=0.66).way for figure in ((0.48, 0.63), (0.51, 0.6))
+    }
+    assert told == {(0.48, 0.63): None, (0.51, 0.6): 66}
+
+
+def test_where_nobody_was_asked_about_two_entries_that_is_said_of_each_metric():
+    said = human_agreement.People(found(metrics=[column("hss", agreement())], why="Only damaged entries were compared here."), {})
+    assert said.head("hss").words == said.line("hss").head == "no entries compared"
 
 
 def test_what_must_be_known_before_a_figure_is_taken_for_more_stands_with_it():

@@ -56,7 +56,7 @@ def test_three_studies_are_pooled_as_the_worked_example_and_two_are_not():
     (row,) = found.rows
     assert found.state == "pooled" and not found.made_up and row.over.k == 3 and row.over.differs and row.judgements == 360
     assert [round(one, 3) for one in (row.line.figure.value, row.line.figure.low, row.line.figure.high)] == [0.692, 0.488, 0.841]
-    assert row.line.state is human_agreement.COIN and row.line.tier == 1 and "mean of 3 studies" in row.reading
+    assert row.line.state is human_agreement.COIN and row.line.tier == 1 and "mean of 3 studies" in row.line.reading
     assert [(one.fingerprint, one.line.percent, one.line.low) for one in found.guards] == [("coin", 50, 45), ("constant", 50, None)]
     assert claim(found) == ("No metric is told from a coin.", "")
     two = family("wireframe", [studies[0], replace(studies[1], metrics={"m": metric("m", 0.6, n_eff=200.0, tier=1)})])
@@ -126,6 +126,7 @@ def test_a_metrics_page_opens_with_a_verdict_by_its_interval():
     nothing = family("wireframe", [])
     assert verdict(nothing, None).words.startswith("No study with people yet: nobody knows")
     assert verdict(nothing, None, "too early: 3 of 5 people").words == "It is too early to say how far it goes with people: 3 of 5 people."
+    assert verdict(nothing, None, "no duel is decided").words == "Nothing says how far it goes with people: no duel is decided."
     assert verdict(nothing, None, "", True).words.startswith("Only another version")
     pooled = family("wireframe", [evidence(n, {"a": 0.7} | ({"b": 0.7} if n else {})) for n in range(3)])
     assert (
@@ -158,6 +159,10 @@ def test_the_page_in_its_four_states_and_for_whom(django_assert_max_num_queries)
     assert NOBODY in three["render"] and "made up 1" in three["render"] and "not counted" in three["render"]
     assert re.search(r"Edge F1 .* as a person .* 1\.0 ms", three["wireframe"]) and "of 17" in three["wireframe"]
 
+    # The mean of several studies is told as that wherever it stands.
+    home = Client().get("/").content.decode()
+    assert "the mean of 3 studies, 95 % interval" in home and "of 36 people" not in home
+
     # A fourth one that is not public moves nothing for who may not see it, and everything for who may.
     fourth = held(PhaseFactory(challenge=roofs), "fourth", 3, is_public=False, noise={"edge_f1": 9.0, "hss": 0.1, "corner_f1": 0.1})
     for user in (None, people.stranger, people.owner, people.other_organizer, UserFactory()):
@@ -174,6 +179,8 @@ def test_the_page_in_its_four_states_and_for_whom(django_assert_max_num_queries)
     )
     Challenge.objects.filter(pk=roofs.pk).update(visibility="public", made_up=True)
     assert NOBODY in page()["wireframe"] and "made up 3" in page()["wireframe"]
+    held(PhaseFactory(challenge=ChallengeFactory(family="render")), "few", 7, raters=3, key="few")  # or of enough people who decided none
+    assert "1 study bears no figure: that takes 5 people, 5 items, and duels between entries that people decided." in page()["render"]
     for user, most in ((None, 6), (people.owner, 14), (people.organizer, 14)):
         client = Client()
         if user is not None:
