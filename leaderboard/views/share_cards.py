@@ -12,6 +12,7 @@ from leaderboard.boards.lineup import MAX_ENTRIES, lineup
 from leaderboard.boards.rows import cell, ordinal, span
 from leaderboard.boards.scorecard import current_evaluation, results
 from leaderboard.lookup import current_ranking, shown_board, study_of
+from leaderboard.stats.ranking import rank
 from leaderboard.studies import metric_ranking, words
 from leaderboard.studies.metric_ranking import MADE_UP, source_of
 from leaderboard.views.compare import scored_entry
@@ -33,17 +34,22 @@ def entry_card(request: HttpRequest, pk: int) -> HttpResponse:
     if snapshot is None or index is None:
         raise Http404
     board = snapshot.board
-    rank, ends = board.overall.rank[index], span(board.overall.rank_low[index], board.overall.rank_high[index])
+    own_rank, ends = board.overall.rank[index], span(board.overall.rank_low[index], board.overall.rank_high[index])
     n = sum(one is not None for one in board.overall.rank)
-    standing = (
-        "Shown, not ranked." if rank is None else f"Rank {rank} of {n}{f' (it may be {ends})' if ends not in ('', str(rank)) else ''}."
-    )
+    standing = "Shown, not ranked."
+    if own_rank is not None:
+        standing = f"Rank {own_rank} of {n}{f' (it may be {ends})' if ends not in ('', str(own_rank)) else ''}."
     people = human_agreement.of_board(board)
     column = people.column(board) if people is not None else None
     at = column.rank[index] if column is not None else None
     if at is not None and column is not None and people is not None:
-        shown = cell(column, index).text
-        standing += f" With people: {ordinal(at)}, {f'{shown} of duels won' if column.percent else f'{shown} of 5'}, {people.basis}."
+        shown, low, high = cell(column, index).text, column.ci_low[index], column.ci_high[index]
+        figure = f"{shown} of duels won" if column.percent else f"{shown} of 5"
+        if low is not None and high is not None:
+            figure += f" [{low:.0%}, {high:.0%}]".replace("%", " %") if column.percent else f" [{low:.2f}, {high:.2f}]"
+        level = column.rank.count(at) - 1
+        with_others = f", level with {level} other{'' if level == 1 else 's'}" if level else ""
+        standing += f" With people: {ordinal(at)}{with_others}, {figure}, {people.basis}."
     ranking = [metric for metric in board.metrics if metric.slug in board.overall.metrics] or board.metrics
     rows = []
     for metric in ranking[:MAX_ROWS]:
@@ -70,7 +76,9 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     rows = []
     if summary.ordered:
         # Entries of parts that never met are in no common order: the first are those of the part with most answers.
-        for n, line in enumerate([line for line in summary.ranked if line.part in (None, 1)][:MAX_ROWS], 1):
+        ranked = [line for line in summary.ranked if line.part in (None, 1)]
+        places = rank([summary.value_of(line)[0] for line in ranked], True)
+        for line, n in list(zip(ranked, places, strict=True))[:MAX_ROWS]:
             value, low, high = summary.value_of(line)
             if value is not None and low is not None and high is not None:
                 figure = (

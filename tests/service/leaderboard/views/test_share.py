@@ -8,14 +8,17 @@ import xml.etree.ElementTree as ElementTree
 from html import unescape
 
 import pytest
+from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 from PIL import Image
 
-from leaderboard.models import Snapshot
-from leaderboard.views import share
+from leaderboard.models import Snapshot, Study
+from leaderboard.studies.analysis import analyse_due
+from leaderboard.views import share, share_cards
 from submissions.models import Announcement, Challenge, Phase
 from tests.support.factories import ChallengeFactory, PhaseFactory
+from tests.support.leaderboard.stats.ballots import vote
 from tests.support.leaderboard.studies.held_against_people import held
 
 pytestmark = pytest.mark.django_db
@@ -68,6 +71,22 @@ def test_entries_comparisons_metrics_and_studies_have_cards_of_their_own(client,
     cards = [card_of(client, path) for path in pages]
     assert len({address for address, _ in cards}) == len({data for _, data in cards}) == len(pages)
     assert cards[2][0].endswith(f"compare/card.png?a={first.pk}&b={second.pk}")
+
+
+def test_cards_tell_places_that_are_shared_and_figures_with_their_intervals(client, board, monkeypatch):
+    sheets = []
+    monkeypatch.setattr(share_cards, "sent", lambda sheet: sheets.append(sheet) or HttpResponse())
+    names = [entry.method_name for entry in board.submissions.order_by("pk")]
+    rows = [vote(*names, "left" if (k + n) % 2 else "right", f"r{k}", f"s{n}") for k in range(6) for n in range(6)]
+    Study.import_votes(board, None, rows, slug="level", title="Level", question="?", is_public=True)
+    while analyse_due():
+        pass
+    Snapshot.make_all(board)
+    client.get(f"{place(board)}people/level/card.png")
+    client.get(f"/entries/{board.submissions.first().pk}/card.png")
+    study, entry = sheets
+    assert [(row.left, row.right) for row in study.rows] == [("1", "50 % [33 %, 67 %]")] * 2
+    assert "With people: 1st, level with 1 other, 50 % of duels won [33 %, 67 %], 36 judgements by 6 people." in entry.words
 
 
 def test_a_card_is_cut_where_there_is_no_room_and_has_no_sign_that_cannot_be_drawn():
