@@ -613,14 +613,18 @@ class People:
             return None
         open_ = f"; {theirs.others}" if theirs.others else ""
         # Entries of other parts of the study were held against others than these.
-        unmet = sum(value is None and n > 0 and entry.counted for value, n, entry in zip(self.found.value, self.found.n, entries, strict=True))
+        unmet = sum(
+            value is None and n > 0 and entry.counted for value, n, entry in zip(self.found.value, self.found.n, entries, strict=True)
+        )
         apart = f" {unmet} other{'' if unmet == 1 else 's'} met none of those that have a place with people." if unmet else ""
         if len(theirs.level) > 1:
             k = len(theirs.level)
             if len(leaders) > 1:
-                return Claim(f"The metrics put {len(leaders)} entries level in first place, people {k}{open_}.{apart}")
-            who = f"{k} entries level in first place, and {ours_name} is one of them" if leader in theirs.level else f"{k} others level there"
-            return Claim(f"The metrics put {ours_name} first, people put {who}{open_}.{apart}", ours, people)
+                return Claim(f"The metrics put {len(leaders)} entries level in first place, and people {k}{open_}.{apart}")
+            who = (
+                f"{k} entries level in first place, and {ours_name} is one of them" if leader in theirs.level else f"{k} others level there"
+            )
+            return Claim(f"The metrics put {ours_name} first, people put {who}{open_}.{apart}")
         if len(leaders) > 1:
             return Claim(f"The metrics put {len(leaders)} entries level in first place, people put {first_name} first{open_}.{apart}")
         if leader == first:

@@ -200,6 +200,9 @@ class BoardRows:
                     folded.setdefault(rank, []).append(metric.title)
             low, high = standing.rank_low[index], standing.rank_high[index]
             place = self.people.rank[index] if self.people else None
+            liked = cell(self.people, index) if self.people else None
+            if liked is not None and liked.dot is None and board.people is not None and board.people.n[index]:
+                liked = replace(liked, title="it met none of those that have a place with people")
             lines.append(
                 Line(
                     entry=entry,
@@ -213,7 +216,7 @@ class BoardRows:
                     else "–"
                     if overall.value[index] is None
                     else f"{overall.value[index]:.2f}",
-                    people=cell(self.people, index) if self.people else None,
+                    people=liked,
                     place=ordinal(place) if place is not None else "",
                     cells=cells,
                     folded=tuple(
@@ -314,7 +317,7 @@ def cell(metric: MetricColumn, index: int, noun: str = certainty.NOUN) -> Cell:
     rank, n = metric.rank[index], metric.n[index]
     words = [f"{value:.6g}{' ' + metric.unit if metric.unit else ''}"]
     if low is not None and high is not None:
-        words.append(f"95 % interval {low:.4g} to {high:.4g} over {n}")
+        words.append(f"95 % interval {low:.4g} to {high:.4g}{f' over {n}' if n else ''}")
     elif not metric.may_rank:
         words.append("shown, not ranked")
     elif n >= LEAST and metric.loose:

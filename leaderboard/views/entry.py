@@ -18,7 +18,7 @@ from evaluation.result_tables import spec_of
 from evaluation.work.progress import standing
 from leaderboard.boards import build, certainty, reading
 from leaderboard.boards.digits import rounded
-from leaderboard.boards.human_agreement import of_board
+from leaderboard.boards.human_agreement import of_board, signed
 from leaderboard.boards.payload import Board
 from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, results
 from leaderboard.lookup import current_ranking, page_numbers, page_of
@@ -197,6 +197,15 @@ class OwnDuel:
     high: float
     answers: int
     is_sure: bool
+
+    @property
+    def points(self) -> str:
+        """Of opinion scores, in words how much higher or lower than the other it is scored."""
+        if f"{abs(self.value):.2f}" == "0.00":
+            return f"as high as the other [{signed(self.low)}, {signed(self.high)}]"
+        lower = self.value < 0
+        low, high = (-self.high, -self.low) if lower else (self.low, self.high)
+        return f"{abs(self.value):.2f} points {'lower' if lower else 'higher'} [{signed(low)}, {signed(high)}]"
 
 
 def _duels(place: EntryPlace, board: Board) -> list[OwnDuel]:

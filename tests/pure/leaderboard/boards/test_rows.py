@@ -193,3 +193,9 @@ def test_the_exported_table_holds_all_rows_of_the_choice_with_full_numbers_and_f
     assert [row.entry for row in table.rows] == ["method 1", "method 0", "method 2"]
     assert [row.flags for row in table.rows] == [("verified",), ("baseline",), ("hidden",)]
     assert table.rows[1].cells[0].value == 0.123456789
+
+
+def test_an_interval_over_an_unknown_number_is_not_said_to_be_over_none():
+    column = column_of("a", [3.5], ci_low=[3.0], ci_high=[4.0], unit="of 5", n=[0])
+    assert cell(column, 0).title == "3.5 of 5; 95 % interval 3 to 4; rank 1 (1)"
+    assert " over 4; " in cell(column.model_copy(update={"n": [4]}), 0).title

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from leaderboard.boards import human_agreement
 from leaderboard.boards.payload import Against, Board, ColumnAgreement, HumanAgreement
+from leaderboard.boards.rows import BoardRows, Choice
 from leaderboard.models import Snapshot, Study, StudyEntry
 from leaderboard.models.question import Opinion
 from leaderboard.models.rater import Rater
@@ -157,9 +158,7 @@ def test_a_claim_is_made_beyond_chance_only():
     assert level == "The order is not held against people. Nobody preferred either."
     equal = board(ranks=(1, 1))
     shared = human_agreement.People(found(first=0, over=[None, None]), {}).claim(equal)
-    assert shared.words == (
-        "The metrics put 2 entries level in first place, people put seven first; people do not tell it from the other."
-    )
+    assert shared.words == ("The metrics put 2 entries level in first place, people put seven first; people do not tell it from the other.")
     assert human_agreement.People(found(), {}).claim(board()) is None  # nobody judged these entries
     unranked = board(ranks=(None, None))
     assert human_agreement.People(found(first=1, over=[None, None]), {}).claim(unranked) is None
@@ -286,6 +285,10 @@ def test_entries_that_never_met_are_in_no_common_order(judged, client):  # noqa:
     board = board_of([1.0] * len(entries), id=[entry.pk for entry in entries]).entries
     found = human_agreement.of_phase(phase, True, board, {})
     assert found.value[1] is None and 0.5 < found.value[0] < 0.8 and found.first == 0
+    made = board_of([1.0] * len(entries), id=[entry.pk for entry in entries]).model_copy(update={"people": found})
+    lines = BoardRows(human_agreement.with_people(made), Choice()).lines
+    assert [(line.people.text, line.place) for line in lines][1] == ("–", "")
+    assert lines[1].people.title == "it met none of those that have a place with people"
     page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/").content.decode()
     assert re.findall(r'<td class="rank">([^<]*)</td>', page) == ["1", "2", "1", "2"]
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from evaluation.models import Evaluation, EvaluationBatch
 from leaderboard.tasks import build_due_boards
+from leaderboard.views.entry import OwnDuel
 from submissions.models import Phase, Status, Submission
 from tests.service.leaderboard.views.test_board import address, scores, signed_in, text
 from tests.support.factories import gables, perturbed
@@ -216,3 +217,16 @@ class TestItems:
     def test_an_item_leads_on_to_the_next_worse_one(self, client, two):
         page = text(client.get(page_of(two[0], "entry_item", item="house_02")))
         assert 'rel="prev">← house_01' in page and 'rel="next">house_03' in page and "item 2 of 4, worst first" in page
+
+
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [
+        ((0.5, 0.25, 0.75), "0.50 points higher [0.25, 0.75]"),
+        ((-0.52, -1.03, -0.02), "0.52 points lower [0.02, 1.03]"),
+        ((-0.25, -0.75, 0.25), "0.25 points lower [−0.25, 0.75]"),
+        ((0.0, -0.5, 0.5), "as high as the other [−0.50, 0.50]"),
+    ],
+)
+def test_points_are_higher_or_lower_and_never_higher_by_less_than_none(ends, words):
+    assert OwnDuel("other", None, *ends, answers=40, is_sure=False).points == words
