@@ -44,7 +44,7 @@ class StudyQuerySet(models.QuerySet):
     def asking_everybody(self, now: datetime | None = None) -> list[Study]:
         """Studies in which everybody may judge at `now`, newest first."""
         rows = self.filter(access=Study.Access.OPEN, state=Study.State.OPEN, key__isnull=False).order_by("-created_at", "-pk")
-        return [study for study in rows if not study.closed_sentence(now)]
+        return [study for study in rows if study.asks_everybody(now)]
 
     def shown_to(self, organizes: bool) -> Self:
         """Studies that somebody who may see the board may know of."""
@@ -366,6 +366,11 @@ class Study(models.Model):
         if self.state == self.State.CLOSED or (self.closes_at is not None and now >= self.closes_at):
             return "This study is closed; what you answered is kept. Thank you."
         return ""
+
+    def asks_everybody(self, now: datetime | None = None) -> bool:
+        """True if everybody may judge at `now`."""
+        is_open = self.access == self.Access.OPEN and self.state == self.State.OPEN and self.key is not None
+        return is_open and not self.closed_sentence(now)
 
     @property
     def main_criterion(self) -> str:

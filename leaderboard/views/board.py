@@ -103,8 +103,14 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     latest = EvaluationBatch.latest(place.phase) if outdated else None
     again = latest if latest is not None and latest.state == EvaluationBatch.State.BUILDING and not latest.outdated() else None
     context |= {"outdated": sentences(outdated), "again": again.progress() if again else None}
-    asking, closes = Study.objects.filter(phase=place.phase).asking_everybody(place.now), place.phase.closes_at
+    studies, closes = list(place.phase.studies.order_by("-created_at", "-pk")), place.phase.closes_at
+    asking = [study for study in studies if study.asks_everybody(place.now)]
     days = (closes - place.now).days if closes is not None and closes > place.now else None
+    # A study that has begun and of which nothing is known yet.
+    shown = [
+        study for study in studies if study.state != Study.State.DRAFT and (study.is_public or audience == Snapshot.Audience.ORGANIZERS)
+    ]
+    begun = next(iter(shown), None) if snapshot is not None and context["people"] is None else None
 
     # The sentence that a pasted link of the board shows; none before the first ranking.
     share_words, claim = "", context["claim"]
@@ -118,6 +124,7 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
 
     context |= {
         "rate_url": reverse("rate", args=[asking[0].key]) if asking else "",
+        "begun": begun,
         "closes_in": days if days is not None and days <= YEAR else None,
         "share_words": share_words,
         "table_url": reverse("snapshot_export", args=[challenge, phase, snapshot.digest, "csv"]) if snapshot else "",

@@ -459,6 +459,12 @@ def test_a_study_just_opened_promises_figures_from_the_smallest_numbers_on(phase
     page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/{study.slug}/").content.decode()
     assert "Figures stand here from 5 people and 5 items on." in page
     assert "Until 5 people have judged 5 items there are counts here and no figures." in page
+    Snapshot.make_all(phase)
+    board = " ".join(client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/").content.decode().split())
+    assert f"{study.title}</a> has begun; no judgement is worked in yet." in board and "No study of this phase yet" not in board
+    Study.objects.update(is_public=False)
+    hidden = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/").content.decode()
+    assert "No study of this phase yet" in hidden and study.title not in hidden
 
 
 def test_a_study_whose_answers_are_all_known_pairs_is_analysed_and_its_page_says_so(phase, client):
