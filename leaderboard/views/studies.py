@@ -28,6 +28,7 @@ from leaderboard.stats import votes as voting
 from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.stats.ranking import rank
 from leaderboard.stats.records import Contradiction, Entry, Metric, plain
+from leaderboard.stats.study import NOTHING_COUNTS
 from leaderboard.stats.votes import FEW
 from leaderboard.studies import paper_figures, words
 from leaderboard.studies.judge import answers
@@ -52,11 +53,13 @@ class Echo:
 
 @dataclass(frozen=True)
 class StudyBrief:
-    """A study in the list of studies: `between` is how often two people agree, `first` what was found first of all."""
+    """A study in the list of studies: `between` is how often two people agree, `missing` what keeps that from being known, `first` what
+    was found first of all."""
 
     judgements: int
     raters: int | None
     between: Figure | None
+    missing: str
     first: words.Sentence | None
 
 
@@ -71,7 +74,8 @@ class EntryPage:
 @dataclass(frozen=True)
 class ScaleRow:
     """An entry as people like it: its `place` among the others and where that may be, its page, and whether its `value` may be shown.
-    `board` is its rank there, `against` says which metrics that rank put it before an entry that people prefer."""
+    `board` is its rank there, `against` says which metrics that rank put it before an entry that people prefer; `opens_part` says that it
+    is the first of those that met none of the ones before."""
 
     line: Entry
     place: int | None
@@ -82,6 +86,7 @@ class ScaleRow:
     bar: dict[str, float] | None
     board: str
     against: str
+    opens_part: bool
 
 
 @dataclass(frozen=True)
@@ -136,7 +141,8 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         summary, brief = study.main_summary(hidden_ids), None
         if summary is not None:
             between = None if summary.band is None else summary.band.two_people
-            brief = StudyBrief(summary.counted, summary.n_people, between, next(iter(words.sentences(summary, [])), None))
+            missing = summary.why or words.two_people_words(summary)
+            brief = StudyBrief(summary.counted, summary.n_people, between, missing, next(iter(words.sentences(summary, [])), None))
         rows.append({"study": study, "found": brief})
     asking = Study.objects.filter(phase=place.phase).asking_everybody()
     return render(request, "leaderboard/studies.html", place.context("people") | {"rows": rows, "asking": asking})
@@ -183,6 +189,7 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
             by_entry = [CriteriaRow(line.method, [values.get(line.method, (None,) * 3) for values in means]) for line in summary.scales]
             context["criteria_table"] = CriteriaTable([title for _, title in titled(chosen_study, summaries)], by_entry)
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
+    context["is_early"] = summary is None or summary.why.startswith(FEW) or summary.why == NOTHING_COUNTS
     first = next(iter(context.get("sentences", ())), None)
     context["share_words"] = f"{first.first} {first.rest}".strip() if first else chosen_study.question
     context["withdrawn"] = chosen_study.withdrawn()
@@ -298,11 +305,13 @@ def _analysis_context(
             spread(*_value(summary, line), ends_of_scale),
             standing.get(line.method, ""),
             "; ".join(against.get(line.method, [])),
+            before is not None and before.part != line.part,
         )
-        for line, place in zip(ordered, places, strict=True)
+        for before, line, place in zip([None, *ordered], ordered, places, strict=False)
     ]
+    reasons = {row.line.why if row.value[1] is None else "" for row in scales}  # why entries have no interval: said once where all share it
     answers = sorted({line.answers for line in ordered})
-    others = [line for line in summary.scales if line.method in {*summary.damaged, *summary.left_out}]
+    others = sorted((line for line in summary.scales if line.method in {*summary.damaged, *summary.left_out}), key=lambda line: line.method)
     printed = paper_figures.printed(study.phase.results_url) if study.from_results else {}
     rows = [
         MetricRow(
@@ -319,6 +328,7 @@ def _analysis_context(
         for one in measured.contradictions:
             a, b = pages.get(one.first), pages.get(one.second)  # mere labels have none, and stand side by side nowhere
             turned.append(TurnedRow(one, line.title, f"{compare}?a={a.id}&b={b.id}" if a is not None and b is not None else ""))
+    enough_rows = words.enough_rows(summary, noun)
     by_resource = {curve.resource: study_charts.adequacy(curve, noun=noun).to_dict() for curve in summary.adequacy}
     first_curve = by_resource.pop("comparisons", None)
     turned.sort(key=lambda row: row.one.p_holm or 0.0)
@@ -342,11 +352,13 @@ def _analysis_context(
         "sentences": words.sentences(summary, lines),
         "scales": scales,
         "others": others,
+        "counts": sorted(summary.scales, key=lambda line: line.method) if summary.why else summary.scales,
         "rough": words.rough_words(summary, noun),
         "samples": plural(noun, len(summary.samples)),
         "printed": printed,
         "has_ends": any(rate[1] is not None for rate in rates),
         "any_known": any(row.known for row in scales),
+        "no_ends": next(iter(reasons)) if any(row.known for row in scales) and len(reasons) == 1 else "",
         "rows": rows,
         "lines": lines,
         "groups": groups,
@@ -362,7 +374,8 @@ def _analysis_context(
         "map": _agreement_map(summary, titles),
         "curve": first_curve,
         "curves": list(by_resource.values()),
-        "enough_rows": words.enough_rows(summary, noun),
+        "enough_rows": enough_rows,
+        "tells_parts": any(row.of_parts for row in enough_rows),
         "reliability": words.reliability_words(summary),
         "any_against": any(row.against for row in scales),
         "n_camps": len(summary.camps.sizes) if summary.camps else 0,

@@ -203,6 +203,11 @@ def rounds(pairs: list[tuple[str, str]], choice: str = "left", raters: int = 6, 
     return [vote(*pair, choice, f"r{r}", f"s{s}") for pair in pairs for r in range(raters) for s in range(samples)]
 
 
+def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
+    """Six people on six samples prefer the first of two, but for every so many, spread over people and samples alike."""
+    return [vote(*pair, "left" if (r + s) % every else "right", f"r{r}", f"s{s}") for pair in pairs for r in range(6) for s in range(6)]
+
+
 @pytest.mark.parametrize(
     ("votes", "labels", "says", "is_silent_on"),
     [
@@ -228,8 +233,24 @@ def rounds(pairs: list[tuple[str, str]], choice: str = "left", raters: int = 6, 
             ["Only damaged entries were compared here.", "Damaged, empty and other entries"],
             ["What people prefer", "Which metrics", "Do we have enough"],
         ),
+        (
+            rounds([("broken", "blank")]), {"broken": "corruption", "blank": "empty"},
+            ["Only damaged entries were compared here.", "2 damaged, empty or reference entries on 8 items"],
+            ["0 entries", "Being computed"],
+        ),
+        (
+            turned([("a", "b"), ("b", "c"), ("a", "c")], every=2), {},
+            ["First place with people is open: a, b and c may be first.", "All stand level, so there is no order that a part"],
+            ["too few judgements", "All answers are alike", "What first place hangs on", "Steady:", "These met none"],
+        ),
+        (
+            turned([("a", "b"), ("c", "d")], every=5), {},
+            ["each part has an order of its own", "These met none of those above."], ["too early"],
+        ),
     ],
-    ids=["opened", "one rater", "three who never meet", "five and eight", "nobody prefers any", "damaged only"],
+    ids=[
+        "opened", "one rater", "three who never meet", "five and eight", "nobody prefers any", "damaged only", "no entry", "level", "parts",
+    ],
 )  # fmt: skip
 def test_the_page_says_in_every_state_only_what_there_is(phase, client, votes, labels, says, is_silent_on):
     if votes:
@@ -423,6 +444,8 @@ def test_entries_of_which_nobody_preferred_any_are_not_listed_as_damaged(phase, 
         pass
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/"
     duels, scores = (client.get(f"{address}{name}/").content.decode() for name in ("people", "scores"))
+    assert client.get(address).content.decode().count('title="Nobody preferred either.">–') == 2
+    assert scores.count('<p class="sub">All 36 scores are 3.</p>') == 1, "why there is no interval stands beside the figures"
     assert "Nobody preferred either." in duels and "Damaged, empty" not in duels
     assert (
         scores.count('<small class="range">All 36 scores are 3.') == 2
