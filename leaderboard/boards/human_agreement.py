@@ -292,6 +292,11 @@ def withdrawn_words(n: int) -> str:
     return f"{n:,} judgement{' was' if n == 1 else 's were'} withdrawn since" if n else ""
 
 
+def basis_words(n: int, opinions: bool, people: int | None) -> str:
+    """Of how many judgements, or scores, and of how many people something is: `1,200 judgements by 11 people`."""
+    return f"{n:,} {'score' if opinions else 'judgement'}{'' if n == 1 else 's'} by {people_words(people)}"
+
+
 def people_words(n: int | None) -> str:
     return "people unknown" if n is None else f"{n:,} {'person' if n == 1 else 'people'}"
 
@@ -514,7 +519,7 @@ class People:
             raters = "raters unknown" if self.found.raters is None else f"{self.found.raters} rater{'' if self.found.raters == 1 else 's'}"
             what = "scores" if self.opinions else f"answers on {self.found.questions:,} pairs"
             return f"{self.found.judgements:,} {what} by {raters}"
-        return f"{self.found.judgements:,} {'scores' if self.opinions else 'judgements'} by {self.who}"
+        return basis_words(self.found.judgements, self.opinions, self.found.raters)
 
     def line(self, slug: str, group: str = "") -> Line | None:
         """A column's agreement; None where nothing is known of it."""

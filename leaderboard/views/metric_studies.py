@@ -15,7 +15,7 @@ from django.utils import timezone
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch, PhaseMetric, Reference
 from leaderboard.boards.certainty import Unit
-from leaderboard.boards.human_agreement import Line, lines_of, order_words, people_words, rho_words, trained_more
+from leaderboard.boards.human_agreement import Line, basis_words, lines_of, order_words, people_words, rho_words, trained_more
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.service.page_cache import PARTS
@@ -137,10 +137,9 @@ def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
 
 def _basis(summary: Summary) -> str:
     """The number of people and judgements it is of, in words."""
-    who = people_words(summary.n_people)
     if summary.of == "means":
-        return f"published means, {who}"
-    return f"{summary.counted:,} {'scores' if summary.opinions else 'judgements'} by {who}"
+        return f"published means, {people_words(summary.n_people)}"
+    return basis_words(summary.counted, summary.opinions, summary.n_people)
 
 
 def verdict_on(family: Family, standing: Standing | None, studies: Sequence[Measured]) -> Verdict:

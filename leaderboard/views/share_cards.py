@@ -87,10 +87,10 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
                     else f"{value:.0%} [{low:.0%}, {high:.0%}]".replace("%", " %")
                 )
                 rows.append(Row(str(n), line.method, figure))
-    counts = [human_agreement.people_words(summary.n_people)]
+    basis = human_agreement.people_words(summary.n_people)
     if summary.of != "means":
-        counts.append(f"{summary.counted:,} {'scores' if summary.opinions else 'judgements'}")
-    counts.append(f"{place.challenge.title} · {place.phase.title}")
+        basis = human_agreement.basis_words(summary.counted, summary.opinions, summary.n_people)
+    counts = [basis, f"{place.challenge.title} · {place.phase.title}"]
     first = f"{said[0].first} {said[0].rest}" if said else study.question
     return sent(Sheet(study.title, first, tuple(rows), " · ".join(counts), made_up))
 

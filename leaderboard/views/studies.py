@@ -15,7 +15,7 @@ from django.urls import reverse
 from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
 from leaderboard.boards.certainty import plural
-from leaderboard.boards.human_agreement import Line, lines_of, on_scale, spread, trained_more
+from leaderboard.boards.human_agreement import Line, basis_words, lines_of, on_scale, spread, trained_more
 from leaderboard.boards.payload import Board
 from leaderboard.boards.rows import ordinal, rule_words, span
 from leaderboard.charts import studies as study_charts
@@ -53,9 +53,10 @@ class Echo:
 
 @dataclass(frozen=True)
 class StudyBrief:
-    """A study in the list of studies: `between` is how often two people agree, `missing` what keeps that from being known, `first` what
-    was found first of all."""
+    """A study in the list of studies: `basis` says of how many judgements and people it is, `between` how often two people agree,
+    `missing` what keeps that from being known, `first` what was found first of all."""
 
+    basis: str
     judgements: int
     raters: int | None
     between: Figure | None
@@ -142,7 +143,9 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         if summary is not None:
             between = None if summary.band is None else summary.band.two_people
             missing = summary.why or words.two_people_words(summary)
-            brief = StudyBrief(summary.counted, summary.n_people, between, missing, next(iter(words.sentences(summary, [])), None))
+            first = next(iter(words.sentences(summary, [])), None)
+            basis = "" if summary.of == "means" else basis_words(summary.counted, summary.opinions, summary.n_people)
+            brief = StudyBrief(basis, summary.counted, summary.n_people, between, missing, first)
         rows.append({"study": study, "found": brief})
     asking = Study.objects.filter(phase=place.phase).asking_everybody()
     return render(request, "leaderboard/studies.html", place.context("people") | {"rows": rows, "asking": asking})

@@ -195,7 +195,8 @@ def test_the_page_shows_every_part_and_no_names_of_raters(phase, client):
     data = client.get(f"{address}people/analysis.json")
     assert data.json()["criteria"][""]["counted"] == len(rows)
     assert "example.org" not in page + data.content.decode()
-    assert study.title in client.get(address).content.decode()
+    listed = client.get(address).content.decode()
+    assert study.title in listed and f'class="narrow-only">{len(rows)} judgements by 6 people<' in listed
 
 
 def rounds(pairs: list[tuple[str, str]], choice: str = "left", raters: int = 6, samples: int = 8) -> list[Vote]:

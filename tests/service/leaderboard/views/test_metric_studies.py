@@ -133,6 +133,7 @@ def test_many_studies_cost_no_more_queries_than_one(studied, client, people, dja
         ({"kind": "opinions", "of": "ratings", "n_raters": None}, "40 scores by people unknown"),
         ({"kind": "opinions", "of": "means", "n_raters": 23}, "published means, 23 people"),
         ({"kind": "pairs", "raters": ["a"]}, "40 judgements by 1 person"),
+        ({"kind": "pairs", "raters": ["a"], "counted": 1}, "1 judgement by 1 person"),
     ],
 )
 def test_raters_who_were_screened_are_not_counted_among_those_it_is_of(studied, changes, words):
