@@ -637,7 +637,9 @@ class People:
             return Claim(f"{words}{apart}", ours, people)
         against = self.found.over[leader]
         if against is None or against.p_holm is None or against.p_holm > ALPHA:
-            met = "between these two people are too close to call" if against is not None else "nobody was asked about these two"
+            # By the intervals of places the metrics' first may not be first with people: this is the test of all duels.
+            counted = ", all duels of the study counted," if theirs.tested and leader in theirs.behind else ""
+            met = f"between these two{counted} people are too close to call" if against is not None else "nobody was asked about these two"
             return Claim(f"The metrics put {ours_name} first, people {first_name}; {met}.{apart}", ours, people)
         if against.value[1] is None:
             surely = "how surely is not known, for every person and item says the same"

@@ -178,7 +178,10 @@ def test_who_may_be_first_is_said_as_the_study_says_it_by_the_intervals_of_place
     assert claim([0]) == "Metrics and people agree on the first."
     assert claim([0, 1]) == "Metrics and people both put a first; with people 1 of 3 others may be first too."
     assert claim([0, 1, 2, 3]) == "Metrics and people both put a first; with people all 3 others may be first too."
-    assert claim([0], leader=1) == "The metrics put b first, people a; between these two people are too close to call."
+    assert claim([0, 1], leader=1) == "The metrics put b first, people a; between these two people are too close to call."
+    assert claim([0], leader=1) == (
+        "The metrics put b first, people a; between these two, all duels of the study counted, people are too close to call."
+    )
     # Level with people: nobody is first alone.
     level = (0.5, 0.5, 0.5, 0.4)
     assert claim([0, 1, 2, 3], value=level) == (
