@@ -16,7 +16,7 @@ from django.shortcuts import render
 
 from evaluation.models import Evaluation, PictureRun
 from leaderboard.boards import certainty
-from leaderboard.boards.digits import NONE, Rounded, rounded
+from leaderboard.boards.digits import EQUAL, NONE, Rounded, rounded
 from leaderboard.boards.lineup import MAX_ENTRIES, LineupPair, lineup, of_board
 from leaderboard.boards.scorecard import Result, current_evaluation, results
 from leaderboard.charts import boards
@@ -76,7 +76,9 @@ class Comparison:
     @property
     def interval(self) -> str:
         test, own = self.paired, self.difference
-        if test is None or test.ci_low is None or test.ci_high is None or not own.spread:
+        if test is None or test.ci_low is None or test.ci_high is None:
+            return NONE
+        if not own.spread or math.isclose(test.ci_low, test.ci_high, rel_tol=EQUAL, abs_tol=EQUAL):
             return NONE  # of all alike one of no width would claim too much
         return f"{own.end(test.ci_low)} to {own.end(test.ci_high)}"
 

@@ -77,6 +77,14 @@ class TestCompare:
         numbers = page.partition('aria-label="The numbers of the chart"')[2].partition("</table>")[0]
         assert numbers.count("<tr>") == 1 + 4 and page.count('<svg class="chart"') == 1
 
+    def test_each_metric_has_its_interval_once_and_how_many_items_each_is_better_on(self, client, eight):
+        page = text(client.get(compared(eight)))
+        corners, hss = page.partition("<tbody>")[2].partition("</tbody>")[0].split("</tr>")[:2]
+        interval, parts = r'<small class="range">([^<]*)</small>', r"<span>(A|B|equal) +(\d+)</span>"
+        # Better everywhere by the same 0.3, so nothing is known of others; on HSS four houses each way.
+        assert re.findall(interval, corners) == ["–"] and re.findall(parts, " ".join(corners.split())) == [("A", "8"), ("B", "0")]
+        assert re.findall(interval, hss) == ["−0.23 to 0.23"] and re.findall(parts, " ".join(hss.split())) == [("A", "4"), ("B", "4")]
+
     def test_both_views_follow_the_references_access(self, two, people):
         assert "viewer/viewer.js" not in text(Client().get(compared(two)))
         assert text(signed_in(people.organizer).get(compared(two, item="house_02"))).count('data-sync="compare"') == 2
