@@ -87,6 +87,15 @@ def test_the_board_on_a_phone_has_one_metric_in_sight_and_a_menu_of_the_others(o
     assert "Edge F1" in tab.locator("thead th.num:visible").inner_text()
 
 
+def test_a_view_in_3d_says_that_it_loads_until_it_has(open_page, two):
+    path = f"{address(two[0].phase, 'compare')}?a={two[0].pk}&b={two[1].pk}"
+    tab = open_page(path, viewport={"width": 1440, "height": 300})
+    waiting = tab.locator(".viewer").last
+    assert waiting.inner_text().strip() == "The 3D view loads when you scroll to it."
+    waiting.scroll_into_view_if_needed()
+    tab.locator(".viewer[data-ready]").nth(1).wait_for()
+
+
 def test_the_board_sorts_and_filters_without_javascript(open_page, two):
     tab = open_page(address(two[0].phase), java_script_enabled=False)
     assert names(tab) == ["ridge-net", "valley-net with a long name"]

@@ -85,6 +85,11 @@ class TestCompare:
         assert re.findall(interval, corners) == ["–"] and re.findall(parts, " ".join(corners.split())) == [("A", "8"), ("B", "0")]
         assert re.findall(interval, hss) == ["−0.23 to 0.23"] and re.findall(parts, " ".join(hss.split())) == [("A", "4"), ("B", "4")]
 
+    def test_views_say_that_they_load_and_need_javascript_only_without_it(self, two, people):
+        page = " ".join(text(signed_in(people.organizer).get(compared(two, item="house_02"))).split())
+        assert page.count("The 3D view loads when you scroll to it.") == 2
+        assert page.count("The 3D view needs JavaScript") == page.count("<noscript><p>The 3D view needs JavaScript") == 2
+
     def test_both_views_follow_the_references_access(self, two, people):
         assert "viewer/viewer.js" not in text(Client().get(compared(two)))
         assert text(signed_in(people.organizer).get(compared(two, item="house_02"))).count('data-sync="compare"') == 2
