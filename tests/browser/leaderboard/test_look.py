@@ -127,6 +127,15 @@ def test_on_a_phone_the_head_of_the_first_column_and_its_mark_fit(show, head: st
     assert tab.evaluate(inside) >= 4
 
 
+@pytest.mark.parametrize(("wide", "cue"), [(False, False), (True, True)])
+def test_a_shadow_says_that_a_table_goes_on_to_the_right(show, wide: bool, cue: bool) -> None:
+    cells = "".join(f"<td style='min-width:200px'>{n}</td>" for n in range(9 if wide else 1))
+    tab = show(f'<div class="wrap"><table><tbody><tr>{cells}</tr></tbody></table></div>', viewport={"width": 390, "height": 800})
+    wrap = tab.locator(".wrap")
+    assert wrap.evaluate("element => element.scrollWidth > element.clientWidth") is cue
+    assert "scroll" in wrap.evaluate("element => getComputedStyle(element).backgroundAttachment")
+
+
 def test_data_theme_overrides_the_system(show) -> None:
     tab = show("<p>x</p>", color_scheme="dark")
     ground = "getComputedStyle(document.documentElement).backgroundColor"

@@ -87,6 +87,27 @@ def test_the_board_on_a_phone_has_one_metric_in_sight_and_a_menu_of_the_others(o
     assert "Edge F1" in tab.locator("thead th.num:visible").inner_text()
 
 
+def test_from_1100_px_on_a_board_of_four_metrics_that_rank_fits_and_folds_what_is_left(open_page, two):
+    slugs = ("corner_f1", "edge_f1", "hss", "jaccard_distance", "ecd_chamfer", "wf_hausdorff")
+    phase = PhaseFactory(challenge=two[0].phase.challenge, ranking="mean_rank", reference_access="public")
+    metrics = [{"slug": slug, "key": slug, "is_primary": n == 0, "in_ranking": n < 4} for n, slug in enumerate(slugs)]
+    give_reference(phase, gables(8), metrics=metrics)
+    for n, name in enumerate(("gable-net v3", "a method with a name of many words", "bounding box")):
+        values = {slug: spread(0.9 - 0.2 * n, 8) for slug in slugs}
+        made = entry(phase, two[n % 2].team, values, method_name=name, is_baseline=n == 2, is_verified=n == 2)
+        with_files(made, perturbed(gables(8), 0.1))
+    Snapshot.make(phase, "public")
+    tab = open_page(address(phase))
+    overflow = "element => element.scrollWidth - element.clientWidth"
+    for width in (1100, 1200, 1240, 1300, 1440):
+        tab.set_viewport_size({"width": width, "height": 900})
+        assert tab.locator("#board").evaluate(overflow) <= 0, width
+        assert tab.locator("thead th.num:visible").count() == 4
+        assert tab.locator("th.more").is_visible() is not tab.locator(".tools .folded").is_visible() is (width <= 1240)
+        for shape in tab.locator("th.num .chip u").all():
+            assert shape.is_visible(), "the shape of a metric's state stays"
+
+
 def test_a_view_in_3d_says_that_it_loads_until_it_has(open_page, two):
     path = f"{address(two[0].phase, 'compare')}?a={two[0].pk}&b={two[1].pk}"
     tab = open_page(path, viewport={"width": 1440, "height": 300})
