@@ -8,8 +8,8 @@ from leaderboard.boards.payload import Board, MetricColumn
 from leaderboard.boards.rows import ordinal
 from leaderboard.studies.summary import Record
 
-LEAST, MOST = 3, 12  # entries drawn
-STEP, TOP = 12.0, 9.0
+LEAST, MOST = 3, 8  # entries drawn: as many as names of 11 px at their ends leave apart in the height of a board's claim
+STEP, TOP = 10.0, 9.0
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,19 @@ def fits(tab) -> bool:
     return tab.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
+# Texts that are set, or drawn, below 11 px.
+SMALL_TEXT = """() => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
+    while (texts.nextNode()) {
+        const element = texts.currentNode.parentElement, words = texts.currentNode.textContent.trim();
+        if (!words || !element.checkVisibility() || element.closest("script, style, noscript, option, .visually-hidden")) continue;
+        const matrix = element.ownerSVGElement?.getScreenCTM(), drawn = matrix ? Math.hypot(matrix.a, matrix.b) : 1;
+        if (parseFloat(getComputedStyle(element).fontSize) * drawn < 10.9) found.push(words.slice(0, 40));
+    }
+    return found;
+}"""
+
+
 def names(tab) -> list[str]:
     # A click returns when the next page begins to arrive: without this its rows could be read half done.
     tab.wait_for_load_state()
@@ -221,6 +234,7 @@ def test_every_page_fits_every_screen(open_page, two):
         tab.set_viewport_size({"width": 360, "height": 900})  # which it is opened with
         tab.goto("/".join(tab.url.split("/")[:3]) + path)
         assert fits(tab), path
+        assert tab.evaluate(SMALL_TEXT) == [], path
         for width in (1440, 2560):
             tab.set_viewport_size({"width": width, "height": 900})
             wait_until(lambda: fits(tab), 20, what=f"a width of {width} for {path}")
