@@ -126,6 +126,11 @@ class BoardEntry(PublicEntry, Stored):
     reason: str = ""
     waiting: list[str] | None = None
 
+    @property
+    def is_withheld(self) -> bool:
+        """True if only its place is left, see `redacted`."""
+        return not self.team_id and self.name == HIDDEN_NAME
+
     def redacted(self) -> Self:
         nothing = {"name": HIDDEN_NAME, "team": "", "team_id": 0, "paper": "", "code": "", "verified": False, "reason": ""}
         nothing |= {"weights": None, "parameters": None, "run_seconds": None}

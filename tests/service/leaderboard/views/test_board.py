@@ -228,6 +228,15 @@ class TestSnapshot:
         assert "The board has changed since" in page and "newcomer" not in page
         assert "newcomer" in text(client.get(address(ranked)))
 
+    def test_of_a_withheld_entry_it_keeps_the_place_alone(self, client, ranked, people):
+        kept = Snapshot.current(ranked, "public")
+        it = Submission.objects.get(method_name="ridge-net")
+        assert f'href="/entries/{it.pk}/"' in text(client.get(address(ranked, "snapshot", digest=kept.digest)))
+        it.hide(people.organizer, "asked for by its authors")
+        page = text(client.get(address(ranked, "snapshot", digest=kept.digest)))
+        row = page.partition("<b>withheld by the organizers</b>")[2].partition("</td>")[0]
+        assert row and "<time" not in row and f"/entries/{it.pk}/" not in page
+
     def test_a_short_digest_leads_to_the_whole_one(self, client, ranked):
         kept = Snapshot.current(ranked, "public")
         response = client.get(address(ranked, "snapshot", digest=kept.short))
