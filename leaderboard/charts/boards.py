@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -171,14 +171,21 @@ def distributions(metric: Metric, series: Sequence[Series], items: Sequence[str]
     return Figure(tuple(data), layout, summary, columns, tuple(rows))
 
 
-def progress(metric: Metric, points: Sequence[Point], baselines: Sequence[tuple[str, float]] = (), colours: Palette = TOKENS) -> Figure:
+def progress(
+    metric: Metric,
+    points: Sequence[Point],
+    baselines: Sequence[tuple[str, float]] = (),
+    colours: Palette = TOKENS,
+    zone: tzinfo = UTC,
+) -> Figure:
     """The best score so far as a step line, every entry as a point, baselines dashed.
 
-    A point is a record where it beats all before it by more than a tie. Times are shown in UTC.
+    A point is a record where it beats all before it by more than a tie. Times are shown on the clocks of `zone`.
     Raises ValueError for a time without a zone.
     """
-    columns = ("Time (UTC)", "Entry", metric.label, "What it is")
-    came = sorted((point for point in points if _finite(point.value)), key=lambda point: _utc(point.time))
+    columns = (f"Time ({zone})", "Entry", metric.label, "What it is")
+    found = [replace(point, time=_local(point.time, zone)) for point in points if _finite(point.value)]
+    came = sorted(found, key=lambda point: point.time)
     if not came:
         return nothing(f"No entry has a value for {metric.title} yet.", columns, colours)
     records = [came[0]]
@@ -217,12 +224,12 @@ def progress(metric: Metric, points: Sequence[Point], baselines: Sequence[tuple[
     data.append(_dots("Entries", others, {"symbol": "circle-open", "size": 7, "color": colours.soft}))
     data.append(_dots("Records", records, {"symbol": "diamond", "size": 9, "color": colours.accent}))
     layout = base_layout(colours, height=360)
-    layout["xaxis"] |= {"type": "date", "title": {"text": "Time (UTC)"}}
+    layout["xaxis"] |= {"type": "date", "title": {"text": columns[0]}}
     layout["yaxis"] |= {"title": {"text": plain(metric.label)}}
     rows = [(_stamp(p.time), p.label, rounded(p.value).text, "record") for p in records]
     rows += [("–", label, rounded(value).text, "baseline") for label, value in baselines]
     summary = (
-        f"The best {metric.title} ({metric.direction}) is {rounded(best.value).text}, by {best.label} on {_stamp(best.time)[:10]}, "
+        f"The best {metric.title} ({metric.direction}) is {rounded(best.value).text}, by {best.label} on {best.time:%-d %B %Y}, "
         f"after {_counted(len(records), 'record')} among {_counted(len(came), 'entry', 'entries')}."
     )
     return Figure(tuple(data), layout, summary, columns, tuple(rows))
@@ -492,14 +499,14 @@ def _finite(value: float | None) -> TypeGuard[float]:
     return value is not None and math.isfinite(value)
 
 
-def _utc(time: datetime) -> datetime:
+def _local(time: datetime, zone: tzinfo) -> datetime:
     if time.tzinfo is None:
         raise ValueError(f"{time.isoformat()} has no time zone; give an aware datetime")
-    return time.astimezone(UTC)
+    return time.astimezone(zone)
 
 
 def _stamp(time: datetime) -> str:
-    return _utc(time).strftime("%Y-%m-%d %H:%M:%S")
+    return time.strftime("%Y-%m-%d %H:%M:%S")
 
 
 def plain(text: str) -> str:

@@ -27,6 +27,7 @@ from submissions.choices import TextChoices
 from submissions.errors import Refused
 from submissions.formats.errors import heads_text
 from submissions.models import AuditEntry, Phase, Submission, User
+from submissions.moments import in_words
 
 if TYPE_CHECKING:
     from leaderboard.models.analysis import StudyAnalysis
@@ -361,8 +362,8 @@ class Study(models.Model):
         """Why no answer is taken at `now`; empty where answers are."""
         now = now or timezone.now()
         if self.state == self.State.DRAFT or (self.opens_at is not None and now < self.opens_at):
-            at = f" at {self.opens_at:%H:%M} UTC on {self.opens_at.day} {self.opens_at:%B %Y}" if self.opens_at else ""
-            return f"This study has not begun yet; come back{at or ' later'}."
+            when = f"on {in_words(self.opens_at, self.phase.time_zone)}" if self.opens_at else "later"
+            return f"This study has not begun yet; come back {when}."
         if self.state == self.State.CLOSED or (self.closes_at is not None and now >= self.closes_at):
             return "This study is closed; what you answered is kept. Thank you."
         return ""

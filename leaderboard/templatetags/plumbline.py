@@ -26,6 +26,7 @@ from leaderboard.boards.digits import Rounded, rounded
 from leaderboard.boards.rows import Cell
 from leaderboard.charts import drawing
 from submissions.models import RenderedText
+from submissions.moments import in_words
 
 register = template.Library()
 IN_SCRIPT = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}  # what could end a script or a line of it
@@ -109,15 +110,6 @@ def day(at: datetime | None, zone: str | None = None, how: str = "") -> str:
     there = {"short": f"{local.day} {local:%b %Y}", "bare": f"{local.day} {local:%b}"}.get(how, f"{local.day} {local:%B %Y}")
     attributes = format_html(' title="{}"', in_words(at, zone or "UTC"))
     return format_html('<time datetime="{}" data-local="none"{}>{}</time>', f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}", attributes, there)
-
-
-def in_words(at: datetime, zone: str, short: bool = False) -> str:
-    """`14 December 2026, 23:59 CET`; short: without year and zone. An unknown zone is read as UTC."""
-    try:
-        local = at.astimezone(zoneinfo.ZoneInfo(zone))
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
-        local = at.astimezone(UTC)
-    return f"{local.day} {local:%B}, {local:%H:%M}" if short else f"{local.day} {local:%B %Y, %H:%M %Z}"
 
 
 @register.simple_tag

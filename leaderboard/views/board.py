@@ -203,7 +203,9 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         f"{snapshot.batch_id}.{thumbnails.VERSION}" if not board.imported and place.viewer.may("phase.see_reference", place.phase) else ""
     )
     seen = (snapshot.pk, snapshot.digest, snapshot.hidden_ids, snapshot.hides_people)
-    lines, popovers = rendered(*seen, rows.choice, place.viewer.team_id, place.challenge.slug, place.phase.slug, get_language(), pictured)
+    lines, popovers = rendered(
+        *seen, rows.choice, place.viewer.team_id, place.challenge.slug, place.phase.slug, place.phase.time_zone, get_language(), pictured
+    )
     split = split_of(board, rows.people)
     return {
         "people": people,
@@ -283,6 +285,7 @@ def rendered(
     team: int | None,
     challenge: str,
     phase: str,
+    zone: str,
     language: str,
     pictured: str,
 ) -> tuple[SafeString, SafeString]:
@@ -296,6 +299,7 @@ def rendered(
         "value_title": VALUE_TITLES.get(whole.overall.rule, ""),
         "challenge": challenge,
         "phase": phase,
+        "zone": zone,
         "people_url": reverse("study", args=[challenge, phase, people.study.slug]) if people else "",
     }
     lines, popovers = (render_to_string(f"leaderboard/parts/{name}.html", context) for name in ("lines", "against"))

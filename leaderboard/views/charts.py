@@ -41,6 +41,7 @@ def charts(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
             # The chart over time is of entries beside the ranking too: it holds until the phase changes, or its freeze begins.
             phase.board_revision,
             phase.frozen_since(place.now),
+            phase.time_zone,
             viewer.organizes,
             viewer.team_id,
             phase.withhold_items,
@@ -90,7 +91,7 @@ def _figures(place: PhasePlace, board: Board, metric: MetricColumn) -> list[dict
         ]
         values_by_entry = zip(board.entries, metric.value, strict=True)
         baselines = [(entry.name, value) for entry, value in values_by_entry if entry.baseline and value is not None]
-        figures.append(("The best score over time", "progress", boards.progress(said, points, baselines)))
+        figures.append(("The best score over time", "progress", boards.progress(said, points, baselines, zone=place.phase.zone)))
 
     ranks = "Ranks" if place.phase.is_imported else "Ranks and their intervals"
     ranked = [boards.RankRow(labels[i], metric.rank[i], metric.rank_low[i], metric.rank_high[i]) for i in metric.order]

@@ -43,7 +43,7 @@ def _computed(
     for row in reversed(rows):
         people = read_board(row.pk, row.digest).people
         row.hidden_ids, row.hides_people = hidden, people is not None and people.study.id not in studies
-        moments.append(history.Moment(row.digest, row.created_at, row.board))
+        moments.append(history.Moment(row.digest, row.created_at.astimezone(place.phase.zone), row.board))
     known = {entry.id for moment in moments for entry in moment.board.entries} - hidden
     withdrawn = place.phase.submissions.filter(pk__in=known, withdrawn_at__isnull=False).values_list("pk", flat=True)
     return history.steps(moments, dict.fromkeys(withdrawn, "withdrawn by its team")), history.chart(moments)

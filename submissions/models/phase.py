@@ -20,6 +20,7 @@ from submissions.formats.inputs import MAX_TEXT, read_table
 from submissions.manifest import COLOUR, Input, Manifest
 from submissions.models.challenge import SLUG, Challenge
 from submissions.models.quota import Quota, quota
+from submissions.moments import in_words
 
 # A phase's page is /challenges/<challenge>/<phase>/; these words are pages of the challenge itself.
 RESERVED_SLUGS = frozenset({"rules", "data", "files", "join", "access", "team", "news"})
@@ -214,15 +215,11 @@ class Phase(models.Model):
         if self.is_imported:
             raise Refused(f"{self.title} ranks figures from {self.results_source}; it takes no uploads.", "imported")
         if not self.has_opened(now):
-            at = self.opens_at.astimezone(self.zone)
-            raise Refused(
-                f"{self.title} opens at {at:%H:%M} {self.time_zone} on {at.day} {at:%B %Y}; upload then.", "phase_not_open", self.opens_at
-            )
+            opens = in_words(self.opens_at, self.time_zone)
+            raise Refused(f"{self.title} opens on {opens}; upload then.", "phase_not_open", self.opens_at)
         if not self.is_open(now):
-            at = self.closes_at.astimezone(self.zone)
-            raise Refused(
-                f"{self.title} closed at {at:%H:%M} {self.time_zone} on {at.day} {at:%B %Y}; it takes no more entries.", "phase_closed"
-            )
+            closed = in_words(self.closes_at, self.time_zone)
+            raise Refused(f"{self.title} closed on {closed}; it takes no more entries.", "phase_closed")
         if self.manifest is None:
             raise Refused(f"{self.title} has no reference yet, so nothing can be scored; ask the organizers.", "no_reference")
 

@@ -16,6 +16,7 @@ from submissions.errors import Refused
 from submissions.models.audit import AuditEntry
 from submissions.models.status import Status
 from submissions.models.user import User
+from submissions.moments import in_words
 
 if TYPE_CHECKING:
     from submissions.models.phase import Phase
@@ -68,7 +69,7 @@ def quota(phase: Phase, team: Any, now: datetime) -> Quota:
         elif next_at is None:
             reason += ", and the phase closes before the next day begins; ask the organizers for an extra try."
         else:
-            reason += f"; the next is possible at {next_at:%H:%M} {phase.time_zone} on {next_at.day} {next_at:%B %Y}."
+            reason += f"; the next is possible on {in_words(next_at, phase.time_zone)}."
     elif left_once == 0:
         reason = f"Your team has {busy} entries in progress, as many as may be at once; wait until one is done."
         code = "limit_at_once"

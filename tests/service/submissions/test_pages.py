@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from submissions.models import Challenge, ChallengeFile, Participation, Phase, Team
+from submissions.moments import in_words
 from submissions.storage import stored_files
 from tests.support.factories import PhaseFactory, UserFactory
 
@@ -302,6 +303,8 @@ def test_the_account_shows_teams_and_entries_and_keeps_the_settings(client, peop
     entry = scored()
     page = read(client, "account", user=people.mate)
     assert "Ridge" in page and reverse("entry", args=[entry.pk]) in page
+    type(entry.phase).objects.filter(pk=entry.phase_id).update(time_zone="Europe/Prague")
+    assert in_words(entry.created_at, "Europe/Prague") in read(client, "account", user=people.mate)
     response = act(client, people.mate, "account", time_zone="Asia/Tokyo")
     assert "Your settings are saved." in response.content.decode()
     people.mate.refresh_from_db()

@@ -3,6 +3,7 @@ import math
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -173,12 +174,15 @@ class TestProgress:
 
     def test_says_who_is_best_and_since_when(self):
         assert progress(HSS, POINTS).summary == (
-            "The best HSS (higher is better) is 0.6000, by best on 2026-11-08, after 3 records among 5 entries."
+            "The best HSS (higher is better) is 0.6000, by best on 8 November 2026, after 3 records among 5 entries."
         )
 
-    def test_times_are_utc_whatever_zone_they_came_in(self):
+    def test_times_are_on_the_clock_that_is_named_whatever_zone_they_came_in(self):
         east = datetime(2026, 11, 2, 1, tzinfo=timezone(timedelta(hours=3)))
         assert progress(HSS, [Point(east, 0.5, "a")]).rows[0][0] == "2026-11-01 22:00:00"
+        there = progress(HSS, [Point(east, 0.5, "a")], zone=ZoneInfo("Asia/Tokyo"))
+        assert there.rows[0][0] == "2026-11-02 07:00:00" and "on 2 November 2026" in there.summary
+        assert there.columns[0] == there.layout["xaxis"]["title"]["text"] == "Time (Asia/Tokyo)"
 
     def test_a_time_without_a_zone_is_refused(self):
         with pytest.raises(ValueError, match="no time zone"):

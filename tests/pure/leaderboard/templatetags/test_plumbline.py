@@ -36,7 +36,7 @@ def test_in_tables_the_viewers_time_is_in_the_title():
 def test_a_deadline_anywhere_on_earth_is_of_the_day_it_names():
     end = datetime(2026, 12, 15, 11, 59, tzinfo=UTC)
     html = shown("{% day at 'Etc/GMT+12' 'short' %}", at=end)
-    time = '<time datetime="2026-12-15T11:59:00Z" data-local="none" title="14 December 2026, 23:59 -12">14 Dec 2026</time>'
+    time = '<time datetime="2026-12-15T11:59:00Z" data-local="none" title="14 December 2026, 23:59 UTC−12">14 Dec 2026</time>'
     assert html == time
     assert shown("{% day at %}", at=end).endswith(">15 December 2026</time>")
     assert shown("{% day at 'UTC' 'bare' %}", at=end).endswith(">15 Dec</time>")

@@ -75,7 +75,7 @@ class TestPages:
 
     def test_charts_are_drawn_once_until_something_is_decided(self, client, people, board, monkeypatch):
         drawn = []
-        monkeypatch.setattr(boards, "progress", lambda *given, draw=boards.progress: drawn.append(1) or draw(*given))
+        monkeypatch.setattr(boards, "progress", lambda *given, draw=boards.progress, **named: drawn.append(1) or draw(*given, **named))
         for _ in range(3):
             text(client.get(address(board, "charts")))
         assert len(drawn) == 1

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
@@ -18,6 +18,7 @@ from leaderboard.models import Snapshot, read_board
 from leaderboard.tasks import build_due_boards
 from leaderboard.views.board import rendered
 from submissions.models import Challenge, Phase, Status, Submission
+from submissions.moments import in_words
 from tests.support.evaluation.retired import add_column
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference
 from tests.support.leaderboard.scores import entry, spread
@@ -70,6 +71,15 @@ class TestBoard:
         assert page.index("ridge-net") < page.index("valley-net") < page.index("hull")
         assert "mean rank of 3" in page and "<b>0.9000</b>" in page and "±" not in page
         assert "baseline" in page and "verified" in page and "no people yet" in page
+
+    def test_an_entrys_day_is_of_the_phases_clock(self, client, ranked):
+        Phase.objects.filter(pk=ranked.pk).update(time_zone="Pacific/Kiritimati")  # 14 hours before UTC
+        Submission.objects.filter(method_name="ridge-net").update(received_at=datetime(2026, 3, 1, 12, tzinfo=UTC))
+        kept = Snapshot.make(ranked, "public")
+        page = text(client.get(address(ranked)))
+        assert 'title="2 March 2026, 02:00 UTC+14">2 Mar</time>' in page
+        made = in_words(kept.created_at, "Pacific/Kiritimati")
+        assert f">{made}</time>" in text(client.get(address(ranked, "snapshot", digest=kept.digest)))
 
     def test_a_columns_name_says_what_its_weights_know_nothing_of(self, client):
         phase = PhaseFactory(challenge=ChallengeFactory(family="render"))

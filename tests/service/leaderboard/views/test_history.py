@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.utils import timezone
@@ -41,6 +41,14 @@ def test_each_step_says_what_came_and_who_moved(three):
     page = history(three[0].phase)
     assert "The oldest ranking that is kept: 1 entry." in page and "New: second-net by" in page and "first-net falls from 1 to 2" in page
     assert "Ranks over time" in page and page.index("New: third-net") < page.index("New: second-net")
+
+
+def test_its_days_are_of_the_phases_clock(three):
+    Phase.objects.filter(pk=three[0].phase_id).update(time_zone="Pacific/Kiritimati")
+    Snapshot.objects.update(created_at=datetime(2026, 3, 1, 12, tzinfo=UTC))
+    page = history(three[0].phase)
+    assert "<b><time" in page and ">2 March 2026, 02:00 UTC+14</time>" in page
+    assert ">2 Mar 2026</text>" in page and "1 Mar 2026" not in page
 
 
 def test_a_withdrawal_is_said_to_be_one(three):

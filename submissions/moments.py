@@ -1,0 +1,22 @@
+"""Moments as people read them, the same on pages, in messages and in mail.
+
+A moment of a phase is on the phase's clock, any other in UTC, and says so; pages add the reader's own time behind it or in its tooltip.
+A day without an hour is of the same clock. Files, feeds, citations and the API are in UTC.
+"""
+
+from __future__ import annotations
+
+import zoneinfo
+from datetime import UTC, datetime
+
+
+def in_words(at: datetime, zone: str = "UTC", short: bool = False) -> str:
+    """`14 December 2026, 23:59 CET`; short: without year and zone. An unknown zone is read as UTC; one without letters is `UTC−12`."""
+    try:
+        local = at.astimezone(zoneinfo.ZoneInfo(zone))
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+        local = at.astimezone(UTC)
+    if short:
+        return f"{local.day} {local:%B}, {local:%H:%M}"
+    name = f"{local:%Z}"
+    return f"{local.day} {local:%B %Y, %H:%M} {f'UTC{name}'.replace('-', '−') if name[0] in '+-' else name}"
