@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -373,6 +373,7 @@ class NewStudyForm(StudyFields):
     def __init__(self, phase: Phase, *args: object) -> None:
         super().__init__(*args)
         self.phase, self.family = phase, phase.challenge.family
+        say_clock(self, MOMENTS, phase)
         entries = Submission.objects.filter(phase=phase).eligible().select_related("team").order_by("method_name", "pk")
         for name in ("entries", "gold_better", "gold_worse"):
             self.fields[name].queryset = entries
@@ -563,6 +564,7 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
         self.initial["groups"] = "\n".join(f"{name}: {quotas[name]}" if name in quotas else name for name in instance.groups)
         self.initial["panel_parameters"] = "\n".join(instance.panel_parameters)
         self.before = {name: getattr(instance, name) for name in MOMENTS}
+        say_clock(self, MOMENTS, instance.phase)
         for name in MOMENTS:
             self.initial[name] = self.fields[name].show(self.before[name], instance.phase.zone)
 
@@ -615,6 +617,7 @@ class InvitationForm(forms.Form):
     def __init__(self, phase: Phase, *args: object) -> None:
         super().__init__(*args)
         self.phase = phase
+        say_clock(self, ("expires_at",), phase)
 
     def clean(self) -> dict[str, object]:
         data = super().clean()
@@ -626,6 +629,12 @@ class InvitationForm(forms.Form):
         if data["expires_at"] is not None and data["expires_at"] <= timezone.now():
             self.add_error("expires_at", "This moment has passed, so nobody could join by the link; choose a later one.")
         return data
+
+
+def say_clock(form: forms.Form, names: Iterable[str], phase: Phase) -> None:
+    """Say of the fields of moments that they are on the phase's clock, which is not the writer's."""
+    for name in names:
+        form.fields[name].help_text = f"{form.fields[name].help_text} Clock of the phase: {phase.time_zone}.".strip()
 
 
 def offer_other_studies(form: forms.Form, phase: Phase, own: Study | None = None) -> None:

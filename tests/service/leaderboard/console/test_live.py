@@ -559,6 +559,14 @@ class TestDesign:
         assert client.get(f"{place}roofs/design.json").json()["kind"] == "pairs" and not Study.objects.get().design_hash
 
 
+class TestClock:
+    def test_moments_say_whose_clock_they_are_on(self, place, client, phase, rows):
+        type(phase).objects.filter(pk=phase.pk).update(time_zone="Europe/Prague")
+        assert client.get(f"{place}new/").content.decode().count("Clock of the phase: Europe/Prague.") == 2
+        client.post(f"{place}new/", filled(rows))
+        assert client.get(f"{place}roofs/").content.decode().count("Clock of the phase: Europe/Prague.") == 3  # and of an invitation
+
+
 class TestOutlook:
     def test_a_draft_says_what_it_will_be_able_to_say(self, place, client, rows):
         client.post(f"{place}new/", filled(rows))
