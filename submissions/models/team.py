@@ -31,6 +31,14 @@ INVITE_DAYS = 14
 INVITES_A_DAY = 30  # e-mails one team may cause
 
 
+class TeamQuerySet(models.QuerySet):
+    def joined(self) -> models.QuerySet[Team]:
+        """Teams that take part, with or without an entry: not those that only baselines of the organizers stand under."""
+        entries = Team._meta.get_field("submissions").related_model.objects.filter(team=models.OuterRef("pk"))
+        only_baselines = models.Exists(entries.filter(is_baseline=True)) & ~models.Exists(entries.filter(is_baseline=False))
+        return self.exclude(only_baselines)
+
+
 class Team(models.Model):
     """A team of one challenge; someone alone has a team of one."""
 
@@ -39,6 +47,8 @@ class Team(models.Model):
     invite_hash = models.CharField(max_length=64, blank=True, help_text="Hash of the link that lets people join.")
     created_at = models.DateTimeField(default=timezone.now)
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="teams")
+
+    objects = TeamQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]

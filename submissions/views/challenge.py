@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
-from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -13,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from submissions.checklist import steps
 from submissions.lookup import ChallengePlace, challenge_place, private_challenge
-from submissions.models import Participation, Phase, Submission, Team
+from submissions.models import Participation, Phase, Team
 from submissions.models.participation import opens
 from submissions.permissions import allowed, require
 
@@ -26,11 +25,7 @@ def overview(request: HttpRequest, challenge: str) -> HttpResponse:
         "steps": steps(place.viewer, place.main_phase),
         "announcements": place.challenge.announcements.filter(published_at__lte=place.now),
         "organizers": place.challenge.organizers.order_by("date_joined", "id"),
-        # Who joined, with or without an entry; the team that the organizers' baselines stand under takes no part.
-        "n_teams": place.challenge.teams.exclude(
-            Exists(Submission.objects.filter(team=OuterRef("pk"), is_baseline=True)),
-            ~Exists(Submission.objects.filter(team=OuterRef("pk"), is_baseline=False)),
-        ).count(),
+        "n_teams": place.challenge.teams.joined().count(),
         "phase_rows": [_phase_row(place, phase) for phase in place.phases],
     }
     return render(request, "submissions/challenge.html", context)

@@ -10,7 +10,8 @@ from pathlib import Path
 from django.conf import settings as project
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count, Q
+from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -28,7 +29,7 @@ from leaderboard.console.forms.challenge import NewChallengeForm, SettingsForm, 
 from leaderboard.console.page import page
 from leaderboard.console.views.audit import sentence
 from leaderboard.lookup import organizer
-from submissions.models import Admission, Challenge, Status
+from submissions.models import Admission, Challenge, Status, Team
 from submissions.permissions import allowed, require
 
 
@@ -49,7 +50,8 @@ def index(request: HttpRequest) -> HttpResponse:
         return redirect(request.path)
     everything = allowed(request.user, "operator.see")
     challenges = Challenge.objects.all() if everything else request.user.organized.all()
-    challenges = challenges.annotate(n_phases=Count("phases", distinct=True), n_teams=Count("teams", distinct=True)).order_by("-created_at")
+    joined = Team.objects.joined().filter(challenge=OuterRef("pk")).order_by().values("challenge").annotate(n=Count("pk")).values("n")
+    challenges = challenges.annotate(n_phases=Count("phases"), n_teams=Coalesce(Subquery(joined), 0)).order_by("-created_at")
     organized = set(challenges.values_list("pk", flat=True))
     outdated = [
         {"phase": batch.phase, "sentences": sentences(batch.outdated()), "n": batch.progress()["total"]}

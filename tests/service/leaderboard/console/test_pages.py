@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from leaderboard.studies.judge import planning
 from leaderboard.studies.judge.planning import Wish
 from submissions.models import Announcement, Submission
 from tests.support.evaluation import programs
-from tests.support.factories import archive, gables, received
+from tests.support.factories import TeamFactory, archive, gables, received
+from tests.support.leaderboard import scores
 from tests.support.leaderboard.studies.judge.studies import entry as stored
 from tests.support.leaderboard.studies.judge.studies import study_of
 
@@ -47,6 +49,19 @@ def test_every_page_opens_for_the_organizer(desk, phase, people):
         if name not in ("console_new", *OF_PREVIEW, *OF_RENDERS):
             # A stored file may be given by an address of the storage itself.
             assert desk.get(address).status_code in ((200, 302) if name == "console_program_file" else (200,)), name
+
+
+def test_teams_are_counted_as_the_challenges_own_page_counts_them(client, phase, people):
+    counted = TeamFactory(challenge=phase.challenge, name="Without an entry")
+    baselines = TeamFactory(challenge=phase.challenge, name="Organizers")
+    scores.entry(phase, baselines, {"hss": [0.5] * 4}, is_baseline=True)
+    teams = set(phase.challenge.teams.all()) - {baselines}
+    assert counted in teams and set(phase.challenge.teams.joined()) == teams
+    client.force_login(people.organizer)
+    row = client.get("/console/").content.decode().partition(f">{phase.challenge.slug}</small>")[2].partition("</tr>")[0]
+    phases, shown = (int(n) for n in re.findall(r'<td class="n">(\d+)</td>', row))
+    assert (phases, shown) == (1, len(teams))
+    assert f"<b>{len(teams)}</b> <span>teams joined</span>" in client.get(f"/challenges/{phase.challenge.slug}/").content.decode()
 
 
 def test_every_page_opens_for_an_empty_challenge(client, people, challenge):
