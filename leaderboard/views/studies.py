@@ -35,7 +35,7 @@ from leaderboard.studies.judge import answers
 from leaderboard.studies.judge.shown import TITLES, of_study
 from leaderboard.studies.metric_ranking import source_of
 from leaderboard.studies.screening_effects import effects
-from leaderboard.studies.summary import Summary
+from leaderboard.studies.summary import HIDDEN_NAME, Summary
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
 from submissions.visibility import hidden_from, through, visible_to
@@ -335,8 +335,9 @@ def _analysis_context(
     by_resource = {curve.resource: study_charts.adequacy(curve, noun=noun).to_dict() for curve in summary.adequacy}
     first_curve = by_resource.pop("comparisons", None)
     turned.sort(key=lambda row: row.one.p_holm or 0.0)
-    entries_of_teams = {*summary.methods} - {*summary.damaged, *summary.left_out}
-    n_baselines = study.entries.filter(label__in=entries_of_teams, submission__is_baseline=True).count()
+    # Withheld ones share a name, and were judged all the same.
+    judged = [name for name in summary.methods if name not in {*summary.damaged, *summary.left_out}]
+    n_baselines = study.entries.filter(label__in=judged, submission__is_baseline=True).count()
     first_metric = next((line.title for line in lines if not line.guard), "")
     chosen = next(
         (measured for measured in summary.metrics if measured.key == metric), next((one for one in summary.metrics if not one.guard), None)
@@ -350,7 +351,8 @@ def _analysis_context(
     return {
         "found": summary,
         "missing": missing,
-        "n_entries": len(entries_of_teams) - n_baselines,
+        "n_entries": len(judged) - n_baselines,
+        "n_withheld": judged.count(HIDDEN_NAME),
         "n_baselines": n_baselines,
         "sentences": words.sentences(summary, lines),
         "scales": scales,

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from itertools import combinations
 from types import SimpleNamespace
 
 import pytest
@@ -422,6 +423,24 @@ def test_a_study_goes_on_asking_beside_what_it_found(phase, people, client):
     assert "95 % interval" not in page.partition("What people prefer")[2].partition("Which metrics see")[0].partition("<table")[2]
     campaign.close(study, people.organizer)
     assert f'href="/rate/{study.key}/"' not in client.get(address).content.decode()
+
+
+def test_withheld_entries_are_counted_among_those_that_were_judged(judged, people, client):
+    phase, entries = judged
+    third = received(phase, people.other_team, archive(perturbed(gables(8), 0.3, 2)), method_name="between")
+    drain()
+    items = list(phase.batches.get(state="current").reference.item_ids)
+    names = [*(entry.method_name for entry in entries), "between"]
+    rows = [vote(a, b, "left", f"r{k}", item) for a, b in combinations(names, 2) for k in range(6) for item in items[:6]]
+    study = imported(phase, rows)
+    assert analyse_due() == 1
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/{study.slug}/"
+    said = lambda: " ".join(client.get(address).content.decode().split())  # noqa: E731
+    assert "· 3 entries on 6" in said()
+    for one in (entries[1], third):
+        one.refresh_from_db()
+        one.hide(people.organizer, "a test")
+    assert "· 3 entries, 2 of them withheld by the organizers, on 6" in said()
 
 
 def test_too_few_samples_are_called_as_their_challenge_calls_them_now(phase, client):
