@@ -107,7 +107,7 @@ def metric_list(request: HttpRequest) -> HttpResponse:
     context = {
         "sections": sections,
         "papers": paper_figures.papers().values(),
-        "n_metrics": len(tests),
+        "n_metrics": sum(len(one.tests) for one in sections),
         "n_studies": sum(len(one.studies) for one in real),
         "n_judgements": sum(one.judgements for one in real),
         "ranked": any(one.rows for one in sections),

@@ -153,6 +153,11 @@ class TestColumn:
 
 
 class TestList:
+    def test_its_head_counts_as_its_families_do(self, client):
+        page = text(client.get("/metrics/"))
+        families = [int(n) for n in re.findall(r'<a href="#(?!papers)\w+">[^<]*<span class="soft">(\d+)</span></a>', page)]
+        assert len(families) == 3 and f"{sum(families)} metrics" in words(page)
+
     def test_it_shows_properties_cost_and_uses(self, client, ships, phase):
         ships(table("corner_f1", {}, 12))
         page = text(client.get("/metrics/"))
