@@ -105,6 +105,15 @@ def test_times_are_in_the_phases_zone(client, challenge):
     assert 'datetime="2026-01-01T15:30:00Z"' in page and "2 January 2026, 00:30 JST" in page
 
 
+def test_a_challenge_of_imported_figures_alone_asks_nobody_to_take_part(client, challenge):
+    phase = PhaseFactory(challenge=challenge, results_source="a paper, table 1")
+    page = read(client, "challenge", challenge.slug)
+    assert phase.title in page and "joined" not in page and "What to do next" not in page and "Rules</span>" not in page
+    PhaseFactory(challenge=challenge)
+    page = read(client, "challenge", challenge.slug)
+    assert "joined" in page and "What to do next" in page
+
+
 def test_a_challenge_without_phases_and_texts_says_what_will_be_there(client, challenge):
     page = read(client, "challenge", challenge.slug)
     assert "No phase yet" in page and "No description yet" in page
