@@ -246,6 +246,12 @@
     addEventListener("scroll", close, { passive: true });
   }
 
+  // ---- tabs wider than the screen: the one that is open is in sight ----
+  function openTab(tab) {
+    const bar = tab.parentElement;
+    bar.scrollLeft = tab.offsetLeft - bar.offsetLeft - (bar.clientWidth - tab.offsetWidth) / 2;
+  }
+
   // ---- search: "/" goes to the field of the head ----
   function slash(field) {
     if (!once(field, "ready")) return;
@@ -286,6 +292,7 @@
     ["dialog [data-close]", dialogCloser],
     ["form[data-confirm]", confirmForm],
     ["select[data-submit], input[data-submit]", submitOnChange],
+    [".tabs > [aria-current]", openTab],
     ["input[data-slash]", slash],
     ["[data-nojs]", (element) => { element.hidden = true; }],
     ["form[data-create-url]", uploadForm],

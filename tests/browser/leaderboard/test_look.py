@@ -127,6 +127,22 @@ def test_on_a_phone_the_head_of_the_first_column_and_its_mark_fit(show, head: st
     assert tab.evaluate(inside) >= 4
 
 
+def test_on_a_phone_the_open_tab_is_in_sight(show) -> None:
+    tabs = "".join(f'<a href="#"{" aria-current=page" if n == 9 else ""}>A long name {n}</a>' for n in range(10))
+    tab = show(f'<nav class="tabs">{tabs}</nav>', viewport={"width": 390, "height": 800})
+    box, bar = tab.locator("[aria-current]").bounding_box(), tab.locator(".tabs").bounding_box()
+    assert bar["x"] <= box["x"] and box["x"] + box["width"] <= bar["x"] + bar["width"] + 1
+
+
+def test_on_a_phone_rows_that_stack_say_what_each_cell_is(show) -> None:
+    head = "<thead><tr><th>Board</th><th>Rank</th></tr></thead>"
+    row = '<tr><th scope="row">Roofs</th><td class="n nowrap" data-label="Rank">3 of 7 in a sentence that is long enough to wrap</td></tr>'
+    tab = show(f'<table class="stacks">{head}<tbody>{row}</tbody></table>', viewport={"width": 390, "height": 800})
+    assert tab.evaluate("getComputedStyle(document.querySelector('td'), '::before').content") == '"Rank"'
+    name, cell = tab.locator("tbody th").bounding_box(), tab.locator("td").bounding_box()
+    assert cell["y"] >= name["y"] + name["height"] and cell["x"] + cell["width"] <= 390
+
+
 @pytest.mark.parametrize(("wide", "cue"), [(False, False), (True, True)])
 def test_a_shadow_says_that_a_table_goes_on_to_the_right(show, wide: bool, cue: bool) -> None:
     cells = "".join(f"<td style='min-width:200px'>{n}</td>" for n in range(9 if wide else 1))
