@@ -8,6 +8,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from leaderboard.console.page import page, paged, reason
+from leaderboard.console.views.audit import sentence
 from leaderboard.lookup import organizer
 from submissions.lookup import submission_of
 from submissions.models import AuditEntry, Challenge, Status, Submission
@@ -92,7 +93,10 @@ def entry(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
     context = {
         "it": submission,
         "may_see_traceback": allowed(request.user, "operator.see"),
-        "log": AuditEntry.objects.filter(challenge=challenge, detail__submission=submission.pk).select_related("actor"),
+        "log": [
+            (one, sentence(one.action))
+            for one in AuditEntry.objects.filter(challenge=challenge, detail__submission=submission.pk).select_related("actor")
+        ],
         "evaluations": submission.evaluations.select_related("batch__reference").order_by("-created_at")[:10],
     }
     return page(request, "entry", challenge, "entries", submission.phase, **context)

@@ -202,6 +202,25 @@ class TestItems:
         assert [model["role"] for model in data["models"]] == ["reference"]
         assert "has no file for this item" in text(client.get(page_of(two[1], "entry_item", item="house_02")))
 
+    def test_missing_items_are_said_once(self, two, people):
+        said = "house_02 is missing; missing items get the worst value of each metric."
+        Submission.objects.filter(pk=two[0].pk).update(missing_items=["house_02"], warnings=[said])
+        page = text(signed_in(people.owner).get(page_of(two[0])))
+        assert said in page and "missing, scored with the worst value" not in page
+        console = f"/console/challenges/{two[0].phase.challenge.slug}/entries/{two[0].pk}/"
+        page = text(signed_in(people.organizer).get(console))
+        assert said in page and "Missing:" not in page
+
+    @pytest.mark.parametrize(("act", "state"), [("hide", "Hidden"), ("disqualify", "Disqualified")])
+    def test_an_entry_that_was_taken_off_is_called_what_it_is(self, two, people, act, state):
+        entry(two[0].phase, people.team, scores(0.5))
+        getattr(two[0], act)(people.organizer, "looked at again")
+        page = text(signed_in(people.owner).get(page_of(two[0])))
+        assert f"<h2>{state}</h2>" in page and f"<td>{state.lower()}</td>" in page and "<h2>Scored</h2>" not in page
+        console = f"/console/challenges/{two[0].phase.challenge.slug}/entries/{two[0].pk}/"
+        acts = text(signed_in(people.organizer).get(console)).partition("What organizers did")[2]
+        assert {"hide": "Hid an entry", "disqualify": "Disqualified an entry"}[act] in acts and "submission." not in acts
+
     def test_items_that_are_not_there_are_not_found(self, client, two):
         Phase.objects.filter(pk=two[0].phase_id).update(reference_access="public")
         for item in ("house_99", "..", "HOUSE_01", "house_01/house_01"):
