@@ -18,6 +18,7 @@ from evaluation.metrics import registry
 from evaluation.models import MetricProgram, PhaseMetric, Score
 from evaluation.networks import weights
 from leaderboard.boards import metric_evidence
+from leaderboard.boards.certainty import plural
 from leaderboard.boards.metric_evidence import Evidence
 from leaderboard.charts.gap import gap_chart
 from leaderboard.lookup import search_text
@@ -247,6 +248,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "share_words": " ".join(filter(None, (verdict.words, verdict.figure, verdict.rest))),
         "tiers": family.tiers,
         "gap": gap,
+        "gap_nouns": plural(gap.noun) if gap else "",
         "gap_chart": gap_chart(gap.seen) if gap and gap.seen else None,
         "n_contradictions": n_contradictions,
         "contradictions": contradicted,
