@@ -50,7 +50,7 @@ class Family:
     images: bool = False
     stored: str = "npz"
     most_stored: int = 1_500_000_000
-    per: str = "sample"  # what one file is of
+    per: str = "item"  # what one file is of
 
     @property
     def title(self) -> str:

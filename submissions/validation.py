@@ -129,7 +129,7 @@ def validate(
             for item in absent:
                 notes.problem(item, "", "is missing; this phase wants every sample")
         elif absent and items:
-            notes.warnings.append(f"{_some(absent)} missing; missing samples get the worst value of each metric.")
+            notes.warnings.append(f"{_some(absent)} missing; missing items get the worst value of each metric.")
         to_confirm: list[str] = []
         if not notes.count:
             to_confirm = input_fit.sentences(items, manifest)

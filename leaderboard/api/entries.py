@@ -180,7 +180,7 @@ class ItemQuery(Paging):
     "/submissions/{submission}/items",
     auth=ANYBODY,
     response={200: Page[ItemScore], **ERRORS},
-    summary="One metric's value for every sample",
+    summary="One metric's value for every item",
     description="In the reference's order. A value is null where the reference or the configuration leaves nothing to measure, and "
     "where it would tell something of a reference you may not see; so are the parts.",
 )

@@ -156,7 +156,7 @@ class MetricEvidence:
         part = self.cost.of(min(settings.PART_SAMPLES, self.n_items or settings.PART_SAMPLES)) if self.cost else 0.0
         if self.spec.effort is None and part > settings.CHILD_SECONDS / 2:
             found.append(
-                f"A part of {settings.PART_SAMPLES} samples takes about {part:.0f} s, and the service stops a part after "
+                f"A part of {settings.PART_SAMPLES} items takes about {part:.0f} s, and the service stops a part after "
                 f"{settings.CHILD_SECONDS} s: entries may fail. Choose cheaper parameters, or ask the operator for smaller parts."
             )
         elif self.seconds_per_entry is not None and self.seconds_per_entry > SLOW_ENTRY:

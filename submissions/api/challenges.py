@@ -99,7 +99,7 @@ class PhaseFull(PhaseBrief):
     board_at: datetime | None
     entries: str
     ranking: str
-    missing: str = Field(description="What happens to an entry with missing samples.")
+    missing: str = Field(description="What happens to an entry with missing items.")
     unit: str
     quota: QuotaOut | None = Field(description="Of the caller's team; null without one.")
 

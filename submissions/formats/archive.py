@@ -138,7 +138,7 @@ def open_package(
         else:
             packed = path.stat().st_size
             if packed == 0:
-                raise PackageError(label, "", "is empty; send a zip archive with one file per sample")
+                raise PackageError(label, "", "is empty; send a zip archive with one file per item")
             if packed > bounds.max_archive_bytes:
                 raise PackageError(label, "", f"is {size_text(packed)}, at most {size_text(bounds.max_archive_bytes)} are taken")
             stream = stack.enter_context(path.open("rb"))
@@ -271,7 +271,7 @@ def _checked_names(
             findings.add("", fault, name)
     findings.raise_if_any()
     if not entries:
-        findings.add("", "holds no files; put one file per sample into it")
+        findings.add("", "holds no files; put one file per item into it")
     parents = {str(parent) for entry in entries for parent in PurePosixPath(entry.name).parents} - {"."}
     every_folder = set(folders) | parents
     names = [entry.name for entry in entries]

@@ -319,9 +319,9 @@ class NewStudyForm(StudyFields):
     gold_better = EntryChoice(Submission.objects.none(), required=False, label="Known to be better", empty_label="none")
     gold_worse = EntryChoice(Submission.objects.none(), required=False, label="Known to be worse", empty_label="none")
     n_samples = forms.IntegerField(
-        min_value=1, required=False, label="So many samples", help_text="Drawn at random from the reference. Empty: all of them."
+        min_value=1, required=False, label="So many items", help_text="Drawn at random from the reference. Empty: all of them."
     )
-    sample_names = Lines(label="Or these samples", required=False, rows=3, help_text="One a line, as the reference calls them.")
+    sample_names = Lines(label="Or these items", required=False, rows=3, help_text="One a line, as the reference calls them.")
     break_every = forms.IntegerField(min_value=10, max_value=5000, initial=350, label="Break after", help_text="Answers; a suggestion.")
     rater_skill = forms.ChoiceField(
         choices=Study.RaterSkill.choices,
@@ -368,7 +368,7 @@ class NewStudyForm(StudyFields):
     is_public = forms.BooleanField(
         required=False, label="Show results to all who may see the board", help_text="Also while it runs; better afterwards."
     )
-    discloses = forms.BooleanField(required=False, label="Raters may see the reference of these samples")
+    discloses = forms.BooleanField(required=False, label="Raters may see the reference of these items")
 
     def __init__(self, phase: Phase, *args: object) -> None:
         super().__init__(*args)
@@ -448,7 +448,7 @@ class NewStudyForm(StudyFields):
         if any(gold) and (not all(gold) or gold[0] == gold[1] or not set(gold) <= set(data.get("entries") or ())):
             self.add_error("gold_worse", "A pair of known order is two different ones of the entries above; choose both, or neither.")
         if data.get("n_samples") and data.get("sample_names"):
-            self.add_error("sample_names", "Give a number of samples or their names, not both.")
+            self.add_error("sample_names", "Give a number of items or their names, not both.")
         return data
 
     def design(self) -> Design:

@@ -163,7 +163,7 @@ def advice(sheet: Sheet) -> str:
     """Advice on what the plan lacks, in a sentence; empty where it lacks nothing."""
     lacks = []
     if sheet.samples < ADVICE["samples"]:
-        lacks.append(f"{ADVICE['samples']} samples (it has {sheet.samples})")
+        lacks.append(f"{ADVICE['samples']} items (it has {sheet.samples})")
     if sheet.per_rater < sheet.cells:
         alone = replace(sheet, gold=0.0)
         twice = shared_answers(alone, int(ADVICE["raters"]), 0.0) / (ADVICE["raters"] * sheet.per_rater)

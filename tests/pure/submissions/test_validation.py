@@ -69,7 +69,7 @@ def test_a_missing_sample_is_named_where_all_are_wanted(tmp_path: Path) -> None:
 def test_a_missing_sample_is_listed_where_it_gets_the_worst_value(tmp_path: Path) -> None:
     verdict = judge(tmp_path, {"house_02.obj": OBJ}, LENIENT)
     assert verdict.accepted and verdict.missing == ("house_01", "house_03")
-    assert verdict.warnings == ("house_01, house_03 are missing; missing samples get the worst value of each metric.",)
+    assert verdict.warnings == ("house_01, house_03 are missing; missing items get the worst value of each metric.",)
 
 
 def test_an_entry_without_any_sample_is_refused_even_there(tmp_path: Path) -> None:

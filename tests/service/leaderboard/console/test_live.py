@@ -573,7 +573,7 @@ class TestOutlook:
         page = client.get(f"{place}roofs/").content.decode()
         found = page.partition('id="outlook"')[2].partition("</section>")[0]
         # 4 entries and 4 samples: 24 questions of which each rater is asked 10, one common to all and the others answered by two
-        assert "will not be known: that takes five samples" in found and "Better have 24 samples (it has 4)." in found
+        assert "will not be known: that takes five items" in found and "Better have 24 items (it has 4)." in found
         assert "no study of this challenge says otherwise yet" in found and "Cost" not in found
         assert re.findall(r'<td class="n">(\d+)</td>', found)[:2] == ["3", "30"]
 

@@ -44,7 +44,7 @@ class TestPage:
         assert "12 of 16 properties on 128 procedural houses" in text and "Agreement with people: no people yet" in text
         assert "Tests it fails" in text and "Triangle ineq. (del1/del2)" in text and "What it cannot see" in text
         assert text.count("In the monotonic tests the distance to the original must not fall at any step") == 1
-        assert "50 ms a sample × 4 items ≈ under 1 s an entry" in text
+        assert "50 ms an item × 4 items ≈ under 1 s an entry" in text
 
     def test_agreement_is_measured_once_there_is_a_column_where_the_phase_has_a_study(self, page, phase, people):
         PhaseMetric.objects.create(phase=phase, slug="offset", key="corner_offset", position=9, params={})

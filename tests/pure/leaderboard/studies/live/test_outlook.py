@@ -105,5 +105,5 @@ class TestOutlook:
 
     def test_advice_names_what_is_lacking(self):
         assert outlook.advice(self.SHEET) == ""
-        assert outlook.advice(Sheet(28, 8, None, Overlap())) == "Better have 24 samples (it has 8)."
+        assert outlook.advice(Sheet(28, 8, None, Overlap())) == "Better have 24 items (it has 8)."
         assert "each fifth question answered by two people (it is 0 % of the answers)" in outlook.advice(Sheet(28, 240, 30, Overlap()))
