@@ -207,7 +207,8 @@ class Whitening:
             level = 1.0
         matrix = vectors / np.sqrt(values + level)
         step = float(np.median(np.linalg.norm(differences @ matrix, axis=1)))
-        return cls(*(array.astype(features.dtype) for array in (mean, deviation, matrix)), step)
+        kind = features.dtype
+        return cls(mean.astype(kind), deviation.astype(kind), matrix.astype(kind), step)
 
     def __call__(self, features: np.ndarray) -> np.ndarray:
         """[K, D]: x̂ of features [K, D], of their precision."""
