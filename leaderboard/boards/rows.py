@@ -296,9 +296,14 @@ def seen_words(metric: MetricColumn, seen: Seen, first: int, second: int) -> str
     if values[0] is None or values[1] is None or values[0] == values[1]:
         return ""
     difference = abs(values[0] - values[1])
-    share, low, high = (round(100 * one) for one in seen.share(difference))
+    ends = [100 * one for one in seen.share(difference)]
+    coin = ", as by a coin" if round(ends[0]) == 50 else ""
+    share, low, high = (f"{one:.0f}" for one in ends)
+    if low == high:  # an interval has a width
+        share, low, high = (f"{one:.1f}" for one in ends)
+    if low == high:
+        return f"seen by {'less than 50.1' if coin else 'more than 99.9'} % of people{coin}"
     more = "more than " if difference > seen.largest else ""
-    coin = ", as by a coin" if share == 50 else ""
     return f"seen by {more}{share} % of people [{low}, {high}]{coin}"
 
 

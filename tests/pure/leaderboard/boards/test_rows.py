@@ -174,7 +174,14 @@ def test_the_gap_to_the_row_below_is_told_in_people():
     assert gap_words(metric, seen, 0, 1, "house") == "This gap is seen by 60 % of people [56, 64], for one house."
     assert gap_words(metric, seen, 1, 2, "house") == gap_words(metric, seen, 0, 3, "house") == ""
     assert "more than 99 % of people [95, 100]" in gap_words(metric, seen, 0, 4, "house")
-    assert gap_words(metric, seen, 0, 5, "house") == "This gap is seen by 50 % of people [50, 50], as by a coin, for one house."
+    assert gap_words(metric, seen, 0, 5, "house") == "This gap is seen by 50.1 % of people [50.1, 50.2], as by a coin, for one house."
+
+
+def test_an_interval_of_people_who_see_a_gap_is_never_told_as_a_point():
+    seen = Seen(gamma=1, unit=0.1, slope=0.5, low=0.3, high=0.7, delta75=None, largest=9)
+    nearly, far = column_of("a", [0.5, 0.4999]), column_of("a", [9.0, 0.0])
+    assert gap_words(nearly, seen, 0, 1, "house") == "This gap is seen by less than 50.1 % of people, as by a coin, for one house."
+    assert gap_words(far, seen, 0, 1, "house") == "This gap is seen by more than 99.9 % of people, for one house."
 
 
 def test_places_in_words():
