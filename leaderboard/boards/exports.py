@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from leaderboard.boards.digits import Bounds, rounded
 
@@ -85,13 +85,9 @@ class Column:
     bounds: Bounds = (None, None)
 
 
-class Cell(NamedTuple):
-    """One score with its 95 % interval and its rank in the column; None is missing. A tuple, since a board has tens of thousands."""
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    rank: int | None = None
+# A score, both ends of its 95 % interval, and its rank in the column; None is missing. A bare tuple of numbers, for a board has tens of
+# thousands, and the collector of garbage forgets those.
+Cell = tuple[float | None, float | None, float | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -226,8 +222,8 @@ def to_latex(table: Table) -> str:
     ]
     for number, row in enumerate(table.rows):
         cells = []
-        for cell, column, chosen in zip(row.cells, table.columns, best, strict=True):
-            own = rounded(cell.value, cell.low, cell.high, column.bounds, column.decimals)
+        for (value, low, high, _), column, chosen in zip(row.cells, table.columns, best, strict=True):
+            own = rounded(value, low, high, column.bounds, column.decimals)
             text = rf"\textbf{{{_latex(own.text)}}}" if number in chosen else _latex(own.text)
             if own.up:  # the two sides, stacked
                 cells.append(rf"{text}$^{{{own.up}}}_{{{own.down.replace('−', '-')}}}$")
@@ -253,8 +249,8 @@ def to_markdown(table: Table) -> str:
     lines.append(_markdown_line(["---:", ":---", *["---:"] * len(table.columns)]))
     for number, row in enumerate(table.rows):
         cells = []
-        for cell, column, chosen in zip(row.cells, table.columns, best, strict=True):
-            own = rounded(cell.value, cell.low, cell.high, column.bounds, column.decimals)
+        for (value, low, high, _), column, chosen in zip(row.cells, table.columns, best, strict=True):
+            own = rounded(value, low, high, column.bounds, column.decimals)
             text = _markdown(own.text)
             cells.append(f"{f'**{text}**' if number in chosen else text} {_markdown(own.spread)}".rstrip())
         lines.append(_markdown_line([_rank_text(row), _markdown(_entry_text(row)), *cells]))
@@ -300,8 +296,8 @@ def _people_rows(table: Table) -> list[tuple[str, list[str]]]:
 
 def _best(table: Table) -> list[set[int]]:
     """Per column the rows that share the first place of the whole board; rows that do not count have no place."""
-    columns = range(len(table.columns))
-    return [{number for number, row in enumerate(table.rows) if row.cells[index].rank == 1} for index in columns]
+    ranks = ([rank for _, _, _, rank in cells] for cells in zip(*(row.cells for row in table.rows), strict=True))
+    return [{number for number, rank in enumerate(column) if rank == 1} for column in ranks]
 
 
 def _rank_text(row: Row) -> str:

@@ -257,7 +257,7 @@ class BoardRows:
         lists = []
         for m in board.metrics:
             ends = [m.interval(index) for index in range(len(m.value))]
-            lists.append([exports.Cell(value, *own, rank) for value, own, rank in zip(m.value, ends, m.rank, strict=True)])
+            lists.append([(value, *own, rank) for value, own, rank in zip(m.value, ends, m.rank, strict=True)])
         rows = []
         for index in self.indices:
             entry, cells = board.entries[index], tuple([cells[index] for cells in lists])

@@ -14,7 +14,6 @@ from markdown import markdown
 from leaderboard.boards.exports import (
     Agreement,
     Caption,
-    Cell,
     Column,
     People,
     Row,
@@ -28,22 +27,27 @@ from tests.support.examples import examples
 
 quick = examples(50)
 
+
+def cell(value=None, low=None, high=None, rank=None):
+    return value, low, high, rank
+
+
 CAPTION = Caption("Rooflines 2026", "Test phase", "7f3a", "2026-11-21T01:02Z", "https://example.org/s/7f3a")
 COLUMNS = (
     Column("hss", "HSS", True),
     Column("corner_offset", "Corner offset", False, unit="m"),
 )
 ROWS = (
-    Row(1, "gable-net v3", "Ridgeline", (Cell(0.61234, 0.584, 0.640, 1), Cell(0.1, 0.0995, 0.1005, 2)), 1, 2),
-    Row(2, "pc-to-edges", "TU Hillside", (Cell(0.597, None, None, 2), Cell(0.08, 0.07, 0.09, 1)), flags=("verified",)),
-    Row(None, "hull", "Organizers", (Cell(0.9, 0.8, 1.0), Cell(0.05, None, None)), flags=("baseline",)),
-    Row(None, "sketch", "", (Cell(), Cell(math.nan))),
+    Row(1, "gable-net v3", "Ridgeline", (cell(0.61234, 0.584, 0.640, 1), cell(0.1, 0.0995, 0.1005, 2)), 1, 2),
+    Row(2, "pc-to-edges", "TU Hillside", (cell(0.597, None, None, 2), cell(0.08, 0.07, 0.09, 1)), flags=("verified",)),
+    Row(None, "hull", "Organizers", (cell(0.9, 0.8, 1.0), cell(0.05, None, None)), flags=("baseline",)),
+    Row(None, "sketch", "", (cell(), cell(math.nan))),
 )
 TABLE = Table(CAPTION, COLUMNS, ROWS)
 
 
 def one_name(name, team="T"):
-    return Table(CAPTION, COLUMNS[:1], (Row(1, name, team, (Cell(-0.5, -0.75, -0.25, 1),)),))
+    return Table(CAPTION, COLUMNS[:1], (Row(1, name, team, (cell(-0.5, -0.75, -0.25, 1),)),))
 
 
 def read_csv(text):
@@ -63,7 +67,7 @@ class TestCsv:
     @quick
     @given(st.floats(allow_nan=False, allow_infinity=False))
     def test_floats_survive_exactly(self, value):
-        table = Table(CAPTION, COLUMNS[:1], (Row(1, "e", "t", (Cell(value),)),))
+        table = Table(CAPTION, COLUMNS[:1], (Row(1, "e", "t", (cell(value),)),))
         assert float(read_csv(to_csv(table))[0]["hss"]) == value
         assert json.loads(to_json(table))["rows"][0]["scores"]["hss"]["value"] == value
 
@@ -176,15 +180,15 @@ class TestMarkdown:
 
 class TestTable:
     def test_best_is_shared_by_equals_and_never_a_baselines(self):
-        scores = [("a", Cell(0.5, rank=1)), ("b", Cell(0.5, rank=1)), ("c", Cell(0.25, rank=3))]
-        rows = tuple(Row(1, name, "", (cell,)) for name, cell in scores)
-        baseline = Row(None, "z", "", (Cell(0.75),), flags=("baseline",))
+        scores = [("a", cell(0.5, rank=1)), ("b", cell(0.5, rank=1)), ("c", cell(0.25, rank=3))]
+        rows = tuple(Row(1, name, "", (score,)) for name, score in scores)
+        baseline = Row(None, "z", "", (cell(0.75),), flags=("baseline",))
         text = to_markdown(Table(CAPTION, COLUMNS[:1], (*rows, baseline)))
         assert text.count("**0.5000**") == 2 and "**0.7500**" not in text
 
     def test_the_best_of_a_filtered_table_is_not_the_best_of_the_board(self):
-        ours = Row(2, "ours", "", (Cell(0.25, rank=2),))
-        disqualified = Row(None, "out", "", (Cell(0.75),), flags=("disqualified",))
+        ours = Row(2, "ours", "", (cell(0.25, rank=2),))
+        disqualified = Row(None, "out", "", (cell(0.75),), flags=("disqualified",))
         table = Table(CAPTION, COLUMNS[:1], (ours, disqualified))
         assert "textbf" not in to_latex(table) and to_markdown(table).count("**") == 2
 
@@ -197,7 +201,7 @@ class TestTable:
 
     def test_a_row_needs_a_cell_per_column(self):
         with pytest.raises(ValueError, match="row 'x' has 1 cells for 2 columns"):
-            Table(CAPTION, COLUMNS, (Row(1, "x", "", (Cell(),)),))
+            Table(CAPTION, COLUMNS, (Row(1, "x", "", (cell(),)),))
 
     def test_is_frozen(self):
         with pytest.raises(FrozenInstanceError):
@@ -214,7 +218,7 @@ class TestPeople:
             Column("fid", "FID", False, people=People({"decided": Agreement(), "rho": Agreement(-0.25, None, None)})),
             Column("other", "Other", True),
         ),
-        (Row(1, "a", "T", (Cell(0.5, None, None, 1), Cell(2.0), Cell(1.0))),),
+        (Row(1, "a", "T", (cell(0.5, None, None, 1), cell(2.0), cell(1.0))),),
     )
 
     def test_csv_repeats_the_figures_on_every_row(self):

@@ -199,7 +199,7 @@ def test_the_exported_table_holds_all_rows_of_the_choice_with_full_numbers_and_f
     table = BoardRows(board, Choice(), per_page=1).table(exports.Caption("C", "P", "s", "2026", "https://x.example"))
     assert [row.entry for row in table.rows] == ["method 1", "method 0", "method 2"]
     assert [row.flags for row in table.rows] == [("verified",), ("baseline",), ("hidden",)]
-    assert table.rows[1].cells[0].value == 0.123456789
+    assert table.rows[1].cells[0] == (0.123456789, None, None, 2)
 
 
 def test_an_interval_over_an_unknown_number_is_not_said_to_be_over_none():
