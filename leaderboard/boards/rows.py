@@ -165,13 +165,24 @@ class BoardRows:
     def page(self) -> int:
         return min(max(1, self.choice.page), self.n_pages)
 
+    @property
+    def on_page(self) -> list[int]:
+        """The rows of the page."""
+        start = (self.page - 1) * self.per_page
+        return self.indices[start : start + self.per_page]
+
+    @property
+    def theirs(self) -> int | None:
+        """The viewer's team where its page is like no other's: with rows of its own, or nothing but those."""
+        own = self.choice.mine or any(self.board.entries[index].team_id == self.team for index in self.on_page)
+        return self.team if own else None
+
     @cached_property
     def lines(self) -> list[Line]:
-        """The rows of the page."""
+        """The rows of the page, as they are read."""
         board, standing, overall, noun = self.board, self.standing, self.board.overall, self.board.resampled
-        start = (self.page - 1) * self.per_page
-        seen = self.indices[start : start + self.per_page]
-        below = [*self.indices[start + 1 : start + len(seen) + 1], None][: len(seen)]
+        start, on_page = (self.page - 1) * self.per_page, self.on_page
+        below = [*self.indices[start + 1 : start + len(on_page) + 1], None][: len(on_page)]
         pieces = [""] * len(self.indices)
         if self.choice.sort not in TEXT_SORTS:
             loose = [bool(standing.loose) and standing.loose[index] for index in self.indices]
@@ -181,7 +192,7 @@ class BoardRows:
         last_folded = max((rank for metric in self.folded for rank in metric.rank if rank is not None), default=1)
 
         lines = []
-        for index, next_, bracket in zip(seen, below, pieces[start:], strict=False):
+        for index, next_, bracket in zip(on_page, below, pieces[start:], strict=False):
             entry = board.entries[index]
             cells = []
             for metric in self.shown:

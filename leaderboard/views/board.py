@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Self
 from urllib.parse import urlencode
@@ -162,7 +162,8 @@ def snapshot_export(request: HttpRequest, challenge: str, phase: str, digest: st
     place = shown_board(request.user, challenge, phase)
     ranking = snapshot_of(place.phase, place.viewer, digest)
     seen = (ranking.pk, ranking.digest, ranking.hidden_ids, ranking.hides_people)
-    content = written(*seen, choice_of(request, place.phase), place.viewer.team_id, caption(place, ranking), kind)
+    choice = replace(choice_of(request, place.phase), page=1, columns=None)  # a file has all of both
+    content = written(*seen, choice, place.viewer.team_id if choice.mine else None, caption(place, ranking), kind)
     response = HttpResponse(content, content_type=f"{EXPORTS[kind][1]}; charset=utf-8")
     name = f"{place.challenge.slug}-{place.phase.slug}-{ranking.short}.{kind}"
     return attachment(response, name)
@@ -204,7 +205,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
     )
     seen = (snapshot.pk, snapshot.digest, snapshot.hidden_ids, snapshot.hides_people)
     lines, popovers = rendered(
-        *seen, rows.choice, place.viewer.team_id, place.challenge.slug, place.phase.slug, place.phase.time_zone, get_language(), pictured
+        *seen, rows.choice, rows.theirs, place.challenge.slug, place.phase.slug, place.phase.time_zone, get_language(), pictured
     )
     split = split_of(board, rows.people)
     return {

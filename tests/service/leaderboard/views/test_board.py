@@ -16,7 +16,7 @@ from django.utils import timezone
 from evaluation.models import Evaluation, EvaluationBatch
 from leaderboard.models import Snapshot, read_board
 from leaderboard.tasks import build_due_boards
-from leaderboard.views.board import rendered
+from leaderboard.views.board import rendered, written
 from submissions.models import Challenge, Phase, Status, Submission
 from submissions.moments import in_words
 from tests.support.evaluation.retired import add_column
@@ -173,6 +173,9 @@ class TestColumns:
         text(signed_in(people.owner).get(address(ranked)))  # whose own rows are marked
         text(client.get(address(ranked) + "?sort=name"))
         assert rendered.cache_info().misses == 3
+        text(signed_in(people.owner).get(address(ranked) + "?q=hull"))  # a page without rows of its own
+        text(client.get(address(ranked) + "?q=hull"))
+        assert rendered.cache_info().misses == 4
         first = ranked.submissions.get(method_name=re.findall(r'<td class="name"><b><a[^>]*>([^<]+)', text(client.get(address(ranked))))[0])
         first.hide(people.organizer, "no")
         assert first.method_name not in text(client.get(address(ranked)))
@@ -270,6 +273,16 @@ class TestSnapshot:
         assert r"\toprule" in export("tex") and "| Rank |" in export("md")
         ranked.submissions.get(method_name="ridge-net").hide(people.organizer, "no")  # a file that was written before is not given again
         assert all("ridge-net" not in export(kind) and "valley-net" in export(kind) for kind in ("csv", "json", "tex", "md"))
+
+    def test_a_file_is_written_once_for_all_who_may_see_the_same(self, client, ranked, people):
+        kept = Snapshot.current(ranked, "public")
+        file = address(ranked, "snapshot_export", digest=kept.digest, kind="csv")
+        written.cache_clear()
+        for viewer, query in ((client, ""), (signed_in(people.owner), "?page=2"), (signed_in(people.stranger), "?column=hss")):
+            assert len(list(csv.DictReader(io.StringIO(text(viewer.get(file + query)))))) == 3
+        assert written.cache_info().misses == 1
+        mine = csv.DictReader(io.StringIO(text(signed_in(people.owner).get(f"{file}?mine=yes"))))
+        assert [row["entry"] for row in mine] == ["ridge-net"]
 
 
 class TestQueries:
