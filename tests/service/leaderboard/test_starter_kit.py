@@ -76,7 +76,7 @@ def test_a_kit_of_meshes_checks_and_scores_as_written(client, challenge, people,
     assert verdict.accepted and verdict.items.keys() == {"one", "two"}
     assert np.ptp(verdict.items["one"].vertices, axis=0).max() == pytest.approx(100, rel=0.1), "a metre in centimetres"
     readme = (folder / "README.md").read_text()
-    assert "a mesh for each of the 2 samples" in readme and "wireframe" not in readme
+    assert "a mesh for each of the 2 items" in readme and "wireframe" not in readme
     outcome = local.score(folder / "example-entry", folder / "example-reference", manifest_file=folder / "manifest.json")
     assert 0 < outcome.scores["chamfer_l1"][1].value < 0.02
 
@@ -92,7 +92,7 @@ def test_a_kit_of_renders_checks_and_scores_as_written(client, challenge, people
     assert verdict.accepted and verdict.items.keys() == rich_views().keys()
     assert (verdict.items["garden/000"].width, verdict.items["garden/000"].height) == (40, 28)
     readme = (folder / "README.md").read_text()
-    assert "a pattern for each of the 5 samples" in readme and "laid on #000000; those of another size" in readme
+    assert "a pattern for each of the 5 items" in readme and "laid on #000000; those of another size" in readme
     outcome = local.score(folder / "example-entry", folder / "example-reference", manifest_file=folder / "manifest.json")
     assert 10 < outcome.scores["psnr"][1].value < 40
 
