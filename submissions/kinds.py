@@ -233,7 +233,7 @@ MESH = Family(
     example="obj",
     needs="at least one face with an area",
     nothing="any face; points and lines are no surface",
-    also="or a single file where the phase has one sample",
+    also="or a single file where the phase has one item",
     companions=(".mtl", ".png", ".jpg", ".jpeg", ".bmp", ".tga", ".tif", ".tiff", ".webp"),
 )
 RENDER = Family(

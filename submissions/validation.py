@@ -122,12 +122,12 @@ def validate(
         if empty:
             notes.warnings.append(f"{_some(empty)} without {kind.nothing}.")
         if manifest.missing == "worst" and not items and not notes.count:
-            notes.problem("", "", "holds none of the phase's samples; name each file after its sample")
+            notes.problem("", "", "holds none of the phase's items; name each file after its item")
         missing = tuple(item for item in manifest.item_ids if item not in items)
         absent = [item for item in missing if item not in notes.sent]
         if manifest.missing == "reject":
             for item in absent:
-                notes.problem(item, "", "is missing; this phase wants every sample")
+                notes.problem(item, "", "is missing; this phase wants every item")
         elif absent and items:
             notes.warnings.append(f"{_some(absent)} missing; missing items get the worst value of each metric.")
         to_confirm: list[str] = []
@@ -182,7 +182,7 @@ def _read_package(package: Package, manifest: Manifest, notes: _Notes, progress:
 def _read_table(package: Package, table: str, manifest: Manifest, notes: _Notes, progress: Callable[[int, int], None]) -> dict[str, Any]:
     for file in package.files:
         if file.name != table and not is_companion(manifest.kind, file.name):
-            notes.problem(file.name, "", f"stands beside {table}, which holds all samples; send one or the other")
+            notes.problem(file.name, "", f"stands beside {table}, which holds all items; send one or the other")
     progress(0, 1)
     limits = {item.id: item.limits for item in manifest.items}
     try:
@@ -223,7 +223,7 @@ def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[
             elif manifest.kind.grouped:
                 why = "is not a view of this phase; put each file into its scene's folder and name it after the view"
             else:
-                why = "is not a sample of this phase; name each file after its sample"
+                why = "is not an item of this phase; name each file after its item"
             notes.problem(file.name, "", why + _meant(file.name, kind, manifest, len(notes.problems)))
     if passed:
         notes.warnings.append(f"{_some(passed)} not read.")

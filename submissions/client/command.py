@@ -241,7 +241,7 @@ def _print_verdict(verdict: Verdict, manifest: Manifest) -> None:
         print(f"Is it meant so? {warning}")
     if not manifest.kind.images and not any(item.input for item in manifest.items):
         print("Note: units, axes and place were not checked, because nothing is said of the inputs, or not to you without a token.")
-    count = f"{len(verdict.items)} of {len(manifest.items)} samples"
+    count = f"{len(verdict.items)} of {len(manifest.items)} items"
     problems = f"{verdict.n_problems} problem{'' if verdict.n_problems == 1 else 's'}"
     said = "Acceptable" if verdict.accepted else f"Not acceptable, {problems}"
     print(f"{said}: {count} for {manifest.challenge}, {manifest.phase}.")

@@ -66,7 +66,7 @@ def table(rows: Any, columns: int, label: str, most: int, where: str, findings: 
         findings.add(where, f'"{label}" must be a list of lists of {columns} numbers')
         return None
     if len(rows) > most:
-        findings.add(where, f"has {len(rows)} {label}, at most {most} are taken for this sample")
+        findings.add(where, f"has {len(rows)} {label}, at most {most} are taken for this item")
         return None
     if set(map(type, rows)) <= {list} and set(map(len, rows)) <= {columns}:
         flat = list(chain.from_iterable(rows))

@@ -113,10 +113,10 @@ def _check_chunks(
             if not {page.encoding for page in pages} <= _PLAIN_ENCODINGS:
                 raise FormatError(file, name, "has an uncommon encoding; write the column plainly")
     if values > max_values:
-        raise FormatError(file, "", f"holds {values} values, far more than this phase's samples can need")
+        raise FormatError(file, "", f"holds {values} values, far more than this phase's items can need")
     for total, most in ((size, 16 * max_values + 2_000_000), (id_size, _ID_BYTES * max_rows + 100_000)):
         if total > most:
-            raise FormatError(file, "", f"unpacks to {size_text(total)}, far more than this phase's samples can need")
+            raise FormatError(file, "", f"unpacks to {size_text(total)}, far more than this phase's items can need")
 
 
 class _Page:

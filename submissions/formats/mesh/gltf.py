@@ -179,7 +179,7 @@ def row_count(document: Document, index: Any, where: str, most: int, what: str) 
     """How many rows an accessor has; ``FormatError`` where that is more than ``most``."""
     count = document.whole(document.one("accessors", index, where), "count", f"accessors[{index}]")
     if count > most:
-        raise document.fault(f"accessors[{index}]", f"has {count} {what}, at most {most} are taken for this sample")
+        raise document.fault(f"accessors[{index}]", f"has {count} {what}, at most {most} are taken for this item")
     return count
 
 
@@ -302,7 +302,7 @@ def read_gltf(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh
             n_vertices, n_faces = n_vertices + claimed.n_vertices, n_faces + claimed.n_faces
             for count, most, what in ((n_vertices, max_vertices, "vertices"), (n_faces, max_faces, "triangles")):
                 if count > most:
-                    raise document.fault("", f"has {count} {what} or more in its scene, at most {most} are taken for this sample")
+                    raise document.fault("", f"has {count} {what} or more in its scene, at most {most} are taken for this item")
             found.append(claimed)
     starts = np.cumsum([0, *(instance.n_vertices for instance in found)])
     face_starts = np.cumsum([0, *(instance.n_faces for instance in found)])

@@ -61,7 +61,7 @@ def read_mesh(
         raise FormatError(name, "", f"is not a mesh format ({', '.join(SUFFIXES)})")
     most = file_limit(max_vertices, max_faces)
     if len(data) > most:
-        raise FormatError(name, "", f"is {size_text(len(data))}, at most {size_text(most)} are taken for this sample")
+        raise FormatError(name, "", f"is {size_text(len(data))}, at most {size_text(most)} are taken for this item")
     max_vertices, max_faces = min(max_vertices, MAX_VERTICES), min(max_faces, MAX_FACES)
     if kind == "obj":
         return read_mesh_obj(data, name, max_vertices, max_faces, companions)

@@ -203,7 +203,7 @@ class _Reader:
         self.n_triangles += int((records.sizes - 2).sum())
 
     def _too_many(self, line: int, what: str, most: int) -> None:
-        raise FormatError(self.findings.file, f"line {line}", f"there are more than {most} {what}, the most for this sample")
+        raise FormatError(self.findings.file, f"line {line}", f"there are more than {most} {what}, the most for this item")
 
 
 def read_mesh_obj(data: bytes, file: str, max_vertices: int, max_faces: int, companions: Companions | None = None) -> Mesh:

@@ -21,7 +21,7 @@ def read_off(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
     columns, coloured, n_vertices, n_polygons = _header(rows, file)
     for count, most, what in ((n_vertices, max_vertices, "vertices"), (n_polygons, max_faces, "faces")):
         if count > most:
-            raise FormatError(file, "", f"has {count} {what}, at most {most} are taken for this sample")
+            raise FormatError(file, "", f"has {count} {what}, at most {most} are taken for this item")
     vertex_lines, vertices, vertex_colours = _vertices(rows, n_vertices, columns, coloured, findings)
     face_lines, corners, sizes, face_colours = _polygons(rows, n_polygons, max_faces, findings)
     faces, polygon = fan(corners, sizes)
@@ -87,7 +87,7 @@ def _polygons(
         found, lengths = cursor.list("corners", least=3)
         n_triangles += int((lengths - 2).sum())
         if n_triangles > max_faces:
-            raise FormatError(rows.file, "", f"has more than {max_faces} triangles, the most for this sample")
+            raise FormatError(rows.file, "", f"has more than {max_faces} triangles, the most for this item")
         rest = cursor.rest()
         # One number is a place in a table of colours that the file does not hold.
         own = np.flatnonzero(rest >= 3)

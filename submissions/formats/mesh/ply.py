@@ -78,7 +78,7 @@ def read_ply(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
         most = {"vertex": max_vertices, "face": max_faces}.get(element.name)
         if most is not None and element.count > most:
             plural = {"vertex": "vertices", "face": "faces"}[element.name]
-            raise FormatError(file, "", f"has {element.count} {plural}, at most {most} are taken for this sample")
+            raise FormatError(file, "", f"has {element.count} {plural}, at most {most} are taken for this item")
         if element.count and not element.properties:
             raise FormatError(file, "", f'has an element "{element.name}" without properties')
         if element.count > held:
@@ -104,7 +104,7 @@ def read_ply(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
     if face is None:
         return mesh(points, np.zeros((0, 3), np.int64), None, _naming(vertex, None, np.zeros(0, np.int64)), findings)
     if int((face.sizes - 2).sum()) > max_faces:
-        raise FormatError(file, "", f"has {int((face.sizes - 2).sum())} triangles, at most {max_faces} are taken for this sample")
+        raise FormatError(file, "", f"has {int((face.sizes - 2).sum())} triangles, at most {max_faces} are taken for this item")
     faces, polygon = fan(face.values if face.values.dtype.kind == "f" else face.values.astype(np.int64), face.sizes)
     found = mesh(points, faces, None, _naming(vertex, face, polygon), findings)
     by_face, by_vertex = _colours(face), _colours(vertex)

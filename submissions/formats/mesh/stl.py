@@ -40,7 +40,7 @@ def read_stl(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
         need, held = _HEADER + _TRIANGLE * count, len(data)
         raise FormatError(file, "", f"claims {count} triangles, which take {need} bytes, but has {held}; write it again")
     if count > max_faces:
-        raise FormatError(file, "", f"has {count} triangles, at most {max_faces} are taken for this sample")
+        raise FormatError(file, "", f"has {count} triangles, at most {max_faces} are taken for this item")
     corners = np.frombuffer(data, _RECORD, count, _HEADER)["corners"].reshape(-1, 3)
     naming = Naming(lambda n: f"facet {n // 3}", str, str)
     return _merged(corners, naming, Findings(file), max_vertices)
@@ -53,7 +53,7 @@ def _merged(corners: NDArray[np.floating], naming: Naming, findings: Findings, m
     order, new = _sorted_groups(points)
     first = np.minimum.reduceat(order, np.flatnonzero(new)) if len(points) else order
     if len(first) > max_vertices:
-        raise FormatError(findings.file, "", f"has {len(first)} different corners, at most {max_vertices} are taken for this sample")
+        raise FormatError(findings.file, "", f"has {len(first)} different corners, at most {max_vertices} are taken for this item")
     by_appearance = np.argsort(first)
     rank = np.empty(len(first), np.int64)
     rank[by_appearance] = np.arange(len(first))
@@ -97,7 +97,7 @@ def _read_text(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mes
         vertex_lines.append(lines)
         n_faces += letters.count(b"e")
         if n_faces > max_faces:
-            raise FormatError(file, "", f"has more than {max_faces} triangles, the most for this sample")
+            raise FormatError(file, "", f"has more than {max_faces} triangles, the most for this item")
     _check_order(b"".join(sentence).decode(), data, file)
     lines = np.concatenate(vertex_lines)
     return _merged(np.concatenate(corners).reshape(-1, 3), Naming(lambda n: f"line {lines[n]}", str, str), findings, max_vertices)

@@ -80,7 +80,7 @@ class _Reader:
             before = index
 
     def _too_many(self, number: int, what: str, most: int) -> None:
-        self.findings.add(f"line {number}", f"there are more than {most} {what}, the most for this sample")
+        self.findings.add(f"line {number}", f"there are more than {most} {what}, the most for this item")
         self.findings.raise_if_any()
 
 

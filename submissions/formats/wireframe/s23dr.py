@@ -44,7 +44,7 @@ def judge_s23dr(data: bytes, name: str, limits: Mapping[str, tuple[int, int]] | 
     else:
         rows = parse_json(data, name, max_values)
         if type(rows) is not list:
-            raise FormatError(name, "", "must be a list with one object per sample")
+            raise FormatError(name, "", "must be a list with one object per item")
     findings = Findings(name)
     found: dict[str, Wireframe | None] = {}
     for number, row in enumerate(rows, 1):
@@ -57,11 +57,11 @@ def judge_s23dr(data: bytes, name: str, limits: Mapping[str, tuple[int, int]] | 
                 fault = f"has no {ID_COLUMNS[0]} or {ID_COLUMNS[1]}"
             else:
                 sample = str(given)
-                fault = "" if ITEM_ID.fullmatch(sample) else "has an id that no sample can have"
+                fault = "" if ITEM_ID.fullmatch(sample) else "has an id that no item can have"
         if not fault and sample in found:
-            fault = "occurs in an earlier row too; give each sample once"
+            fault = "occurs in an earlier row too; give each item once"
         if not fault and limits is not None and sample not in limits:
-            fault = "is not a sample of this phase"
+            fault = "is not an item of this phase"
         if fault:
             findings.add(f"row {number}{f' ({shown(sample)})' if sample else ''}", fault)
             continue

@@ -55,7 +55,7 @@ def read_wireframe(data: bytes, name: str, max_vertices: int = MAX_VERTICES, max
         raise FormatError(name, "", f"is not a wireframe format ({', '.join(SUFFIXES)})")
     most = file_limit(max_vertices, max_edges)
     if len(data) > most:
-        raise FormatError(name, "", f"is {size_text(len(data))}, at most {size_text(most)} are taken for this sample")
+        raise FormatError(name, "", f"is {size_text(len(data))}, at most {size_text(most)} are taken for this item")
     max_vertices, max_edges = min(max_vertices, MAX_VERTICES), min(max_edges, MAX_EDGES)
     reader = {"json": _read_json, "obj": read_obj, "npz": _read_npz}[kind]
     return reader(data, name, max_vertices, max_edges)
@@ -85,7 +85,7 @@ def _read_npz(data: bytes, name: str, max_vertices: int, max_edges: int) -> Wire
         if label not in arrays:
             findings.add("", f'has no array "{label}"')
         elif len(arrays[label]) > most_rows:
-            findings.add(label, f"has {len(arrays[label])} rows, at most {most_rows} are taken for this sample")
+            findings.add(label, f"has {len(arrays[label])} rows, at most {most_rows} are taken for this item")
     findings.raise_if_any()
     found = wireframe(arrays["vertices"], arrays["edges"], arrays.get("edge_score"), counted_from_zero(), findings)
     findings.raise_if_any()

@@ -77,7 +77,7 @@ def test_renders_are_sent_by_the_client_scored_by_the_worker_and_ranked_as_at_ho
     for name, folder in folders.items():
         assert client_command(["check", str(folder), *address]) == 0
         assert client_command(["upload", str(folder), *address, "--token", token, "--method", name]) == 0
-    assert "3 of 5 samples" not in capsys.readouterr().out
+    assert "3 of 5 items" not in capsys.readouterr().out
     drain("cpu")
     scored = {it.method_name: it for it in Submission.objects.filter(phase=phase)}
     assert {it.status for it in scored.values()} == {"scored"}

@@ -171,10 +171,10 @@ def test_ten_million_faces_end_within_the_childs_limits(child: Sandbox, tmp_path
     verdict = judged(child, tmp_path, MESH, f"house.{suffix}", MESH.least, MESHES[suffix]())
     (tmp_path / f"house.{suffix}").unlink()
     said = {
-        "ply": "has 5000000 vertices, at most 600000 are taken for this sample",
-        "obj": "line 200004: there are more than 200000 triangles, the most for this sample",
-        "off": "has 5000000 vertices, at most 600000 are taken for this sample",
-        "glb": "accessors[0]: has 5000000 vertices, at most 600000 are taken for this sample",
+        "ply": "has 5000000 vertices, at most 600000 are taken for this item",
+        "obj": "line 200004: there are more than 200000 triangles, the most for this item",
+        "off": "has 5000000 vertices, at most 600000 are taken for this item",
+        "glb": "accessors[0]: has 5000000 vertices, at most 600000 are taken for this item",
         "stl": "is 500 MB, at most 250 MB are taken for one file",
     }
     assert verdict["problems"][0] == f"house.{suffix}: {said[suffix]}" and not verdict["faults"]

@@ -60,8 +60,8 @@ def test_zip_folder_and_s23dr_files_get_the_same_verdict(tmp_path: Path) -> None
 def test_a_missing_sample_is_named_where_all_are_wanted(tmp_path: Path) -> None:
     verdict = judge(tmp_path, {"house_01.obj": OBJ})
     assert said(verdict) == [
-        "house_02: is missing; this phase wants every sample",
-        "house_03: is missing; this phase wants every sample",
+        "house_02: is missing; this phase wants every item",
+        "house_03: is missing; this phase wants every item",
     ]
     assert verdict.missing == ("house_02", "house_03") and not verdict.accepted
 
@@ -73,7 +73,7 @@ def test_a_missing_sample_is_listed_where_it_gets_the_worst_value(tmp_path: Path
 
 
 def test_an_entry_without_any_sample_is_refused_even_there(tmp_path: Path) -> None:
-    assert said(judge(tmp_path, {"README.md": b"soon"}, LENIENT)) == ["holds none of the phase's samples; name each file after its sample"]
+    assert said(judge(tmp_path, {"README.md": b"soon"}, LENIENT)) == ["holds none of the phase's items; name each file after its item"]
 
 
 def test_a_broken_file_is_a_problem_and_not_missing_as_well(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_a_row_that_is_broken_is_not_missing_and_one_that_is_not_there_is(tmp_pa
     ]
     assert said(judge(tmp_path, {"submission.json": json.dumps(rows).encode()})) == [
         "submission.json: row 1 (house_01) wf_edges[0]: edge names vertex 1, there are 1, counted from 0",
-        "house_03: is missing; this phase wants every sample",
+        "house_03: is missing; this phase wants every item",
     ]
 
 
@@ -116,7 +116,7 @@ def test_a_table_that_cannot_be_read_says_only_that(tmp_path: Path) -> None:
 
 def test_files_beside_a_table_are_refused(tmp_path: Path) -> None:
     verdict = judge(tmp_path, {**GOOD, "submission.json": b"[]"}, LENIENT)
-    assert verdict.problems[0].reason == "stands beside submission.json, which holds all samples; send one or the other"
+    assert verdict.problems[0].reason == "stands beside submission.json, which holds all items; send one or the other"
 
 
 def test_a_format_the_phase_does_not_take_is_named_with_those_it_takes(tmp_path: Path) -> None:

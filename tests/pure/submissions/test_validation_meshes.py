@@ -67,7 +67,7 @@ def test_two_files_of_one_mesh_are_refused(tmp_path: Path) -> None:
 def test_missing_and_broken_meshes_are_named(tmp_path: Path) -> None:
     verdict = judge(tmp_path, {"chair.obj": b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n", "mug.ply": GOOD["mug.ply"]})
     assert said(verdict)[0].startswith("chair.obj: line 4: ") and "9" in said(verdict)[0]
-    assert said(verdict)[1:] == ["star: is missing; this phase wants every sample"]
+    assert said(verdict)[1:] == ["star: is missing; this phase wants every item"]
 
 
 def test_the_samples_bound_on_faces_holds_whatever_the_format(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_every_fault_is_named_with_its_file(tmp_path) -> None:
     assert said[1] == "garden/x.png: is not a view of this phase; put each file into its scene's folder and name it after the view"
     assert said[2].startswith("garden/a.png: ")
     assert said[3] == "garden/b.png: is 20 × 14 pixels, this view is 40 × 28; render it in that size"
-    assert said[4] == "hall/a: is missing; this phase wants every sample"
+    assert said[4] == "hall/a: is missing; this phase wants every item"
 
 
 @pytest.mark.parametrize(("size", "by"), [((80, 56), "area"), ((20, 14), "bicubic"), ((80, 14), "both")])

@@ -68,7 +68,7 @@ def upload(server: SmallServer, path: Path, *more: str, pauses: list[float] | No
 def test_check_works_offline_without_an_account(entry: Path, manifest: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("check", entry, "--manifest", manifest) == 0
     note, said = capsys.readouterr().out.splitlines()
-    assert said == "Acceptable: 4 of 4 samples for rooflines, final." and "axes and place were not checked" in note
+    assert said == "Acceptable: 4 of 4 items for rooflines, final." and "axes and place were not checked" in note
 
 
 def test_what_does_not_fit_its_input_is_asked_about_before_it_is_sent(
@@ -99,7 +99,7 @@ def test_check_says_what_the_server_would_say(entry: Path, manifest: str, tmp_pa
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == [str(problem) for problem in verdict.problems]
     assert "house_01.obj: line 2: edge names vertex 90, there are 1" in lines
-    assert lines[-1] == "Not acceptable, 3 problems: 2 of 4 samples for rooflines, final."
+    assert lines[-1] == "Not acceptable, 3 problems: 2 of 4 items for rooflines, final."
 
 
 @pytest.mark.parametrize(

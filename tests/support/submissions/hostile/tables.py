@@ -25,9 +25,9 @@ def table_json(*rows: Any) -> bytes:
 
 
 CASES.files(r"row 2 \(house_01\): occurs in an earlier row too", "submission.json", {"s23dr_sample_twice": table_json(row(), row())})
-CASES.files(r"row 1 \(villa\): is not a sample of this phase", "submission.json", {"s23dr_unknown_sample": table_json(row("villa"))})
+CASES.files(r"row 1 \(villa\): is not an item of this phase", "submission.json", {"s23dr_unknown_sample": table_json(row("villa"))})
 CASES.files(
-    r"row 1 \(\.\./\.\./evil\): has an id that no sample can have", "submission.json", {"s23dr_path_as_id": table_json(row("../../evil"))}
+    r"row 1 \(\.\./\.\./evil\): has an id that no item can have", "submission.json", {"s23dr_path_as_id": table_json(row("../../evil"))}
 )
 CASES.files(
     r"row 1: has no order_id or sample_id",
@@ -115,7 +115,7 @@ parquet(r"order_id: must hold one id per row", "parquet_id_of_lists", lambda: co
 parquet(r"wf_vertices: must hold lists of numbers", "parquet_texts", lambda: columns(vertices=[["1", "2", "3"]]))
 parquet(r"wf_vertices: nests lists too deeply", "parquet_deep", lambda: columns(vertices=json.loads("[" * 12 + "1" + "]" * 12)))
 parquet(r"unpacks to 5 MB", "parquet_long_id", lambda: columns(sample="x" * 5_000_000))
-parquet(r"has an id that no sample can have", "parquet_longish_id", lambda: columns(sample="x" * 50_000))
+parquet(r"has an id that no item can have", "parquet_longish_id", lambda: columns(sample="x" * 50_000))
 parquet(r"wf_vertices\[0\]: has a coordinate that is not finite", "parquet_nan", lambda: columns(vertices=[[0, float("nan"), 0]]))
 parquet(r"occurs in an earlier row too", "parquet_sample_twice", lambda: {name: values * 2 for name, values in columns().items()})
 parquet(r"has no wf_edges", "parquet_no_edges", lambda: {"order_id": ["house_01"], "wf_vertices": [[[0, 0, 0]]]})

@@ -78,7 +78,7 @@ def test_the_suffix_decides_whatever_its_case_and_others_are_refused() -> None:
 
 
 def test_a_file_larger_than_a_mesh_of_that_size_can_need_is_refused_unread() -> None:
-    with pytest.raises(FormatError, match=r"is 16\.\d MB, at most 16 MB are taken for this sample"):
+    with pytest.raises(FormatError, match=r"is 16\.\d MB, at most 16 MB are taken for this item"):
         read_mesh(b"#" * (file_limit(10, 10) + 100_000), "a.obj", 10, 10)
 
 
