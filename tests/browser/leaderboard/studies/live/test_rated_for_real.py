@@ -123,6 +123,7 @@ def test_a_small_study_is_rated_resumed_exported_analysed_and_changes_the_board(
     tab.on("pageerror", lambda error: failures.append(str(error)))
     tab.goto(address)
     assert "no people yet" in compact(tab.content())
+    tab.wait_for_load_state("networkidle")  # or the bodies of pictures on their way are gone with the page
     sent.read()
 
     # Joining, by keyboard.
