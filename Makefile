@@ -9,9 +9,9 @@ PORT ?= 8000
 run: setup
 	$(PY) manage.py run --demo --port $(PORT)
 
-# Four processes on two cores: some tests wait, for a browser, a lease or a program that starts.
+# Three processes on two cores: some tests wait, for a browser, a lease or a program that starts.
 test: setup-tests
-	$(PY) -m pytest -n 4 --dist loadfile $(ARGS) || $(PY) -m tests.alone
+	$(PY) -m pytest -n 3 --dist loadfile $(ARGS) || $(PY) -m tests.alone
 
 # What takes too long for every change; the table goes to deploy/nightly.md.
 nightly: setup-tests
