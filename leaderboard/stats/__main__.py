@@ -28,7 +28,6 @@ from leaderboard.stats.agreement import FEW_TWICE, MetricPair
 from leaderboard.stats.camps import LabelledCamps
 from leaderboard.stats.correlation import Order
 from leaderboard.stats.mos_table import Ratings
-from leaderboard.stats.ranking import rank
 from leaderboard.stats.records import GUARD_TITLES, NOTHING, Entries, Entry, Metric, RatersFound, Reliability, StudySummary, names_of, plain
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import FEW, Votes, VotesError
@@ -374,8 +373,7 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
         numbers = f"{_number(theta[0]):>8} {row.answers or row.appearances:>8} {_number(rate):>8}"
         lines.append(f"{row.method[:28]:28} {_number(implied[0]):>9} {ends:>17} {places:>8} {numbers}")
     lines += summary.model.notes if summary.model else []
-    first = rank([row.implied[0] for row in summary.scales if row.part == 1], True).count(1)
-    if summary.fragile and first == 1:  # of a first place that is shared nothing hangs on anything
+    if summary.fragile and not summary.shares_first:  # nothing hangs on a first place that is shared
         hangs = ", ".join(_count(n, noun.removesuffix("s")) for noun, n in vars(summary.fragile).items() if n is not None)
         lines.append(f"First place hangs on at most {hangs}." if hangs else "No half of the answers decides first place.")
     lines += [*_metric_report(summary), ""]

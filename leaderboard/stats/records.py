@@ -24,6 +24,7 @@ from leaderboard.stats.differences import Seen
 from leaderboard.stats.judges import LeftShare
 from leaderboard.stats.opinions import Fitted
 from leaderboard.stats.planning import Forecast
+from leaderboard.stats.ranking import rank
 from leaderboard.stats.reliability import Probability, Share
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW
@@ -426,6 +427,25 @@ class StudySummary(Entries):
     adequacy: list[Curve] = field(default_factory=list)
     judges: list[Judge] = field(default_factory=list)
     all: Entries | None = None
+
+    @property
+    def opinions(self) -> bool:
+        return self.kind == "opinions"
+
+    def value_of(self, line: Entry) -> Ends:
+        """The people's column: the mean opinion score, or how often people would pick it."""
+        return line.mos if self.opinions else line.implied
+
+    @property
+    def ranked(self) -> list[Entry]:
+        """The entries of teams and baselines, people's first first."""
+        out = {*self.damaged, *self.left_out}
+        return [line for line in self.scales if line.method not in out and self.value_of(line)[0] is not None]
+
+    @property
+    def shares_first(self) -> bool:
+        """True if several entries are level in first place with people."""
+        return rank([self.value_of(line)[0] for line in self.ranked if line.part in (None, 1)], True).count(1) > 1
 
 
 # --- as JSON

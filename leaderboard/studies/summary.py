@@ -15,8 +15,6 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from leaderboard.boards.certainty import plural
 from leaderboard.stats.agreement import Ceiling
-from leaderboard.stats.crossed import Ends
-from leaderboard.stats.ranking import rank
 from leaderboard.stats.records import Entry, StudySummary
 from leaderboard.stats.votes import FEW, NO_DUELS, VERSION
 
@@ -51,18 +49,10 @@ class Summary(StudySummary):
         return TypeAdapter(cls).validate_python(content) if content and content.get("version") == VERSION else None
 
     @property
-    def opinions(self) -> bool:
-        return self.kind == "opinions"
-
-    @property
     def n_people(self) -> int | None:
         """The number of people whose judgements count; None where that is not known."""
         known = self.n_raters if self.opinions else len(self.raters)
         return None if known is None else known - len(self.screened)
-
-    def value_of(self, line: Entry) -> Ends:
-        """The people's column: the mean opinion score, or how often people would pick it."""
-        return line.mos if self.opinions else line.implied
 
     def shows(self, line: Entry) -> bool:
         """True if the people's column of an entry may be shown: not below the smallest numbers of people and items."""
@@ -80,17 +70,6 @@ class Summary(StudySummary):
         if self.of == "means" or not self.opinions:
             return self.of == "means" or not self.why
         return all(self.shows(line) for line in self.ranked) and len({line.mos[0] for line in self.ranked}) > 1
-
-    @property
-    def shares_first(self) -> bool:
-        """True if several entries are level in first place with people."""
-        return rank([self.value_of(line)[0] for line in self.ranked if line.part in (None, 1)], True).count(1) > 1
-
-    @property
-    def ranked(self) -> list[Entry]:
-        """The entries of teams and baselines, people's first first."""
-        out = {*self.damaged, *self.left_out}
-        return [line for line in self.scales if line.method not in out and self.value_of(line)[0] is not None]
 
     def without(self, labels: Collection[str]) -> Self:
         if not labels:
