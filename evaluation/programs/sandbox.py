@@ -123,7 +123,7 @@ def bubblewrap_arguments(binds: Sequence[tuple[str, str]], work: bool = False, c
     for device in card_devices() if card else ():
         arguments += ["--dev-bind", device, device]
     arguments += ["--symlink", "/proc/self/fd", "/dev/fd"]
-    for folder in ("/dev/shm", *(["/work/output"] if work else [])):  # noqa: S108
+    for folder in ("/dev/shm", *([f"{guest.WORK}/output"] if work else [])):  # noqa: S108
         arguments += ["--size", str(SCRATCH_BYTES), "--tmpfs", folder]
     arguments += ["--ro-bind", str(Path(guest.__file__)), "/plumbline/guest.py"]
     arguments += ["--ro-bind", str(Path(guest.__file__).parent / "bin"), "/plumbline/bin"]
@@ -132,7 +132,7 @@ def bubblewrap_arguments(binds: Sequence[tuple[str, str]], work: bool = False, c
     arguments += ["--symlink", "/tmp/app", "/app"]  # noqa: S108
     for here, inside in binds:
         arguments += ["--ro-bind", here, inside]
-    arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/work" if work else "/tmp"]  # noqa: S108
+    arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", guest.WORK if work else "/tmp"]  # noqa: S108
     return arguments
 
 
@@ -330,7 +330,7 @@ def podman_arguments(
         "--log-driver=none",
     ]
     arguments += ["--read-only", "--read-only-tmpfs=false", "--cap-drop", "all", "--security-opt", "no-new-privileges"]
-    arguments += ["--user", f"{NOBODY}:{NOBODY}", "--env-host=false", "--hostname", "sandbox", "--workdir", "/work"]
+    arguments += ["--user", f"{NOBODY}:{NOBODY}", "--env-host=false", "--hostname", "sandbox", "--workdir", guest.WORK]
     if cgroup.kind():
         memory = str(limits.memory + GROUP_MEMORY)
         arguments += ["--memory", memory, "--memory-swap", memory, "--pids-limit", str(4 * PROCESSES)]
@@ -342,16 +342,16 @@ def podman_arguments(
     arguments += ["--tmpfs", f"/tmp:rw,size={SCRATCH_BYTES},mode=1777"]  # noqa: S108
     for here, inside in binds:
         arguments += ["--volume", f"{here}:{inside}:ro"]
-    return [*arguments, "--volume", f"{output}:/work/output:rw", "--entrypoint", command[0], image, *command[1:]]
+    return [*arguments, "--volume", f"{output}:{guest.WORK}/output:rw", "--entrypoint", command[0], image, *command[1:]]
 
 
 def apptainer_arguments(image: str, command: Sequence[str], binds: Sequence[tuple[str, str]], output: str, limits: Limits) -> list[str]:
     """The command that runs an image under apptainer, on clusters that have it: contained, no network, nothing of the environment."""
     arguments = ["apptainer", "exec", "--containall", "--cleanenv", "--no-home", "--no-privs", "--net", "--network", "none"]
-    arguments += ["--memory", str(limits.memory + GROUP_MEMORY), "--pids-limit", str(4 * PROCESSES), "--pwd", "/work"]
+    arguments += ["--memory", str(limits.memory + GROUP_MEMORY), "--pids-limit", str(4 * PROCESSES), "--pwd", guest.WORK]
     for here, inside in binds:
         arguments += ["--bind", f"{here}:{inside}:ro"]
-    return [*arguments, "--bind", f"{output}:/work/output:rw", f"docker://{image}", *command]
+    return [*arguments, "--bind", f"{output}:{guest.WORK}/output:rw", f"docker://{image}", *command]
 
 
 @cache

@@ -184,8 +184,13 @@ def progress(
     Raises ValueError for a time without a zone.
     """
     columns = (f"Time ({zone})", "Entry", metric.label, "What it is")
-    found = [replace(point, time=_local(point.time, zone)) for point in points if _finite(point.value)]
-    came = sorted(found, key=lambda point: point.time)
+    came = []
+    for point in points:
+        if point.time.tzinfo is None:
+            raise ValueError(f"{point.time.isoformat()} has no time zone; give an aware datetime")
+        if _finite(point.value):
+            came.append(replace(point, time=point.time.astimezone(zone)))
+    came.sort(key=lambda point: point.time)
     if not came:
         return nothing(f"No entry has a value for {metric.title} yet.", columns, colours)
     records = [came[0]]
@@ -497,12 +502,6 @@ def _counted(n: int, one: str, many: str = "") -> str:
 
 def _finite(value: float | None) -> TypeGuard[float]:
     return value is not None and math.isfinite(value)
-
-
-def _local(time: datetime, zone: tzinfo) -> datetime:
-    if time.tzinfo is None:
-        raise ValueError(f"{time.isoformat()} has no time zone; give an aware datetime")
-    return time.astimezone(zone)
 
 
 def _stamp(time: datetime) -> str:
