@@ -180,9 +180,9 @@ def test_a_small_study_is_rated_resumed_exported_analysed_and_changes_the_board(
     path.write_text(text)
     command = [sys.executable, "-m", "leaderboard.stats", str(path), "--json"]
     analysed = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
-    scales = analysed["criteria"]["overall"]["scales"]
-    assert [line["method"] for line in scales] == [f"secret-method-{k}" for k in (3, 2, 1, 0)]
-    assert [line["win_rate"][0] for line in scales] == pytest.approx([1, 2 / 3, 1 / 3, 0])
+    # Not the order of the model: of so few answers it puts some down to the side, where the sides that were drawn favour one.
+    won = {line["method"]: line["win_rate"][0] for line in analysed["criteria"]["overall"]["scales"]}
+    assert won == pytest.approx({"secret-method-3": 1, "secret-method-2": 2 / 3, "secret-method-1": 1 / 3, "secret-method-0": 0})
 
     # Analysed by the service, and the board says that one person is too few to say anything.
     while analyse_due():
