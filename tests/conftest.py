@@ -58,10 +58,28 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """What the profiles do not differ in runs on one of them: code alone, and pages in a browser."""
-    below = set(collection_path.relative_to(ROOT / "tests").parts[:1]) if collection_path.is_relative_to(ROOT / "tests") else set()
-    return True if environment.CLUSTER and below & {"pure", "browser"} else None
+# Whole challenges, workers elsewhere and judges with real processes: for each change on the cluster profile, on the other at night.
+CLUSTER_ALONE = {
+    "cluster/evaluation/test_gpu_parts.py",
+    "cluster/evaluation/test_redis_shared.py",
+    "cluster/evaluation/test_redis_stopped.py",
+    "cluster/evaluation/work",
+    "cluster/leaderboard/studies",
+    "cluster/leaderboard/test_generated_objects.py",
+    "cluster/leaderboard/test_mesh_challenge.py",
+    "cluster/leaderboard/test_render_challenge.py",
+    "cluster/leaderboard/test_scene_pages.py",
+}
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What the profiles do not differ in runs on one of them: code alone, and pages in a browser. Asked for by name, all but these run."""
+    if not collection_path.is_relative_to(ROOT / "tests"):
+        return None
+    path = collection_path.relative_to(ROOT / "tests").as_posix()
+    if environment.CLUSTER:
+        return True if path.partition("/")[0] in {"pure", "browser"} else None
+    return True if path in CLUSTER_ALONE and config.args == config.getini("testpaths") else None
 
 
 @pytest.fixture(autouse=True)

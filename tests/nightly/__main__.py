@@ -52,6 +52,7 @@ STAGES = (
     ),
     Stage("real processes, embedded profile", REAL_PROCESSES),
     Stage("real processes, cluster profile", REAL_PROCESSES, env={"PLUMBLINE_PROFILE": "cluster"}),
+    Stage("cluster, embedded profile", ("-n", "3", "--dist", "loadfile", "tests/cluster")),
     Stage("escapes from the sandbox", ("tests/nightly/evaluation/programs",)),
     Stage("service, cluster profile", ("-n", "3", "--dist", "loadfile", "tests/service"), env={"PLUMBLINE_PROFILE": "cluster"}),
     Stage("statistics", ("tests/nightly/leaderboard/stats", "tests/nightly/leaderboard/studies/live")),
