@@ -44,14 +44,21 @@ def mean_opinion(ratings: Ratings, entry: int) -> Estimate:
 
 
 def apart(ratings: Ratings, entry: int, other: int) -> Estimate:
-    """By how much the mean of an entry's scores is above another's, with its interval over raters and samples."""
+    """By how much the mean of an entry's scores is above another's, with its interval over raters and samples.
+
+    Each of the two needs the least number of both by itself: a mean of one score would look as if it were sure.
+    """
     own = ratings.take((ratings.method == entry) | (ratings.method == other))
     here = own.method == entry
     if not here.any() or here.all():
         return Estimate(None, None, None, why="Nobody scored both.")
     mean, beside = float(own.score[here].mean()), float(own.score[~here].mean())
     u = np.where(here, (own.score - mean) / here.sum(), (beside - own.score) / (~here).sum())
-    return crossed.figure(mean - beside, u, Clusters(own.rater, units(own)), np.ones(len(own)), share=False)
+    clusters = Clusters(own.rater, units(own))
+    for side in (here, ~here):
+        if few := Clusters(own.rater[side], units(own)[side]).few:
+            return Estimate(mean - beside, None, None, clusters.n, few, float(clusters.n), clusters.n_raters, clusters.n_samples)
+    return crossed.figure(mean - beside, u, clusters, np.ones(len(own)), share=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -312,3 +312,15 @@ def test_a_metric_that_is_called_like_a_guard_stays_a_metric():
     found = read(analyse(votes, metrics))
     mine, guard = (next(line for line in found.metrics if line.key == "constant" and line.guard is so) for so in (False, True))
     assert mine.tier == 1 and mine.decided.value > 0.8 and guard.tier is None and guard.decided.value == 0.5
+
+
+@pytest.mark.parametrize(("raters", "items", "why"), [(1, 1, "1"), (4, 8, "4"), (8, 4, "4"), (5, 5, "")])
+def test_of_two_entries_each_needs_raters_and_items_enough(raters, items, why):
+    much = [Rating(f"r{k}", "a", float(2 + (k * n) % 3), f"s{n}") for k in range(9) for n in range(9)]
+    little = [Rating(f"r{k}", "b", float(1 + (k + n) % 2), f"s{n}") for k in range(raters) for n in range(items)]
+    scores = canonical_ratings(much + little)
+    for apart in (opinions.apart(scores, 0, 1), opinions.apart(scores, 1, 0)):
+        assert apart.value is not None and (apart.low is None) == bool(why)
+        assert (f"are needed, there {'is' if why == '1' else 'are'} {why}." in apart.why) == bool(why)
+    (duel,) = opinion_study.analyse(scores, []).duels
+    assert (duel.p_holm is None) == bool(why), "and without an interval there is no verdict"
