@@ -96,7 +96,7 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
         context["sentence"] = f"Its items are scored, but for {titles}: that waits until the phase is re-evaluated with a newer version."
 
     if board is not None and index is not None:
-        duels, people = _duels(place, board), of_board(board)
+        (duels, n_open), people = _duels(place, board), of_board(board)
         why = people.found.why if people is not None else ""
         context |= {
             "people": people,
@@ -107,6 +107,7 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
             "reading": reading.reading(board, index),
             "strips": reading.strips(board, index),
             "duels": duels,
+            "n_open_duels": n_open,
             "above": _above(place, evaluation, board, index, duels),
             "explanation": board.overall.explanation[index],
             "has_badge": allowed(AnonymousUser(), "phase.see_board", phase) and allowed(AnonymousUser(), "submission.see", submission),
@@ -208,26 +209,30 @@ class OwnDuel:
         return f"{abs(self.value):.2f} points {'lower' if lower else 'higher'} [{signed(low)}, {signed(high)}]"
 
 
-def _duels(place: EntryPlace, board: Board) -> list[OwnDuel]:
-    """The entry's duels in the study that the board goes by, against people's first first; none below the smallest numbers."""
+def _duels(place: EntryPlace, board: Board) -> tuple[list[OwnDuel], int]:
+    """The entry's duels in the study that the board goes by, against people's first first, and how many more have no interval; none below
+    the smallest numbers."""
     if board.people is None or board.people.why:
-        return []
+        return [], 0
     studies = place.submission.phase.studies.shown_to(place.viewer.organizes)
     study = studies.filter(pk=board.people.study.id).prefetch_related("analyses", "entries").first()
     hidden_ids = hidden_from(place.viewer, place.submission.phase)
     summary = study.main_summary(hidden_ids) if study is not None else None
     if study is None or summary is None:
-        return []
+        return [], 0
     hidden = study.hidden_labels(hidden_ids)
     own = next((label for label, pk in summary.entries.items() if pk == place.submission.pk), None)
     order = {line.method: n for n, line in enumerate(summary.ranked)}
-    found = []
+    found, n_open = [], 0
     for duel in summary.duels:
-        value, low, high = duel.value
-        if own is None or own not in (duel.first, duel.second) or value is None or low is None or high is None:
+        if own is None or own not in (duel.first, duel.second):
             continue
         other = duel.second if duel.first == own else duel.first
         if other not in order or other in hidden:
+            continue
+        value, low, high = duel.value
+        if value is None or low is None or high is None:
+            n_open += 1
             continue
         if duel.first != own:
             value, low, high = (-value, -high, -low) if summary.opinions else (1 - value, 1 - high, 1 - low)
@@ -235,7 +240,7 @@ def _duels(place: EntryPlace, board: Board) -> list[OwnDuel]:
         other_id = summary.entries.get(other)
         shown = other_id if other_id is not None and board.index_of(other_id) is not None else None  # others have no page for everybody
         found.append(OwnDuel(other, shown, value, low, high, duel.answers, is_sure))
-    return sorted(found, key=lambda duel: order[duel.other])
+    return sorted(found, key=lambda duel: order[duel.other]), n_open
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,12 @@ from datetime import timedelta
 import pytest
 from django.contrib.staticfiles import finders
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.metrics.registry import REGISTRY
 from leaderboard.models import Study, read_board
+from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.votes import Vote
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
@@ -121,6 +123,9 @@ def PhaseFactoryWithReference() -> Phase:
     return phase
 
 
+ABOUT = {"slug": "people", "title": "Whom people follow", "question": "Which is better?", "source": "a survey", "is_public": True}
+
+
 def judged(two, raters: int = 6, samples: int = 6, **more) -> Study:
     """A study of which raters prefer the second entry in five of six answers, analysed."""
     rows = [
@@ -130,8 +135,7 @@ def judged(two, raters: int = 6, samples: int = 6, **more) -> Study:
         for k in range(raters)
         for n in range(samples)
     ]
-    about = {"slug": "people", "title": "Whom people follow", "question": "Which is better?", "source": "a survey", "is_public": True}
-    study = Study.import_votes(two[0].phase, None, rows, **(about | more))
+    study = Study.import_votes(two[0].phase, None, rows, **(ABOUT | more))
     assert analyse_due() == 1
     return study
 
@@ -149,6 +153,22 @@ class TestWhatPeopleSayOfTwo:
         assert figure.strip().endswith("6 people and 6 items in all.")
         turned = text(client.get(compared(two[::-1])))
         assert "People prefer A." in turned and "They would pick A in 83 of 100 duels" in turned
+
+    def test_an_entry_says_how_many_of_its_duels_have_no_interval(self, client, two, people):
+        entry(two[0].phase, people.other_team, scores(0.3), method_name="late-net")
+        ratings = [
+            Rating(rater=f"r{k}", entry=name, sample=f"s{n}", score=float(score))
+            for k in range(6)
+            for n in range(6)
+            for name, score in (("ridge-net", 2 + (k * n) % 3 // 2), ("valley-net", 4 + (k + n) % 2))
+        ]
+        ratings.append(Rating(rater="r0", entry="late-net", sample="s0", score=1.0))
+        Study.import_ratings(two[0].phase, None, ratings, **ABOUT)
+        assert analyse_due() == 1
+        assert build_due_boards(timezone.now() + timedelta(minutes=1)) == 1  # not a moment after the last one
+        page = text(client.get(reverse("entry", args=[two[0].pk]))).partition("Its duels with people")[2]
+        assert re.findall(r'<th scope="row">\s*(?:<a[^>]*>)?([^<\s]+)', page.partition("</table>")[0]) == ["valley-net"]
+        assert "1 more of its duels has no interval, so no verdict." in page
 
     def test_below_the_smallest_numbers_only_what_is_missing_is_said(self, client, two):
         judged(two, raters=3)
