@@ -20,3 +20,9 @@ def in_words(at: datetime, zone: str = "UTC", short: bool = False) -> str:
         return f"{local.day} {local:%B}, {local:%H:%M}"
     name = f"{local:%Z}"
     return f"{local.day} {local:%B %Y, %H:%M} {f'UTC{name}'.replace('-', '−') if name[0] in '+-' else name}"
+
+
+def day_in_words(at: datetime, zone: str) -> str:
+    """`14 December 2026` on a phase's clock: a deadline at 23:59 anywhere on Earth is the next day in UTC."""
+    local = at.astimezone(zoneinfo.ZoneInfo(zone))
+    return f"{local.day} {local:%B %Y}"

@@ -555,7 +555,7 @@ class People:
         if column is None or line is None:
             return None
         more = f" {trained_more(column.trained, self.opinions)}".rstrip()
-        basis = f" {self.basis[0].upper()}{self.basis[1:]}, {self.at:%-d %B %Y}."
+        basis = f" {self.basis[0].upper()}{self.basis[1:]}, {self.at:%-d %B %Y} (UTC)."
         if self.found.people < 2:
             value = column.decided.value
             words = f"{round(100 * value)} / 100 answers" if value is not None else rho_words(column.rho)

@@ -38,6 +38,7 @@ from leaderboard.service.responses import attachment, for_everybody
 from leaderboard.views.docs import TITLES
 from submissions.lookup import challenge_place, entry_place
 from submissions.models import Challenge, Phase, RenderedText
+from submissions.moments import day_in_words
 from submissions.visibility import board_is_out, visible_challenges
 
 NOBODY = AnonymousUser()
@@ -93,7 +94,8 @@ def board_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse
         counts = [f"{front.judgements:,} judgements"] if front.judgements else []
         counts.append(f"{snapshot.n_teams:,} team{'' if snapshot.n_teams == 1 else 's'}")
         counts.append(f"{snapshot.n_entries:,} {'entry' if snapshot.n_entries == 1 else 'entries'}")
-        foot = f"{' · '.join(counts)} · snapshot {snapshot.digest[:4]}, {snapshot.created_at:%-d %B %Y}"
+        made = day_in_words(snapshot.created_at, place.phase.time_zone)
+        foot = f"{' · '.join(counts)} · snapshot {snapshot.digest[:4]}, {made}"
     return sent(Sheet(title, _claim(front), rows, foot, place.challenge.made_up))
 
 
@@ -278,7 +280,8 @@ def badge(request: HttpRequest, pk: int) -> HttpResponse:
     if rank is not None and low is not None and low != high:
         said += f" ({low}–{high})"
     label = f"{phase.challenge.title}{' (made up)' if phase.challenge.made_up else ''}"
-    title = f"{label}, {phase.title}: {said}; Plumbline, snapshot {snapshot.short}, {snapshot.created_at:%-d %B %Y}"
+    made = day_in_words(snapshot.created_at, phase.time_zone)
+    title = f"{label}, {phase.title}: {said}; Plumbline, snapshot {snapshot.short}, {made}"
     left, right = 12 + 6.7 * len(label), 12 + 6.7 * len(said)
     context = {"label": label, "said": said, "title": title, "left": left, "right": right, "width": left + right}
     return for_everybody(render(request, "leaderboard/badge.svg", context, content_type="image/svg+xml"))

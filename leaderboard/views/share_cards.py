@@ -20,6 +20,7 @@ from leaderboard.views.metric_studies import measured, verdict_on
 from leaderboard.views.share import NOBODY, Row, Sheet, sent
 from leaderboard.views.studies import metric_titles
 from submissions.lookup import EntryPlace, entry_place
+from submissions.moments import day_in_words
 from submissions.visibility import hidden_from
 
 MAX_ROWS = 3
@@ -60,7 +61,8 @@ def entry_card(request: HttpRequest, pk: int) -> HttpResponse:
         )
     entry = board.entries[index]
     title = entry.name + (f", {entry.team}" if entry.team and not board.imported else "")
-    foot = f"{phase.challenge.title} · {phase.title} · snapshot {snapshot.digest[:4]}, {snapshot.created_at:%-d %B %Y}"
+    made = day_in_words(snapshot.created_at, phase.time_zone)
+    foot = f"{phase.challenge.title} · {phase.title} · snapshot {snapshot.digest[:4]}, {made}"
     return sent(Sheet(title, standing, tuple(rows), foot, phase.challenge.made_up))
 
 

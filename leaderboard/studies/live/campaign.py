@@ -26,6 +26,7 @@ from submissions import wake
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Phase, RenderedText, Status, Submission, User
 from submissions.models.user import hash_secret
+from submissions.moments import day_in_words
 
 MAX_ENTRIES, MAX_SAMPLES = 200, 5000
 MAX_QUESTIONS = 2_000_000  # different ones: each time that some are planned, all of them are looked at
@@ -223,9 +224,9 @@ def open_study(study: Study, actor: User) -> None:
             )
         before, now = study.state, timezone.now()
         if study.design_hash and (differs := design.changes(study)):
+            day = day_in_words(study.registered_at, study.phase.time_zone)
             raise Refused(
-                f"The design is not the one that was registered on {study.registered_at:%-d %B %Y}: {', '.join(differs)} changed; make a "
-                "new study for another one.",
+                f"The design is not the one that was registered on {day}: {', '.join(differs)} changed; make a new study for another one.",
                 "another_design",
             )
         if study.reference is None:

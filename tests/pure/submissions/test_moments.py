@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from submissions.moments import in_words
+from submissions.moments import day_in_words, in_words
 
 AT = datetime(2026, 12, 14, 22, 59, tzinfo=UTC)
 
@@ -23,6 +23,10 @@ AT = datetime(2026, 12, 14, 22, 59, tzinfo=UTC)
 )
 def test_a_moment_names_its_clock(zone, words):
     assert in_words(AT, zone) == words
+
+
+def test_a_day_is_of_the_same_clock():
+    assert [day_in_words(AT, zone) for zone in ("Europe/Prague", "Asia/Almaty")] == ["14 December 2026", "15 December 2026"]
 
 
 def test_in_brief_it_has_neither_year_nor_clock():
