@@ -130,8 +130,9 @@ def get(key: str) -> MetricSpec:
     found = find(key)
     if found is not None:
         return found
-    near = difflib.get_close_matches(str(key), REGISTRY, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(REGISTRY)}."
+    known = (*REGISTRY, *_programs)
+    near = difflib.get_close_matches(str(key), known, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}."
     raise UnknownMetric(f"There is no metric {key!r}; {hint}")
 
 

@@ -144,6 +144,10 @@ def test_its_spec_is_one_of_any_metric(monkeypatch):
     )
     with registry.with_programs([spec]):
         assert registry.get("roofs/normal_consistency") is spec
+        with pytest.raises(registry.UnknownMetric, match="did you mean roofs/normal_consistency"):
+            registry.get("roofs/normals_consistency")
+        with pytest.raises(registry.UnknownMetric, match=r", roofs/normal_consistency\.$"):
+            registry.get("zzz")
         params = registry.resolve_params(spec.key, {"samples": 500})
         first = registry.fingerprint(spec.key, params)
         assert first != registry.fingerprint(spec.key, {"samples": 501})
