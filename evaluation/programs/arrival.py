@@ -6,6 +6,7 @@ import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -112,11 +113,11 @@ def determinism(again: Callable[[], Program], samples: Sequence[tuple[str, Sampl
                     difference,
                     f"{key[0]} against {key[1]}, {'in another process' if n == 0 else 'with the items in another order'}",
                 )
-    rows = tuple(runs[0].values())
+    rows, most = tuple(runs[0].values()), f"{Decimal(str(tolerance)):f}"
     if worst > tolerance:
         by = "has a value in one run and none in another" if math.isinf(worst) else f"differs by {worst:.2g} of its value"
-        return Check(False, f"It is not deterministic: {where}, it {by}; at most {tolerance:g} is taken. Draw from params['seed'].", rows)
-    return Check(True, f"Scored three times, twice in one order and once in another: no value differs by more than {tolerance:g}.", rows)
+        return Check(False, f"It is not deterministic: {where}, it {by}; at most {most} is taken. Draw from params['seed'].", rows)
+    return Check(True, f"Scored three times, twice in one order and once in another: no value differs by more than {most}.", rows)
 
 
 def relative_difference(a: float | None, b: float | None) -> float:
