@@ -216,7 +216,7 @@ def chart(moments: Sequence[Moment]) -> RankChart | None:
             x, y = round(LEFT + n * step, 1), height(rank)
             path += f"{'L' if pen else 'M'}{x} {y}"
             pen = True
-            dots.append((x, y, f"{moments[n].at:%-d %B %Y} (UTC): rank {rank}"))
+            dots.append((x, y, f"{moments[n].at:%-d %B %Y}: rank {rank}"))
         now = own[-1]
         assert now is not None
         y = height(now)
