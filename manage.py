@@ -16,7 +16,7 @@ def main() -> None:
 
 
 def _sentence(error: Exception) -> str:
-    """What is wrong with the database, where that is what broke; any other error goes on as it is."""
+    """Sentence on the fault of the database, where that is what broke; any other error goes on as it is."""
     from django.db import OperationalError, ProgrammingError
 
     if isinstance(error, OperationalError | ProgrammingError):

@@ -1,4 +1,4 @@
-"""How the participants' package is built: the hooks that hatchling calls, see `[tool.plumbline.package]` in pyproject.toml.
+"""Build hooks of the participants' package, called by hatchling; see `[tool.plumbline.package]` in pyproject.toml.
 
 The wheel holds one package, so what stands here in three rooms (`submissions`, `evaluation`, `leaderboard`) stands there below
 `plumbline`: sources are copied with their imports, and the dotted names and commands in their texts, rewritten. Nothing else

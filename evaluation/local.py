@@ -120,7 +120,7 @@ def is_path(metric: str) -> bool:
 def _program(
     text: str, family: Callable[[], str], manifest: Manifest | None, boxed: bool, opened: ExitStack
 ) -> tuple[str, registry.MetricSpec]:
-    """What a program's column is asked for as, and its spec; its files are unpacked, and its process ends, as `opened` does."""
+    """Column name and spec of a metric program; its files are unpacked and its process ends under `opened`."""
     from evaluation.programs import files
     from evaluation.programs.document import DocumentError
     from evaluation.programs.program import load

@@ -46,7 +46,7 @@ class ResultColumn:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a table is read: the heads of the methods' names, of texts shown under a name, and of links to papers and code."""
+    """Layout of a table: the heads of the methods' names, of texts shown under a name, and of links to papers and code."""
 
     columns: tuple[ResultColumn, ...]
     method: str = "method"

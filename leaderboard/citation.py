@@ -1,4 +1,4 @@
-"""How a challenge and a ranking are cited: a line, BibTeX, and a citation file (CFF 1.2.0)."""
+"""Citations of a challenge and of a ranking: a line, BibTeX, and a citation file (CFF 1.2.0)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SERVICE = "Plumbline"
 
 @dataclass(frozen=True)
 class Citation:
-    """What is cited: its title, who made it (none: the service itself), when, where, and which version; `line` reads as a sentence."""
+    """Citation: title, who made it (none: the service itself), when, where, and which version; `line` reads as a sentence."""
 
     key: str
     title: str

@@ -68,7 +68,7 @@ def _read(path: Path, changed: int) -> tuple[str, str]:
 
 
 def _sources() -> str:
-    """What the sources are by size and moment of change, which is quicker asked than their content."""
+    """Digest of the sources by size and moment of change, which is quicker to make than of their content."""
     root = settings.BASE_DIR
     mapping = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["plumbline"]["package"]
     found = hashlib.sha256(sys.version.encode())

@@ -19,7 +19,7 @@ LIFETIMES = {"30": "30 days", "90": "90 days", "365": "One year", "0": "Until re
 
 
 class EntryForm(forms.ModelForm):
-    """What a team says about an entry: name, description, links, and the card of its method."""
+    """Description of an entry by its team: name, description, links, and the card of its method."""
 
     CARD = ("weights_url", "licence", "parameters", "hardware", "run_seconds", "training_data")
 

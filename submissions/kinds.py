@@ -63,12 +63,12 @@ class Family:
 
     @property
     def hint(self) -> str:
-        """What an upload is, in a sentence."""
+        """Description of an upload, in a sentence."""
         return f"A zip with one {self.singular} per {self.per} ({self.wanted(self.formats)}), {self.also}."
 
     @property
     def accept(self) -> str:
-        """What a browser's file dialog offers."""
+        """File types that a browser's file dialog offers."""
         return ",".join((".zip", *self.singles))
 
     def wanted(self, formats: Collection[str]) -> str:
@@ -76,8 +76,8 @@ class Family:
         return ", ".join(suffix for suffix, kind in self.suffixes.items() if kind in formats)
 
     def bounds(self, size: tuple[int, int], factor: int = 10) -> tuple[int, int]:
-        """How large a prediction may be for a reference of that size: ``factor`` times, at least ``least``, at most ``most``;
-        an image of which no size is asked for, as large as any."""
+        """Largest size of a prediction for a reference of that size: ``factor`` times, at least ``least``, at most ``most``; an image of
+        which no size is asked for, as large as any."""
         if self.images and not all(size):
             return self.most
         first, second = (min(most, max(least, factor * n)) for n, least, most in zip(size, self.least, self.most, strict=True))
@@ -89,13 +89,13 @@ class Family:
         return first, second
 
     def is_id(self, name: str) -> bool:
-        """Whether an item may be called that."""
+        """True if an item may be called that."""
         parts = name.split("/")
         return len(parts) == (2 if self.grouped else 1) and all(NAME.fullmatch(part) for part in parts)
 
     @property
     def id_rule(self) -> str:
-        """What an id looks like, for sentences."""
+        """Rule of ids, for sentences."""
         rule = "letters, digits, dots, dashes and underscores, at most 120, beginning with a letter or digit"
         return f"an id scene/view, each of {rule}" if self.grouped else f"an id of {rule}"
 
@@ -104,7 +104,7 @@ class Family:
         return name.partition("/")[0]
 
     def reading(self, background: str) -> dict[str, Any]:
-        """What readers must know of a phase whose images are laid on ``background`` (#rrggbb); nothing of other families."""
+        """Options of the readers for a phase whose images are laid on ``background`` (#rrggbb); none of other families."""
         if not self.images:
             return {}
         red, green, blue = bytes.fromhex(background[1:])
@@ -133,7 +133,7 @@ class Family:
         return ((f"{name}.{self.exact}", self.write(item, self.exact)) for name, item in items.items())
 
     def doubts(self, items: Mapping[str, Any]) -> list[str]:
-        """What an organizer may not have meant of these items as a reference, in sentences; it stands in no way."""
+        """Warnings about these items as a reference, of what an organizer may not have meant, in sentences; nothing is refused for them."""
         return self._reader("doubts", lambda items: [])(items)
 
     def stored_size(self, item: Any) -> int:
@@ -157,17 +157,17 @@ class Family:
         return self._reader("unpack")(data)
 
     def stored_extents(self, source: BinaryIO) -> dict[str, Any]:
-        """Of an open file that ``save`` wrote: an ``artifact.Extent`` of each item by name; the items are not read. Raises
+        """Extents of an open file that ``save`` wrote: an ``artifact.Extent`` of each item by name; the items are not read. Raises
         ``FormatError``."""
         return self._reader("stored_extents")(source)
 
     def stored_regions(self, source: BinaryIO) -> dict[str, Any]:
-        """Of an open file that ``save`` wrote: the regions of interest of each view that has an image, by name; nothing of families
-        without images. Raises ``FormatError``."""
+        """Regions of interest of an open file that ``save`` wrote, of each view that has an image, by name; nothing of families without
+        images. Raises ``FormatError``."""
         return self._reader("stored_regions", lambda source: {})(source)
 
     def stored_image(self, source: BinaryIO, name: str) -> bytes | None:
-        """Of an open file that ``save`` wrote: the PNG of the view ``name``; None where there is none. Raises ``FormatError``."""
+        """PNG of the view ``name`` of an open file that ``save`` wrote; None where there is none. Raises ``FormatError``."""
         return self._reader("stored_image", lambda source, name: None)(source, name)
 
     def write(self, item: Any, form: str) -> bytes:
@@ -175,12 +175,12 @@ class Family:
         return self._reader(f"write_{form}")(item)
 
     def is_degenerate(self, item: Any) -> bool:
-        """Whether nothing can be measured against the item, so that it cannot be in a reference."""
+        """True if nothing can be measured against the item, so that it cannot be in a reference."""
         module = importlib.import_module("submissions.formats.degenerate")
         return getattr(module, self.key)(item)
 
     def _reader(self, name: str, otherwise: Callable[..., Any] | None = None) -> Callable[..., Any]:
-        """What the module of readers calls ``name``; ``otherwise`` where it has no such thing."""
+        """Function called ``name`` in the module of readers; ``otherwise`` where it has no such thing."""
         found = getattr(importlib.import_module(self.readers), name, otherwise)
         if found is None:
             raise AttributeError(f"{self.readers} has no {name}")
@@ -188,7 +188,7 @@ class Family:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two items are of one kind and hold the same numbers or pixels, bit for bit."""
+    """True if two items are of one kind and hold the same numbers or pixels, bit for bit."""
     import numpy as np
 
     if type(a) is not type(b):

@@ -180,7 +180,7 @@ class Leased(models.Model):
 
 
 def times(n: int) -> str:
-    """How often, in words."""
+    """Number of times, in words."""
     return {1: "once", 2: "twice"}.get(n, f"{n} times")
 
 
@@ -191,7 +191,7 @@ def pause_after(losses: int) -> float:
 
 @cache
 def machine() -> str:
-    """Which machine this is: the setting, or the name of the host and the boot of its kernel.
+    """Name of this machine: the setting, or the name of the host and the boot of its kernel.
 
     A container that is made anew has another name under the same kernel, a machine that is started anew the same name under
     another boot.

@@ -23,8 +23,8 @@ class ManifestError(ValueError):
 
 @dataclass(frozen=True)
 class Input:
-    """What was given out for an item, as its organizers say: the box around it, how many points it has (0: not said), and the unit of
-    its coordinates (empty: that of the phase)."""
+    """Input given out for an item, as its organizers state it: the box around it, how many points it has (0: not said), and the unit of its
+    coordinates (empty: that of the phase)."""
 
     low: tuple[float, float, float]
     high: tuple[float, float, float]

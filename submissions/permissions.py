@@ -1,4 +1,4 @@
-"""Who may do what: the one place where permission is asked. What is not said here is denied. Who may see what is visibility's.
+"""Permissions: the one place that decides who may do what. What is not said here is denied. Who may see what is visibility's.
 
 `allowed(user, action, thing)` answers; `require(...)` raises what a view should raise. Actions are
 named `noun.verb`; each has one rule below, a function of a `Viewer` and the thing.

@@ -1,4 +1,4 @@
-"""How often somebody may ask, and how much at once. How often is counted in the cache, which all web processes share; what is
+"""Limits of how often somebody may ask, and how much at once. How often is counted in the cache, which all web processes share; what is
 under way at once concerns one process, and is counted there.
 
 Log-in, sign-up and the other account pages are limited by django-allauth itself, see

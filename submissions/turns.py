@@ -29,8 +29,8 @@ def turns(clock: float, backlog: float, ahead: int, costs: Sequence[float]) -> l
 
 
 def clock(open_: QuerySet, done: QuerySet) -> float:
-    """How far the clock is: at the least turn of what is worked on or could be, and where there is nothing, at the last of what
-    is done. Rows that wait for something else than workers do not hold it."""
+    """Turn that the clock has reached: the least turn of what is worked on or could be, and where there is nothing, the last of what is
+    done. Rows that wait for something else than workers do not hold it."""
     now = timezone.now()
     at_hand = open_.filter(Q(lease_token__isnull=False) | Q(lease_until__isnull=True) | Q(lease_until__lte=now))
     first = at_hand.order_by("turn").values_list("turn", flat=True).first()

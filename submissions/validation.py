@@ -200,7 +200,7 @@ def _read_table(package: Package, table: str, manifest: Manifest, notes: _Notes,
 
 
 def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[Item, str]]:
-    """Which file is which item's; files that are nobody's are problems or, for texts that explain, warnings."""
+    """File of each item; files that are nobody's are problems or, for texts that explain, warnings."""
     items = {item.id: item for item in manifest.items}
     taken: dict[str, str] = {}
     passed: list[str] = []

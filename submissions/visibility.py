@@ -1,4 +1,4 @@
-"""Who may see a challenge, a board, a reference and an entry: each rule once, as a filter of a query and as a question to a row.
+"""Visibility of a challenge, a board, a reference and an entry: each rule once, as a filter of a query and as a question to a row.
 
 An entry's rule is a condition on its columns (`visible_to`). `visible_entries` filters by it and `sees_entry` asks it of a row in
 memory (`holds`), so a list and a page can never differ.

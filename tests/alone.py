@@ -1,4 +1,4 @@
-"""What failed beside other tests, run once more by itself: `python -m tests.alone`, after a run of pytest that failed.
+"""Rerun, each by itself, tests that failed beside others: `python -m tests.alone`, after a run of pytest that failed.
 
 Two tests at a time share the machine with a browser, a database and workers, so a test may fail beside others that
 does not fail by itself. That is a fault too, of the test or of the code, but not one that says the change is wrong:

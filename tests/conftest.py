@@ -34,7 +34,7 @@ CHROMIUM = "/usr/bin/chromium"
 
 
 def pytest_configure() -> None:
-    """What would make tests slow, or fail where the machine is."""
+    """Switch off what would make tests slow, or fail where the machine is."""
     from django.conf import settings
 
     from submissions import markdown
@@ -53,7 +53,7 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What has been loaded by now is no garbage: looking for some among it took a quarter of the time that collecting did."""
+    """Freeze what has been loaded by now: looking for garbage among it took a quarter of the time that collecting did."""
     gc.enable()
     gc.freeze()
 
@@ -73,7 +73,8 @@ CLUSTER_ALONE = {
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """What the profiles do not differ in runs on one of them: code alone, and pages in a browser. Asked for by name, all but these run."""
+    """Skip, on the cluster profile, code alone and pages in a browser, which are the same on both; on the embedded one CLUSTER_ALONE,
+    unless a folder or file is asked for."""
     if not collection_path.is_relative_to(ROOT / "tests"):
         return None
     path = collection_path.relative_to(ROOT / "tests").as_posix()
@@ -120,7 +121,7 @@ PROFILE_FIXTURES = {"db", "transactional_db", "live_server", "s3_files", "s3_ser
 
 
 def pytest_collection_modifyitems(config, items) -> None:
-    """What takes long begins first, so that no process ends alone; on the cluster profile only what touches its services."""
+    """Order tests so that long ones begin first and no process ends alone; on the cluster profile keep only what touches its services."""
     if environment.CLUSTER:
         apart = [it for it in items if not (PROFILE_FIXTURES & set(it.fixturenames) or it.get_closest_marker("django_db"))]
         config.hook.pytest_deselected(items=apart)
@@ -135,7 +136,7 @@ def pytest_collection_modifyitems(config, items) -> None:
 
 
 def pytest_terminal_summary(terminalreporter, config) -> None:
-    """What each folder took; and what failed in this run, for `tests.alone`."""
+    """Print what each folder took; write what failed in this run for `tests.alone`."""
     seconds: Counter[str] = Counter()
     for reports in terminalreporter.stats.values():
         for report in reports:
@@ -312,7 +313,7 @@ def phase(challenge):
 
 @pytest.fixture
 def people(challenge):
-    """Who stands where in the challenge."""
+    """People around the challenge, by their part in it."""
     from tests.support.people import People
 
     return People.around(challenge)

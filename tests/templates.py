@@ -106,7 +106,7 @@ def mark(tokens: list[Token]) -> None:
 
 
 def _sweep(tokens: list[Token], side: str) -> None:
-    """Whether in all ways what stands before each token (after it, from the right) ends with whitespace or at a block."""
+    """Set, on each token, whether in all ways what stands before it (after it, from the right) ends with whitespace or at a block."""
     order = range(len(tokens)) if side == "left" else range(len(tokens) - 1, -1, -1)
     now = False  # another template may include this one in the middle of a line
     ways: list[tuple[bool, list[bool], bool, str]] = []  # before it, ends of its branches, whether one is always taken, its word
@@ -202,7 +202,7 @@ def _pieces(tokens: list[Token], indent: str, base: int) -> list[str]:
 
 
 def _level(tokens: list[Token]) -> bool:
-    """Whether it closes all that it opens and nothing else."""
+    """True if it closes all that it opens and nothing else."""
     return (
         tokens[0].depth == tokens[-1].after
         and all(token.depth >= tokens[0].depth for token in tokens)

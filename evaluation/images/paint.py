@@ -23,13 +23,13 @@ LINE = (255, 255, 255)
 
 @dataclass(frozen=True)
 class Scale:
-    """Which values the scale of colours stands for: `cold` is painted black, `hot` pale yellow; beyond, the ends."""
+    """Range of values of the colour scale: `cold` is painted black, `hot` pale yellow; values beyond take the colour of the nearer end."""
 
     cold: float
     hot: float
 
     def places(self, values: np.ndarray) -> np.ndarray:
-        """Where values (any shape) stand on the scale, in [0, 1]."""
+        """Positions of values (any shape) on the scale, in [0, 1]."""
         return np.clip((values - self.cold) / (self.hot - self.cold), 0.0, 1.0)
 
 

@@ -1,4 +1,4 @@
-"""How the pictures of a view are made. PURE."""
+"""Making of the pictures of a view. PURE."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Status(StrEnum):
-    """Why a value is what it is."""
+    """Reason for a value being what it is."""
 
     OK = "ok"
     EMPTY_PRED = "empty_pred"  # valid, but nothing in it that the metric looks at

@@ -192,8 +192,8 @@ def _program_results(
     groups: Mapping[str, str],
     progress: Callable[[int], None],
 ) -> list[MetricResult]:
-    """What an organizer's program says of each item, with the rules for missing items and for ranking: an item on which it failed has
-    the worst value, as a missing one has, so that nothing is gained by an entry that breaks it."""
+    """Results of an organizer's program for each item, with the rules for missing items and for ranking: an item on which it failed has the
+    worst value, as a missing one has, so that nothing is gained by an entry that breaks it."""
     from evaluation.programs.program import Sample
 
     spec, family = column.spec, FAMILIES[column.spec.family]

@@ -125,7 +125,7 @@ class Scorer(Protocol):
 
 
 class Program(Protocol):
-    """What runs a metric program, see `evaluation.programs.program`."""
+    """Runner of a metric program, see `evaluation.programs.program`."""
 
     def one(self, pair: Any, **params: Any) -> MetricResult:
         """The result of one pair."""
@@ -210,7 +210,7 @@ class MetricSpec:
         return "prompt" in self.needs
 
     def lacking(self, prompted: bool) -> str:
-        """Why it has no value under a reference that holds prompts, or none; empty where it may have one."""
+        """Reason why the metric has no value under a reference with prompts, or without (`prompted`); empty where it may have one."""
         if prompted or not self.wants_prompts:
             return ""
         return f"{self.title} holds pictures against the texts they were made from, and the reference has none; add prompts.json to it."

@@ -215,8 +215,7 @@ class EvaluationBatch(models.Model):
         return [MetricRequest(slug=m["slug"], key=m["key"], params=m["params"]) for m in self.metrics if m["slug"] not in without]
 
     def cache_key(self, slugs: list[str], start: int, stop: int) -> str:
-        """Where the storage has what is prepared for those of these columns that are not outdated, over items [start, stop) of the
-        reference."""
+        """Storage key of what is prepared for those of these columns that are not outdated, over items [start, stop) of the reference."""
         outdated = {column.slug for column in self.outdated()} | set(self.retired())
         fingerprints = [metric["fingerprint"] for metric in self.metrics if metric["slug"] in slugs and metric["slug"] not in outdated]
         return self.reference.cache_key(self.unit_scale, fingerprints, self.reference.item_ids[start:stop])
@@ -243,7 +242,7 @@ class EvaluationBatch(models.Model):
         return self.evaluations.exclude(state="cancelled")
 
     def progress(self) -> dict[str, int]:
-        """How many entries are done, failed and there in all."""
+        """Numbers of entries: done, failed and in all."""
         states = list(self.members().values_list("state", flat=True))
         return {"done": sum(s in ("done", "excluded") for s in states), "failed": states.count("failed"), "total": len(states)}
 

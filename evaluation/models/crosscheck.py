@@ -1,4 +1,4 @@
-"""How far workers from outside are believed: some of their parts are done again by others, and a difference is followed up.
+"""Trust in workers from outside: some of their parts are done again by others, and a difference is followed up.
 
 A part of a token goes to a second worker always until TRUSTED_FROM of its parts agreed, then at the token's share, which the worker
 cannot know beforehand: it is drawn when its result is there. Results that differ are both held back, and with them all of these tokens

@@ -195,7 +195,7 @@ class Reference(models.Model):
             return self.family.stored_image(source, item)
 
     def cache_key(self, unit_scale: float, fingerprints: list[str], item_ids: list[str]) -> str:
-        """Where the storage has what metrics of these fingerprints keep of these items."""
+        """Storage key of what metrics of these fingerprints keep of these items."""
         return f"prepared/{self.phase_id}/{prepared.digest(self.family.key, self.sha256, unit_scale, fingerprints, item_ids)}"
 
     def manifest(self, metrics: list[dict]) -> Manifest:

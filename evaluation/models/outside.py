@@ -34,7 +34,7 @@ class TokenQuerySet(models.QuerySet):
 
 
 class WorkerToken(models.Model):
-    """What workers of one owner show to get parts of one challenge. Only its hash is kept; the key is shown once, when it is made.
+    """Token that workers of one owner show to get parts of one challenge. Only its hash is kept; the key is shown once, when it is made.
 
     `agreed` counts parts in which a second worker found the same; `agreed_at` is when the newest of these was done. From a difference
     on, `held_at` says that its results since then are held back, and `wrong_at` that it was wrong: then it gets no more parts.
@@ -150,7 +150,7 @@ class OutsideWorker(models.Model):
 
 
 class PartRecord(models.Model):
-    """What one worker did of one part: who, what it cost, and what became of its result. The part itself may go; this stays."""
+    """Record of one worker's work on one part: who, the cost, and the verdict on its result. The part itself may go; this stays."""
 
     class Verdict(TextChoices):
         OWN = "own", "By the service's own worker"
@@ -189,7 +189,7 @@ class PartRecord(models.Model):
 
 
 class ComputeBudget(models.Model):
-    """How many hours of cores and of graphics cards a challenge's scoring may take in all; None is no limit."""
+    """Most hours of cores and of graphics cards that a challenge's scoring may take in all; None is no limit."""
 
     challenge = models.OneToOneField(Challenge, on_delete=models.CASCADE, related_name="compute_budget")
     core_hours = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.0)])

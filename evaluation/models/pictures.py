@@ -85,7 +85,7 @@ class PictureRun(Run):
         return [item for item in self.items if item not in self.made]
 
     def key(self, item: str, name: str) -> str:
-        """Where the storage has that picture."""
+        """Storage key of that picture."""
         return f"pictures/{self.evaluation.submission_id}/{self.digest}/{self.items.index(item)}-{name}.webp"
 
     def keep(self, made: Made) -> bool:

@@ -22,7 +22,7 @@ class ProcessQuerySet(models.QuerySet):
         return self.filter(seen_at__gt=(now or timezone.now()) - timedelta(seconds=settings.LEASE_SECONDS))
 
     def listeners(self, now: datetime | None = None) -> Counter[str]:
-        """How many live workers listen to each queue."""
+        """Number of live workers that listen to each queue."""
         queues = self.live(now).filter(kind=Process.Kind.WORKER).values_list("queues", flat=True)
         return Counter(queue for listened in queues for queue in listened)
 

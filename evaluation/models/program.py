@@ -42,7 +42,7 @@ class MetricProgramQuerySet(LeasedQuerySet):
         return self.filter(document__device="gpu")
 
     def newest(self) -> Self:
-        """Of each program the newest version that may score."""
+        """The newest version of each program that may score."""
         ready = self.filter(state=MetricProgram.State.READY)
         later = ready.filter(scope=models.OuterRef("scope"), key=models.OuterRef("key"), version__gt=models.OuterRef("version"))
         return ready.filter(~models.Exists(later)).order_by("key")
@@ -127,7 +127,7 @@ class MetricProgram(Run):
 
     @property
     def progress(self) -> tuple[int, int]:
-        """How many of the deciding checks have been done, of how many."""
+        """Number of the deciding checks that have been done, and of all of them."""
         return len(self.report), len(CHECKS)
 
     @classmethod
@@ -284,7 +284,7 @@ class MetricProgram(Run):
         return place
 
     def order(self) -> dict[str, Any]:
-        """What the limited process needs to run it."""
+        """Description of the program for the limited process that runs it."""
         return {"scope": self.scope, "contents": self.contents, "document": self.document, "folder": str(self.folder())}
 
     @classmethod

@@ -165,7 +165,7 @@ class Score(models.Model):
         return np.where(answered, values, np.nan)
 
     def failures_shown(self, sees_reference: bool) -> dict[str, str]:
-        """Why an organizer's program failed, by item, of the first items on which it did, for somebody who may or may not see the
+        """Reasons why an organizer's program failed, by item, of the first items on which it did, for somebody who may or may not see the
         reference: what a program says may quote it, so that others read the service's own sentences alone."""
         return {row[0]: row[1] if sees_reference or row[2:] == [True] else FAILED_UNSAID for row in self.failures}
 

@@ -182,7 +182,7 @@ class Trial(Run):
         self.reference.phase.touch_board()
 
     def picture_key(self, scene: str, damage: str) -> str:
-        """Where the storage has the picture of a damage of that scene's first view, the same one for all trials of its kind."""
+        """Storage key of the picture of a damage of that scene's first view, the same one for all trials of its kind."""
         kind = gate.kind_of(self.spec, self.params)
         return f"trials/{self.reference_id}/{self.version.replace('/', '-')}-{kind}-{self.scene_names.index(scene)}-{damage}.webp"
 

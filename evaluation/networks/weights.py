@@ -119,7 +119,7 @@ class Weights:
 
     @property
     def fault(self) -> str:
-        """Why the set must not be used although its files are here; empty where it may."""
+        """Reason why the set must not be used although its files are here; empty where it may."""
         wanted = self.card.get("features")
         if not wanted or digest(wanted["network"], wanted["name"]) in (None, wanted["sha256"]):
             return ""
@@ -349,7 +349,7 @@ def is_retired(spec: MetricSpec, params: Mapping[str, Any]) -> bool:
 
 
 def refusal(spec: MetricSpec, params: Mapping[str, Any], command: str = FETCH) -> str:
-    """Why the metric cannot be computed here for want of weights, and the command that gets them; empty where it can.
+    """Reason why the metric cannot be computed here for want of weights, and the command that gets them; empty where it can.
 
     `params` are the metric's full parameters.
     """
@@ -368,8 +368,8 @@ def refusal(spec: MetricSpec, params: Mapping[str, Any], command: str = FETCH) -
 
 
 def difference(spec: MetricSpec, params: Mapping[str, Any], sha256: str) -> str:
-    """Why the metric cannot be computed here so that its values stand beside others of the digest `sha256`; empty where it
-    can. `params` are the metric's full parameters, and its weights are here."""
+    """Reason why the metric's values here would not be comparable with others of the digest `sha256`; empty where they are. `params` are
+    the metric's full parameters, and its weights are here."""
     if digest_of(spec, params) == sha256:
         return ""
     named = " and ".join(f"“{params[name]}”" for _, name in spec.networks)

@@ -25,7 +25,7 @@ SAME, DAMAGED = "itself", "damaged"
 
 @dataclass(frozen=True)
 class Row:
-    """What the program says of one item, set against itself or damaged; `why` is empty unless it failed."""
+    """Result of the program on one item, set against itself or damaged; `why` is empty unless it failed."""
 
     item: str
     against: str
@@ -128,7 +128,7 @@ def relative_difference(a: float | None, b: float | None) -> float:
 
 
 def _rows(program: Program, samples: Sequence[tuple[str, Sample]], params: Mapping[str, Any]) -> list[Row]:
-    """What the program says; programs of groups and sets see those against themselves, and those damaged, apart."""
+    """Results of the program; programs of groups and sets see samples set against themselves, and those damaged, apart."""
     found: dict[int, MetricResult] = {}
     for against in dict.fromkeys(one for one, _ in samples):
         places = [place for place, (one, _) in enumerate(samples) if one == against]

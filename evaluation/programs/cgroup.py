@@ -80,7 +80,7 @@ def _places(root: Path, memory: int, processes: int) -> list[tuple[Path, list[tu
 
 @cache
 def kind() -> str:
-    """What can be bounded here: "memory and processes", "memory", or nothing."""
+    """Resources that can be bounded here: "memory and processes", "memory", or nothing."""
     try:
         group = Cgroup(64 << 20, 16)
     except OSError:

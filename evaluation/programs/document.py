@@ -90,11 +90,11 @@ class MetricDocument:
 
     @property
     def sandbox(self) -> str:
-        """Which sandbox it needs, in words that tell one from another."""
+        """Sandbox that it needs, in words that tell one from another."""
         return self.run if self.device == "cpu" else f"{self.run} with a card"
 
     def of_kind(self, kind: str) -> MetricDocument:
-        """What it is for entries of a kind: one that takes files takes those of any."""
+        """The document for entries of a kind: a program that takes files takes those of any kind."""
         return dataclasses.replace(self, kind=kind) if self.kind == FILES else self
 
     def to_dict(self) -> dict[str, Any]:

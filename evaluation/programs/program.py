@@ -284,8 +284,8 @@ MODULES = {"pillow": "PIL", "libigl": "igl", "fast-simplification": "fast_simpli
 
 
 def encoded(samples: Sequence[Sample], files_of: str = "") -> tuple[list[dict[str, Any]], bytes]:
-    """What the first process inside makes objects of: a description of both sides of each sample, and the arrays, as one npz.
-    Lengths are in metres; with `files_of` a kind, both sides are files of it, in their own unit."""
+    """Samples as the first process inside reads them: a description of both sides of each, and the arrays, as one npz. Lengths are in
+    metres; with `files_of` a kind, both sides are files of it, in their own unit."""
     arrays: dict[str, np.ndarray] = {}
     described = []
     for n, sample in enumerate(samples):
@@ -343,8 +343,8 @@ def file_of(item: Any, kind: str) -> bytes | None:
 
 
 def write_data(folder: Path, samples: Sequence[Sample], params: Mapping[str, Any], kind: str) -> None:
-    """What a command finds in its folder: `prediction/` and `reference/` with a file for each item, in the form of its kind that keeps
-    every number (wireframes as JSON, meshes as PLY, images as PNG), `params.json` and `items.json`."""
+    """Write a command's folder: `prediction/` and `reference/` with a file for each item, in the form of its kind that keeps every number
+    (wireframes as JSON, meshes as PLY, images as PNG), `params.json` and `items.json`."""
     family = FAMILIES[kind]
     names: dict[str, dict[str, str | None]] = {sample.id: {"prediction": None, "reference": None} for sample in samples}
     for side in ("prediction", "reference"):
@@ -390,7 +390,7 @@ class Unboxed:
 
 
 def _with_environment() -> list[str]:
-    """What begins a command that has this process's environment, and of the sandbox's what numbers may depend on."""
+    """Beginning of a command line that sets this process's environment, and of the sandbox's the variables on which numbers may depend."""
     return ["env", *(f"{name}={value}" for name, value in sandbox.ENVIRONMENT.items() if name not in ("PATH", "HOME", "LANG"))]
 
 

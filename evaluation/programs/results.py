@@ -1,4 +1,4 @@
-"""What a program answers, taken as hostile: every value is held against the contract before it becomes a result."""
+"""Checks of a program's answers, which are taken as hostile: every value is held against the contract before it becomes a result."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def stopped(sentence: str) -> MetricResult:
 
 
 def reasons(flags: Any) -> list[tuple[str, bool]]:
-    """Of the flags that say why an item failed: the sentence, and whether it is the service's own alone."""
+    """Reasons for an item's failure among its flags: the sentence, and whether it is the service's own alone."""
     found = [flag for flag in flags if flag.startswith((FAILED, STOPPED))]
     return [(flag.removeprefix(FAILED).removeprefix(STOPPED), flag.startswith(STOPPED)) for flag in found]
 

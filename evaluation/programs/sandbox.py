@@ -66,7 +66,7 @@ class Limits:
     memory: int
 
     def of_kernel(self, card: bool = False) -> dict[str, int]:
-        """What the first process inside sets for itself and all it starts; with a `card`, addresses for its driver."""
+        """Limits that the first process inside sets for itself and all it starts; with a `card`, addresses for its driver."""
         addresses = CARD_ADDRESSES if card else self.memory + LIBRARIES
         limits = {"memory": self.memory, "addresses": addresses, "file_bytes": FILE_BYTES}
         return {**limits, "processes": PROCESSES, "files": OPEN_FILES}
@@ -74,8 +74,8 @@ class Limits:
 
 @dataclass(frozen=True)
 class Answer:
-    """How a command ended ("ok", "exit", "time", "crash", "size"), the end of its error output, and the text of its scores, or what is
-    wrong with the file that should hold them."""
+    """Outcome of a command: its end ("ok", "exit", "time", "crash", "size"), the last lines of its error output, and the text of its
+    scores, or the fault of the file that should hold them."""
 
     end: str
     stderr: str = ""
@@ -93,9 +93,9 @@ def card_devices() -> list[str]:
 
 
 def bubblewrap_arguments(binds: Sequence[tuple[str, str]], work: bool = False, card: bool = False) -> list[str]:
-    """What bubblewrap is asked for, but the command: namespaces, no capabilities, and a root that holds the system's and the
-    interpreter's libraries, the program and its data, all read-only, beside two folders of bounded size that go with it. `binds` are
-    (here, inside). With `work` there is the folder of a script's output, with `card` the files of graphics cards."""
+    """Arguments of bubblewrap but the command: namespaces, no capabilities, and a root that holds the system's and the interpreter's
+    libraries, the program and its data, all read-only, beside two folders of bounded size that go with it. `binds` are (here, inside). With
+    `work` there is the folder of a script's output, with `card` the files of graphics cards."""
     prefix, libraries = sys.base_prefix, _site_packages()
     roots = [prefix] if not Path(prefix).is_relative_to("/usr") else []
     arguments = ["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
@@ -249,7 +249,7 @@ ROOT_NEEDS = (
 
 @cache
 def bubblewrap_refusal() -> str:
-    """Why bubblewrap does not isolate programs here; empty where it does, which was tried."""
+    """Reason why bubblewrap does not isolate programs here; empty where it does, which was tried."""
     if shutil.which("bwrap", path="/usr/bin:/bin") is None:
         return "bwrap is not installed; install the package bubblewrap"
     try:
@@ -356,7 +356,7 @@ def apptainer_arguments(image: str, command: Sequence[str], binds: Sequence[tupl
 
 @cache
 def podman_refusal() -> str:
-    """Why podman with runsc does not run images here; empty where it does, which was tried with an image of nothing but a folder."""
+    """Reason why podman with runsc does not run images here; empty where it does, which was tried with an image of nothing but a folder."""
     for name, package in (("podman", "podman"), ("runsc", "runsc")):
         if shutil.which(name) is None:
             return f"{name} is not installed; install the package {package}"
@@ -375,7 +375,7 @@ def podman_refusal() -> str:
 
 
 def image_refusal(image: str) -> str:
-    """Why this image cannot be run here: podman does not, or the image was not brought."""
+    """Reason why this image cannot be run here: podman does not work, or the image was not brought."""
     if refusal := podman_refusal():
         return refusal
     there = subprocess.run(["podman", "--log-level=error", "image", "exists", image], capture_output=True, timeout=60)
@@ -484,7 +484,7 @@ def rungs() -> tuple[Rung, ...]:
 
 
 def missing(run: str, device: str = "cpu") -> str:
-    """What a program of this kind (python, script, image) lacks here, and what to install; empty where it is run."""
+    """Fault that keeps a program of this kind (python, script, image) from being run here, and what to install; empty where it is run."""
     found = podman_refusal() if run == "image" else bubblewrap_refusal()
     if found or device == "cpu":
         return found
@@ -494,7 +494,7 @@ def missing(run: str, device: str = "cpu") -> str:
 
 
 def refusal(run: str, device: str = "cpu") -> str:
-    """Why a program of this kind is not run here, in one sentence; empty where it is."""
+    """Reason why a program of this kind is not run here, in one sentence; empty where it is."""
     found = missing(run, device)
     what = ("images" if run == "image" else "metric programs") + (" with a graphics card" if device == "gpu" else "")
     return f"This machine has no sandbox for {what}, so none is run: {found}." if found else ""

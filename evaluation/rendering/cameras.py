@@ -18,7 +18,7 @@ ELEVATIONS = tuple(range(-75, 76, STEP))
 
 @dataclass(frozen=True, eq=False)
 class Camera:
-    """Where it stands, how it is turned and how wide it sees.
+    """Position, orientation and focal length of a camera.
 
     ``eye``: float64[3]. ``turn``: float64[3, 3], its rows are the camera's x, y and z in the world. ``focal``: focal length
     as a share of the image's height. The middle of the image lies ahead.

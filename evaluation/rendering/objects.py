@@ -22,8 +22,8 @@ MOST_SEEDS = 20
 
 @dataclass(frozen=True)
 class Drawing:
-    """How the reference views of generated objects are drawn: which `views` of each mesh, `size` px wide and high, which of
-    its axes points `up`, and how many `seeds` an entry sends of each prompt, all held against the same views."""
+    """Settings of the reference views of generated objects: which `views` of each mesh, `size` px wide and high, which of its axes points
+    `up`, and how many `seeds` an entry sends of each prompt, all held against the same views."""
 
     views: str = "turntable"
     size: int = 512

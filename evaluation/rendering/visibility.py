@@ -1,4 +1,4 @@
-"""Which triangle is seen at each sample of an image: a z-buffer over spans of rows. PURE.
+"""Triangle seen at each sample of an image: a z-buffer over spans of rows. PURE.
 
 A triangle with corners p0, p1, p2 in the camera's frame is met by the ray through a sample, d = (x, y, 1), at depth z where
 M b = d with M = [p0 p1 p2]: the weights of the corners are z·b, and Σ b = 1/z. All four are linear in the sample's column and

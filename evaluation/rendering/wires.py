@@ -21,8 +21,8 @@ MOST_SIDE = 4096  # samples; beyond it the squares below would not fit into 64 b
 
 @dataclass(frozen=True)
 class Sight:
-    """Where a picture is seen from, without perspective: azimuth from x towards y and elevation above the ground, in degrees,
-    z upwards; what lies within `radius` of `centre` just fits into it."""
+    """Viewpoint of a picture without perspective: azimuth from x towards y and elevation above the ground, in degrees, z upwards; what lies
+    within `radius` of `centre` just fits into it."""
 
     centre: tuple[float, float, float]
     radius: float

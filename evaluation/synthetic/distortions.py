@@ -135,7 +135,7 @@ def soup(mesh: Mesh) -> Mesh:
 
 
 def stray(mesh: Mesh, share: float, rng: np.random.Generator) -> Mesh:
-    """That share of the vertices thrown anywhere into the bounding box, grown by a tenth."""
+    """The mesh with that share of its vertices thrown anywhere into the bounding box, grown by a tenth."""
     low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
     vertices, chosen = mesh.vertices.copy(), rng.random(len(mesh.vertices)) < share
     margin = 0.1 * (high - low)

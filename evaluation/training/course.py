@@ -22,7 +22,7 @@ FIGURES = 40  # mean losses kept over a whole training
 
 @dataclass(frozen=True)
 class Plan:
-    """How to train. Everything that changes the result is in here."""
+    """Settings of a training run. Everything that changes the result is in here."""
 
     network: str
     seed: int = 0

@@ -162,7 +162,7 @@ def reference(folder: Path, job: dict) -> dict:
 
 
 def doubts(folder: Path, job: dict) -> dict:
-    """What speaks against the reference that was read into `artifact`, for these columns, looked for during so many seconds."""
+    """Warnings about the reference that was read into `artifact`, for these columns, looked for during so many seconds."""
     from evaluation import reference_warnings
     from submissions.kinds import FAMILIES
 
@@ -313,8 +313,8 @@ def uses_networks(job: dict) -> bool:
 
 
 def memory_limit(kind: str) -> int:
-    """Which limit bounds a job's memory: all its addresses; or, where it computes and a graphics card may be there, what
-    it allocates, because a card's driver reserves more addresses than the machine has memory and starts with no fewer."""
+    """Resource limit that bounds a job's memory: all its addresses; or, where it computes and a graphics card may be there, what it
+    allocates, because a card's driver reserves more addresses than the machine has memory and starts with no fewer."""
     return resource.RLIMIT_DATA if kind in COMPUTE and gpu.may_be_there() else resource.RLIMIT_AS
 
 

@@ -1,4 +1,4 @@
-"""What scoring took: seconds of cores and of graphics cards by metric, entry and team, and what a re-evaluation would take."""
+"""Costs of scoring: seconds of cores and of graphics cards by metric, entry and team, and an estimate of a re-evaluation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST = 50  # rows of a table
 
 @dataclass(frozen=True)
 class Cost:
-    """What one metric, entry or team took: seconds of cores, of cards, and on the clock of whoever did it, in so many parts."""
+    """Cost of one metric, entry or team: seconds of cores, of cards, and on the clock of whoever did it, in so many parts."""
 
     name: str
     core_seconds: float
@@ -28,7 +28,8 @@ class Cost:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What scoring all entries of a phase anew would take. `basis` says what that is taken from; `over`: more than the budget has left."""
+    """Estimated cost of scoring all entries of a phase anew. `basis` says what that is taken from; `over`: more than the budget has
+    left."""
 
     core_seconds: float
     gpu_seconds: float
@@ -51,7 +52,7 @@ def by_team(challenge: Challenge) -> list[Cost]:
 
 
 def by_metric(challenge: Challenge) -> list[Cost]:
-    """What each metric took, most first. A part's seconds of cores are shared out as its metrics took the clock; what they share among
+    """Cost of each metric, highest first. A part's seconds of cores are shared out as its metrics took the clock; what they share among
     themselves is charged to the first of them, and what they did not take (reading, starting) is in no row."""
     keys: dict[int, dict[str, tuple[str, bool]]] = {}
     core: dict[str, float] = defaultdict(float)
@@ -77,7 +78,7 @@ def total(challenge: Challenge) -> dict[str, float]:
 
 
 def estimate(phase: Phase) -> Estimate | None:
-    """What a re-evaluation of the phase would take; None where there is nothing to score, or nothing to score it against."""
+    """Estimated cost of a re-evaluation of the phase; None where there is nothing to score, or nothing to score it against."""
     current = EvaluationBatch.latest(phase)
     metrics = [metric.snapshot() for metric in PhaseMetric.objects.filter(phase=phase) if not metric.is_retired]
     entries = Submission.objects.filter(phase=phase, status__in=[Status.SCORED, Status.SCORING]).exclude(artifact_key="").count()

@@ -1,4 +1,4 @@
-"""How a process says that it lives: a thread of its own writes so into the process's row, again and again."""
+"""Heartbeat of a process: a thread of its own writes into the process's row, again and again, that it lives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker from outside says that it found, held against what a metric can find at all. PURE.
+"""Checks of what a worker from outside says that it found, against what a metric can find at all. PURE.
 
 Everything here is hostile until it has passed: types, columns, items, bounds, statuses. What passes can still be wrong; that is for a
 second worker to find.
@@ -53,7 +53,7 @@ def checked(
 
 
 def fits_of(said: Any, item_ids: Sequence[str]) -> dict[str, str]:
-    """How items fit the reference, as `submissions.formats.fit.label` says it. Raises `BadResult`."""
+    """Labels of how items fit the reference, as `submissions.formats.fit.label` writes them. Raises `BadResult`."""
     if not isinstance(said, Mapping) or not said.keys() <= set(item_ids) or not all(FIT.fullmatch(str(label)) for label in said.values()):
         raise BadResult("How the items fit must be said by item, each in a word of its list.")
     return {item: str(label) for item, label in said.items()}
@@ -150,7 +150,7 @@ def _parts(said: Any, where: str) -> None:
 
 
 def _of_program(said: Any, spec: MetricSpec, params: Mapping[str, Any], where: str) -> None:
-    """What a metric program said of a group or the whole set, which is taken for each of its items."""
+    """Check a metric program's result for a group or the whole set, which is taken for each of its items. Raises `BadResult`."""
     if not isinstance(said, Mapping) or said.keys() != {"value", "status", "flags", "parts"}:
         raise BadResult(f"{where} must have value, status, flags and parts.")
     status = _status(said["status"], where)

@@ -40,7 +40,7 @@ NEW_SECONDS = 60.0  # a job's folder younger than this may still be without its 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a job may use: `memory` bytes, and `seconds` of the processor unless the job says otherwise; how often a heartbeat is due, in
+    """Limits of a job: `memory` bytes, and `seconds` of the processor unless the job says otherwise; how often a heartbeat is due, in
     seconds; and the folder of fetched weights."""
 
     memory: int
@@ -164,8 +164,8 @@ class Sandbox:
         return self._process
 
     def _gone(self) -> JobFailed:
-        """How the child ended by itself. Its own limits end jobs, not it, so a signal that kills came from outside: an operator,
-        or a machine without memory."""
+        """Failure of a job whose child ended by itself. Its own limits end jobs, not it, so a signal that kills came from outside: an
+        operator, or a machine without memory."""
         process = self._process
         self.stop()
         killed = process is not None and process.returncode in (-signal.SIGKILL, -signal.SIGTERM)

@@ -23,8 +23,8 @@ _left: dict[tuple[type[Deferrable], int], float] = {}  # what this worker leaves
 
 
 def obstacle(metrics: Iterable[Mapping[str, Any]]) -> str:
-    """Why this worker must not compute some metrics of a batch, as the batch has them: weights are not here, or are not those
-    that the batch began with. Empty where it may."""
+    """Reason why this worker must not compute some metrics of a batch, as the batch has them: weights are not here, or are not those that
+    the batch began with. Empty where it may."""
     for metric in metrics:
         spec, params = registry.get(metric["key"]), metric["params"]
         fixed = metric.get("weights_sha256")

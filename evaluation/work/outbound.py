@@ -46,8 +46,8 @@ class Stopped(BaseException):
 
 
 class Ending:
-    """Whether somebody asked this process to end (SIGTERM). It ends at once, but not while it asks for a part: one that was given and
-    never taken up would wait for its lease to run out."""
+    """State of a request to end this process (SIGTERM). It ends at once, but not while it asks for a part: one that was given and never
+    taken up would wait for its lease to run out."""
 
     def __init__(self) -> None:
         self.asked = self.held = False
@@ -221,7 +221,7 @@ class Worker:
         return {name: found[name] for name in ("scores", "seconds", "fits", "core_seconds", "gpu_seconds")}
 
     def _program(self, described: Mapping[str, Any], family: str) -> dict[str, Any]:
-        """What the limited process needs to run a metric program of the part, whose files are kept by their digest."""
+        """Description, for the limited process, of a metric program of the part, whose files are kept by their digest."""
         try:
             found = program_files.read(self._input(described), "program.zip").of_kind(family)
         except DocumentError as error:
@@ -240,8 +240,8 @@ class Worker:
         return {"scope": described["scope"], "contents": found.digest, "document": found.document.to_dict(), "folder": str(place)}
 
     def _prepared(self, part: Mapping[str, Any], job: Mapping[str, Any], folder: Path, lease: Lease) -> Path | None:
-        """What the metrics keep of the reference's side, made by a job that sees nothing of an entry, and kept for the next one; programs
-        prepare what they need themselves."""
+        """File of what the metrics keep of the reference's side, made by a job that sees nothing of an entry, and kept for the next one;
+        programs prepare what they need themselves."""
         columns = [column for column in part["columns"] if "/" not in column["key"]]
         if not columns:
             return None
@@ -334,13 +334,13 @@ def _environment() -> dict[str, str]:
 
 
 def _sandboxes() -> list[str]:
-    """Which metric programs can be isolated here, as `MetricDocument.sandbox` names it."""
+    """Kinds of metric programs that can be isolated here, as `MetricDocument.sandbox` names them."""
     cards = [name for name in ("python", "script") if not sandbox.missing(name, "gpu")]
     return [*(name for name in RUNS if not sandbox.missing(name)), *(f"{name} with a card" for name in cards)]
 
 
 def _capabilities() -> dict[str, Any]:
-    """What organizers are shown of this worker."""
+    """Description of this worker that organizers are shown."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {**_environment(), "cores": os.cpu_count() or 1, "memory_gb": round(memory / (1 << 30), 1), "card": gpu.may_be_there()}
 

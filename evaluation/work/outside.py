@@ -93,7 +93,7 @@ def claim(
 
 
 def described(part: Part, token: WorkerToken, site: str) -> dict[str, Any]:
-    """What a worker needs to do the part, as it is sent; `site` is this service's address as the worker reached it."""
+    """Description of the part for a worker, as it is sent; `site` is this service's address as the worker reached it."""
     evaluation = _evaluation(part)
     batch, reference = evaluation.batch, evaluation.batch.reference
     names = ("slug", "key", "params", "fingerprint", "weights_sha256")

@@ -14,7 +14,8 @@ AT_MOST = 1800  # seconds of the processor for a check
 
 
 def sandboxes() -> dict[str, str]:
-    """What metric programs lack on this machine, by the sandbox that those that are known need; empty where they are run."""
+    """Faults that keep metric programs from being run on this machine, by the sandbox that known programs need; empty where they are
+    run."""
     known = [row.read for row in MetricProgram.objects.only("document")]
     return {document.sandbox: programs.missing(document.run, document.device) for document in known}
 

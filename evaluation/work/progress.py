@@ -1,4 +1,4 @@
-"""Where an entry stands: position, progress, time left. Read-only."""
+"""Progress of an entry: position, items done, time left. Read-only."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ ESTIMATED_FROM = 20  # before one item of so many is done, the estimate of the t
 
 @dataclass(frozen=True)
 class Standing:
-    """How far an entry is. `position` counts from 1 among entries nobody works on yet (None when
-    it is being worked on or done); `seconds_left` is an estimate from its own pace so far, `is_rough` while that is the pace of
-    its first items; `most_left` is the longest that a part at work may still take before it is stopped. `losses` counts the workers that
-    were lost while they had it, or one of its parts; what waits for that is tried again in `retry_in` seconds."""
+    """Progress of an entry. `position` counts from 1 among entries nobody works on yet (None when it is being worked on or done);
+    `seconds_left` is an estimate from its own pace so far, `is_rough` while that is the pace of its first items; `most_left` is the longest
+    that a part at work may still take before it is stopped. `losses` counts the workers that were lost while they had it, or one of its
+    parts; what waits for that is tried again in `retry_in` seconds."""
 
     done: int
     total: int
@@ -161,7 +161,7 @@ def _in_turn() -> list[int]:
 
 
 def depth(phase: Phase | None = None, now: datetime | None = None) -> tuple[int, float]:
-    """How many entries wait (of a phase, or in all), and the age in seconds of the oldest."""
+    """Number of entries that wait (of a phase, or in all), and the age in seconds of the oldest."""
     waiting = _waiting() if phase is None else _waiting().filter(phase=phase)
     oldest = waiting.aggregate(at=Min("received_at"))["at"]
     return waiting.count(), _age(oldest, now)

@@ -53,7 +53,7 @@ def measure(run: PropertyRun, device: str = "cpu") -> None:
 
 
 def _obstacle(run: PropertyRun) -> str:
-    """Why this worker must not measure it: weights are not here, or they or the code are not those of the metric that was asked for."""
+    """Reason why this worker must not measure it: weights are missing here, or they or the code differ from those that were asked for."""
     spec = registry.find(run.key)
     if spec is None:
         return f"There is no metric {run.key} any more."

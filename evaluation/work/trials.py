@@ -89,7 +89,7 @@ def _paint(trial: Trial, folder: Path) -> bool:
 
 
 def _obstacle(trial: Trial) -> str:
-    """Why this worker must not do it: weights are not here, or they or the code are not those of the column."""
+    """Reason why this worker must not do it: weights are not here, or they or the code are not those of the column."""
     spec = trial.spec
     if found := weights.refusal(spec, trial.params):
         return found

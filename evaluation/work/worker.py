@@ -176,7 +176,7 @@ def _scoring_job(part: Part, evaluation: Evaluation, waiting: Collection[str] = 
 
 
 def _scored(folder: Path, most: int) -> int:
-    """How many of at most so many items the job in the folder has done; 0 where it has not said yet, or is just writing it."""
+    """Number of items, at most `most`, that the job in the folder has done; 0 where it has not said yet, or is just writing it."""
     try:
         with (folder / SCORED).open("rb") as file:
             said = file.read(9)  # hostile bytes are parsed where this comes from

@@ -170,7 +170,7 @@ def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime
 
 
 class ItemQuery(Paging):
-    """Which metric's values, and which piece of them."""
+    """Metric whose values are asked for, and page of the list."""
 
     metric: str = Field(max_length=63, pattern=NAME, description="The metric's slug in the phase.")
     limit: int = Field(100, ge=1, le=1000)

@@ -1,4 +1,4 @@
-"""How to call each operation of the API, in curl and in Python, made of the API's own schema.
+"""Examples of calls of each operation of the API, in curl and in Python, made of the API's own schema.
 
 The examples are complete: what they need is a token in PLUMBLINE_TOKEN, and where bytes are sent the file that they name. The tests run
 every one of them, but for what only workers elsewhere ask.
@@ -53,7 +53,8 @@ OF_WORKERS = "workers"  # the tag of what workers elsewhere call with keys of th
 
 @dataclass(frozen=True)
 class Example:
-    """How to call one operation, by the module and the function that does it; `public` ones need no token, `query` must be given."""
+    """Example call of one operation, known by the module and the function that does it; `public` ones need no token, `query` must be
+    given."""
 
     key: str
     method: str
@@ -146,7 +147,7 @@ def examples(schema: Mapping[str, Any], public: Collection[tuple[str, str]]) -> 
 
 
 def _body(schema: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """What must be given; where nothing must, what is usual."""
+    """Example of a body with what must be given; where nothing must, with what is usual."""
     name = own.get("$ref", "").rpartition("/")[2]
     own = schema["components"]["schemas"][name] if name else own
     body = {name: FIELDS.get(name, name.upper()) for name in own.get("required", ())}  # a test asks that none is missing

@@ -65,7 +65,7 @@ class Row:
 
     @property
     def shown_as(self) -> str:
-        """Why it does not count, in one word; empty where it does."""
+        """Reason why it does not count, in one word; empty where it does."""
         if self.submission.disqualified_at:
             return "disqualified"
         if self.submission.hidden_at:
@@ -427,7 +427,8 @@ def _ends(intervals: Sequence[tuple[int, int] | None], end: int) -> list[int | N
 
 
 def _untested(brackets: Sequence[int | None], ranks: Sequence[int | None], order: Sequence[int], most: int) -> list[str]:
-    """Why a ranked entry is in no bracket where others are: it "lacks" groups that most have, or stands below the "first" `most`."""
+    """Reasons why ranked entries are in no bracket where others are: an entry "lacks" groups that most have, or stands below the "first"
+    `most`; empty for all others."""
     found = [""] * len(ranks)
     tested = [place for place, index in enumerate(order) if brackets[index] is not None]
     for place, index in enumerate(order):

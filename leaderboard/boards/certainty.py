@@ -74,12 +74,12 @@ class Unit:
 
     @classmethod
     def of_board(cls, board: Board) -> Self:
-        """That of a ranking, in the nouns that it was made with."""
+        """The unit of a ranking, in the nouns that it was made with."""
         return cls(board.n_resampled, board.resampled, board.inner)
 
 
 def few(n: int, unit: Unit) -> str:
-    """That so many units are too few; where they are groups of items, that more items of one would not help."""
+    """Sentence that so many units are too few; where they are groups of items, that more items of one would not help."""
     words = SENTENCES["few"].format(n=n, items=plural(unit.noun, n))
     return f"{words} {SENTENCES['alike_within'].format(items=plural(unit.inner), unit=unit.noun)}" if unit.inner else words
 
@@ -126,7 +126,7 @@ def foot(board: Board, standing: Ranks) -> list[str]:
 
 
 def first_place(board: Board) -> str:
-    """How firm the order's first place is: how many others may truly stand there; empty where no rank interval is known."""
+    """Sentence on how many others may truly stand in the order's first place; empty where no rank interval is known."""
     overall = board.overall
     may = sum(low == 1 for low in overall.rank_low)
     leaders = [board.entries[n].name for n in overall.order if overall.rank[n] == 1]
@@ -153,12 +153,12 @@ def leads(board: Board, standing: Ranks) -> tuple[str, list[tuple[BoardEntry, st
 
 
 def alone(own: Interval, low: int, high: int) -> str:
-    """Where an entry may stand for its own sake, and among all."""
+    """Sentence on the rank interval of one entry for its own sake, and among all."""
     return SENTENCES["alone"].format(a=own[0], b=own[1], c=low, d=high)
 
 
 def untested(board: Board, standing: Ranks, index: int) -> str:
-    """Why an entry has no rank interval where others have one; empty where it has, or none has."""
+    """Reason why an entry has no rank interval where others have one; empty where it has, or none has."""
     key = standing.untested[index] if standing.untested else ""
     by_rule = standing is board.overall and board.overall.rule != "primary"
     most = OVERALL_FIRST if by_rule else FIRST

@@ -105,7 +105,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Caption:
-    """Where the table is from: enough to cite it. ``date`` is ISO 8601, ``address`` the snapshot's own."""
+    """Source of a table: enough to cite it. ``date`` is ISO 8601, ``address`` the snapshot's own."""
 
     challenge: str
     phase: str

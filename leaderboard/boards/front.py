@@ -1,4 +1,4 @@
-"""What the front page says of a board: kept beside a snapshot, so that a list of challenges opens no ranking."""
+"""Summary of a board for the front page: kept beside a snapshot, so that a list of challenges opens no ranking."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Front(Record):
 
     @property
     def lead(self) -> str:
-        """Who is first, in a sentence; of several that are level, one by name."""
+        """Sentence on who is first; of several that are level, one by name."""
         if self.level > 1:
             return f"{self.name} and {self.level - 1} other{'' if self.level == 2 else 's'} are level in first place."
         return f"{self.name} is first."

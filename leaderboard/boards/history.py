@@ -1,4 +1,4 @@
-"""What changed on a board from one ranking to the next, and why, in sentences; and ranks over time as lines. PURE of requests.
+"""Changes of a board from one ranking to the next, and their reasons, in sentences; and ranks over time as lines. PURE of requests.
 
 Rankings come as their readers may see them: what was taken off a board since is named nowhere here.
 """
@@ -90,7 +90,7 @@ def steps(moments: Sequence[Moment], left: Mapping[int, str] | None = None) -> l
 
 
 def _changes(before: Board, after: Board, left: Mapping[int, str]) -> list[Change]:
-    """What differs between two rankings, and why, as far as it may be said."""
+    """Differences between two rankings, and their reasons, as far as they may be said."""
     found = []
     if before.batch != after.batch:
         columns, now_columns = ({metric.slug: metric for metric in board.metrics} for board in (before, after))
@@ -170,7 +170,7 @@ def _changes(before: Board, after: Board, left: Mapping[int, str]) -> list[Chang
 
 
 def _about(entry: BoardEntry) -> tuple[object, ...]:
-    """What a row of the board says of an entry beside its scores."""
+    """Facts that a row of the board states of an entry beside its scores."""
     stated = (entry.name, entry.team, entry.paper, entry.code, entry.weights, entry.parameters, entry.run_seconds)
     return (*stated, entry.verified, entry.baseline)
 

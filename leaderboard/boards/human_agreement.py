@@ -62,7 +62,7 @@ EARLIER = (
 
 @dataclass(frozen=True)
 class State:
-    """Where a metric stands between a coin and people: a key for shape and colour, and the word that goes with it."""
+    """State of a metric between a coin and people: a key for shape and colour, and the word that goes with it."""
 
     key: str
     words: str
@@ -293,7 +293,7 @@ def withdrawn_words(n: int) -> str:
 
 
 def basis_words(n: int, opinions: bool, people: int | None) -> str:
-    """Of how many judgements, or scores, and of how many people something is: `1,200 judgements by 11 people`."""
+    """Numbers of judgements, or scores, and of people that something is of: `1,200 judgements by 11 people`."""
     return f"{n:,} {'score' if opinions else 'judgement'}{'' if n == 1 else 's'} by {people_words(people)}"
 
 
@@ -498,7 +498,7 @@ class People:
 
     @property
     def missing(self) -> str:
-        """Why no metric can be held against people."""
+        """Reason why no metric can be held against people."""
         return self.found.why or f"No metric has values of the {self.units} that people compared."
 
     @property
@@ -580,7 +580,7 @@ class People:
         return charts
 
     def first_place(self, board: Board) -> FirstWithPeople | None:
-        """Who is first with people, as the study's own page says it; None where nobody is."""
+        """First place with people, as the study's own page states it; None where nobody is first."""
         first, found = self.found.first, self.found
         if first is None:
             return None
@@ -596,7 +596,7 @@ class People:
         return FirstWithPeople(level, open_, [n for n in others if n not in open_], found.may_be_first is not None)
 
     def claim(self, board: Board) -> Claim | None:
-        """Who is first by the board's rule and who with people, where both are known."""
+        """First places by the board's rule and with people, where both are known."""
         theirs = self.first_place(board)
         if self.found.people < 2 or theirs is None or self.found.first is None:
             return None
@@ -697,7 +697,7 @@ def with_people(board: Board) -> Board:
 
 
 def spread(value: float | None, low: float | None, high: float | None, rows: Sequence[Sequence[float | None]]) -> dict[str, float] | None:
-    """Where a value and its interval stand, in percent of the line that holds all `rows`; None without a value."""
+    """Positions of a value and its interval, in percent of the line that holds all `rows`; None without a value."""
     ends = [end for row in rows for end in row if end is not None]
     if value is None or not ends:
         return None

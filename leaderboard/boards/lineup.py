@@ -151,8 +151,8 @@ def lineup(
 
 
 def of_board(board: Board | None, column: MetricColumn | None, first: int, second: int, noun: str) -> tuple[str, str]:
-    """What the board says of two entries by one of its columns: its own test of the pair, and how many people see the gap; each empty
-    where it says nothing."""
+    """Two sentences of the board on two entries by one of its columns: its own test of the pair, and how many people see the gap; each
+    empty where it says nothing."""
     if board is None or column is None:
         return "", ""
     a, b = board.index_of(first), board.index_of(second)

@@ -276,7 +276,7 @@ class Evidence:
 
     @property
     def monotone_rule(self) -> str:
-        """Which of the two rules its monotone tests are decided by, in a sentence."""
+        """Sentence on which of the two rules its monotone tests are decided by."""
         return suite.monotone_rule(self.spec)
 
     @property

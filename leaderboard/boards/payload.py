@@ -61,7 +61,7 @@ class PhaseRules(Record):
 
 
 class ImportedFrom(Record):
-    """Where the figures were published that a ranking was imported from."""
+    """Publication from which the figures of a ranking were imported."""
 
     source: str
     url: str
@@ -157,7 +157,7 @@ class ColumnTrial(Record):
 
 
 class ColumnHead(Record):
-    """Which metric a column is."""
+    """Metric of a column."""
 
     slug: str
     key: str = Field(description="The service's metric; empty of an imported figure.")
@@ -292,7 +292,7 @@ class StudyName(Record):
 
 
 class StudyOf(StudyName, Stored):
-    """Which study a board's figures are of."""
+    """Study that a board's figures are of."""
 
     keys = ("id", "slug", "title", "question", "source", "made_up")
 
@@ -344,8 +344,8 @@ class Against(Record):
 
 
 class PeoplesFirst(Record):
-    """How firm people's first place is: where it may truly stand, how often it would come first had others judged, whether first place is
-    settled, and what it hangs on, of so many judgements, people and samples."""
+    """Certainty of people's first place: its rank interval, how often it would come first had others judged, whether first place is
+    settled, and the figures it hangs on, of so many judgements, people and samples."""
 
     rank: tuple[int, int]
     p_best: float
@@ -509,7 +509,7 @@ class Board(Record):
         return next((metric for metric in self.metrics if metric.slug == slug), None)
 
     def index_of(self, entry: int) -> int | None:
-        """Where an entry, by its id, stands in the lists."""
+        """Position in the lists of the entry with that id; None where it is not there."""
         return next((index for index, row in enumerate(self.entries) if row.id == entry), None)
 
     def redacted(self, hidden_ids: Collection[int]) -> Self:

@@ -153,7 +153,7 @@ def _people(board: Board, index: int) -> tuple[str, str, str, bool]:
 
 
 def unranked(board: Board, index: int) -> str:
-    """Why an entry of the ranking has no rank, in a sentence; empty where it has one."""
+    """Reason why an entry of the ranking has no rank, in a sentence; empty where it has one."""
     overall, entry = board.overall, board.entries[index]
     if overall.rank[index] is not None:
         return ""
@@ -239,7 +239,7 @@ def strips(board: Board, index: int) -> list[Strip]:
 
 
 def _place(scale: tuple[float, float], value: float, higher_is_better: bool, steps: int = 1000) -> float:
-    """Where a value stands, in percent from the worst to the best, in whole steps."""
+    """Position of a value, in percent from the worst to the best, in whole steps."""
     share = position(scale, value)
     return round(round((share if higher_is_better else 100 - share) * steps / 100) * 100 / steps, 1)
 

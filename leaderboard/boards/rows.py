@@ -296,7 +296,8 @@ def bracket_classes(groups: Sequence[int | None], loose: Sequence[bool]) -> list
 
 
 def gap_words(metric: MetricColumn, seen: Seen, first: int, second: int, noun: str) -> str:
-    """How many people see the difference of two entries' values on one `noun`, as far as their answers tell; empty where there is none."""
+    """Sentence on how many people see the difference of two entries' values on one `noun`, as far as their answers tell; empty where none
+    is known."""
     words = seen_words(metric, seen, first, second)
     return f"This gap is {words}, for one {noun}." if words else ""
 
@@ -369,7 +370,7 @@ def span(low: int | None, high: int | None, open_end: bool = False) -> str:
 
 
 def position(scale: Sequence[float], value: float) -> float:
-    """Where a value stands on a column's scale, in percent; at the end where it lies outside."""
+    """Position of a value on a column's scale, in percent; at the end where it lies outside."""
     low, high = scale
     share = (value - low) / (high - low) if high > low else 0.5
     return round(100 * min(1.0, max(0.0, share)), 1)

@@ -159,7 +159,7 @@ class ItemTable:
 
     @property
     def failures(self) -> list[tuple[Result, dict[str, str]]]:
-        """Of each organizer's program that failed on items: why, by item."""
+        """Results of organizers' programs that failed on items, each with the reasons by item."""
         shown = ((result, result.score.failures_shown(self.sees_reference)) for result in self.results)
         return [(result, found) for result, found in shown if found]
 

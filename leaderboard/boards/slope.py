@@ -66,7 +66,8 @@ def split_of(board: Board, people: MetricColumn | None) -> Split | None:
 
 
 def slope(board: Board, people: MetricColumn | None, split: Split | None) -> Slope | None:
-    """Of the entries that both have ranked, the first by the metrics, people's first and the widest split; None of fewer than three."""
+    """Slope chart of the entries that both have ranked: the first by the metrics, people's first and the widest split; None of fewer than
+    three."""
     if people is None:
         return None
     ranks, places = board.overall.rank, people.rank

@@ -135,7 +135,7 @@ def local_file(path: Path, kind: str, name: str, title: str) -> FileDef:
 
 
 def name_fault(name: str) -> str:
-    """Why a file's name cannot be offered for download, or nothing."""
+    """Reason why a file's name cannot be offered for download; empty where it can."""
     odd = [c for c in name if c in '/\\:*?"<>|' or unicodedata.category(c)[0] == "C"]
     if not name or name.strip(". ") != name or odd or len(name) > MAX_NAME:
         return f'expected a plain file name of at most {MAX_NAME} characters, found "{name[:60]}"'
@@ -143,7 +143,7 @@ def name_fault(name: str) -> str:
 
 
 def reference_faults(items: Mapping[str, Any], family: Family) -> list[str]:
-    """Why no entry could be measured against these items; nothing where one can."""
+    """Reasons why no entry could be measured against these items; empty where one can."""
     if not items:
         return [f"expected {family.plural} ({family.wanted(family.formats)}), one file per item; found none"]
     faults: list[str] = []

@@ -361,7 +361,7 @@ def _plain(value: object, zone: ZoneInfo | None) -> object:
 
 
 def _rescoring_reason(before: PhaseDef | None, after: PhaseDef, facts: PhaseFacts) -> str:
-    """Why the phase has to be scored anew; empty where nothing that changes a number has changed."""
+    """Reason why the phase has to be scored anew; empty where nothing that changes a number has changed."""
     if not after.metrics or after.reference is None:
         return ""
     if before is None or before.reference is None or not facts.is_live:

@@ -154,7 +154,7 @@ class _Axis:
         return _number(self.kind, value, self.categories)
 
     def share(self, value: Any) -> float:
-        """How far along the axis a value lies: 0 at its begin, 1 at its end."""
+        """Position of a value along the axis: 0 at its begin, 1 at its end."""
         return self.along(self.number(value))
 
     def along(self, place: float) -> float:

@@ -1,4 +1,4 @@
-"""How many people see a difference of a metric, by its size: a curve as paths of an inline SVG."""
+"""Share of people who see a difference of a metric, by its size: a curve as paths of an inline SVG."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def chosen_act(request: HttpRequest, acts: dict[str, Callable[..., HttpResponse]
 
 
 def reason(request: HttpRequest, readers: str) -> str:
-    """Why an organizer does something to somebody's entry or answers, which `readers` will read; `Refused` without any."""
+    """Reason why an organizer does something to somebody's entry or answers, which `readers` will read; `Refused` without any."""
     form = ReasonForm(request.POST)
     if not form.is_valid():
         raise Refused(f"Say why, in at most 240 characters: {readers} read it.", "no_reason")

@@ -58,7 +58,7 @@ class JointAnalysis(Leased):
 
     @classmethod
     def stamp(cls, members: Collection[int], made_of: Mapping[int, str]) -> str:
-        """What an analysis of these studies is of, where the analyses of each are of `made_of`."""
+        """Fingerprint of an analysis of these studies, where the analyses of each are of `made_of`."""
         return f"{hash_secret(' '.join(f'{one}:{made_of[one]}' for one in sorted(members)))[:60]}/{VERSION}"
 
     @classmethod

@@ -387,7 +387,7 @@ class JudgeRun(Leased):
 
     @property
     def counted(self) -> Decimal:
-        """What counts against limits: known costs, and requests of which none is known at the most that they can have cost."""
+        """Amount that counts against limits: known costs, and requests of which none is known at the most that they can have cost."""
         return self.cost + self.reserved
 
     @property
@@ -396,7 +396,7 @@ class JudgeRun(Leased):
         return self.requests - self.n_refused - self.n_unread
 
     def seconds_left(self) -> float | None:
-        """How long the rest will take, by the last questions answered since the run was started last; None before a few were."""
+        """Seconds that the rest will take, by the last questions answered since the run was started last; None before a few were."""
         if self.state != self.State.ASKING or self.asking_since is None:
             return None
         answered = self.answers.filter(answered_at__gte=self.asking_since).exclude(state=JudgeAnswer.State.WAITING)

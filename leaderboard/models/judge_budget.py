@@ -77,7 +77,7 @@ class JudgeBudget(models.Model):
 
     @classmethod
     def of(cls, owner: Challenge | User, now: datetime | None = None) -> Self:
-        """How the budget stands this month; a row that is not stored where there was nothing to store yet."""
+        """The owner's budget in this month; a row that is not stored where there was nothing to store yet."""
         found = cls.objects.filter(**_owned(owner)).select_related("challenge", "account", "set_by").first()
         return (found or cls(**_owned(owner))).in_month(month_of(now or timezone.now()))
 
@@ -113,7 +113,7 @@ class JudgeBudget(models.Model):
 
     @property
     def cap(self) -> Decimal | None:
-        """What may be spent in a month; None: no limit."""
+        """Most that may be spent in a month; None: no limit."""
         if self.limit is not None:
             return self.limit
         return settings.JUDGE_CHALLENGE_BUDGET if self.challenge_id else settings.JUDGE_ACCOUNT_BUDGET
@@ -153,7 +153,7 @@ class JudgeBudget(models.Model):
 
     @property
     def sentence(self) -> str:
-        """How it stands, with the month and whose it is."""
+        """Sentence on the state of the budget, with the month and whose it is."""
         held = f", {money(self.reserved)} of it for requests without a known cost" if self.reserved else ""
         counted = f"{money(self.counted)} is counted{held}"
         if self.cap is None or self.remaining is None:

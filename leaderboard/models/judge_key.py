@@ -74,7 +74,7 @@ class JudgeKey(models.Model):
 
     @property
     def may_be_sent(self) -> bool:
-        """Whether its address is still one that the operator allows."""
+        """True if its address is still one that the operator allows."""
         return self.url in settings.JUDGE_KEY_URLS or self.url == settings.JUDGE_URL
 
     @sensitive_variables()

@@ -13,7 +13,7 @@ from leaderboard.studies.summary import HIDDEN_NAME, PlannedLook
 
 
 class StudyLook(models.Model):
-    """What one of a study's planned looks found, of the main criterion: never changed afterwards, whatever answers come or go.
+    """Result of one of a study's planned looks, of the main criterion: never changed afterwards, whatever answers come or go.
 
     `judgements` counted then, of so many `raters` on so many `samples`; `entry` was first, and `untold` are those that were not
     told from it. First place is settled where there are none.

@@ -1,4 +1,4 @@
-"""Who judges, and the links that invite them."""
+"""Raters, and the links that invite them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class StudyInvitation(models.Model):
 
 
 class Rater(models.Model):
-    """Who judged. Names are for organizers; pages show numbers.
+    """Rater of a study. Names are for organizers; pages show numbers.
 
     A person is known by their account, or by a key that only their browser and their own link have (kept hashed).
     `kept_from` are the accounts that were logged in at a browser with that key. Nothing of theirs is asked any more, and

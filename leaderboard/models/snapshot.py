@@ -72,7 +72,7 @@ class Snapshot(models.Model):
 
     @property
     def front(self) -> Front | None:
-        """What lists of challenges say of it; None where nobody is first, or where that may not be shown any more."""
+        """Summary for lists of challenges; None where nobody is first, or where that may not be shown any more."""
         return Front.model_validate(self.lead).without(self.hidden_ids, self.hides_people) if self.lead else None
 
     @property

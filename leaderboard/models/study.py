@@ -359,7 +359,7 @@ class Study(models.Model):
             wake.after_commit("boards")
 
     def closed_sentence(self, now: datetime | None = None) -> str:
-        """Why no answer is taken at `now`; empty where answers are."""
+        """Reason why no answer is taken at `now`; empty where answers are."""
         now = now or timezone.now()
         if self.state == self.State.DRAFT or (self.opens_at is not None and now < self.opens_at):
             when = f"on {in_words(self.opens_at, self.phase.time_zone)}" if self.opens_at else "later"
@@ -448,7 +448,7 @@ class Study(models.Model):
         return {entry.label for entry in self.entries.all() if entry.submission_id in hidden_ids} if hidden_ids else set()
 
     def main_summary(self, hidden_ids: Collection[int]) -> Summary | None:
-        """What the analysis on boards found, without these entries; None before there is one."""
+        """Summary of the analysis on boards, without these entries; None before there is one."""
         analysis = self.main_analysis
         return analysis.summary.without(self.hidden_labels(hidden_ids)) if analysis is not None and analysis.summary is not None else None
 

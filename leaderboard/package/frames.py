@@ -71,8 +71,8 @@ class Site:
         return _frame(list(self._pieces(f"api/v1/challenges/{challenge}/phases/{phase}/studies")))
 
     def study(self, challenge: str, phase: str, study: str, criterion: str = "") -> DataFrame:
-        """How far each metric agrees with the people of a study: one row per metric, with decided agreement, the ends of its interval,
-        the answers that it is of, and its tier. `criterion`: the study's first if none is given. `attrs["analysis"]` is all of it."""
+        """Agreement of each metric with the people of a study: one row per metric, with decided agreement, the ends of its interval, the
+        answers that it is of, and its tier. `criterion`: the study's first if none is given. `attrs["analysis"]` is all of it."""
         found = self._server.get(f"api/v1/challenges/{challenge}/phases/{phase}/studies/{study}")
         name = criterion or next(iter(found["analyses"]), "")
         analysis = found["analyses"].get(name, {})

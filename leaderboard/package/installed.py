@@ -1,4 +1,4 @@
-"""What this installation of the package is: its version, where it came from, and how it differs from what its server computes with."""
+"""Facts on this installation of the package: its version, its source, and how it differs from what its server computes with."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _package() -> Distribution | None:
 
 
 def address() -> str:
-    """Where the package was installed from, which is its server; empty where that is not known."""
+    """Address that the package was installed from, which is its server; empty where that is not known."""
     package = _package()
     noted = package.read_text("direct_url.json") if package else None  # pip and others write it, of addresses
     return str(json.loads(noted).get("url", "")) if noted else ""
@@ -49,7 +49,7 @@ def _pins() -> list[re.Match[str]]:
 
 
 def differences() -> list[str]:
-    """Why numbers here may differ from the server's in their last digits, a sentence each: another Python, other libraries."""
+    """Reasons why numbers here may differ from the server's in their last digits, a sentence each: another Python, other libraries."""
     pins = _pins()
     found = []
     below = {tuple(int(n) for n in pin["below"].split(".")) for pin in pins}
@@ -66,7 +66,7 @@ def differences() -> list[str]:
 
 
 def missing(module: str, command: str) -> str:
-    """What to install for a module that a command did not find, in a sentence; empty for one that no extra of the package has."""
+    """Sentence on what to install for a module that a command did not find; empty for one that no extra of the package has."""
     name = MODULES.get(module.partition(".")[0], module.partition(".")[0])
     extras = sorted(pin["extra"] for pin in _pins() if pin["name"] == name and pin["extra"])
     if not extras:

@@ -115,7 +115,7 @@ class PrivatePagesMiddleware:
 
 
 class StaffSecondFactorMiddleware:
-    """Where the setting asks for it, staff without a second factor get no further than its set-up.
+    """Hold staff without a second factor at its set-up, where the setting asks for it.
 
     Programs send a token instead of a session: the API asks the same of its holder, see `submissions.api.common.Token`.
     """

@@ -24,7 +24,7 @@ def for_everybody(response: HttpResponse) -> HttpResponse:
 
 
 def revalidated(request: HttpRequest, etag: str, answer: Callable[[], HttpResponse]) -> HttpResponse:
-    """What `answer` makes, which a browser keeps and asks about each time, since who may see it is asked each time; 304 where its copy
+    """The response of `answer`, which a browser keeps and asks about each time, since who may see it is asked each time; 304 where its copy
     still holds. `etag` names all that the answer depends on."""
     response = get_conditional_response(request, etag=etag)
     if response is None:

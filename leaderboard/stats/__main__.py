@@ -265,7 +265,7 @@ OF_SCORES = (
 
 
 def _json(summary: StudySummary) -> dict[str, Any]:
-    """What the command prints: no coverage of groups, and of opinion scores `raters` that are not the names alone."""
+    """Summary as the command prints it: no coverage of groups, and of opinion scores `raters` that are not the names alone."""
     found = plain(summary, partial(_names, summary.kind == "opinions"))
     for figure in (figure for row in found["metrics"] for figure in row["groups"].values()):
         del figure["coverage"]

@@ -1,4 +1,4 @@
-"""When a judge (a model that answers like a rater) may stand in for people, and what its answers add to theirs.
+"""Test of whether a judge (a model that answers like a rater) may stand in for people, and estimates from its answers beside theirs.
 
 A judge stands beside people only where it passed the alternative-annotator test on the study's own questions (Calderon, Reichart and
 Dror, ACL 2025): for most raters it must agree with the other raters about as often as that rater does. People's answers and a
@@ -67,7 +67,7 @@ def gate(people: Floats, judge: Floats, tolerated: float) -> Gate:
 
 
 def benjamini_yekutieli(p: Floats, level: float = LEVEL) -> np.ndarray:
-    """Which hypotheses [N] are rejected, whatever the dependence between them."""
+    """Rejected hypotheses, bool[N], whatever the dependence between them."""
     n = len(p)
     order = np.argsort(p, kind="stable")
     bounds = level * np.arange(1, n + 1) / (n * (1 / np.arange(1, n + 1)).sum())

@@ -71,13 +71,13 @@ def _between(part: Floats) -> Floats:
 
 
 def left_of(variances: Floats, taken: Floats) -> Floats:
-    """What is left of a sum of variances, and nothing where no more is left than rounding leaves: an interval of that would be a point."""
+    """Rest of a sum of variances, and nothing where no more is left than rounding leaves: an interval of that would be a point."""
     left = variances - taken
     return np.where(left > ROUNDING * variances, left, 0.0)
 
 
 class Clusters:
-    """Which rater and which sample each of N answers is of; only those that occur among them count."""
+    """Rater and sample of each of N answers; only those that occur among them count."""
 
     def __init__(self, rater: Ints, sample: Ints) -> None:
         self.rater = np.unique(rater, return_inverse=True)[1]
@@ -134,7 +134,7 @@ class Clusters:
 
 
 def scale(g: int) -> float:
-    """What a sum of squares over g clusters is multiplied by: g / (g - 1), 0 for one."""
+    """Factor of a sum of squares over g clusters: g / (g - 1), 0 for one."""
     return g / (g - 1) if g > 1 else 0.0
 
 

@@ -138,7 +138,7 @@ def _parts(w: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
 
 
 def _reached(adjacent: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which nodes each node of many graphs [R, M, M] reaches, itself among them: steps are doubled until nothing is new."""
+    """Nodes reached from each node of many graphs, bool[R, M, M], itself among them: steps are doubled until nothing is new."""
     # One product for all graphs of a study's resamples: asking scipy for each of them took nine tenths of an analysis.
     reached = adjacent | np.eye(adjacent.shape[-1], dtype=bool)
     for _ in range(adjacent.shape[-1].bit_length()):

@@ -1,4 +1,4 @@
-"""Who stands where: ranks per metric and the overall rank by the organizer's rule.
+"""Ranks of entries: per metric, and overall by the organizer's rule.
 
 This is the only place where entries are put in order. Values that differ by at most
 ``1e-12 * max(1, |value|)`` share a rank; a value that is missing or not finite has no rank and
@@ -36,7 +36,7 @@ class Column:
 
 @dataclass(frozen=True)
 class OverallResult:
-    """Where one entry stands under a rule, and why.
+    """Place of one entry under a rule, and the reasons for it.
 
     ``value`` is what the rule orders by: the primary metric's own value, a mean, median or
     weighted mean of ranks (lower is better), or Borda points (higher is better).
@@ -213,7 +213,7 @@ def check_rule(rule: str, columns: Sequence[Column]) -> None:
 
 
 def primary_index(columns: Sequence[Column]) -> int:
-    """Which column is the primary one; ValueError unless there is exactly one."""
+    """Index of the primary column; ValueError unless there is exactly one."""
     primaries = [index for index, column in enumerate(columns) if column.primary]
     if len(primaries) != 1:
         raise ValueError(f"the rule 'primary' needs exactly one primary metric, {len(primaries)} are marked")

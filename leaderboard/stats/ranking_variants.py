@@ -61,7 +61,7 @@ class Flip:
 
 
 def complete(columns: Sequence[Column], counted: Sequence[bool] | NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which entries count and have a value in every column: only of those can all orders be compared."""
+    """Entries that count and have a value in every column, bool[entries]: only of those can all orders be compared."""
     cost = np.array([costs(column.values, column.higher_is_better) for column in columns]).reshape(len(columns), len(counted))
     return ~np.isnan(cost).any(axis=0) & np.asarray(counted, bool)
 

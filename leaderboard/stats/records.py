@@ -346,7 +346,7 @@ class RatersFound:
 
 @dataclass(frozen=True)
 class Matrix:
-    """Who agrees with whom, raters and metrics, as earlier papers count it: float [K, K] each."""
+    """Pairwise agreement of raters and metrics, as earlier papers count it: float [K, K] each."""
 
     names: list[str]
     kinds: list[str]

@@ -228,7 +228,7 @@ def gold_correctness(votes: Votes, gold: Collection[tuple[str, str]]) -> tuple[d
 
 
 def lapse_rates(votes: Votes, gold: Collection[tuple[str, str]]) -> dict[str, Share]:
-    """How often each rater disagreed with what could be checked: their own first answer where a question was asked again, and the
+    """Share of each rater's checked answers that disagreed with the check: their own first answer where a question was asked again, and the
     known order of a pair. Of raters who were checked at all; one by one, so with Wilson's interval and no value of few checks."""
     again, _ = self_consistency(votes)
     known, _ = gold_correctness(votes, gold)

@@ -246,8 +246,8 @@ def tested_of(
 
 
 def same_direction(x: Floats, cost: Floats, higher_is_better: bool) -> NDArray[np.bool_]:
-    """Which two entries [entries, entries] are in the order of their ``cost`` by their means over the groups that are tested, x
-    [entries, groups], too. The board's scores can be of more groups; then the test is of another difference than the board shows."""
+    """Pairs of entries, bool[entries, entries], that are in the order of their ``cost`` by their means over the tested groups, x [entries,
+    groups], too. The board's scores can be of more groups; then the test is of another difference than the board shows."""
     mean = x.mean(axis=1) if x.shape[1] else np.zeros(len(x))
     by_means = np.sign(mean[:, None] - mean[None, :]) * (-1 if higher_is_better else 1)
     return np.asarray(by_means * np.sign(cost[:, None] - cost[None, :]) >= 0)

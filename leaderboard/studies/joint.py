@@ -64,8 +64,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Part:
-    """What one study brings: its answers as they were given, without those of raters that its rules leave out, and how its names read
-    among those of all: of entries, of samples and of raters."""
+    """One study's part in a joint analysis: its answers as they were given, without those of raters that its rules leave out, and how its
+    names read among those of all: of entries, of samples and of raters."""
 
     study: Study
     batch: EvaluationBatch | None

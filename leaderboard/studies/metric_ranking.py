@@ -38,7 +38,7 @@ KEPT = PageCache(size=16)
 
 
 def source_of(study: Study) -> str:
-    """Where its judgements come from: asked here, brought from elsewhere, or made up, as all is in a made-up challenge."""
+    """Source of its judgements: asked here, brought from elsewhere, or made up, as all is in a made-up challenge."""
     if study.made_up or study.phase.challenge.made_up:
         return MADE_UP
     return REAL if study.key is not None else PUBLISHED
@@ -54,7 +54,7 @@ class Reach:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What one study says of metrics, which are by fingerprint; it is of so many `people` and `judgements`. `joined` are the ids of
+    """Evidence of one study on metrics, which are by fingerprint; it is of so many `people` and `judgements`. `joined` are the ids of
     studies that were analysed together with it, `sharing` of others that share items or raters with it, for which it stands."""
 
     id: int
@@ -116,7 +116,7 @@ class Standing:
 
     @property
     def missing(self) -> str:
-        """What stands in the place of a figure, in brief."""
+        """Words that stand in the place of a figure, in brief."""
         if self.line.trained:
             return self.line.trained
         if self.line.figure.why != FEW_STUDIES:
@@ -151,7 +151,7 @@ class Family:
 
     @property
     def sharing_words(self) -> str:
-        """What became of studies that share items or people, in a sentence; empty where none do."""
+        """Sentence on studies that share items or people; empty where none do."""
         joined = sum(len(study.joined) + 1 for study in self.studies if study.joined)
         stood_for = sum(len(study.sharing) for study in self.studies)
         words = [f"{joined} that share items or people are analysed as one study."] if joined else []
@@ -379,7 +379,7 @@ def _mean(figures: Collection[Agreement]) -> tuple[Pooled | None, Agreement]:
 
 
 def claim(found: Family) -> tuple[str, str]:
-    """What a family's table says, as a sentence and what follows it; empty where it says nothing."""
+    """Claim of a family's table, as a sentence and what follows it; empty where it claims nothing."""
     first = found.first
     if not first:
         return "", ""
@@ -397,7 +397,7 @@ def claim(found: Family) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a metric's page opens with: words, the `figure` in the colour of its `tone`, and what is to be made of it."""
+    """Opening of a metric's page: words, the `figure` in the colour of its `tone`, and what is to be made of it."""
 
     words: str
     figure: str = ""

@@ -47,7 +47,7 @@ class Table:
 
     @property
     def why(self) -> str:
-        """Why the figures have no interval; empty where they have one."""
+        """Reason why the figures have no interval; empty where they have one."""
         from leaderboard.stats.correlation import FEW_ENTRIES, MIN_ENTRIES
 
         if self.n is None:
@@ -76,8 +76,8 @@ class Table:
 
 @dataclass(frozen=True)
 class Paper:
-    """Where figures are from: what was asked of whom (`says`), and how the paper's metrics are ours (`mapping`). The `headline` is the
-    table and the column that stand for it in a line, and the statistic in words."""
+    """Source of figures: what was asked of whom (`says`), and how the paper's metrics are ours (`mapping`). The `headline` is the table and
+    the column that stand for it in a line, and the statistic in words."""
 
     slug: str
     short: str
@@ -92,7 +92,7 @@ class Paper:
 
     @property
     def in_a_line(self) -> str:
-        """How far the figures of its headline reach, with what they are over. No order of metrics follows from them, so none is given."""
+        """Range of the figures of its headline, with what they are over. No order of metrics follows from them, so none is given."""
         name, head, statistic = self.headline
         table = next(table for table in self.tables if table.name == name)
         at = table.columns.index(head)
@@ -108,7 +108,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Mention:
-    """What one table says of one metric of ours."""
+    """Figures of one table on one metric of ours."""
 
     paper: Paper
     table: Table

@@ -27,7 +27,7 @@ class Record(BaseModel):
 
 
 class PlannedLook(Record):
-    """What a planned look at first place found; settled where every other entry was told from the first."""
+    """Result of a planned look at first place; settled where every other entry was told from the first."""
 
     number: int
     at: datetime

@@ -139,7 +139,7 @@ class EnoughRow:
 
 
 def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
-    """What is settled and what is not, line by line; nothing where there are too few people or items for any of it."""
+    """Lines on what is settled and what is not; none where there are too few people or items for any of it."""
     if summary.why:
         return []
     rows, n = [], len([line for line in summary.ranked if line.part == 1])
@@ -242,7 +242,7 @@ def forecast_words(summary: Summary, title: str, noun: str = NOUN) -> str:
 
 
 def look_words(study: Study, judgements: int | None, hidden: Collection[str] = ()) -> str:
-    """How far the planned looks of a study have come: settled or not, at which look, and where the next one is; empty without any.
+    """Sentence on the planned looks of a study so far: settled or not, at which look, and where the next one is; empty without any.
     `judgements` count so far, None where that is not known; entries with `hidden` labels are not named."""
     if not study.planned_looks:
         return ""
@@ -270,7 +270,7 @@ def look_words(study: Study, judgements: int | None, hidden: Collection[str] = (
 
 
 class FirstPlace(Protocol):
-    """What a study says of its first place, as it stands in a summary or on a board."""
+    """Figures of a study on its first place, as they stand in a summary or on a board."""
 
     @property
     def fragile(self) -> Fragile | None: ...

@@ -36,7 +36,7 @@ SMALLEST = 1e-9  # a value nearer to 0 is shown as 0
 
 @register.filter
 def source_of(key: str) -> str:
-    """Where the source of an organizer's metric is published; empty where it is not."""
+    """Address of the published source of an organizer's metric; empty where it is not published."""
     scope, _, name = key.partition("/")
     row = MetricProgram.objects.newest().filter(scope=scope, key=name).first()
     if row is None:
@@ -122,8 +122,8 @@ def site_address(path: str) -> str:
 def structured(
     name: str, about: str, path: str, kind: str = "", keywords: Sequence[str] = (), download: str = "", licence: str = ""
 ) -> SafeString:
-    """What the page is, for search engines (schema.org in JSON-LD): no more than its own title and description, where its table is, and
-    under which licence."""
+    """Description of the page for search engines (schema.org in JSON-LD): no more than its own title and description, where its table is,
+    and under which licence."""
     site = {"@type": "WebSite", "name": "Plumbline", "url": site_address("/")}
     data: dict[str, Any] = {
         "@context": "https://schema.org", "@type": kind or "WebPage", "name": name or "Plumbline", "description": about,

@@ -120,7 +120,7 @@ class _Blobs:
         self.size = 0
 
     def add(self, values: NDArray[Any], kind: str) -> dict[str, Any]:
-        """Where the array lies, as the header says it."""
+        """Add an array; return its location as the header states it."""
         data = np.ascontiguousarray(values, dtype=DTYPES[kind]).tobytes()
         place = {"type": kind, "at": self.size, "shape": list(values.shape)}
         self.parts += [data, bytes(-len(data) % 4)]

@@ -137,7 +137,7 @@ def render(item: Any, times: int = 1) -> Image:
 
 
 def _nothing(times: int) -> Image:
-    """What stands for an item that an entry lacks."""
+    """Picture for an item that an entry lacks."""
     from PIL import Image, ImageDraw
 
     image = Image.new("RGBA", (WIDTH * times, HEIGHT * times))

@@ -104,7 +104,7 @@ def operations(site: str) -> dict[str, list[Operation]]:
 
 
 def every_example() -> list[Example]:
-    """How to call each operation; the routers know which need no token."""
+    """Examples of each operation; the routers know which need no token."""
     public = {
         (method, path)
         for router in api._get_bound_routers()
@@ -136,7 +136,7 @@ def fields_of(schema: Mapping[str, Any], one: Mapping[str, Any], where: str = ""
 
 
 def kind_of(schema: Mapping[str, Any], one: Mapping[str, Any]) -> str:
-    """What a value is, in words."""
+    """Kind of a value, in words."""
     if "$ref" in one:
         found = resolved(schema, one)
         return kind_of(schema, found) if "enum" in found else one["$ref"].rsplit("/", 1)[1].rstrip("_").replace("_", " ")

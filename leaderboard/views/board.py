@@ -379,7 +379,7 @@ def standing_context(place: PhasePlace) -> dict:
 
 
 def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
-    """Where an exported table is from."""
+    """Source of an exported table."""
     path = reverse("snapshot", args=[place.challenge.slug, place.phase.slug, snapshot.digest])
     made_up = " (made-up data)" if place.challenge.made_up else ""
     made = snapshot.created_at

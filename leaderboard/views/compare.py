@@ -122,7 +122,7 @@ def scored_entry(user: Any, place: PhasePlace, asked: str) -> EntryPlace:
 
 
 def _summaries(place: PhasePlace) -> Iterator[tuple[Study, Summary]]:
-    """What the studies found that the viewer may see, the newest first."""
+    """Summaries of the studies that the viewer may see, the newest first."""
     hidden_ids = hidden_from(place.viewer, place.phase)
     for study in seen(place) if place.sees_board else ():
         if (summary := study.main_summary(hidden_ids)) is not None:

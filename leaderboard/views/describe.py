@@ -1,4 +1,4 @@
-"""What archives, data loaders and search engines read of a challenge and a ranking: Croissant, citation files, RO-Crates.
+"""Descriptions of a challenge and a ranking for archives, data loaders and search engines: Croissant, citation files, RO-Crates.
 
 All of it holds exactly what somebody without an account may see at that moment, whoever asks, so that it can be kept and passed on.
 """

@@ -179,7 +179,7 @@ def progress_context(place: EntryPlace) -> dict:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Whether most items of an entry fit the reference, in words that tell nothing of the reference: no number, no item, no direction."""
+    """Fit of most items of an entry to the reference, in words that tell nothing of the reference: no number, no item, no direction."""
 
     key: str
     title: str
@@ -201,7 +201,7 @@ class OwnDuel:
 
     @property
     def points(self) -> str:
-        """Of opinion scores, in words how much higher or lower than the other it is scored."""
+        """Words on how much higher or lower than the other it is scored, of opinion scores."""
         if f"{abs(self.value):.2f}" == "0.00":
             return f"as high as the other [{signed(self.low)}, {signed(self.high)}]"
         lower = self.value < 0
@@ -327,7 +327,7 @@ def _tries(place: EntryPlace, board: Board | None) -> list[dict[str, Any]]:
 
 
 def _unranked(place: EntryPlace, board: Board | None, index: int | None) -> str:
-    """Why a scored entry is not in the ranking, in a sentence; empty where it is, or where the order itself is not shown yet."""
+    """Reason why a scored entry is not in the ranking, in a sentence; empty where it is, or where the order itself is not shown yet."""
     submission = place.submission
     if board is None or index is not None:
         return ""  # the reading of an entry of the ranking says so

@@ -42,7 +42,7 @@ class Tile:
 
     @property
     def more(self) -> str:
-        """How many lines of the reference have no counterpart, and of the entry."""
+        """Numbers of the reference's lines and of the entry's without a counterpart, in words."""
         if self.drawing is None or not self.drawing.reference:
             return ""
         parts = [f"{n} {word}" for n, word in ((self.drawing.n_missed, "missed"), (self.drawing.n_extra, "extra")) if n]

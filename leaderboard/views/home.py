@@ -49,7 +49,7 @@ class Card:
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    """What the service is for, where metrics and people part, the challenges running, upcoming and past, and what is new."""
+    """The front page: the service's purpose, where metrics and people part, the challenges running, upcoming and past, and what is new."""
     now = timezone.now()
     all_cards = cards(request, visible(request.user)[: 4 * MAX_SHOWN], now)
     all_cards.sort(key=lambda card: card.challenge.made_up)  # what is real stands before what is made up

@@ -34,7 +34,7 @@ MAX_ELSEWHERE = 6  # boards beside an entry
 
 @dataclass(frozen=True)
 class PeoplesPlace:
-    """Where people put an entry: `3rd` of so many, resting on what; the study is at `url`."""
+    """Place that people give an entry: `3rd` of so many, resting on what; the study is at `url`."""
 
     place: str
     n: int
@@ -62,7 +62,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class BoardStandings:
-    """What stands on one phase's board: the best of the entries, and how many others of them there are."""
+    """Standings on one phase's board: the best of the entries, and how many others of them there are."""
 
     phase: Phase
     best: Standing
@@ -153,8 +153,8 @@ def _standing(entry: Submission, board: Board | None, sees: bool) -> Standing:
 
 
 def elsewhere(user: Any, submission: Submission, now: datetime) -> list[tuple[Phase, Standing]]:
-    """Where else the entry's team, also under its name in other challenges, has a rank that somebody may see, the newest phase first: with
-    a method of the same name, on boards without one with the best of its others."""
+    """Other ranks of the entry's team, also under its name in other challenges, that somebody may see, the newest phase first: with a
+    method of the same name, on boards without one with the best of its others."""
     if submission.made_as:  # a damaged copy is nobody's method
         return []
     teams = Q(team=submission.team_id) | Q(team__in=submission.team.namesakes().order_by().values("pk"))

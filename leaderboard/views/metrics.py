@@ -49,8 +49,8 @@ WORST = {
 
 @dataclass(frozen=True)
 class Tested:
-    """What is known of a metric with its default parameters, beside people: properties, cost, and the phases that use it. `parts` are
-    the metrics that are this one in the mask or in the boxes of objects."""
+    """Facts on a metric with its default parameters, beside people: properties, cost, and the phases that use it. `parts` are the metrics
+    that are this one in the mask or in the boxes of objects."""
 
     spec: registry.MetricSpec
     count: metric_evidence.Count
@@ -155,7 +155,7 @@ def _section(family: Family, ranking: Ranking, tests: Mapping[str, Tested]) -> S
 
 
 def paper(request: HttpRequest, slug: str) -> HttpResponse:
-    """What a paper prints of metrics and people, and the boards of its own comparison that the reader may see."""
+    """Figures that a paper prints of metrics and people, and the boards of its own comparison that the reader may see."""
     found = paper_figures.papers().get(slug)
     if found is None:
         raise Http404

@@ -46,7 +46,7 @@ class Section:
 
 
 def search(request: HttpRequest) -> HttpResponse:
-    """What was found, by kind; `?q=` are the words, all of which must be there."""
+    """Results of a search, by kind; `?q=` are the words, all of which must be there."""
     text = search_text(request)
     words = text.split()
     if len(text) < LEAST or not words:

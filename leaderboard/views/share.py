@@ -1,4 +1,4 @@
-"""What goes to other places: cards of pasted links, badges, feeds, calendars, and what search engines ask for.
+"""Cards of pasted links, badges, feeds, calendars, and answers to search engines: all that goes to other places.
 
 All of it holds exactly what somebody without an account may see at that moment, whoever asks, so that it can be kept and passed on.
 """
@@ -220,7 +220,7 @@ def embed(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
 
 
 def oembed(request: HttpRequest) -> HttpResponse:
-    """What a page that embeds asks of the address of a board (https://oembed.com): the frame to put there. JSON alone is spoken."""
+    """Frame of a board for a page that embeds it and asks by its address (https://oembed.com). JSON alone is spoken."""
     if request.GET.get("format", "json") != "json":
         return HttpResponse("Only format=json is spoken here.", status=501, content_type="text/plain")
     try:
@@ -411,7 +411,7 @@ def _folded(line: str) -> list[str]:
 
 
 def robots(request: HttpRequest) -> HttpResponse:
-    """Where machines may look: at what is public, and not at forms."""
+    """Rules for robots: they may look at what is public, and not at forms."""
     closed = ("/console/", "/admin/", "/accounts/", "/rate/", "/search/")
     lines = ["User-agent: *", *(f"Disallow: {path}" for path in closed), f"Sitemap: {settings.SITE_URL}{reverse('sitemap')}"]
     return for_everybody(HttpResponse("\n".join(lines) + "\n", content_type="text/plain"))

@@ -67,7 +67,7 @@ def entry_card(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
-    """What a study found, in its own first sentences, and the first entries with people."""
+    """Card of a study: its own first sentences, and the first entries with people."""
     place = shown_board(NOBODY, challenge, phase)
     study = study_of(place.phase, False, slug=slug)
     summary = study.main_summary(hidden_from(place.viewer, place.phase))

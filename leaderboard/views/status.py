@@ -1,4 +1,4 @@
-"""What the service is doing now, as counts that tell nothing of anybody."""
+"""Current work of the service, as counts that tell nothing of anybody."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class ChallengeBrief(Schema):
 
 
 class ChallengeFilter(Schema):
-    """Which challenges of a list."""
+    """Filters of a list of challenges."""
 
     tag: str | None = Field(None, max_length=30, pattern=NAME, description="Those with this tag.")
     family: str | None = Field(None, max_length=20, pattern=NAME, description="Those to which teams send this: wireframe, mesh or render.")
@@ -78,7 +78,7 @@ class ChallengeFull(ChallengeBrief):
 
 
 class QuotaOut(Schema):
-    """What the team may still upload; null means no limit."""
+    """Uploads that the team has left; null means no limit."""
 
     left_today: int | None
     left_total: int | None

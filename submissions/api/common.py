@@ -118,7 +118,7 @@ class Page(Schema, Generic[Item]):
 
 
 class Paging(Schema):
-    """Which piece of a list."""
+    """Page of a list."""
 
     cursor: str | None = Field(None, max_length=80, description="Taken from `next`; do not make one up.")
     limit: int = Field(20, ge=1, le=MOST_PER_PAGE)

@@ -71,7 +71,7 @@ class SubmissionIn(Schema):
 
 
 class SubmissionEdit(Schema):
-    """What is left out, or null, stays as it is."""
+    """Changes to an entry; what is left out, or null, stays as it is."""
 
     method_name: str | None = Field(None, max_length=TEXTS["method_name"])
     description: str | None = Field(None, max_length=TEXTS["description"])
@@ -91,12 +91,10 @@ class SignedPart(Schema):
 
 
 class UploadOut(Schema):
-    """How to send the bytes. kind "chunks": PUT part n to `url`/n. kind "multipart": PUT each of
-    `parts` to its own address, without further headers, and POST to `/resume` now and then, because this server does not
-    see the parts. An upload that is not heard of for ten minutes counts against no limit and may find them reached when it
-    goes on. Addresses without a host are on this
-    server. Parts are numbered from 1 and have
-    `part_size` bytes, the last one what is left. Then POST to `complete_url`."""
+    """Addresses to send the bytes to. kind "chunks": PUT part n to `url`/n. kind "multipart": PUT each of `parts` to its own address,
+    without further headers, and POST to `/resume` now and then, because this server does not see the parts. An upload that is not heard of
+    for ten minutes counts against no limit and may find them reached when it goes on. Addresses without a host are on this server. Parts
+    are numbered from 1 and have `part_size` bytes, the last one what is left. Then POST to `complete_url`."""
 
     kind: str
     part_size: int

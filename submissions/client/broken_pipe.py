@@ -1,4 +1,4 @@
-"""How a command ends whose reader has had enough: `… | head` is no error."""
+"""End of a command whose reader has had enough: `… | head` is no error."""
 
 from __future__ import annotations
 

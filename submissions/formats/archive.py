@@ -296,7 +296,7 @@ def _checked_names(
 
 
 def _name_fault(name: str, max_depth: int) -> str:
-    """Why a name is refused, or nothing."""
+    """Reason why a name is refused; empty where it is not."""
     parts = name.split("/")
     if any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") for c in name):
         return "has control or invisible characters in its name"

@@ -42,7 +42,7 @@ class Mesh:
 
 @dataclass(frozen=True)
 class Naming:
-    """How one format speaks of its elements: places of vertices, edges or faces, and scores, and what it counts from."""
+    """Names that one format uses for its elements: places of vertices, edges or faces, and scores, and the number that it counts from."""
 
     vertex: Callable[[int], str]
     edge: Callable[[int], str]

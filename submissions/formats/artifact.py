@@ -16,8 +16,7 @@ IDS = "ids"
 
 
 class Extent(NamedTuple):
-    """How much there is of a stored item: edges, faces or bytes of its image; and whether it has colours, of families whose files may
-    have them."""
+    """Size of a stored item: edges, faces or bytes of its image; and whether it has colours, of families whose files may have them."""
 
     size: int
     coloured: bool | None = None
@@ -29,7 +28,7 @@ def id_bytes(ids: Iterable[str]) -> NDArray[np.uint8]:
 
 
 def counts(parts: Iterable[NDArray[Any]]) -> NDArray[np.int64]:
-    """How many rows each item has."""
+    """Number of rows of each item: int64[items]."""
     return np.array([len(part) for part in parts], np.int64)
 
 

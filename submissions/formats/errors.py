@@ -58,7 +58,7 @@ def heads_text(heads: Iterable[str]) -> str:
 
 
 def control_character(text: str) -> tuple[int, str] | None:
-    """Where in a text the first character stands that is none to read, and it written out. Line ends and tabs may stand."""
+    """Position of the first control character of a text, and that character escaped; None without any. Line ends and tabs may stand."""
     found = _CONTROL.search(text)
     return found and (found.start(), found[0].encode("unicode_escape").decode())
 

@@ -26,7 +26,7 @@ LOCAL = 20.0  # diagonals from the origin: so far off coordinates are projected 
 
 
 class Kind(Enum):
-    """How a box does not fit: by its size, by the order or the signs of its axes, or by its place."""
+    """Kinds of misfit of a box: its size, the order or the signs of its axes, or its place."""
 
     SIZE = "size"
     AXES = "axes"
@@ -125,8 +125,8 @@ def overlap(a: Box, b: Box) -> float:
 
 
 def diagnosis(labels: Iterable[str]) -> str:
-    """What is wrong with most of a set, by the `label` of each: `size`, `axes` or `place`, or `fits` where more than half have none of
-    these in common; nothing of an empty set."""
+    """Most common misfit of a set, by the `label` of each: `size`, `axes` or `place`, or `fits` where more than half have none of these in
+    common; empty for an empty set."""
     every = list(labels)
     if not every:
         return ""
@@ -135,8 +135,8 @@ def diagnosis(labels: Iterable[str]) -> str:
 
 
 def label(found: Box, other: Box) -> str:
-    """What is wrong with one box: `size:3` (by that power of ten), `axes` or `place`; `fits` where nothing is, and where it is only
-    larger or smaller by some number."""
+    """Misfit of one box: `size:3` (by that power of ten), `axes` or `place`; `fits` where there is none, and where it is only larger or
+    smaller by some number."""
     one = misfit(found, other)
     if one is None or (one.kind is Kind.SIZE and not one.power):
         return FITS

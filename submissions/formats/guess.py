@@ -1,4 +1,5 @@
-"""Which kind of entry files hold, where nobody says it: by their suffixes, and for OBJ, which several kinds share, by their records."""
+"""Guess of the kind of entry that files hold, where nobody states it: by their suffixes, and for OBJ, which several kinds share, by their
+records."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What an organizer says of the inputs that were given out: a bounding box, a number of points and a unit for each item. PURE.
+"""Inputs that were given out, as an organizer states them: a bounding box, a number of points and a unit for each item. PURE.
 
 Entries are held against it before they are scored. It is computed from the input files, or stated in a table; nothing in it is ever
 taken from a reference.

@@ -1,4 +1,4 @@
-"""Which file of an upload is which item's.
+"""Assignment of an upload's files to items.
 
 Items without groups are files named after them, in whatever folder. Renders are ``<scene>/<view>`` in one of these layouts:
 
@@ -64,7 +64,7 @@ def is_silent(family: Family, name: str) -> bool:
 
 
 def normals_of(name: str) -> str:
-    """Where the normals of a generated object's image would stand; empty for another file."""
+    """Name of the file for the normals of a generated object's image; empty for another file."""
     path = PurePosixPath(name)
     found = _GENERATED.fullmatch(path.stem)
     return str(path.with_name(f"normal_{found[1]}{path.suffix}")) if found else ""

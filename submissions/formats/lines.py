@@ -35,7 +35,7 @@ class Block:
 
     @cached_property
     def word_starts(self) -> NDArray[np.int64]:
-        """Where each word of the block begins."""
+        """Offset of the first byte of each word of the block: int64[words]."""
         black = self.letters > _SPACE
         black[1:] &= self.letters[:-1] <= _SPACE
         return np.flatnonzero(black)
@@ -47,7 +47,7 @@ class Block:
 
     @cached_property
     def words(self) -> NDArray[np.int64]:
-        """How many words each line has."""
+        """Number of words of each line: int64[lines]."""
         return np.diff(self.first_words, append=len(self.word_starts))
 
     def text_of(self, lines: NDArray[np.bool_]) -> bytes:
@@ -114,7 +114,7 @@ def _parsed(text: bytes, kind: np.dtype) -> NDArray[Any] | None:
 
 
 def number_fault(word: bytes) -> str:
-    """Why a word is no number, or nothing."""
+    """Reason why a word is not a number; empty where it is one."""
     if _NUMBER.fullmatch(word):
         return ""
     return f'"{word_text(word)}" is not {"finite" if _NOT_FINITE.fullmatch(word) else "a number"}'
@@ -236,7 +236,7 @@ class Cursor:
         return found, sizes
 
     def rest(self) -> NDArray[np.int64]:
-        """How many numbers of every line are still to be read."""
+        """Number of numbers of every line that are still to be read: int64[lines]."""
         return self.ends - self.at
 
     def _refuse(self, wrong: NDArray[np.bool_], reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Who takes part, in what, with which files. One module per noun; this is the list of them."""
+"""Models of participants, challenges, entries and files. One module per noun; this is the list of them."""
 
 from submissions.models.audit import AuditEntry
 from submissions.models.challenge import Announcement, Challenge, ChallengeFile

@@ -1,4 +1,4 @@
-"""What people enter about an entry, checked the same way at every door: its name, description and links, and the card of its method."""
+"""Texts and numbers that people enter about an entry, checked the same way at every door: name, description, links, the method's card."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def checked_sha256(digest: str) -> str:
 
 
 def checked_about(**given: str | float | None) -> dict[str, str | float | None]:
-    """What was given of `ABOUT`: texts stripped, numbers as such or None where none is stated (0 too); raises `Refused` for the first
-    that will not do."""
+    """Clean the values given of `ABOUT`: texts stripped, numbers as such or None where none is stated (0 too); raises `Refused` for the
+    first that is not allowed."""
     clean: dict[str, str | float | None] = {}
     for name, entered in given.items():
         if name in NUMBERS:

@@ -1,4 +1,4 @@
-"""Who takes part in a challenge: which rules they accepted, and whether they were let in."""
+"""Participation in a challenge: which rules somebody accepted, and whether they were let in."""
 
 from __future__ import annotations
 

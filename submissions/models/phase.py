@@ -154,7 +154,7 @@ class Phase(models.Model):
 
     @property
     def inputs(self) -> dict[str, Input]:
-        """What the organizers say of the inputs that were given out, by item; empty where they say nothing."""
+        """Inputs that were given out, as the organizers state them, by item; empty where they state nothing."""
         return read_table(self.input_boxes)
 
     def manifest_with_inputs(self) -> dict[str, Any]:
@@ -207,7 +207,7 @@ class Phase(models.Model):
         return start, end
 
     def quota(self, team: Any, now: datetime | None = None) -> Quota:
-        """What `team` may still upload at `now`."""
+        """Uploads that `team` has left at `now`."""
         return quota(self, team, now or timezone.now())
 
     def require_open(self, now: datetime) -> None:

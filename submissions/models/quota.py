@@ -1,4 +1,4 @@
-"""How many uploads a team has left in a phase: limits a day, in total and at once, and tries that an organizer grants beyond them."""
+"""Uploads that a team has left in a phase: limits a day, in total and at once, and tries that an organizer grants beyond them."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Quota:
 
 
 def quota(phase: Phase, team: Any, now: datetime) -> Quota:
-    """What `team` may still upload in a phase at `now`. Rejected, failed and cancelled entries and
-    reservations that ran out do not count."""
+    """Uploads that `team` has left in a phase at `now`. Rejected, failed and cancelled entries and reservations that ran out do not
+    count."""
     _, end = phase.day(now)
     counted = list(phase.submissions.counted(now).filter(team=team).order_by().values_list("created_at", "status"))
     extra = phase.extra_tries.filter(team=team).aggregate(n=Sum("amount"))["n"] or 0

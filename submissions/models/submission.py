@@ -471,7 +471,7 @@ class Submission(Leased):
 
     @property
     def sentence(self) -> str:
-        """Where the entry stands, in one sentence for its team."""
+        """State of the entry, in one sentence for its team."""
         if self.status == Status.REJECTED and self.awaits_confirmation:
             return "Held back, because it does not fit the inputs; this used up no quota. Mend it, or say that it is to be scored as it is."
         if self.status == Status.REJECTED:
@@ -492,7 +492,7 @@ class Submission(Leased):
 
     @property
     def file_note(self) -> str:
-        """How long the uploaded file is kept, where that is not for good; else empty."""
+        """Time for which the uploaded file is kept, in a sentence; empty where that is for good."""
         if self.status == Status.CANCELLED and self.received_at:
             return "The file of a cancelled entry is removed; upload it again if you still want it scored."
         if self.status != Status.REJECTED:

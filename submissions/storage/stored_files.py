@@ -1,4 +1,4 @@
-"""Where bytes live: the store that the settings name, and the files that nobody needs any more."""
+"""Storage of bytes: the store that the settings name, and the files that nobody needs any more."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Offer:
-    """How the bytes of a reserved upload are to be sent. `urls` holds the signed addresses of the
-    parts that have not come yet; empty where parts come through this service."""
+    """Way to send the bytes of a reserved upload. `urls` holds the signed addresses of the parts that have not come yet; empty where parts
+    come through this service."""
 
     kind: str
     part_size: int
@@ -87,7 +87,7 @@ def _require_open(submission: Submission, now: datetime | None) -> None:
 
 
 def offer(submission: Submission, now: datetime | None = None) -> Offer:
-    """Where to send what is still missing; call it again to go on after a break."""
+    """Addresses for the parts that are still missing; call it again to go on after a break."""
     _require_open(submission, now)
     where, notes = store(), _notes(submission)
     seconds = max(1, int((submission.upload_expires_at - (now or timezone.now())).total_seconds()))

@@ -106,7 +106,7 @@ def first_read(client: Client, address: str) -> tuple[int, float, int]:
 
 
 def peers(board: Board) -> dict[str, Callable[[], object]]:
-    """What the numbers of the board alone take in each format."""
+    """Writing of the numbers of the board alone in each format."""
     ends = [[metric.value, metric.ci_low, metric.ci_high, metric.rank] for metric in board.metrics]
     rows = [[numbers[index] for column in ends for numbers in column] for index in range(len(board.entries))]
 

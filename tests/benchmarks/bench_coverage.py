@@ -1,4 +1,4 @@
-"""How often the figures of boards, and those of people, hold the truth, by simulation, in tables.
+"""Coverage of the figures of boards, and of those of people, by simulation, in tables.
 
     python -m tests.benchmarks.bench_coverage [--only boards] [--studies 200] [--raters 6 12 40] [--samples 8 24 100] [--effects 0 0.5 1]
 
@@ -32,7 +32,7 @@ A, B = np.triu_indices(ENTRIES, 1)
 
 
 def effects(rng: np.random.Generator, count: int, effect: float) -> np.ndarray:
-    """Of raters, or of samples, on each entry [count, entries]."""
+    """Effects of raters, or of samples, on each entry [count, entries]."""
     return rng.normal(0, effect / math.sqrt(2), (count, ENTRIES))
 
 

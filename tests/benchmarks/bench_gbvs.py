@@ -1,4 +1,4 @@
-"""What saliency costs for one image, beside the plain second writing of it that the tests hold it to.
+"""Cost of saliency for one image, beside the plain second writing of it that the tests hold it to.
 
     python -m tests.benchmarks.bench_gbvs [--width 640] [--height 448]
 
@@ -28,7 +28,7 @@ FLOOR, AGREEMENT, ROUNDS = 3.0, 2e-5, 7
 
 
 def steps(image: np.ndarray) -> int:
-    """How many times the walks of all 21 maps multiply by their matrix."""
+    """Number of times that the walks of all 21 maps multiply by their matrix."""
     count = 0
     rest = gbvs._rest
 

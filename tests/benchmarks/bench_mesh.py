@@ -1,4 +1,4 @@
-"""What the mesh metrics cost, beside what others take for the same, in one process and one run.
+"""Cost of the mesh metrics, beside what others take for the same, in one process and one run.
 
     PLUMBLINE_DATA=... python -m tests.benchmarks.bench_mesh [--points 1000000] [--resolution 256]
 
@@ -65,7 +65,7 @@ def damaged(reference: Mesh) -> Mesh:
 
 
 def chamfer(reference: Mesh, n: int) -> float:
-    """How many times as long the fastest other search takes. Ours draws the samples too; others get them in no order."""
+    """Ratio of the fastest other search's time to ours. Ours draws the samples too; others get them in no order."""
     rng = np.random.default_rng(0)
     sample = MeshPair.of(damaged(reference), reference)
     in_order = [cloud.points for cloud in (sample.prediction_cloud(n), sample.reference_cloud(n))]
@@ -95,7 +95,7 @@ def chamfer(reference: Mesh, n: int) -> float:
 
 
 def spectra() -> float:
-    """How many times as long SAUCD takes as the eigen-decompositions of its two matrices, of 2,000 vertices each."""
+    """Ratio of SAUCD's time to that of the eigen-decompositions of its two matrices, of 2,000 vertices each."""
     reference = noisy(sphere(32), 0.01, 0)
     prediction = noisy(reference, 0.01, 1)
     found = MeshPair.of(prediction, reference)

@@ -1,4 +1,4 @@
-"""What reading a mesh costs in each format, beside trimesh on the same bytes.
+"""Cost of reading a mesh in each format, beside trimesh on the same bytes.
 
     python -m tests.benchmarks.bench_mesh_formats [--faces 100000]
 

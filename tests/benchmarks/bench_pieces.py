@@ -1,4 +1,4 @@
-"""What `puzzlesim_pieces` costs: a fit, a view, memory and a trial; beside scipy, in one process and one run.
+"""Cost of `puzzlesim_pieces`: a fit, a view, memory and a trial; beside scipy, in one process and one run.
 
     PLUMBLINE_DATA=... python -m tests.benchmarks.bench_pieces [--views 36] [--rounds 3] [--threads 1] [--no-trial]
 

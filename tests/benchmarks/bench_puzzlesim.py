@@ -1,4 +1,4 @@
-"""What a map of Puzzle Similarity costs, beside the torch path of its authors' package, in one process and one run.
+"""Cost of a map of Puzzle Similarity, beside the torch path of its authors' package, in one process and one run.
 
     PLUMBLINE_DATA=... python -m tests.benchmarks.bench_puzzlesim [--net squeeze] [--threads 1 2] [--rounds 2] [--renders 2]
         [--device cpu]
@@ -97,7 +97,7 @@ class Side:
 
 
 def products(found: Scene, image: np.ndarray) -> list[int]:
-    """How many products a map takes in each layer."""
+    """Number of products that a map takes in each layer."""
     with exact():
         shapes = [tap.shape[1:3] for tap in features(found.network, [image], found.size, found.device)]
     return [layer.rows * height * width for layer, (height, width) in zip(found.layers, shapes, strict=True)]

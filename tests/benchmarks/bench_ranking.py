@@ -75,7 +75,7 @@ def before(matrices: Matrices) -> dict[str, float]:
 
 
 def resampled(groups: int, count: int) -> np.ndarray:
-    """How often each group is drawn in each resample: float64[count, groups]."""
+    """Number of times that each group is drawn in each resample: float64[count, groups]."""
     drawn = np.random.Generator(np.random.PCG64(0)).integers(0, groups, size=(count, groups))
     flat = drawn + groups * np.arange(count)[:, None]
     return np.bincount(flat.ravel(), minlength=count * groups).reshape(count, groups).astype(np.float64)
@@ -89,7 +89,7 @@ def ranks(points: np.ndarray) -> np.ndarray:
 
 
 def groups_of(ordered: np.ndarray, counts: np.ndarray) -> list[int]:
-    """Where each bracket of the rule of before began, looking ahead by 1, 2, 4, ... entries."""
+    """First entry of each bracket by the rule of before, looking ahead by 1, 2, 4, ... entries."""
     found, first = [], 0
     while first < len(ordered):
         found.append(first)

@@ -1,4 +1,4 @@
-"""How long a rater waits for the server between two questions: `python -m tests.benchmarks.bench_rating [DATABASE_URL]`.
+"""Time that a rater waits for the server between two questions: `python -m tests.benchmarks.bench_rating [DATABASE_URL]`.
 
 17 raters who answer all 3,510 pairs of 27 entries on 10 samples, as the published study had it: most of their answers are
 there, and each sends some more. Measured is the answer, with storing the vote and finding the next question, from the

@@ -1,4 +1,4 @@
-"""How long a rater waits for the next pair on the screen: `python -m tests.benchmarks.bench_rating_page`.
+"""Time that a rater waits for the next pair on the screen: `python -m tests.benchmarks.bench_rating_page`.
 
 The rating page in Chromium at 1,280 px, over a small server that speaks what it expects. Measured is the time from a key
 press until the next question is painted, its scene having come while the one before was looked at (promise: under 200 ms).

@@ -1,4 +1,4 @@
-"""What an entry costs to score: each metric alone in milliseconds per sample, and all of them together.
+"""Cost of scoring an entry: each metric alone in milliseconds per sample, and all of them together.
 
     python -m tests.benchmarks.bench_scoring [--samples 1000]
 

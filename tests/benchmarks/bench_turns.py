@@ -1,4 +1,4 @@
-"""How long entries wait, in the order of arrival and in turns: `python -m tests.benchmarks.bench_turns`.
+"""Time that entries wait, in the order of arrival and in turns: `python -m tests.benchmarks.bench_turns`.
 
 A simulation: 50 teams send entries to four workers for three hours, five of the teams long ones, several at a time. Seconds from
 sending to the score; the last column is the worst of all parts, as a multiple of its fair share (`tests.support.queueing.share_fairly`).

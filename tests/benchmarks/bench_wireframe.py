@@ -1,4 +1,4 @@
-"""What the wireframe metrics cost a pair: each alone, all together, and how far that is from the least it could be.
+"""Cost of the wireframe metrics for a pair: each alone, all together, and how far that is from the least it could be.
 
     PLUMBLINE_DATA=... OMP_NUM_THREADS=1 python -m tests.benchmarks.bench_wireframe [--pairs N]
 

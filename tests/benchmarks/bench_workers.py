@@ -1,4 +1,4 @@
-"""How soon work begins, and how it scales: `python -m tests.benchmarks.bench_workers [SAMPLES]`.
+"""Time until work begins, and how work scales with workers: `python -m tests.benchmarks.bench_workers [SAMPLES]`.
 
 1. Idle dispatch: from "upload accepted" to "first part started" with an idle worker (promise: 1 s).
    Floor: two polls of the folder queue (0.1 s each at most) and two claims.

@@ -1,4 +1,4 @@
-"""How often a board's figures say what is true, by simulation: intervals of values, tests of pairs, boards of equal entries.
+"""Coverage of a board's figures, by simulation: intervals of values, tests of pairs, boards of equal entries.
 
 `bench_coverage` prints the tables; a short version runs in the tests. Each kind of values has a known mean. Rare failures and
 heavy tails are the hard ones: what is in none of a few items is in no interval of them.

@@ -1,4 +1,4 @@
-"""How long actions take, for all benchmarks: the shortest of several rounds, because whatever else a machine does only adds."""
+"""Time that actions take, for all benchmarks: the shortest of several rounds, because whatever else a machine does only adds."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import os
 
 
 def load() -> None:
-    """What readers need, in this process."""
+    """Load what readers need into this process."""
     from tests import environment  # noqa: F401 - before Django reads its settings
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")

@@ -432,7 +432,7 @@ def _zipped(members: Sequence[tuple[str, bytes]], method: int) -> bytes:
 
 
 def head(marker: bytes, *edits: Edit) -> Edit:
-    """What stands before the end of `marker` damaged, the rest as it is: the header of a binary file."""
+    """Damage to what stands before the end of `marker`, the rest left as it is: the header of a binary file."""
 
     def edit(dice: Random, data: bytes) -> bytes:
         at = data.find(marker) + len(marker)

@@ -86,7 +86,7 @@ def upload(family: Family, limits: tuple[int, int], name: str, folder: Path) -> 
 
 
 def _require_usable(item: Any, limits: tuple[int, int]) -> None:
-    """What every later step relies on."""
+    """Require what every later step relies on."""
     if isinstance(item, Render):
         good = item.pixels().shape == (item.height, item.width, 3) and item.width <= limits[0] and item.height <= limits[1]
     else:

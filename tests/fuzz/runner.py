@@ -39,7 +39,7 @@ _PAGE = resource.getpagesize()
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one case ended: `accepted`, `refused` with a sentence, or `fault`; what was said, and what it took."""
+    """Outcome of one case: `accepted`, `refused` with a sentence, or `fault`; what was said, and what it took."""
 
     number: int
     end: str
@@ -202,7 +202,7 @@ def again(kind: Format, path: Path) -> list[str]:
 
 
 def tried(name: str, seed: int, cases: int, folder: Path) -> dict[str, Any]:
-    """How so many cases of one format ended, the worst seconds and bytes of one, and each fault with the file it was kept in."""
+    """Outcomes of so many cases of one format, the worst seconds and bytes of one, and each fault with the file it was kept in."""
     ends, seconds, size, kept = {"accepted": 0, "refused": 0, "fault": 0}, 0.0, 0, []
     made = Cases(BY_NAME[name], seed)
     for outcome in run(made, cases):

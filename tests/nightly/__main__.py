@@ -75,7 +75,7 @@ STAGES = (
 
 @dataclass(frozen=True)
 class Result:
-    """How a stage ended: numbers of tests (a command counts as one), minutes, and what it says in numbers, if it does."""
+    """Result of a stage: numbers of tests (a command counts as one), minutes, and what it says in numbers, if it does."""
 
     stage: str
     passed: int

@@ -1,4 +1,4 @@
-"""What fails beside other tests: once is written down, twice fails."""
+"""Tests that fail beside others: one that fails once is written down, one that fails twice fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where lines of templates are broken, and where they are not."""
+"""Places where lines of templates are broken, and where they are not."""
 
 from __future__ import annotations
 

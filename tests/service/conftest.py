@@ -1,4 +1,4 @@
-"""What each test's client would find anew."""
+"""Caches that each test's client would fill anew."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the cluster's files say exists: settings, commands, queues, addresses, files."""
+"""Things that the cluster's files name and that must exist: settings, commands, queues, addresses, files."""
 
 from __future__ import annotations
 

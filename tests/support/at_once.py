@@ -12,7 +12,7 @@ from submissions.errors import Refused
 
 
 def together(acts: Sequence[Callable[[], object]]) -> list[object]:
-    """What each act gave, in their order; of one that was refused the code of the refusal."""
+    """Results of all acts, started at once, in their order; of one that was refused the code of the refusal."""
     start = Barrier(len(acts))
 
     def run(act: Callable[[], object]) -> object:
@@ -29,5 +29,5 @@ def together(acts: Sequence[Callable[[], object]]) -> list[object]:
 
 
 def outcomes(acts: Sequence[Callable[[], object]]) -> list[str]:
-    """What became of each act: "done", or the code of its refusal."""
+    """Outcome of each act: "done", or the code of its refusal."""
     return [said if isinstance(said, str) else "done" for said in together(acts)]

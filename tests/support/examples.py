@@ -1,4 +1,4 @@
-"""How many examples a property is tried on: fewer in the usual run, many in the nightly one."""
+"""Number of examples that a property is tried on: fewer in the usual run, many in the nightly one."""
 
 from __future__ import annotations
 

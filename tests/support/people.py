@@ -12,7 +12,7 @@ from tests.support.factories import ChallengeFactory, TeamFactory, UserFactory, 
 
 @dataclass(frozen=True)
 class People:
-    """Who stands where in the challenge of the `people` fixture."""
+    """People around the challenge of the `people` fixture, by their part in it."""
 
     anonymous: AnonymousUser
     stranger: User  # signed in, takes part in nothing

@@ -27,7 +27,7 @@ def asked_for() -> dict[str, str]:
 
 
 def required() -> dict[str, str]:
-    """What is installed because requirements require it, themselves or through others, but is not named there: version by name.
+    """Distributions installed because requirements require them, themselves or through others, but not named there: version by name.
 
     Packages for one platform only (`torch` asks for CUDA's where it was built with them) are left to who builds for it.
     """

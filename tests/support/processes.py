@@ -107,7 +107,7 @@ KINDS = {  # of the processes of a service, by their command lines
 
 
 def is_ready(url: str) -> bool:
-    """Whether the service at that address answers that it can work."""
+    """True if the service at that address answers that it can work."""
     try:
         with urllib.request.urlopen(f"{url}/-/ready", timeout=2) as answer:
             return answer.status == 200
@@ -158,7 +158,7 @@ class EmbeddedService:
         return {pid: forked.get(kind, kind) if found.get(parent, ("",))[0] == kind else kind for pid, (kind, parent) in found.items()}
 
     def is_whole(self) -> bool:
-        """Whether all that serves and works is there, and answers."""
+        """True if all that serves and works is there, and answers."""
         return {"supervisor", "web", "web process", "worker", "sweeper"} <= set(self.running().values()) and self.answers()
 
     def holds_port(self) -> bool:

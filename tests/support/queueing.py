@@ -32,7 +32,7 @@ class Piece:
 
 @dataclass
 class Load:
-    """What is sent: entries in the order in which they are sent."""
+    """Load of a queue: entries in the order in which they are sent."""
 
     entries: list[list[Piece]] = field(default_factory=list)
 

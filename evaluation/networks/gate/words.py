@@ -20,7 +20,7 @@ def damage_words(name: str) -> str:
 
 
 def refused_words(spec: MetricSpec, params: Mapping[str, Any], verdicts: Sequence[SceneVerdict]) -> str:
-    """Why a column does not rank: the first condition that failed, of the first scene that failed."""
+    """Reason why a column does not rank: the first condition that failed, of the first scene that failed."""
     failed = [one for one in verdicts if not one.passed]
     first = failed[0]
     of_all = f" It passed on {len(verdicts) - len(failed)} of {len(verdicts)} scenes." if len(verdicts) > 1 else ""

@@ -29,7 +29,7 @@ VOTES, DESCRIPTION, REFERENCES, ENTRIES = "votes.csv", "study.json", "references
 
 @dataclass(frozen=True)
 class Study:
-    """Where the votes, the references and the files of each method lie, and what is said of the study."""
+    """Locations of the votes, the references and the files of each method, and what is said of the study."""
 
     votes: Path
     references: Path

@@ -24,7 +24,7 @@ from evaluation.training.preference.votes import Decisions, Fold, folds, named
 
 @dataclass(frozen=True)
 class Plan:
-    """How to train, and on what. Everything that changes the result is in here."""
+    """Settings of a training run, and its data. Everything that changes the result is in here."""
 
     features: str
     data: str  # digest of the examples and of the features
@@ -110,7 +110,7 @@ class Training(Phased[Phase]):
 
     @torch.inference_mode()
     def close(self, phase: Phase) -> dict[str, Any]:
-        """How a fold judges what it has not seen; the final head is exported."""
+        """Results of a fold on the votes that it has not seen; the final head is exported."""
         self.model.eval()
         if phase.fold is None or phase.unseen is None:
             write(self.folder / "weights.safetensors", exported(self.model.state_dict()))

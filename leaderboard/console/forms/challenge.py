@@ -98,7 +98,7 @@ class SettingsForm(forms.ModelForm):
 
 
 class VisibilityForm(forms.ModelForm):
-    """Who sees the challenge."""
+    """Visibility of the challenge: who sees it."""
 
     admitted_emails = Lines(
         label="Admitted e-mails",
@@ -372,7 +372,7 @@ class ReferenceForm(forms.Form):
 
 
 class ReasonForm(forms.Form):
-    """Why an organizer does something to somebody's entry."""
+    """Reason why an organizer does something to somebody's entry."""
 
     reason = forms.CharField(max_length=240)
 

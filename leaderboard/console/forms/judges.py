@@ -113,7 +113,7 @@ class KeyForm(forms.Form):
 
 
 class LimitForm(forms.Form):
-    """What judge models may cost one challenge or account in a calendar month; operators set it."""
+    """Budget of judge models for one challenge or account in a calendar month; operators set it."""
 
     limit = _amount(label="Budget for a month")
 

@@ -43,7 +43,7 @@ class Row:
 
     @property
     def box(self) -> dict[str, str] | None:
-        """Where it is drawn: x, y, width and height as an SVG has them; None while there is nothing to draw."""
+        """Rectangle to draw: x, y, width and height as an SVG has them; None while there is nothing to draw."""
         roi = self.roi
         if roi is None or roi.fault.startswith("needs four") or not (roi.x1 < roi.x2 and roi.y1 < roi.y2):
             return None

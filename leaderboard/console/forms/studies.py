@@ -143,7 +143,7 @@ class ScreeningFields(forms.Form):
 
 
 class PlanFields(forms.Form):
-    """Which questions a rater is asked, how many, and when the study ends by itself; fixed once it has opened."""
+    """Plan of a study: which questions a rater is asked, how many, and when the study ends by itself; fixed once it has opened."""
 
     plan = forms.ChoiceField(choices=Study.Plan.choices, initial=Study.Plan.BALANCED, widget=forms.RadioSelect, label="Which questions")
     questions_per_rater = forms.IntegerField(

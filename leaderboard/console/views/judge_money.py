@@ -25,7 +25,7 @@ from submissions.permissions import allowed, require
 @organizer
 @require_http_methods(["GET", "HEAD", "POST"])
 def of_challenge(request: HttpRequest, challenge: Challenge) -> HttpResponse:
-    """What judge models have cost a challenge this month and may cost, and its own key."""
+    """Costs of a challenge's judge models this month, their budget, and its own key."""
     key_form, limit_form, is_done = _acts(request, challenge)
     if is_done:
         return redirect(request.path)

@@ -279,8 +279,8 @@ def _outlook(request: HttpRequest, study: Study, asked: Subject) -> dict[str, An
 
 
 def _standing(study: Study) -> dict[str, Any] | None:
-    """What the newest figures of a study that has opened say of first place, and what more answers, people or items would add; None while
-    there are none."""
+    """Newest figures on first place of a study that has opened, and what more answers, people or items would add; None while there are
+    none."""
     done = study.analyses.filter(criterion=study.main_criterion, content__isnull=False).first()
     summary = done.summary if done else None
     if done is None or summary is None or study.state == Study.State.DRAFT:

@@ -1,4 +1,4 @@
-"""Who organizes, and who takes part."""
+"""Pages of a challenge's organizers and of its participants."""
 
 from __future__ import annotations
 

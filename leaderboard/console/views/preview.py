@@ -58,14 +58,14 @@ def questions(request: HttpRequest, study: Study, base: str) -> HttpResponse:
 @previewed
 @require_safe
 def next_question(request: HttpRequest, study: Study, base: str) -> HttpResponse:
-    """Where a rater begins."""
+    """State of the rating page at the first question."""
     return _state(lambda: preview.state(study, f"{base}scenes/"))
 
 
 @previewed
 @require_POST
 def answer(request: HttpRequest, study: Study, base: str) -> HttpResponse:
-    """What follows an answer, which is forgotten."""
+    """State of the rating page after an answer, which is forgotten."""
     sent = _sent(request)
     return _state(lambda: preview.after_answer(study, f"{base}scenes/", sent.get("question", ""), sent.get("answers", {})))
 

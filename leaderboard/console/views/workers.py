@@ -58,7 +58,7 @@ def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: 
 
 
 def _workers(shown: list[OutsideWorker], now: datetime) -> list[dict[str, Any]]:
-    """What each of them does and did, in three queries."""
+    """Current and past work of each of them, in three queries."""
     names, tokens = {it.name for it in shown}, {it.token_id for it in shown}
     live = set(OutsideWorker.live(now).filter(pk__in=[it.pk for it in shown]).values_list("pk", flat=True))
     records = PartRecord.objects.filter(token__in=tokens, worker__in=names).exclude(verdict=Verdict.FAILED).order_by()
@@ -124,7 +124,7 @@ def _decide(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 @organizer
 @require_http_methods(["GET", "HEAD", "POST"])
 def costs(request: HttpRequest, challenge: Challenge) -> HttpResponse:
-    """What scoring took, by metric, entry and team, and what it may take."""
+    """Costs of scoring, by metric, entry and team, and the budget for it."""
     budget = ComputeBudget.objects.filter(challenge=challenge).first()
     form = BudgetForm(budget, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():

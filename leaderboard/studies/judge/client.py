@@ -55,8 +55,8 @@ class Away(JudgeError):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a judge is asked, and how. `rate` is the most requests a minute (0: no limit of ours); prices are per million tokens,
-    None where they are not known; `image_tokens` are the most that one image is counted as."""
+    """Address at which a judge is asked, and its settings. `rate` is the most requests a minute (0: no limit of ours); prices are per
+    million tokens, None where they are not known; `image_tokens` are the most that one image is counted as."""
 
     url: str
     model: str

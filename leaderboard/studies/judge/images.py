@@ -40,7 +40,7 @@ class Look:
 
 
 def view_numbers(available: int, views: int) -> list[int]:
-    """Which of the views 0 … available − 1 of a turn are shown: every ⌊available / views⌋-th, `views` of them.
+    """Numbers of the shown views among the views 0 … available − 1 of a turn: every ⌊available / views⌋-th, `views` of them.
 
     ValueError where there are fewer than that.
     """

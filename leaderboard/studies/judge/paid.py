@@ -55,7 +55,7 @@ class PaidClient(Client):
 
 
 def miscounted(reply: Reply, cost: Decimal, expected: Decimal) -> Refused:
-    """Why an endpoint is asked nothing more that counted more than a request could have taken."""
+    """Refusal to ask an endpoint anything more that counted more than a request could have taken."""
     return Refused(
         f"The endpoint counted {reply.tokens_in:,} tokens of a question and {reply.tokens_out:,} of its answer. That costs {money(cost)}, "
         f"where at most {money(expected)} was to be expected; an operator raises PLUMBLINE_JUDGE_IMAGE_TOKENS or corrects the prices, "

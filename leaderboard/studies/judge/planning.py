@@ -99,7 +99,7 @@ def begin(run: JudgeRun, actor: User | None, budget: int | None = None) -> None:
 
 
 def why_not_payable(run: JudgeRun, actor: User | None) -> str:
-    """Why the run cannot begin if `actor` starts it now: there is no key or address, or it cannot be paid. Empty where it can.
+    """Reason why the run cannot begin if `actor` starts it now: there is no key or address, or it cannot be paid. Empty where it can.
 
     What is left must fit into the budgets of the month as far as it can be estimated, or as far as the run's own limit lets it go; and
     a single request must fit into everything, at the most that it can cost.

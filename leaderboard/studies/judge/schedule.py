@@ -1,4 +1,4 @@
-"""Which pair is asked on which prompt, in which kind of question. PURE and fixed by the seed.
+"""Schedule of questions: which pair is asked on which prompt, in which kind of question. PURE and fixed by the seed.
 
 A comparison belongs to the row of the plan it was drawn for. Where a pair has no prompt left, its comparison and the row's
 slot are dropped together, so that no later comparison is asked a row's question in another's place.

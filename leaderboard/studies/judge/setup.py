@@ -14,8 +14,8 @@ MISSING = "No judge is set up; set PLUMBLINE_JUDGE_URL and PLUMBLINE_JUDGE_MODEL
 
 
 def endpoint(model: str = "") -> Endpoint | None:
-    """Where judges are asked with the service's key; None where no address, or no model, is set. `model` stands for the one of the
-    settings."""
+    """Endpoint at which judges are asked with the service's key; None where no address, or no model, is set. `model` stands for the one of
+    the settings."""
     name = model or settings.JUDGE_MODEL
     if not settings.JUDGE_URL or not name:
         return None
@@ -24,8 +24,8 @@ def endpoint(model: str = "") -> Endpoint | None:
 
 @sensitive_variables("secret")
 def endpoint_paid_by(key: JudgeKey | None, model: str) -> Endpoint:
-    """Where a model is asked with an organizer's key, or with the service's where there is none. ValueError, in a sentence, where it
-    cannot be."""
+    """Endpoint at which a model is asked with an organizer's key, or with the service's where there is none. ValueError, in a sentence,
+    where it cannot be."""
     if key is not None:
         if not key.may_be_sent:
             raise ValueError(
@@ -40,12 +40,12 @@ def endpoint_paid_by(key: JudgeKey | None, model: str) -> Endpoint:
 
 
 def addresses() -> list[str]:
-    """Where an organizer's own key may be sent: what the operator has set, and nothing that anybody types."""
+    """Addresses to which an organizer's own key may be sent: what the operator has set, and nothing that anybody types."""
     return list(dict.fromkeys(filter(None, (settings.JUDGE_URL, *settings.JUDGE_KEY_URLS))))
 
 
 def prices(model: str) -> tuple[Decimal | None, Decimal | None]:
-    """What a million tokens of questions, and of answers, cost of that model; None where nobody has said it."""
+    """Prices of a million tokens of questions, and of answers, of that model; None where nobody has stated them."""
     if model in settings.JUDGE_PRICES:
         return settings.JUDGE_PRICES[model]
     return (settings.JUDGE_PRICE_IN, settings.JUDGE_PRICE_OUT) if model == settings.JUDGE_MODEL else (None, None)

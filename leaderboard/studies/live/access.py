@@ -1,4 +1,4 @@
-"""Who a request's rater is, and how people become raters.
+"""Raters of requests, and the ways in which people become raters.
 
 A rater with an account is known by their log-in; one who came by a link without an account by a key in a cookie
 that only this study's pages get. The same key is in the rater's own link, with which they come back elsewhere.
@@ -120,7 +120,7 @@ def rater_before(study: Study, user: User | None, panel_hash: str = "") -> Rater
 
 
 def before_sentence(study: Study, rater: Rater) -> str:
-    """Why somebody who was that rater does not take part now."""
+    """Reason why somebody who was that rater does not take part now."""
     if rater.study_id != study.pk:
         return "You have taken part in another study of this challenge, so this one is for other people; thank you for coming."
     if rater.left_at is not None:
@@ -133,7 +133,7 @@ def before_sentence(study: Study, rater: Rater) -> str:
 
 
 def full_sentence(study: Study, group: str = "") -> str:
-    """Why the study takes nobody more of that group; empty where there is room. Who has left or was removed makes room."""
+    """Reason why the study takes nobody more of that group; empty where there is room. Raters who left or were removed make room."""
     people = study.raters.filter(kind=Rater.Kind.PERSON, joined_at__isnull=False, removed_at=None)
     if study.most_raters is not None and people.count() >= study.most_raters:
         return "This study has all the raters it needs; thank you for coming."

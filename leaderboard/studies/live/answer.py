@@ -25,7 +25,8 @@ LOWEST, HIGHEST = 1, 5
 
 @dataclass(frozen=True)
 class Conditions:
-    """What the rater's browser says of an answer: the window's size in pixels of CSS and the kind of device, empty where not known."""
+    """Circumstances of an answer as the rater's browser states them: the window's size in pixels of CSS and the kind of device, empty where
+    not known."""
 
     viewport_width: int | None = None
     viewport_height: int | None = None
@@ -33,7 +34,7 @@ class Conditions:
 
     @classmethod
     def read(cls, sent: Mapping[str, object]) -> Self:
-        """Of what a browser sent; all that is of another form is not known, and nothing else is read."""
+        """Conditions from what a browser sent; all that is of another form is not known, and nothing else is read."""
         device = sent.get("device")
         known = device if isinstance(device, str) and device in StudyVote.Device.values else ""
         return cls(pixels(sent.get("viewport_width")), pixels(sent.get("viewport_height")), known)
@@ -138,7 +139,7 @@ def take_back(study: Study, rater: Rater, token: str, now: datetime | None = Non
 
 
 def removed_sentence(rater: Rater) -> str:
-    """Why this rater cannot answer any more; empty where they can."""
+    """Reason why this rater cannot answer any more; empty where they can."""
     if rater.removed_at is None:
         return ""
     if rater.left_at is not None:

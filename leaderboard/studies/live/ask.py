@@ -22,7 +22,7 @@ APART = 10  # questions between one and its repeat, where there are so many
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a rater is: what is asked now and next, and how many questions there are for them in all."""
+    """Progress of a rater: what is asked now and next, and how many questions there are for them in all."""
 
     current: Question | None
     following: Question | None
@@ -131,7 +131,7 @@ class _Desk:
 
     @property
     def number(self) -> int:
-        """That of the next question."""
+        """Number of the next question."""
         return len(self.own) + len(self.asked)
 
     def fresh(self) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""What is fixed when a study opens, and its hash: a preregistration, so that nobody chooses a design by its answers."""
+"""Design that is fixed when a study opens, and its hash: a preregistration, so that nobody chooses a design by its answers."""
 
 from __future__ import annotations
 

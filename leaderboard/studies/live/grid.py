@@ -44,7 +44,7 @@ class Subject:
 
     @cached_property
     def live_units(self) -> NDArray[np.bool_]:
-        """Which units [U] are of live entries only."""
+        """Units of live entries only: bool[U]."""
         return self.grid.live(np.array([entry.id in self.live for entry in self.entries], dtype=bool))
 
     def n_cells(self, entries: Set[int]) -> int:
@@ -54,7 +54,7 @@ class Subject:
 
     @cached_property
     def gold(self) -> NDArray[np.bool_]:
-        """Which units [U] are of known order."""
+        """Units of known order: bool[U]."""
         is_gold = np.zeros(self.grid.units, dtype=bool)
         if self.is_pairs and (ids := [(better.id, worse.id) for better, worse in gold_pairs(self.entries)]):
             better, worse = (self._places(column) for column in zip(*ids, strict=True))
@@ -63,7 +63,7 @@ class Subject:
 
     @cached_property
     def crown(self) -> Crown | None:
-        """Who is first by the newest figures, and who is not told from them: entries that these do not name among them. None while
+        """First place by the newest figures, and the entries not told from it, among them those that the figures do not name. None while
         there are no figures, or the first is not asked about any more."""
         done = StudyAnalysis.objects.filter(study=self.study, criterion=self.study.main_criterion)
         found = done.values_list("content__first_place", flat=True).first()

@@ -144,7 +144,7 @@ def verdict_of(left: int, right: int | None, choice: str | None) -> int:
 
 
 def session_started(rater: Rater, now: datetime) -> tuple[datetime, int]:
-    """When the sitting began in which the rater answers at `now`, and its answers with this one."""
+    """Beginning of the sitting in which the rater answers at `now`, and the number of its answers with this one."""
     if rater.answered_last is None or rater.sitting_from is None or now - rater.answered_last >= PAUSE:
         return now, 1
     return rater.sitting_from, rater.sitting_answers + 1

@@ -27,8 +27,8 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def parameters_of(study: Study, query: Mapping[str, str]) -> dict[str, str]:
-    """What the study keeps of the address somebody came by, {} of one without a panel. Raises `Refused`, in a sentence, where the
-    first, which names the person, is missing, or a value has a form that panels do not give."""
+    """Parameters that the study keeps of the address somebody came by, {} of one without a panel. Raises `Refused`, in a sentence, where
+    the first, which names the person, is missing, or a value has a form that panels do not give."""
     kept = {name: query[name] for name in study.panel_parameters if query.get(name)}
     wrong = next((name for name, value in kept.items() if not VALUE.fullmatch(value)), None)
     if wrong is not None:
@@ -39,13 +39,13 @@ def parameters_of(study: Study, query: Mapping[str, str]) -> dict[str, str]:
 
 
 def hash_of(study: Study, panel_id: str) -> str:
-    """What is kept of somebody's number at a panel, also once they have left: the same in all studies of a challenge, and of no use
+    """Hash that is kept of somebody's number at a panel, also once they have left: the same in all studies of a challenge, and of no use
     without this service's secret key. Empty where they have none."""
     return salted_hmac("rater of a panel", f"{study.phase.challenge_id}:{panel_id}", algorithm="sha256").hexdigest() if panel_id else ""
 
 
 def completion(study: Study) -> dict[str, str] | None:
-    """What somebody who has answered everything is given: the address to go back to, or a code; None where there is neither."""
+    """Proof for somebody who has answered everything: the address to go back to, or a code; None where there is neither."""
     if not study.completion:
         return None
     return {"address" if study.completion.startswith("https://") else "code": study.completion}

@@ -1,4 +1,4 @@
-"""Which questions a rater is asked next. Arrays in, arrays out; rows never appear here.
+"""Choice of a rater's next questions. Arrays in, arrays out; rows never appear here.
 
 A unit is what is shown on a sample: a pair of entries (first < second), or one entry (second = -1) where opinions
 are asked. A cell is a unit on a sample, numbered unit * samples + sample. A rater is asked a cell once, repeats apart.
@@ -48,7 +48,7 @@ class Grid:
         return np.where(low < 0, high, low * self.entries - low * (low + 1) // 2 + high - low - 1)
 
     def live(self, entries: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which units [U] have no entry that dropped out; `entries` bool[M] are those that did not."""
+        """Units without an entry that dropped out, bool[U]; `entries` bool[M] are those that did not."""
         return entries[self.first] & ((self.second < 0) | entries[self.second])
 
     def per_entry(self, counts: Ints) -> Ints:
@@ -76,7 +76,7 @@ ALONE = Overlap()
 
 @dataclass(frozen=True)
 class Crown:
-    """Who is first by the answers so far, and who is not yet told from them: places of entries in the grid."""
+    """First place by the answers so far, and the entries not yet told from it: places of entries in the grid."""
 
     first: int
     rivals: tuple[int, ...]

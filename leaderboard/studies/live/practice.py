@@ -78,7 +78,7 @@ def told_cells(subject: Subject, rater: Rater) -> Ints:
 
 
 def feedback(study: Study, question: PracticeQuestion, answers: Mapping[str, object]) -> str:
-    """What is known of a pair of known order, after an answer on the leading criterion; for any other question, that nothing is."""
+    """Sentence on the known order of a pair, after an answer on the leading criterion; for any other question, that nothing is known."""
     if not question.is_gold:
         return "There is no right answer here; what you see is what counts."
     kind, better = next(

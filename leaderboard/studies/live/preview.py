@@ -64,7 +64,7 @@ def question_of(study: Study, token: str) -> PracticeQuestion | Question | None:
 
 
 def state(study: Study, base: str, place: int = 0) -> dict[str, Any]:
-    """What the rating page is told at the question of that place, as `views.state`; its pictures are below `base`."""
+    """State of the rating page at the question of that place, as `views.state`; its pictures are below `base`."""
     rows = questions(study)
     trials = sum(isinstance(row, PracticeQuestion) for row in rows)
     at, following = (*rows[place : place + 2], None, None)[:2]

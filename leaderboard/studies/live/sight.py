@@ -1,4 +1,4 @@
-"""What a study asks of a rater's screen and eyes, once, before the questions: a few fixed choices, and sizes that the browser measures.
+"""Questions on a rater's screen and eyes, once, before the study's own: a few fixed choices, and sizes that the browser measures.
 
 It is kept with the rater and goes with them when they leave. Nothing else of the browser is read.
 """
@@ -47,8 +47,8 @@ def asked(study: Study) -> list[SightQuestion]:
 
 
 def answers(study: Study, sent: Mapping[str, str]) -> dict[str, Any]:
-    """What a rater said and their browser measured, of what the study asks alone. `Refused`, in a sentence, where an answer is missing
-    or the window is too narrow for the study."""
+    """Answers of a rater and measurements of their browser, of what the study asks alone. `Refused`, in a sentence, where an answer is
+    missing or the window is too narrow for the study."""
     said: dict[str, Any] = {}
     for question in asked(study):
         said[question.key] = sent.get(question.key, "")

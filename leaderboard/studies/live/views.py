@@ -104,8 +104,8 @@ def _join(request: HttpRequest, study: Study, invitation: Any) -> HttpResponse:
 
 
 def intro(study: Study, given_group: str) -> dict[str, Any]:
-    """What the page before the questions shows: the groups to choose from where nobody has chosen one, the questions on sight, and in
-    place of the form why nobody can join now (`closed`)."""
+    """Contents of the page before the questions: the groups to choose from where nobody has chosen one, the questions on sight, and in
+    place of the form the reason why nobody can join now (`closed`)."""
     groups = [] if given_group else study.groups
     full = {name for name in groups if access.full_sentence(study, name)}
     closed = study.closed_sentence() or access.full_sentence(study, given_group)
@@ -191,7 +191,7 @@ def rater_only(view: Callable[[HttpRequest, Study, Rater], HttpResponse]) -> Cal
 @require_safe
 @rater_only
 def next_question(request: HttpRequest, study: Study, rater: Rater) -> HttpResponse:
-    """Where the rater is."""
+    """State of the rating page for this rater."""
     return JsonResponse(state(study, rater))
 
 

@@ -176,7 +176,7 @@ _MAX_STRIDE = 4096
 
 
 def row_count(document: Document, index: Any, where: str, most: int, what: str) -> int:
-    """How many rows an accessor has; ``FormatError`` where that is more than ``most``."""
+    """Number of rows of an accessor; ``FormatError`` where that is more than ``most``."""
     count = document.whole(document.one("accessors", index, where), "count", f"accessors[{index}]")
     if count > most:
         raise document.fault(f"accessors[{index}]", f"has {count} {what}, at most {most} are taken for this item")

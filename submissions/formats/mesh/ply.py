@@ -297,7 +297,7 @@ def _lengths_at(data: bytes, at: int, order: str, element: Element) -> dict[str,
 
 
 def _row_by_row(data: bytes, at: int, order: str, element: Element, kept: Property | None, findings: Findings) -> tuple[_Table, int]:
-    """Where each row and its kept list begin is found one by one; the values are then gathered by their places."""
+    """Rows found one by one, each with the beginning of its kept list; the values are then gathered by their places."""
     # What stands between two lists is skipped in one step: (bytes to skip, unpack the length, its width, bytes per value, kept?).
     steps, gap = [], 0
     for column in element.properties:

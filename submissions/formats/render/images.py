@@ -1,4 +1,4 @@
-"""How large an image says it is, read from its first bytes before any library decodes it."""
+"""Size that an image states, read from its first bytes before any library decodes it."""
 
 import io
 import struct

@@ -53,7 +53,7 @@ def words(tab, selector: str) -> str:
 
 
 def panels(tab) -> list[np.ndarray]:
-    """What each panel shows, without the names over it, the scale bar and the axes."""
+    """Picture of each panel, without the names over it, the scale bar and the axes."""
     until(tab, "viewers.every(v => !v.pending)")
     tab.add_style_tag(path=None, content=".viewer-labels,.viewer-scale,.viewer-axes,.viewer-marks{visibility:hidden}")
     shot = np.asarray(Image.open(io.BytesIO(tab.locator(".viewer-stage").screenshot())).convert("RGB")).astype(int)

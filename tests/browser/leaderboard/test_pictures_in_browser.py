@@ -38,7 +38,7 @@ def scene(it: Submission) -> str:
 
 
 def seen(tab, pair) -> float:
-    """Where the line stands, in percent of the picture."""
+    """Position of the line, in percent of the picture."""
     return float(pair.locator(".pair-both").evaluate("element => element.style.getPropertyValue('--at')").removesuffix("%"))
 
 

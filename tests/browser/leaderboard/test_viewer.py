@@ -96,7 +96,7 @@ def state(tab, number: int = 0) -> dict:
 
 
 def pixel(tab, point, number: int = 0) -> tuple[float, float]:
-    """Where a point of the scene must be in the picture, worked out here from the camera's angles alone."""
+    """Pixel at which a point of the scene must be in the picture, worked out here from the camera's angles alone."""
     camera = state(tab, number)
     width, height = tab.evaluate(f"viewers[{number}].extent()")
     ca, sa, ce, se = (f(camera[angle]) for angle in ("azimuth", "elevation") for f in (math.cos, math.sin))

@@ -1,4 +1,4 @@
-"""What `manage.py doctor` says of the weights that phases need, of workers with a graphics card, and where nobody works."""
+"""Lines of `manage.py doctor` on the weights that phases need, on workers with a graphics card, and where nobody works."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def before(request, tmp_path_factory) -> Iterator[Before]:
 
 @pytest.fixture(scope="module")
 def told(before) -> dict[str, Any]:
-    """What the code of now says of it once it has migrated it."""
+    """Answers of today's code about a database of before, once it has migrated it."""
     before.run("manage.py", "migrate", "--verbosity", "0")
     answer = before.home / "told.json"
     before.run("-m", "tests.support.databases.stored", "tell", str(answer))
@@ -116,7 +116,7 @@ def test_the_migrations_make_what_the_models_say():
 
 
 def changes(old: Any, new: Any, place: str = "") -> Iterator[str]:
-    """What was said before and is said otherwise, or no more."""
+    """Answers of before that differ now, or are gone."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name, value in old.items():
             yield from changes(value, new[name], f"{place}/{name}") if name in new else [f"{place}/{name} is gone"]

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def waits_for_room() -> bool:
-    """Whether an upload or a part was put off."""
+    """True if an upload or a part was put off."""
     defer = {"lease_token__isnull": True, "lease_until__isnull": False}
     return Submission.objects.filter(**defer).exists() or Part.objects.filter(**defer).exists()
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_four_kills_of_its_worker_in_a_row_fail_no_entry(slow_phase, people, references):
-    """What three kills did: the entry failed, though nothing was wrong with it."""
+    """Three kills used to fail an entry, though nothing was wrong with it."""
     entry = received(slow_phase, people.team, archive(perturbed(references, 0.1)))
     at_work = Part.objects.filter(evaluation__submission=entry, lease_token__isnull=False, started_at__isnull=False)
     for _ in range(4):

@@ -115,7 +115,7 @@ class ClusterService:
             service.end()
 
     def running(self) -> dict[int, str]:
-        """What may be killed: the services, and their children."""
+        """Processes that may be killed: the services, and their children."""
         found = {self.redis.process.pid: "redis"} if self.redis.process.poll() is None else {}
         for service in self.services:
             process = service.process
@@ -282,7 +282,7 @@ def _kill_at_random(service, moments: random.Random, n: int, say: Callable[[str]
 
 
 def _done(methods: dict[str, int]) -> int:
-    """How many entries are done, of all or of those."""
+    """Number of entries that are done, of all or of those."""
     rows = Submission.objects.exclude(status__in=[*Status.in_progress(), Status.CANCELLED])
     return (rows.filter(method_name__in=methods) if methods else rows).count()
 

@@ -114,7 +114,7 @@ class One:
 
 
 def refusal(family: Family, name: str, limits: tuple[int, int], make: Callable[[], bytes]) -> str:
-    """What is said of a large file that is refused within the limits of a fuzzed case."""
+    """Sentence that refuses a large file within the limits of a fuzzed case."""
     (outcome,) = runner.run(One(family, name, limits, make), 1)
     assert outcome.end == "refused", outcome
     return outcome.said

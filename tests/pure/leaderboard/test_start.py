@@ -1,4 +1,4 @@
-"""What a process of the service loads before its first request or task: it is paid by every start, of each command too."""
+"""Modules that a process of the service loads before its first request or task: every start pays for them, of each command too."""
 
 from __future__ import annotations
 

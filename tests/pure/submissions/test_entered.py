@@ -1,4 +1,4 @@
-"""What people enter about an entry, and what of it is refused."""
+"""Texts that people enter about an entry, and those that are refused."""
 
 from __future__ import annotations
 

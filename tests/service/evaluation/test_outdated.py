@@ -18,7 +18,7 @@ RAISED = "edge_f1"  # any metric of the phase would do
 
 @pytest.fixture(autouse=True)
 def nothing_is_left_to_others(monkeypatch):
-    """What a worker leaves is remembered by the process; tests share one."""
+    """Forget what the worker has left to others: the process remembers it, and tests share one."""
     monkeypatch.setattr(missing_weights, "_left", {})
 
 
@@ -191,7 +191,7 @@ def test_what_was_prepared_for_a_part_is_that_of_the_columns_it_scores(phase, pe
 
 
 def test_properties_are_not_measured_on_by_code_of_another_version(phase, monkeypatch):
-    """What was measured so far is of the old version; nobody adds to it, and the next sweep asks for the new one."""
+    """Values measured so far are of the old version; nobody adds to them, and the next sweep asks for the new one."""
     phase.metrics.all().delete()
     column = PhaseMetric.objects.create(phase=phase, slug="tight", key="corner_f1", params={"tau": 0.21})
     sweep()

@@ -1,4 +1,4 @@
-"""How an entry is cut into parts, and how long each of them may take."""
+"""Cutting of an entry into parts, and how long each of them may take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reference tells those who may not see it."""
+"""Facts that a reference tells those who may not see it."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class Scene:
         return user
 
     def prepare(self, one: Example) -> tuple[User, Mapping[str, str]]:
-        """Who asks, and the values of the example."""
+        """Person who asks, and the values of the example."""
         user, phase, people = self.people.owner, self.phase, self.people
         values = {
             "challenge": phase.challenge.slug, "phase": phase.slug, "file": str(self.file.pk),

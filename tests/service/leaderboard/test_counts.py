@@ -1,4 +1,4 @@
-"""What pages count: one word means one thing, and one number stands on all of them."""
+"""Counts on pages: one word means one thing, and one number stands on all of them."""
 
 from __future__ import annotations
 

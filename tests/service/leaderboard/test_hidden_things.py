@@ -1,4 +1,4 @@
-"""What was decided or hidden stays so through every door: old rankings, per-item values, late choices."""
+"""Decisions and hidden things stay so through every door: old rankings, per-item values, late choices."""
 
 from __future__ import annotations
 

@@ -126,8 +126,7 @@ def outcome(response: HttpResponse) -> str:
 
 
 def differences(found: list[Line], names: dict, people, read: dict[str, bytes], by_token: bool = False) -> list[str]:
-    """What the people meet at the lines' own methods, where it is not what the table says. All that
-    they get to read is added to `read`."""
+    """Answers to the people at the lines' own methods that differ from the table. All that they get to read is added to `read`."""
     clients = {person: client_of(person, people, by_token) for person in table.PEOPLE}
     wrong = []
     for line in found:

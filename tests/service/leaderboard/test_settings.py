@@ -95,7 +95,7 @@ def test_every_setting_has_a_kind_that_refuses_something_or_is_any_text():
 
 
 def sentences() -> dict[str, str]:
-    """What the settings say of the environment as it is, by the variable that is wrong."""
+    """Sentences of the settings on the environment as it is, by the variable that is wrong."""
     try:
         runpy.run_path(str(SETTINGS))
     except SystemExit as ended:
@@ -141,7 +141,7 @@ PROGRAMS = {
 
 
 def ended(*programs: str, **env: str) -> dict[str, str]:
-    """What these programs say before they end with an error, started together."""
+    """Last output of these programs, which are started together and end with an error."""
     started = {}
     for name in programs:
         env = {**os.environ, **env}

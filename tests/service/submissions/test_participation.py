@@ -1,4 +1,4 @@
-"""Who may take part: rules, approval, private challenges."""
+"""Participation: rules, approval, private challenges."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ CHALLENGES = st.fixed_dictionaries(
 
 @contextmanager
 def undone() -> Iterator[None]:
-    """What an example makes is gone before the next."""
+    """Undo what an example makes before the next."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)

@@ -148,12 +148,12 @@ def _quoted(columns: list[str]) -> str:
 
 
 def stored_said(folder: Path) -> dict[str, Any]:
-    """What the code of before said of the database in the folder."""
+    """Answers of the code of before about the database in the folder."""
     return json.loads(gzip.decompress((folder / "said.json.gz").read_bytes()))
 
 
 def said() -> dict[str, Any]:
-    """What Django's database says of boards, digests and votes, through addresses and commands that outlive the code behind them."""
+    """Boards, digests and votes of Django's database, asked through addresses and commands that outlive the code behind them."""
     from leaderboard.models import Study
     from submissions.models import Phase
 
@@ -212,7 +212,7 @@ def _votes(study: Any) -> dict[str, Any]:
 
 
 def _digest(rows: Iterable[Sequence[str]]) -> str:
-    """Of a CSV file with these rows."""
+    """Digest of a CSV file with these rows."""
     stream = io.StringIO(newline="")
     csv.writer(stream).writerows(rows)
     return hashlib.sha256(stream.getvalue().encode()).hexdigest()

@@ -25,7 +25,7 @@ def spec(function, **values) -> MetricSpec:
 
 
 def edges_of_a_group(pair) -> MetricResult:
-    """How many edges the predictions of a group have, found in two steps: each item brings its own."""
+    """Number of edges of the predictions of a group, found in two steps: each item brings its own."""
     return MetricResult(None, parts={"own": float(len(pair.pred_edges))}, partial={"edges": len(pair.pred_edges)})
 
 

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Publisher:
-    """What is published at `url`, how it is sent, and what was asked for."""
+    """Publisher of `data` at `url`: how it sends them, and what was asked for."""
 
     data: bytes
     etag: str = '"one"'

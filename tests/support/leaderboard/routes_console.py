@@ -1,4 +1,4 @@
-"""Who may do what in the organizers' console; how a line is read stands in `routes_table.py`."""
+"""Permissions at the addresses of the organizers' console; how a line is read stands in `routes_table.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may do what at every address of the service: the tables that `test_routes.py` walks; the console's is in
+"""Permissions at every address of the service: the tables that `test_routes.py` walks; the console's is in
 `routes_console.py`.
 
 A line is a method, an address with names in braces (see `routes_scene.py`), and one letter for

@@ -16,7 +16,7 @@ TOKEN = "plumb_test"
 
 @dataclass
 class SmallServer:
-    """What the server holds, what it was asked, and what it shall do wrong.
+    """Server for tests: what it holds, what it was asked, and what it shall do wrong.
 
     ``faults`` are taken from the front, each when a request matches its pattern of "METHOD /path": a status with
     headers and detail, "drop" to close the connection without an answer, or "deaf" to do the work first and then drop.

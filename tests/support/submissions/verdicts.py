@@ -1,4 +1,4 @@
-"""What tests of uploads share: files judged as one archive, and the words of a verdict."""
+"""Shared parts of tests of uploads: files judged as one archive, and the words of a verdict."""
 
 import zipfile
 from pathlib import Path

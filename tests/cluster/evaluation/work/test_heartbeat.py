@@ -27,7 +27,7 @@ def lease(settings):
 
 
 def asked(kind: str) -> str:
-    """What the health check of a container says."""
+    """Answer of a container's health check."""
     out = StringIO()
     try:
         call_command("heartbeat", kind, stdout=out)
@@ -37,7 +37,7 @@ def asked(kind: str) -> str:
 
 
 def missing(client) -> set[str]:
-    """Who is missing, as whoever watches the service reads it."""
+    """Missing processes, as whoever watches the service reads them."""
     return {"workers", "sweeper"} & {*client.get("/-/ready").json()["failed"]}
 
 

@@ -1,4 +1,4 @@
-"""How far an entry is: worked by hand, and as a worker reports it in the middle of a part."""
+"""Progress of an entry: worked by hand, and as a worker reports it in the middle of a part."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def phase(challenge) -> Phase:
-    """Of eight houses, so parts have two items each."""
+    """A phase of eight houses, so parts have two items each."""
     phase = PhaseFactory(challenge=challenge)
     give_reference(phase, gables(8))
     return phase
@@ -34,7 +34,7 @@ def checked(phase, people) -> Submission:
 
 
 def test_items_of_parts_at_work_count_as_far_as_they_are(phase, people):
-    """Of four parts of two items one is done, and one has one item behind it: 3 of 8 in 30 seconds, so 50 are left."""
+    """One of four parts of two items is done, and one has one item behind it: 3 of 8 in 30 seconds, so 50 are left."""
     entry, now = checked(phase, people), timezone.now()
     first, second, *_ = Part.objects.filter(evaluation__submission=entry)
     Part.objects.filter(pk=first.pk).update(state=Part.State.DONE, started_at=now)
@@ -58,7 +58,7 @@ def test_the_time_left_is_told_from_the_first_item_on_and_is_a_rough_one_at_firs
 
 
 def test_before_the_first_item_is_done_the_limit_is_told(phase, people, client, settings):
-    """Of a part, three times its 600 seconds on the wall; it was begun 30 seconds ago."""
+    """The limit of a part is three times its 600 seconds on the wall; it was begun 30 seconds ago."""
     settings.CHILD_SECONDS = 600
     entry, now = checked(phase, people), timezone.now()
     assert standing(entry, now).most_left is None, "nobody works on it"

@@ -179,7 +179,7 @@ def run_phase(run: PropertyRun):
 
 
 def _in_this_process(job: dict, items: dict) -> dict:
-    """What the child does, on a few models, one value a slice."""
+    """Do what the child does, on a few models, one value a slice."""
     from evaluation.properties import slices
 
     metric = (job["key"], job["params"], None)

@@ -38,7 +38,7 @@ def store(request):
 
 
 def put(url: str, data: bytes) -> None:
-    """What a browser does with a signed address."""
+    """Send the bytes to a signed address, as a browser does."""
     httpx.put(url, content=data).raise_for_status()
 
 

@@ -244,7 +244,7 @@ def ended(phase, people, status, days, **values) -> Submission:
 
 
 def has_files(entry: Submission) -> tuple[bool, bool]:
-    """Whether its file and its artifact are there; the row must agree. `entry` is as it was before the sweep."""
+    """Presence of the entry's file and of its artifact; the row must agree. `entry` is as it was before the sweep."""
     there = stored_files.store().exists(entry.file_key), stored_files.store().exists(entry.artifact_key)
     entry.refresh_from_db()
     assert there == (bool(entry.file_key), bool(entry.artifact_key))

@@ -1,4 +1,4 @@
-"""How far an entry is, as a real worker reports it that is killed in the middle of a part."""
+"""Progress of an entry, as a real worker reports it that is killed in the middle of a part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pictures a view has, and how far one slice gets."""
+"""Pictures of a view, and how far one slice gets."""
 
 from __future__ import annotations
 

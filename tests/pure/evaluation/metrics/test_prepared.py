@@ -1,4 +1,4 @@
-"""What is prepared of references survives a file bit for bit, is named by all it depends on, and changes no value."""
+"""Prepared data of references: survives a file bit for bit, is named by all it depends on, and changes no value."""
 
 from __future__ import annotations
 

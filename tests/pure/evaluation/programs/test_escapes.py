@@ -61,7 +61,7 @@ ITEM = Sample("item", "item", *[Wireframe(np.array([[0.0, 0, 0], [1, 0, 0]]), np
 
 @pytest.fixture(scope="module")
 def outside(tmp_path_factory) -> Iterator[dict[str, Any]]:
-    """What a program must not reach, and where it is."""
+    """Things that a program must not reach, and where they are."""
     folder = tmp_path_factory.mktemp("outside")
     (folder / "secret.txt").write_text(SECRET)
     (folder / "secret.txt").chmod(0o666)

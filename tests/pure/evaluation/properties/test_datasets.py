@@ -1,4 +1,4 @@
-"""How many models a metric is measured on."""
+"""Number of models that a metric is measured on."""
 
 from __future__ import annotations
 

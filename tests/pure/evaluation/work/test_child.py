@@ -1,4 +1,4 @@
-"""How a job's memory is bounded, with and without a graphics card."""
+"""Bounds of a job's memory, with and without a graphics card."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""How many digits a value is shown with, worked by hand."""
+"""Number of digits that a value is shown with, worked by hand."""
 
 from __future__ import annotations
 

@@ -209,7 +209,7 @@ class TestTable:
 
 
 class TestPeople:
-    """What people found goes with every form of the table."""
+    """People's figures go with every form of the table."""
 
     table = Table(
         Caption("Rooflines", "Final", "7f3a", "2026", "https://example.org/s", "Which roof is closer?, 90 answers by 9 raters"),

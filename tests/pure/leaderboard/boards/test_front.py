@@ -1,4 +1,4 @@
-"""What lists of challenges say of a board, and what they leave out of it later."""
+"""Summaries of a board in lists of challenges, and what they leave out of it later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of the step from one ranking to the next, and how ranks are drawn over time."""
+"""Sentences on the step from one ranking to the next, and the drawing of ranks over time."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ class TestCells:
 
 
 class TestColumns:
-    """Which metrics are in sight: those that rank first, and no more than fit."""
+    """Metrics in sight: those that rank first, and no more than fit."""
 
     BOARD = board_of([0.1, 0.2, 0.3], overall={"rule": "mean_rank", "metrics": ["e", "b"]}).model_copy(
         update={"metrics": [column_of(slug, [0.1 * k, 0.2, 0.3]) for k, slug in enumerate("abcdefg")]}

@@ -1,4 +1,4 @@
-"""What a bundle may say, and the sentence for everything it may not."""
+"""Contents that a bundle may have, and the sentence for everything it may not."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def marks(tree: ElementTree.Element) -> list[tuple[float, float]]:
 
 
 def marked(trace: dict) -> int:
-    """How many marks a trace must have."""
+    """Number of marks that a trace must have."""
     if trace["type"] == "box":
         return len(trace["x"]) if trace["boxpoints"] == "all" else 0
     if "markers" not in trace.get("mode", ""):

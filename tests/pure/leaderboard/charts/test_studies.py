@@ -1,4 +1,4 @@
-"""What charts of a study say, and where they leave words out."""
+"""Words of a study's charts, and where they leave words out."""
 
 from __future__ import annotations
 

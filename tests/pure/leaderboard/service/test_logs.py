@@ -36,7 +36,7 @@ def test_the_service_logs_through_it():
 
 
 class Kept(logging.Handler):
-    """What a handler of the service would write."""
+    """Lines that a handler of the service would write."""
 
     def __init__(self, kind: str) -> None:
         super().__init__()

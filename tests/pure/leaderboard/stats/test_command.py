@@ -44,7 +44,7 @@ def opinions() -> list[Rating]:
 
 @pytest.fixture
 def found(capsys):
-    """What the command prints of a file, on its only criterion."""
+    """Output of the command for a file, on its only criterion."""
 
     def of(*given: Any) -> dict[str, Any]:
         assert main([*map(str, given), "--json"]) == 0

@@ -1,4 +1,4 @@
-"""What may not change the figures of a study, and the little that may: names, sides, a metric turned with its direction, repeats."""
+"""Invariance of a study's figures, and the little that may change them: names, sides, a metric turned with its direction, repeats."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def study(ties: float = 0.3, seed: int = 0, each: int = 45) -> list[Vote]:
 
 
 def values(seed: int = 1) -> dict[str, np.ndarray]:
-    """Of three metrics, by sample and entry in the order of the names above."""
+    """Values of three metrics, by sample and entry in the order of the names above."""
     rng = np.random.default_rng(seed)
     good = np.linspace(0, 1, len(ENTRIES)) + rng.normal(0, 0.3, (len(SAMPLES), len(ENTRIES)))
     return {"good": good, "bad": rng.normal(size=good.shape), "coarse": np.round(good, 0)}
@@ -60,7 +60,7 @@ def summary(rows: list[Vote], tables: dict[str, np.ndarray], names: dict[str, st
 
 
 def figures(found: dict[str, Any], first: dict[str, str]) -> dict[str, Any]:
-    """What a summary says of metrics, entries and duels, by name."""
+    """Figures of a summary on metrics, entries and duels, by name."""
     kept = {
         name: found[name] for name in ("answers", "decided_answers", "raters_counted", "samples_counted", "ceiling", "model", "fragile")
     }

@@ -1,4 +1,4 @@
-"""What a difference means, judges beside people, planning, several studies: the worked examples and what must hold."""
+"""Meaning of a difference, judges beside people, planning, several studies: the worked examples and what must hold."""
 
 from __future__ import annotations
 

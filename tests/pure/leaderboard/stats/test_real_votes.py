@@ -1,5 +1,5 @@
-"""What 8,931 real votes with ties say, figure by figure as the definitions print it: of people's own order as a metric, and of rows
-that know nothing."""
+"""Figures of 8,931 real votes with ties, each as the definitions print it: of people's own order as a metric, and of rows that know
+nothing."""
 
 from __future__ import annotations
 

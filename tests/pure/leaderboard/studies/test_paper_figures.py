@@ -45,7 +45,7 @@ def test_a_correlation_of_eight_things_or_more_has_an_interval_and_no_other_figu
 
 
 def test_the_figures_are_those_that_the_papers_print():
-    """Of what a paper prints twice, or as sums, both agree."""
+    """Figures that a paper prints twice, or as sums, agree."""
     assert [row.values[0] for row in table("osim", "Table 2").rows] == [0.658, 0.483, 0.647, 0.774, 0.579, 0.551, 0.702, 0.756, 0.82]
     assert table("locase", "Table 7").rows[1].values == table("locase", "Table 8").rows[2].values == (0.728, 0.757, 0.614)
     for row in table("gpteval3d", "Table 2").rows:

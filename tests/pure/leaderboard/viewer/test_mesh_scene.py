@@ -1,4 +1,4 @@
-"""What the 3D view of meshes is sent: distances by hand and against a peer, coordinates that lose nothing, the file itself."""
+"""Data of the 3D view of meshes: distances by hand and against a peer, coordinates that lose nothing, the file itself."""
 
 from __future__ import annotations
 

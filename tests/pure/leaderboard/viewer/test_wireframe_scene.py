@@ -1,4 +1,4 @@
-"""What the 3D view is sent: the right class for every edge and vertex, and coordinates that lose nothing."""
+"""Data of the 3D view: the right class for every edge and vertex, and coordinates that lose nothing."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def votes(tmp_path_factory) -> Path:
 
 
 def unread(*command: str, stderr: int = subprocess.PIPE) -> subprocess.CompletedProcess[str]:
-    """What comes of a Python command that writes into a pipe whose reader has gone."""
+    """Result of a Python command that writes into a pipe whose reader has gone."""
     out, into = os.pipe()
     os.close(out)
     try:

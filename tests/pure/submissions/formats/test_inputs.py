@@ -1,4 +1,4 @@
-"""What organizers say of the inputs: as a table, and computed from files."""
+"""Inputs as organizers state them: as a table, and computed from files."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def state(run: Run) -> tuple[str, int]:
 
 
 def got_on(run: Run) -> bool:
-    """Whether a slice of it was done."""
+    """True if a slice of it was done."""
     run.refresh_from_db()
     return bool(run.n_made if isinstance(run, PictureRun) else run.pending)
 

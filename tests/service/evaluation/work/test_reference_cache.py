@@ -1,4 +1,4 @@
-"""What workers keep of references: made once, by a process that has seen no entry, and never needed for a value."""
+"""Workers' cache of references: made once, by a process that has seen no entry, and never needed for a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a ranking holds, whom it counts, and that a snapshot of it never changes."""
+"""Contents of a ranking, whom it counts, and that a snapshot of it never changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How sure a board is: its brackets, rank intervals and words, the same on every page and in the API, and kept in rankings of before."""
+"""Certainty of a board: brackets, rank intervals and words, the same on every page and in the API, and kept in rankings of before."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def compared(client, phase: Phase, a: str, b: str) -> str:
 
 
 def sentences(page: str) -> list[str]:
-    """What stands under the board's table."""
+    """Sentences under the board's table."""
     return re.findall(r"<span>([^<]*)", re.search(r'<div class="foot">(.*?)</div>', page, re.S).group(1))
 
 

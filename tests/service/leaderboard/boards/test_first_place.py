@@ -1,4 +1,4 @@
-"""How firm first place is, as a board says it, and what changed lately."""
+"""Certainty of first place, as a board states it, and what changed lately."""
 
 from __future__ import annotations
 

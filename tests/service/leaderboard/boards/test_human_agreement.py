@@ -1,4 +1,4 @@
-"""What a ranking keeps of people: which study, in which words, and what is left of it when things are taken back."""
+"""Human agreement kept in a ranking: which study, in which words, and what is left of it when things are taken back."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def test_below_the_smallest_numbers_people_have_no_column():
 
 
 def earlier(**changes):
-    """What rankings kept before version 2 of the rules."""
+    """Human agreement as rankings kept it before version 2 of the rules."""
     order = {"srocc": 0.5, "srocc_ci": [0.1, 0.9], "plcc": 0.4, "krocc": 0.3, "plcc_ci": None, "krocc_ci": None, "n": 9}
     by = {"": {"value": 0.82, "low": 0.8, "high": 0.84, "n": 900}}
     return {

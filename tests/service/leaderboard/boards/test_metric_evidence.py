@@ -1,4 +1,4 @@
-"""What is known of a metric: counts for boards, tables and the published verdicts, cost."""
+"""Evidence on a metric: counts for boards, tables and the published verdicts, cost."""
 
 from __future__ import annotations
 

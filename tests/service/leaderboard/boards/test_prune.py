@@ -1,4 +1,4 @@
-"""What the sweep removes, and above all what it leaves."""
+"""Rankings that the sweep removes, and above all those that it leaves."""
 
 from __future__ import annotations
 

@@ -492,7 +492,7 @@ def test_answers_that_nobody_can_have_looked_for_are_flagged(place, phase, clien
 
 
 class TestDesign:
-    """What is fixed when a study opens is hashed and dated, and stays what it was."""
+    """The design that is fixed when a study opens is hashed and dated, and stays as it was."""
 
     @pytest.fixture
     def opened(self, place, client, rows) -> Study:

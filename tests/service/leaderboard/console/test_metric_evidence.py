@@ -1,4 +1,4 @@
-"""What an organizer sees before a metric becomes a column."""
+"""Evidence that an organizer sees before a metric becomes a column."""
 
 from __future__ import annotations
 

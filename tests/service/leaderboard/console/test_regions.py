@@ -38,7 +38,7 @@ def path(at):
 
 
 def sent(*views_sent, version=1, act="save") -> dict[str, object]:
-    """What a browser sends: for each view a list of rows (x1, y1, x2, y2, label)."""
+    """Form that a browser sends: for each view a list of rows (x1, y1, x2, y2, label)."""
     values = {"version": version, "act": act}
     for view, rows in enumerate(views_sent):
         for row, entered in enumerate(rows):

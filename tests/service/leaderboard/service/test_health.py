@@ -1,4 +1,4 @@
-"""What `/-/ready` and the doctor's probes say where work would not be done, and what the metrics count."""
+"""Answers of `/-/ready` and of the doctor's probes where work would not be done, and what the metrics count."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def embedded(settings):
 
 @pytest.mark.django_db
 class TestMetricPrograms:
-    """Whether those in use have a sandbox where the workers are."""
+    """Metric programs in use need a sandbox where the workers are."""
 
     LACKS = "bwrap is not installed; install the package bubblewrap"
 

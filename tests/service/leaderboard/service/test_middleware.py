@@ -1,4 +1,4 @@
-"""What is sent compressed, and that a browser's copy is still told to be good."""
+"""Compressed answers, and a browser's copy, which is still told to be good."""
 
 from __future__ import annotations
 

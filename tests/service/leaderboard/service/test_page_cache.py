@@ -1,4 +1,4 @@
-"""What is kept of public pages is computed once, and is nobody else's."""
+"""Cache of public pages: each is computed once, and is nobody else's."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def in_the_service(client, phase) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def by_the_command(folder: Path, rows, study: Study, capsys) -> dict[str, Any]:
-    """What the command says of the same answers and of the values that the service has."""
+    """Output of the command for the same answers and for the values that the service has."""
     samples = items(study.phase)
     metrics = metric_scores(study, study.batch, samples, NAMES)
     with (folder / "study.csv").open("w", newline="") as stream:

@@ -1,4 +1,5 @@
-"""Whether a learned metric has seen the judgements it is held against: by its card, and in words wherever its agreement stands."""
+"""Overlap of a learned metric's training with the judgements it is held against: by its card, and in words wherever its agreement
+stands."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from tests.pure.leaderboard.stats.test_people import SAMPLES, read, said
 
 
 def summary_of(rows: list[Vote], damaged=(), **values: float) -> Summary:
-    """Of votes on pairs; `values` are a metric's, the same on every sample but for a little."""
+    """Summary of votes on pairs; `values` are a metric's, the same on every sample but for a little."""
     votes = canonical(rows)
     metrics = []
     if values:

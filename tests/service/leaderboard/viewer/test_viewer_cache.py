@@ -1,4 +1,4 @@
-"""What the 3D view is sent is computed once, told apart by an ETag, and asked permission for every time."""
+"""Data of the 3D view: computed once, told apart by an ETag, and asked permission for every time."""
 
 from __future__ import annotations
 

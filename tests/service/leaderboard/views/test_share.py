@@ -1,4 +1,4 @@
-"""What goes to other places holds what somebody without an account may see at that moment, whoever asks."""
+"""Cards, feeds and badges hold what somebody without an account may see at that moment, whoever asks."""
 
 from __future__ import annotations
 

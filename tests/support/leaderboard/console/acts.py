@@ -1,4 +1,4 @@
-"""How tests act at the console: what a browser sends, the page that asks first, and the last line of the log."""
+"""Acts of tests at the console: what a browser sends, the page that asks first, and the last line of the log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def confirm(client, answer):
 
 
 def phase_form(phase, **changes) -> dict[str, object]:
-    """What a browser sends for the phase as it stands, with some fields changed."""
+    """Form that a browser sends for the phase as it stands, with some fields changed."""
     form = PhaseForm(instance=phase)
     values = {name: form[name].value() for name in form.fields}
     values = {name: value for name, value in values.items() if value not in (None, False)}

@@ -1,4 +1,4 @@
-"""What a hostile upload is here: how it is written into a folder, and the sentence that must refuse it."""
+"""Hostile uploads: how each is written into a folder, and the sentence that must refuse it."""
 
 import zipfile
 from collections.abc import Callable, Iterable

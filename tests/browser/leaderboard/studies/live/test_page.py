@@ -1,4 +1,4 @@
-"""What a rater sees and does in a browser: keys, cameras, several criteria, undo, breaks."""
+"""A rater's page in a browser: keys, cameras, several criteria, undo, breaks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def frames(tab) -> list[str]:
 
 
 def drawn(tab) -> None:
-    """What was changed last is drawn."""
+    """Wait until the last change is drawn."""
     until(tab, f"!{PAGE}.ratePage.view.pending")
 
 

@@ -1,4 +1,4 @@
-"""What a rater's page does where something goes wrong: the network, the server, a log-in that ran out, two tabs."""
+"""A rater's page where something goes wrong: the network, the server, a log-in that ran out, two tabs."""
 
 from __future__ import annotations
 

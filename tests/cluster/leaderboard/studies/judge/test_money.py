@@ -44,14 +44,14 @@ def dearest(body) -> Answer:
 
 
 def bounds(run: JudgeRun) -> list[Decimal]:
-    """What each question can cost at most, in the order in which they are asked."""
+    """Most that each question can cost, in the order in which they are asked."""
     materials, endpoint = Materials(run.study), setup.endpoint()
     texts = [materials.instruction(run.questions[answer.row], answer.sample) for answer in run.answers.all()]
     return [endpoint.bound(question(text, b""), run.choices) for text in texts]
 
 
 def taken(server) -> Decimal:
-    """What the endpoint has been asked for, at what it took."""
+    """Cost of what the endpoint has been asked for, at what it took."""
     usages = [dearest(body).body["usage"] for body in server.requests]
     return sum((setup.endpoint().cost(one["prompt_tokens"], one["completion_tokens"]) for one in usages), Decimal(0))
 

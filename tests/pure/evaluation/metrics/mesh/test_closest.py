@@ -20,7 +20,7 @@ def as_mesh(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def both(points, triangles: np.ndarray) -> np.ndarray:
-    """What either way of asking says; they must say the same."""
+    """Distances by both searches, which must agree."""
     points = np.asarray(points, float)
     found, exact = distances_within(points, *as_mesh(triangles), LONG)
     assert exact and found.tolist() == distances(points, *as_mesh(triangles)).tolist()

@@ -1,4 +1,4 @@
-"""What every mesh metric must hold, on random and on degenerate meshes, through the runner and alone."""
+"""Invariants of every mesh metric, on random and on degenerate meshes, through the runner and alone."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What a graphics card computes is what the processor computes: the same code on the processor, and on a card where there is one."""
+"""Equality of a graphics card's and the processor's results: the same code on the processor, and on a card where there is one."""
 
 import numpy as np
 import pytest

@@ -123,7 +123,7 @@ def test_the_tree_is_as_near_as_it_is_taken_to_be(n, size):
 
 
 def test_meshes_of_large_faces_are_asked_at_fewer_places():
-    """Where every face counts at every place, the tree spares nothing, and a mesh may not hold everybody up for that."""
+    """The tree spares nothing where every face counts at every place, and a mesh may not hold everybody up for that."""
 
     def soup(n, size):
         rng = np.random.default_rng(n)
@@ -158,7 +158,7 @@ def test_the_blocks_of_a_sample_fill_the_grid(n, one, other, most, seed):
 
 
 def test_the_standard_error_is_that_of_many_samples_or_somewhat_more():
-    """Of two balls, half in one another, in a grid of 48 cells a side, of which about 4,000 are asked."""
+    """Two balls, half in one another, in a grid of 48 cells a side, of which about 4,000 are asked."""
     n, found, told = 48, [], []
     for seed in range(150):
         sample = stratified(n, np.zeros(3, np.int64), np.full(3, n), 4000, np.random.default_rng(seed))

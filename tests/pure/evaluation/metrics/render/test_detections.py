@@ -1,4 +1,4 @@
-"""How a picture lies in a detector's square.
+"""Placing of a picture in a detector's square.
 
 From a detector's outputs to the objects of a picture, by hand and against a plain search.
 """

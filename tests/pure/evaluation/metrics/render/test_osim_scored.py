@@ -36,7 +36,7 @@ def finished(detector):
 
 @pytest.fixture(scope="module")
 def kept(detector):
-    """What is known of the references before an entry comes."""
+    """Detections of the references, which are made before an entry comes."""
     return prepared.unpack(prepared.pack(prepared.prepare(REFERENCES, [REQUEST], 1.0, list(IMAGES))))
 
 

@@ -168,7 +168,7 @@ def plain_distance(point, start, end) -> float:
 
 
 def brute(prediction, reference, positions) -> tuple[np.ndarray, np.ndarray, float]:
-    """Of the samples of each side the distance to all segments of the other, and the largest of the ends' distances."""
+    """Distances of the samples of each side to all segments of the other, and the largest of the ends' distances."""
     curves = [segments(frame.vertices, frame.edges).ends for frame in (prediction, reference)]
 
     def least(points, others):

@@ -98,7 +98,7 @@ def test_edges_shorter_than_a_micrometre_are_skipped_and_repeats_are_harmless():
 
 @pytest.mark.parametrize("unit_scale", [1e-3, 1.0, 1e3])
 def test_the_shortest_edge_that_gets_a_tube_has_a_micrometre_whatever_the_unit_of_the_files(unit_scale):
-    """Of a model in millimetres one of 0.0009 is too short, and of one in kilometres one of 5e-9 is long enough."""
+    """An edge of 0.0009 is too short in a model in millimetres, and one of 5e-9 is long enough in kilometres."""
     for metres, iou in ((0.9e-6, 0.0), (5e-6, 1.0)):
         speck = wireframe(np.array([(0, 0, 0), (0, 0, metres)]) / unit_scale, [(0, 1)])
         assert hss(Pair.of(speck, speck, unit_scale)).parts["hss_iou"] == iou

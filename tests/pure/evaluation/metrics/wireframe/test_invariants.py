@@ -1,4 +1,4 @@
-"""What holds for every wireframe metric, on thousands of random and degenerate pairs."""
+"""Invariants of every wireframe metric, on thousands of random and degenerate pairs."""
 
 import math
 from itertools import pairwise

@@ -22,7 +22,7 @@ WORTH = {"mild": 0.6, "local": 0.6, "stronger": 0.4, "foreign": 0.1, "empty": 0.
 
 
 def scores(**changed: float) -> dict[str, float]:
-    """What a metric gives one view that gets everything right, but for what is changed."""
+    """Values that a metric gives one view if it gets everything right, but for what is changed."""
     found = {CLEAN: 0.9} | {damage.name: WORTH[damage.group] for damage in PICTURE_DAMAGES}
     for ladder in LADDERS:
         for step, name in enumerate(ladder):
@@ -170,7 +170,7 @@ def small() -> dict[str, View]:
 
 
 def forget(monkeypatch) -> None:
-    """What a new process knows of the scenes of those before: nothing."""
+    """Forget the scenes of earlier processes, as a new process has."""
     for owner, name in ((trial, "_scorers"), (metric, "_scenes"), (distance, "_fitted")):
         monkeypatch.setattr(owner, name, {})
 

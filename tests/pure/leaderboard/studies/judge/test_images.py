@@ -1,4 +1,4 @@
-"""What a judge is shown: which views, where they stand, and wireframes over their reference."""
+"""Images that a judge is shown: which views, where they stand, and wireframes over their reference."""
 
 import io
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a study will be able to say: by hand, against the plan itself, and its limits."""
+"""Outlook of a study: by hand, against the plan itself, and its limits."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def campaign(
     seed: int = 3,
     overlap: Overlap = ALONE,
 ):
-    """What `raters` are asked who come in turns and are asked `block` questions at a time: a list of cells of each."""
+    """Cells asked of each of `raters` who come in turns and are asked `block` questions at a time: a list of each."""
     asked = np.zeros((grid.units, grid.samples), dtype=np.int64)
     marked = np.isin(np.arange(grid.units), gold)
     found: list[list[int]] = [[] for _ in range(raters)]

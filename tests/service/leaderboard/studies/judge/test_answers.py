@@ -1,4 +1,4 @@
-"""What judges said, as a file that reads as votes."""
+"""Answers of judges, as a file that reads as votes."""
 
 from __future__ import annotations
 

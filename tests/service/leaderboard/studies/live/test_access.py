@@ -1,4 +1,4 @@
-"""Who gets into a study, and what raters can find out there: nothing of methods, others or references."""
+"""Access to a study, and what raters can find out there: nothing of methods, others or references."""
 
 from __future__ import annotations
 
@@ -337,7 +337,8 @@ class TestPanel:
 
 
 class TestTakesPartOnce:
-    """Who finished, left, or took part in a study whose raters this one refuses is told so, with the way back where they have one."""
+    """People who finished, left, or took part in a study whose raters this one refuses are told so, with the way back where they have
+    one."""
 
     @pytest.fixture
     def pair(self, phase, people, rows) -> tuple[Study, Study]:
@@ -444,7 +445,7 @@ class TestGroups:
 
 
 class TestSight:
-    """What a study asks of screens and eyes is kept with the rater, and goes with them."""
+    """Answers on screens and eyes are kept with the rater, and go with them."""
 
     @pytest.mark.parametrize(
         ("asks", "least", "sent", "kept"),

@@ -191,7 +191,7 @@ def test_a_rater_removed_mid_way_says_no_more_and_their_votes_count_until_somebo
 
 
 class TestLeaving:
-    """Who leaves takes their answers along: they are deleted, and how many they were is all that is kept."""
+    """Raters who leave take their answers along: they are deleted, and how many they were is all that is kept."""
 
     @pytest.fixture
     def left(self, desk, study):

@@ -1,4 +1,4 @@
-"""What a rater is sent to look at: the right thing in the right frame, and not a byte that tells whose it is."""
+"""Files that a rater is sent to look at: the right thing in the right frame, and not a byte that tells whose it is."""
 
 from __future__ import annotations
 

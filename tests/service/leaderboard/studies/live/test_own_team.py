@@ -223,7 +223,7 @@ def test_every_account_of_a_shared_browser_counts_and_one_of_no_team_changes_not
 
 
 def test_who_the_account_is_stays_between_the_rater_and_the_service(roofs, people, client):
-    """What was promised to who came without an account: organizers know a number, and see nothing that others do not have."""
+    """The promise to people who came without an account: organizers know a number, and see nothing that others do not have."""
     browser, other = came_in(roofs), came_in(roofs)
     browser.force_login(people.mate)
     answered_to_the_end(browser, roofs)

@@ -95,7 +95,7 @@ def brighter(body: dict[str, Any]) -> Answer:
 
 
 def criteria(body: dict[str, Any]) -> int:
-    """How many criteria a question asks."""
+    """Number of criteria that a question asks."""
     example = instruction_of(body).partition("Final answer:\n")[2].partition("\n")[0]
     return len(example.split(" "))
 

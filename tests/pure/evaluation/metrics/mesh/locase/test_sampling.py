@@ -1,4 +1,4 @@
-"""What the network sees around a vertex.
+"""Input of the network around a vertex.
 
 The points looked at and the frames they are seen in.
 """

@@ -53,7 +53,7 @@ def test_out_of_memory_halves_the_piece_and_changes_no_number(model, points, mon
 
 
 def test_what_does_not_fit_in_the_smallest_piece_is_out_of_memory(model, points, monkeypatch):
-    """Which is how the child's limit ends a job for good: the next attempt would go the same way."""
+    """The child's limit ends a job for good in this way: the next attempt would go the same way."""
     given = with_room_for(monkeypatch, model, 10, RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory"))
     with pytest.raises(MemoryError):
         encoding(model, *points)
