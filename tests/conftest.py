@@ -288,9 +288,12 @@ def django_db_setup(django_db_setup):
         import boto3
 
         client = boto3.client(
-            "s3", endpoint_url=os.environ["PLUMBLINE_S3_ENDPOINT"], region_name="us-east-1",
-            aws_access_key_id="test", aws_secret_access_key="test",
-        )  # fmt: skip
+            "s3",
+            endpoint_url=os.environ["PLUMBLINE_S3_ENDPOINT"],
+            region_name="us-east-1",
+            aws_access_key_id="test",
+            aws_secret_access_key="test",
+        )
         client.create_bucket(Bucket=os.environ["PLUMBLINE_S3_BUCKET"])
 
 

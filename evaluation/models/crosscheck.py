@@ -41,9 +41,17 @@ def settle(part: Part, result: Mapping[str, Any], made: Mapping[str, Any]) -> bo
     """
     token, before = part.token, list(_open(part))
     record = PartRecord(
-        part=part, batch_id=part.evaluation.batch_id, submission_id=part.evaluation.submission_id, token=token, fence=part.lease_token,
-        worker=part.worker, device=part.device, n_items=part.stop - part.start, verdict=Verdict.OWN, **made,
-    )  # fmt: skip
+        part=part,
+        batch_id=part.evaluation.batch_id,
+        submission_id=part.evaluation.submission_id,
+        token=token,
+        fence=part.lease_token,
+        worker=part.worker,
+        device=part.device,
+        n_items=part.stop - part.start,
+        verdict=Verdict.OWN,
+        **made,
+    )
     if token is None:
         record.save()
         for one in before:

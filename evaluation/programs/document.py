@@ -43,9 +43,23 @@ RESERVED = ("seed",)  # given to every program
 TOLERANCE = 1e-6
 # What a program may import, of what the service runs on; the names are those of the distributions.
 OFFERED = (
-    "numpy", "scipy", "trimesh", "torch", "pillow", "pandas", "networkx", "libigl", "manifold3d", "fast-simplification", "safetensors",
-    "rtree", "embreex", "PyYAML", "scikit-image", "torchvision",
-)  # fmt: skip
+    "numpy",
+    "scipy",
+    "trimesh",
+    "torch",
+    "pillow",
+    "pandas",
+    "networkx",
+    "libigl",
+    "manifold3d",
+    "fast-simplification",
+    "safetensors",
+    "rtree",
+    "embreex",
+    "PyYAML",
+    "scikit-image",
+    "torchvision",
+)
 
 
 class DocumentError(ValueError):

@@ -11,28 +11,29 @@ from functools import cache
 
 # Everything else gets "operation not permitted". What is left out on purpose: sockets, other namespaces, mounts, tracing, keys, modules,
 # io_uring, memfds, shared memory and message queues of System V, handles of files, devices, the clock, users.
-ALLOWED = (
-    "access", "alarm", "arch_prctl", "brk", "capget", "chdir", "chmod", "clock_getres", "clock_gettime", "clock_nanosleep", "close",
-    "close_range", "copy_file_range", "creat", "dup", "dup2", "dup3", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_pwait",
-    "epoll_pwait2", "epoll_wait", "eventfd", "eventfd2", "execve", "execveat", "exit", "exit_group", "faccessat", "faccessat2",
-    "fadvise64", "fallocate", "fchdir", "fchmod", "fchmodat", "fcntl", "fdatasync", "flock", "fork", "fstat", "fstatfs", "fsync",
-    "ftruncate", "futex", "futex_waitv", "getcpu", "getcwd", "getdents", "getdents64", "getegid", "geteuid", "getgid", "getgroups",
-    "getitimer", "getpgid", "getpgrp", "getpid", "getppid", "getpriority", "getrandom", "getresgid", "getresuid", "getrlimit",
-    "getrusage", "getsid", "gettid", "gettimeofday", "getuid", "getxattr", "kill", "lgetxattr", "link", "linkat", "listxattr", "lseek",
-    "lstat", "madvise", "membarrier", "mincore", "mkdir", "mkdirat", "mlock", "mmap", "mprotect", "mremap", "msync", "munlock",
-    "munmap", "nanosleep", "newfstatat", "open", "openat", "openat2", "pause", "pidfd_open", "pidfd_send_signal", "pipe", "pipe2",
-    "poll", "ppoll", "prctl", "pread64", "preadv", "preadv2", "prlimit64", "pselect6", "pwrite64", "pwritev", "pwritev2", "read",
-    "readahead", "readlink", "readlinkat", "readv", "recvfrom", "recvmsg", "rename", "renameat", "renameat2", "restart_syscall",
-    "rmdir", "rseq", "rt_sigaction", "rt_sigpending", "rt_sigprocmask", "rt_sigqueueinfo", "rt_sigreturn", "rt_sigsuspend",
-    "rt_sigtimedwait", "rt_tgsigqueueinfo", "sched_get_priority_max", "sched_get_priority_min", "sched_getaffinity", "sched_getattr",
-    "sched_getparam", "sched_getscheduler", "sched_setaffinity", "sched_yield", "select", "sendfile", "sendmsg", "sendto",
-    "set_robust_list", "set_tid_address", "setitimer", "setpgid", "setpriority", "setrlimit", "setsid", "shutdown", "sigaltstack",
-    "splice", "stat", "statfs", "statx", "symlink", "symlinkat", "sync_file_range", "sysinfo", "tee", "tgkill", "time", "timer_create",
-    "timer_delete", "timer_getoverrun", "timer_gettime", "timer_settime", "timerfd_create", "timerfd_gettime", "timerfd_settime",
-    "times", "tkill", "truncate", "umask", "uname", "unlink", "unlinkat", "utime", "utimensat", "utimes", "vfork", "wait4", "waitid",
-    "write", "writev", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "getsockopt", "getsockname",
-    "getpeername",
-)  # fmt: skip
+_CALLS = """
+    access alarm arch_prctl brk capget chdir chmod clock_getres clock_gettime clock_nanosleep close
+    close_range copy_file_range creat dup dup2 dup3 epoll_create epoll_create1 epoll_ctl epoll_pwait
+    epoll_pwait2 epoll_wait eventfd eventfd2 execve execveat exit exit_group faccessat faccessat2
+    fadvise64 fallocate fchdir fchmod fchmodat fcntl fdatasync flock fork fstat fstatfs fsync
+    ftruncate futex futex_waitv getcpu getcwd getdents getdents64 getegid geteuid getgid getgroups
+    getitimer getpgid getpgrp getpid getppid getpriority getrandom getresgid getresuid getrlimit
+    getrusage getsid gettid gettimeofday getuid getxattr kill lgetxattr link linkat listxattr lseek
+    lstat madvise membarrier mincore mkdir mkdirat mlock mmap mprotect mremap msync munlock
+    munmap nanosleep newfstatat open openat openat2 pause pidfd_open pidfd_send_signal pipe pipe2
+    poll ppoll prctl pread64 preadv preadv2 prlimit64 pselect6 pwrite64 pwritev pwritev2 read
+    readahead readlink readlinkat readv recvfrom recvmsg rename renameat renameat2 restart_syscall
+    rmdir rseq rt_sigaction rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend
+    rt_sigtimedwait rt_tgsigqueueinfo sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr
+    sched_getparam sched_getscheduler sched_setaffinity sched_yield select sendfile sendmsg sendto
+    set_robust_list set_tid_address setitimer setpgid setpriority setrlimit setsid shutdown sigaltstack
+    splice stat statfs statx symlink symlinkat sync_file_range sysinfo tee tgkill time timer_create
+    timer_delete timer_getoverrun timer_gettime timer_settime timerfd_create timerfd_gettime timerfd_settime
+    times tkill truncate umask uname unlink unlinkat utime utimensat utimes vfork wait4 waitid
+    write writev landlock_create_ruleset landlock_add_rule landlock_restrict_self getsockopt getsockname
+    getpeername
+"""
+ALLOWED = tuple(_CALLS.split())
 UNKNOWN = ("clone3",)  # the C library asks for an older call where the kernel has not this one
 NAMESPACES = 0x7E020080  # every CLONE_NEW* of linux/sched.h
 AF_UNIX = 1

@@ -243,25 +243,97 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
 # The command's JSON says of a record what its kind of study knows, in this order; of others all that they hold.
 FIGURES = tuple(name for name in names_of(Entries) if name not in ("metrics", "scales"))
 OF_METRIC = (
-    "guard", "decided", "auc_better_worse", "auc_different_similar", "acc_eq", "spa", "rho", "tau", "r", "seen", "seen_why", "fitted",
-    "of_ceiling", "tier", "above_size", "over_size", "contradictions",
-)  # fmt: skip
+    "guard",
+    "decided",
+    "auc_better_worse",
+    "auc_different_similar",
+    "acc_eq",
+    "spa",
+    "rho",
+    "tau",
+    "r",
+    "seen",
+    "seen_why",
+    "fitted",
+    "of_ceiling",
+    "tier",
+    "above_size",
+    "over_size",
+    "contradictions",
+)
 OF_ENTRY = ("part", "answers", "implied", "theta", "rank", "p_best", "why")
 OTHERWISE = (
-    "appearances", "wins", "losses", "ties", "win_rate", "win_rate_with_self", "ability", "wf_elo", "judge_elo", "quality", "component",
+    "appearances",
+    "wins",
+    "losses",
+    "ties",
+    "win_rate",
+    "win_rate_with_self",
+    "ability",
+    "wf_elo",
+    "judge_elo",
+    "quality",
+    "component",
     "regularised",
-)  # fmt: skip
+)
 OF_RATER = (
-    "rater", "group", "votes", "agreement", "seconds", "ties", "self_consistency", "self_agreement", "repeats", "gold", "gold_pairs",
-)  # fmt: skip
+    "rater",
+    "group",
+    "votes",
+    "agreement",
+    "seconds",
+    "ties",
+    "self_consistency",
+    "self_agreement",
+    "repeats",
+    "gold",
+    "gold_pairs",
+)
 OF_PAIRS = (
-    "version", "kind", "votes", "counted", "repeats", "questions", "ties", "raters", "groups", "samples", "methods", "scales", "anchor",
-    "explained_share", "agreement", "metrics", "judges", "people", "camps", "reliability", "adequacy", *FIGURES,
-)  # fmt: skip
+    "version",
+    "kind",
+    "votes",
+    "counted",
+    "repeats",
+    "questions",
+    "ties",
+    "raters",
+    "groups",
+    "samples",
+    "methods",
+    "scales",
+    "anchor",
+    "explained_share",
+    "agreement",
+    "metrics",
+    "judges",
+    "people",
+    "camps",
+    "reliability",
+    "adequacy",
+    *FIGURES,
+)
 OF_SCORES = (
-    "version", "kind", "of", "methods", "scales", "ratings", "counted", "raters", "groups", "n_raters", "samples", "screening", "screened",
-    "left_out", "metrics", "judges", "reliability", "like_others", *FIGURES,
-)  # fmt: skip
+    "version",
+    "kind",
+    "of",
+    "methods",
+    "scales",
+    "ratings",
+    "counted",
+    "raters",
+    "groups",
+    "n_raters",
+    "samples",
+    "screening",
+    "screened",
+    "left_out",
+    "metrics",
+    "judges",
+    "reliability",
+    "like_others",
+    *FIGURES,
+)
 
 
 def _json(summary: StudySummary) -> dict[str, Any]:

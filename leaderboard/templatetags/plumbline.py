@@ -126,9 +126,13 @@ def structured(
     and under which licence."""
     site = {"@type": "WebSite", "name": "Plumbline", "url": site_address("/")}
     data: dict[str, Any] = {
-        "@context": "https://schema.org", "@type": kind or "WebPage", "name": name or "Plumbline", "description": about,
-        "url": site_address(path), "isPartOf": site,
-    }  # fmt: skip
+        "@context": "https://schema.org",
+        "@type": kind or "WebPage",
+        "name": name or "Plumbline",
+        "description": about,
+        "url": site_address(path),
+        "isPartOf": site,
+    }
     if kind == "WebSite":
         target = {"@type": "EntryPoint", "urlTemplate": site_address("/search/?q={words}")}
         del data["isPartOf"]

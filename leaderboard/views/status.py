@@ -21,22 +21,31 @@ def status(request: HttpRequest) -> HttpResponse:
     done = PartRecord.objects.filter(finished_at__gt=since)
     swept = Process.objects.live(now).filter(kind=Process.Kind.SWEEPER).exists()
     tables = [
-        ("Workers of the service", [
-            ("Listening for entries (queue cpu)", listeners["cpu"]),
-            ("Listening for metrics that need a graphics card (queue gpu)", listeners["gpu"]),
-            ("At work now", held.filter(token__isnull=True).count()),
-        ]),
-        ("Workers elsewhere, which only call out", [
-            ("Heard of within the last minutes", OutsideWorker.live(now).count()),
-            ("At work now", held.filter(token__isnull=False).count()),
-        ]),
-        ("Work", [
-            ("Entries waiting to be checked", Submission.objects.filter(status=Status.RECEIVED).count()),
-            ("Entries being scored", Submission.objects.filter(status=Status.SCORING).count()),
-            ("Parts of entries waiting", waiting.unleased(now).count()),
-            ("Parts done by the service in the last day", done.filter(token__isnull=True).count()),
-            ("Parts done by workers elsewhere in the last day", done.filter(token__isnull=False).count()),
-            ("Metric programs waiting to be checked", MetricProgram.objects.waiting().count()),
-        ]),
-    ]  # fmt: skip
+        (
+            "Workers of the service",
+            [
+                ("Listening for entries (queue cpu)", listeners["cpu"]),
+                ("Listening for metrics that need a graphics card (queue gpu)", listeners["gpu"]),
+                ("At work now", held.filter(token__isnull=True).count()),
+            ],
+        ),
+        (
+            "Workers elsewhere, which only call out",
+            [
+                ("Heard of within the last minutes", OutsideWorker.live(now).count()),
+                ("At work now", held.filter(token__isnull=False).count()),
+            ],
+        ),
+        (
+            "Work",
+            [
+                ("Entries waiting to be checked", Submission.objects.filter(status=Status.RECEIVED).count()),
+                ("Entries being scored", Submission.objects.filter(status=Status.SCORING).count()),
+                ("Parts of entries waiting", waiting.unleased(now).count()),
+                ("Parts done by the service in the last day", done.filter(token__isnull=True).count()),
+                ("Parts done by workers elsewhere in the last day", done.filter(token__isnull=False).count()),
+                ("Metric programs waiting to be checked", MetricProgram.objects.waiting().count()),
+            ],
+        ),
+    ]
     return render(request, "leaderboard/status.html", {"tables": tables, "now": now, "swept": swept})

@@ -25,9 +25,11 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 HOME = tempfile.mkdtemp(prefix="plumbline-bench-")
 os.environ |= {
-    "PLUMBLINE_HOME": HOME, "DJANGO_SETTINGS_MODULE": "leaderboard.settings", "PLUMBLINE_LOG_LEVEL": "WARNING",
+    "PLUMBLINE_HOME": HOME,
+    "DJANGO_SETTINGS_MODULE": "leaderboard.settings",
+    "PLUMBLINE_LOG_LEVEL": "WARNING",
     "PLUMBLINE_HOSTS": "testserver",
-}  # fmt: skip
+}
 
 import django  # noqa: E402
 
@@ -62,10 +64,20 @@ def fill(entries: int) -> tuple[Phase, User]:
     teams = Team.objects.bulk_create([Team(challenge=challenge, name=f"Team {n}") for n in range(entries)], batch_size=500)
     now = timezone.now()
     rows = [
-        Submission(phase=phase, team=team, number=n + 1, status=Status.SCORED, method_name=f"method {n}", file_name="e.zip",
-                   size=1, created_at=now, received_at=now, finished_at=now)
+        Submission(
+            phase=phase,
+            team=team,
+            number=n + 1,
+            status=Status.SCORED,
+            method_name=f"method {n}",
+            file_name="e.zip",
+            size=1,
+            created_at=now,
+            received_at=now,
+            finished_at=now,
+        )
         for n, team in enumerate(teams)
-    ]  # fmt: skip
+    ]
     submissions = Submission.objects.bulk_create(rows, batch_size=500)
     evaluations = Evaluation.objects.bulk_create(
         [Evaluation(submission=it, batch=batch, state="done", n_items=ITEMS) for it in submissions], batch_size=500
@@ -77,18 +89,33 @@ def fill(entries: int) -> tuple[Phase, User]:
         low, high = values.mean(axis=1) - 0.04, values.mean(axis=1) + 0.04
         Score.objects.bulk_create(
             [
-                Score(evaluation=it, slug=metric["slug"], key=metric["key"], fingerprint=metric["fingerprint"],
-                      value=float(row.mean()), ci_low=float(a), ci_high=float(b), n=ITEMS, vector=row.tobytes())
+                Score(
+                    evaluation=it,
+                    slug=metric["slug"],
+                    key=metric["key"],
+                    fingerprint=metric["fingerprint"],
+                    value=float(row.mean()),
+                    ci_low=float(a),
+                    ci_high=float(b),
+                    n=ITEMS,
+                    vector=row.tobytes(),
+                )
                 for it, row, a, b in zip(evaluations, values, low, high, strict=True)
             ],
             batch_size=500,
-        )  # fmt: skip
+        )
     member = UserFactory(username=f"member{phase.pk}")
     join(member, teams[0])
     running = Submission.objects.create(
-        phase=phase, team=teams[0], number=entries + 1, status=Status.SCORING, method_name="running", file_name="e.zip",
-        size=1, received_at=now,
-    )  # fmt: skip
+        phase=phase,
+        team=teams[0],
+        number=entries + 1,
+        status=Status.SCORING,
+        method_name="running",
+        file_name="e.zip",
+        size=1,
+        received_at=now,
+    )
     Evaluation.make(running, EvaluationBatch.current(phase))
     return phase, member
 
@@ -139,9 +166,11 @@ def main() -> None:
     boards = {n: measure(n) for n in (entries, 100)}
 
     pages = {
-        "visitor, first page": "", "visitor, last page by a metric": "?sort=m3&page=1000000", "visitor, filtered": "?q=method+49",
+        "visitor, first page": "",
+        "visitor, last page by a metric": "?sort=m3&page=1000000",
+        "visitor, filtered": "?q=method+49",
         "member with an entry in progress": "",
-    }  # fmt: skip
+    }
     visitor = Client()
     visitor.get("/")  # what a process loads once
     for name, query in pages.items():

@@ -21,9 +21,13 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 HOME = tempfile.mkdtemp(prefix="plumbline-bench-")
 os.environ |= {
-    "PLUMBLINE_HOME": HOME, "DJANGO_SETTINGS_MODULE": "leaderboard.settings", "PLUMBLINE_LOG_LEVEL": "ERROR",
-    "PLUMBLINE_HOSTS": "testserver", "PLUMBLINE_SECRET_KEY": "bench", "OPENBLAS_NUM_THREADS": "1",
-}  # fmt: skip
+    "PLUMBLINE_HOME": HOME,
+    "DJANGO_SETTINGS_MODULE": "leaderboard.settings",
+    "PLUMBLINE_LOG_LEVEL": "ERROR",
+    "PLUMBLINE_HOSTS": "testserver",
+    "PLUMBLINE_SECRET_KEY": "bench",
+    "OPENBLAS_NUM_THREADS": "1",
+}
 if len(sys.argv) > 1:
     os.environ["PLUMBLINE_DATABASE_URL"] = sys.argv[1]
 
@@ -54,9 +58,13 @@ ENTRIES, SAMPLES, RATERS, LEFT, MAX_RATIO = 27, 10, 17, 60, 12.0
 def make(phase: Phase, actor: User, entries: list[Submission]) -> tuple[Study, list[tuple[Rater, str]]]:
     """An open study whose raters have answered all but the last `LEFT` of their questions, and each rater's key."""
     values = {
-        "slug": "bench", "title": "Bench", "question": "Which is closer?", "kind": "pairs", "access": "open",
+        "slug": "bench",
+        "title": "Bench",
+        "question": "Which is closer?",
+        "kind": "pairs",
+        "access": "open",
         "criteria": [ready_made("pairs", "wireframe")[0].to_dict()],
-    }  # fmt: skip
+    }
     study = campaign.make(phase, actor, Design(values, entries, discloses=True))
     campaign.open_study(study, actor)
     joined = [join_study(study, None) for _ in range(RATERS)]
@@ -68,26 +76,55 @@ def make(phase: Phase, actor: User, entries: list[Submission]) -> tuple[Study, l
         chosen = rng.permutation(len(cells))[: len(cells) - LEFT]
         questions = Question.objects.bulk_create(
             [
-                Question(study=study, rater=one.rater, number=n, sample=cells[c][2], left=cells[c][0], right=cells[c][1], token=new_token(),
-                         shown_at=now, answered_at=now)
+                Question(
+                    study=study,
+                    rater=one.rater,
+                    number=n,
+                    sample=cells[c][2],
+                    left=cells[c][0],
+                    right=cells[c][1],
+                    token=new_token(),
+                    shown_at=now,
+                    answered_at=now,
+                )
                 for n, c in enumerate(chosen)
             ],
             batch_size=1000,
-        )  # fmt: skip
+        )
         questions += Question.objects.bulk_create(
-            Question(study=study, rater=one.rater, number=len(chosen) + n, sample=before.sample, left=before.left, right=before.right,
-                     token=new_token(), repeat_of=before, shown_at=now, answered_at=now)
+            Question(
+                study=study,
+                rater=one.rater,
+                number=len(chosen) + n,
+                sample=before.sample,
+                left=before.left,
+                right=before.right,
+                token=new_token(),
+                repeat_of=before,
+                shown_at=now,
+                answered_at=now,
+            )
             for n, before in enumerate(questions[:: round(1 / study.repeat_share)])
-        )  # fmt: skip
+        )
         choices = rng.choice(["left", "right", "tie"], len(questions))
         StudyVote.objects.bulk_create(
             [
-                StudyVote(study=study, rater=one.rater, question=q, sample=q.sample.name, left=q.left, right=q.right, choice=choice,
-                          criterion="overall", given_at=now, seconds=3.0)
+                StudyVote(
+                    study=study,
+                    rater=one.rater,
+                    question=q,
+                    sample=q.sample.name,
+                    left=q.left,
+                    right=q.right,
+                    choice=choice,
+                    criterion="overall",
+                    given_at=now,
+                    seconds=3.0,
+                )
                 for q, choice in zip(questions, choices, strict=True)
             ],
             batch_size=1000,
-        )  # fmt: skip
+        )
         history.recounted(Subject(study), one.rater)
     return study, [(one.rater, one.key) for one in joined]
 
@@ -129,10 +166,20 @@ def main() -> int:
     give_reference(phase, gables(SAMPLES))
     team, now = Team.objects.create(challenge=phase.challenge, name="Bench"), timezone.now()
     entries = [
-        Submission.objects.create(phase=phase, team=team, number=n + 1, status=Status.SCORED, method_name=f"m{n:02}", file_name="e.zip",
-                                  size=1, created_at=now, received_at=now, finished_at=now)
+        Submission.objects.create(
+            phase=phase,
+            team=team,
+            number=n + 1,
+            status=Status.SCORED,
+            method_name=f"m{n:02}",
+            file_name="e.zip",
+            size=1,
+            created_at=now,
+            received_at=now,
+            finished_at=now,
+        )
         for n in range(ENTRIES)
-    ]  # fmt: skip
+    ]
     worst, (study, raters) = 0.0, make(phase, UserFactory(), entries)
     for plan in Study.Plan.values:
         Study.objects.filter(pk=study.pk).update(plan=plan)

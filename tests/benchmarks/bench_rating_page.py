@@ -13,9 +13,11 @@ import sys
 import tempfile
 
 os.environ |= {
-    "PLUMBLINE_HOME": tempfile.mkdtemp(prefix="plumbline-bench-"), "DJANGO_SETTINGS_MODULE": "leaderboard.settings",
-    "PLUMBLINE_LOG_LEVEL": "ERROR", "PLUMBLINE_SECRET_KEY": "bench",
-}  # fmt: skip
+    "PLUMBLINE_HOME": tempfile.mkdtemp(prefix="plumbline-bench-"),
+    "DJANGO_SETTINGS_MODULE": "leaderboard.settings",
+    "PLUMBLINE_LOG_LEVEL": "ERROR",
+    "PLUMBLINE_SECRET_KEY": "bench",
+}
 
 import django
 

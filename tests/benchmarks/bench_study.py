@@ -65,9 +65,12 @@ def large(raters: int = 17, samples: int = 10, seed: int = 0) -> tuple[Votes, li
         rows.append(np.where(np.abs(gap) < 0.2, 0, np.sign(gap)).astype(np.int64).ravel())
     pairs = samples * len(a)
     votes = _votes(
-        np.repeat(np.arange(raters), pairs), np.tile(np.repeat(np.arange(samples), len(a)), raters), np.tile(a, raters * samples),
-        np.tile(b, raters * samples), np.concatenate(rows),
-    )  # fmt: skip
+        np.repeat(np.arange(raters), pairs),
+        np.tile(np.repeat(np.arange(samples), len(a)), raters),
+        np.tile(a, raters * samples),
+        np.tile(b, raters * samples),
+        np.concatenate(rows),
+    )
     return votes, [MetricScores(f"metric {k}", tastes[k % 2] + rng.normal(0, 0.2 * (k + 1), (samples, METHODS))) for k in range(12)]
 
 
@@ -88,10 +91,20 @@ def wide(raters: int = 124, samples: int = 13, entries: int = 59, answers: int =
 def _votes(rater: np.ndarray, sample: np.ndarray, a: np.ndarray, b: np.ndarray, verdict: np.ndarray) -> Votes:
     n, raters, samples, methods = len(a), int(rater.max()) + 1, int(sample.max()) + 1, int(max(a.max(), b.max())) + 1
     return Votes(
-        tuple(f"r{k:03}" for k in range(raters)), tuple(f"s{k:02}" for k in range(samples)), tuple(f"m{k:02}" for k in range(methods)),
-        ("experts",) * raters, rater, sample, a, b, verdict, np.ones(n, dtype=np.int64), np.full(n, 3.0), np.zeros(n, dtype=bool),
+        tuple(f"r{k:03}" for k in range(raters)),
+        tuple(f"s{k:02}" for k in range(samples)),
+        tuple(f"m{k:02}" for k in range(methods)),
+        ("experts",) * raters,
+        rater,
+        sample,
+        a,
+        b,
+        verdict,
+        np.ones(n, dtype=np.int64),
+        np.full(n, 3.0),
         np.zeros(n, dtype=bool),
-    )  # fmt: skip
+        np.zeros(n, dtype=bool),
+    )
 
 
 def seconds(votes: Votes, metrics: list[MetricScores]) -> dict[str, float]:
@@ -108,9 +121,10 @@ def seconds(votes: Votes, metrics: list[MetricScores]) -> dict[str, float]:
         start = time.process_time()
         people(answers(votes), [metric.scored for metric in metrics], fragility=fragility)
         found[name] = time.process_time() - start
-    print(f"{len(votes)} answers on {len(votes.methods)} entries, {len(metrics)} metrics: " + ", ".join(
-        f"{name} {value:.1f} s" for name, value in found.items()
-    ))  # fmt: skip
+    print(
+        f"{len(votes)} answers on {len(votes.methods)} entries, {len(metrics)} metrics: "
+        + ", ".join(f"{name} {value:.1f} s" for name, value in found.items())
+    )
     return found
 
 

@@ -37,9 +37,18 @@ from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory,
 from tests.support.processes import Worker, wait_until  # noqa: E402
 
 FIRST_METRICS = (
-    "corner_f1", "corner_precision", "corner_recall", "corner_offset", "edge_f1", "edge_precision", "edge_recall",
-    "hss", "jaccard_distance", "ecd_chamfer", "wf_hausdorff",
-)  # fmt: skip
+    "corner_f1",
+    "corner_precision",
+    "corner_recall",
+    "corner_offset",
+    "edge_f1",
+    "edge_precision",
+    "edge_recall",
+    "hss",
+    "jaccard_distance",
+    "ecd_chamfer",
+    "wf_hausdorff",
+)
 
 
 def make_phase(items):

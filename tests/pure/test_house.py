@@ -194,6 +194,17 @@ def test_the_top_level_holds_what_the_layout_names():
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     names = {name.split("/")[0] for name in tracked}
     assert {name for name in names if not name.startswith(".")} <= {
-        "manage.py", "leaderboard", "evaluation", "submissions", "tests", "deploy",
-        "requirements.txt", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", "pyproject.toml", "LICENSE",
-    }  # fmt: skip
+        "manage.py",
+        "leaderboard",
+        "evaluation",
+        "submissions",
+        "tests",
+        "deploy",
+        "requirements.txt",
+        "README.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "Makefile",
+        "pyproject.toml",
+        "LICENSE",
+    }

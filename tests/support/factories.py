@@ -73,9 +73,12 @@ def join(user: User, team: Team, leader: bool = False) -> None:
     """`user` takes part in the team's challenge, rules accepted, as a member of `team`."""
     challenge = team.challenge
     Participation.objects.create(
-        challenge=challenge, user=user, admission=Admission.ADMITTED,
-        rules_version=challenge.rules_version, rules_accepted_at=timezone.now(),
-    )  # fmt: skip
+        challenge=challenge,
+        user=user,
+        admission=Admission.ADMITTED,
+        rules_version=challenge.rules_version,
+        rules_accepted_at=timezone.now(),
+    )
     Membership.objects.create(team=team, user=user, challenge=challenge, is_leader=leader)
 
 

@@ -39,9 +39,25 @@ class Worker:
 
     def __init__(self, queue: str = "cpu", **env: str) -> None:
         command = [
-            sys.executable, "-m", "celery", "--quiet", "-A", "evaluation.celery", "worker", "-P", "solo", "-Q", queue, "-l", "warning",
-            "--without-gossip", "--without-mingle", "--without-heartbeat", "-n", f"test{time.monotonic_ns()}@%h",
-        ]  # fmt: skip
+            sys.executable,
+            "-m",
+            "celery",
+            "--quiet",
+            "-A",
+            "evaluation.celery",
+            "worker",
+            "-P",
+            "solo",
+            "-Q",
+            queue,
+            "-l",
+            "warning",
+            "--without-gossip",
+            "--without-mingle",
+            "--without-heartbeat",
+            "-n",
+            f"test{time.monotonic_ns()}@%h",
+        ]
         self.process = subprocess.Popen(command, env=environment(**env), cwd=settings.BASE_DIR, start_new_session=True)
 
     def kill(self) -> None:
@@ -126,8 +142,9 @@ class EmbeddedService:
             [*before, sys.executable, "manage.py", "run", "--port", str(self.port), "--workers", str(workers)],
             cwd=settings.BASE_DIR,
             env=inherited | {"PLUMBLINE_HOME": str(home), "PLUMBLINE_STATIC_ROOT": str(STATIC_ROOT)} | env,
-            stdout=(home / "said").open("ab"), stderr=subprocess.STDOUT,
-        )  # fmt: skip
+            stdout=(home / "said").open("ab"),
+            stderr=subprocess.STDOUT,
+        )
 
     @property
     def url(self) -> str:

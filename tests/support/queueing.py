@@ -162,6 +162,10 @@ def waiting(load: Load) -> Waiting:
     short = np.array([len(entry) == SIZES["short"][0] for entry in load.entries])
     ratios = [(piece.done - piece.sent) / (piece.fair + piece.free_in) for piece in load.pieces]
     return Waiting(
-        float(np.median(took)), float(np.percentile(took, 95)), float(took.max()), float(np.median(took[short])),
-        float(took[short].max()), max(ratios),
-    )  # fmt: skip
+        float(np.median(took)),
+        float(np.percentile(took, 95)),
+        float(took.max()),
+        float(np.median(took[short])),
+        float(took[short].max()),
+        max(ratios),
+    )

@@ -38,11 +38,13 @@ def programs(request: HttpRequest, challenge: Challenge) -> HttpResponse:
             return _add(request, challenge, form)
     rows = list(own(challenge))
     context: dict[str, Any] = {
-        "form": form, "programs": rows, "packages": document.OFFERED if settings.BROKER_URL else document.installed(),
+        "form": form,
+        "programs": rows,
+        "packages": document.OFFERED if settings.BROKER_URL else document.installed(),
         "refusal": "" if settings.BROKER_URL else sandbox.refusal("python"),
         "images": "" if settings.BROKER_URL else sandbox.refusal("image"),
         "waiting": any(row.state == MetricProgram.State.WAITING for row in rows),
-    }  # fmt: skip
+    }
     return page(request, "programs", challenge, "programs", **context)
 
 
@@ -55,9 +57,17 @@ def program(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse
     checks = [(TITLES[name], row.report.get(name)) for name in TITLES]
     values = row.values_on_studies.select_related("study__phase__challenge").order_by("study__title")
     return page(
-        request, "program", challenge, "programs", program=row, document=row.read, checks=checks, properties=run,
-        agreement=[(one, one.decided or {}) for one in values], waits_for_card=WAITS_FOR_CARD if row.waits_for_card else "",
-    )  # fmt: skip
+        request,
+        "program",
+        challenge,
+        "programs",
+        program=row,
+        document=row.read,
+        checks=checks,
+        properties=run,
+        agreement=[(one, one.decided or {}) for one in values],
+        waits_for_card=WAITS_FOR_CARD if row.waits_for_card else "",
+    )
 
 
 @organizer

@@ -39,19 +39,29 @@ def workers(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 
 def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: int = 200, **more: object) -> HttpResponse:
     now = timezone.now()
-    tokens = WorkerToken.objects.filter(challenge=challenge).select_related("created_by").annotate(
-        n_parts=Count("records", filter=~Q(records__verdict=Verdict.FAILED)),
-        n_pending=Count("records", filter=Q(records__verdict=Verdict.PENDING, records__part__isnull=False)),
-        n_wrong=Count("records", filter=Q(records__verdict__in=[Verdict.WRONG, Verdict.VOID])),
-    )  # fmt: skip
+    tokens = (
+        WorkerToken.objects.filter(challenge=challenge)
+        .select_related("created_by")
+        .annotate(
+            n_parts=Count("records", filter=~Q(records__verdict=Verdict.FAILED)),
+            n_pending=Count("records", filter=Q(records__verdict=Verdict.PENDING, records__part__isnull=False)),
+            n_wrong=Count("records", filter=Q(records__verdict__in=[Verdict.WRONG, Verdict.VOID])),
+        )
+    )
     rows = [{"token": token, "live": token.is_live(now)} for token in tokens]
     numbers, at, shown = paged(request, OutsideWorker.objects.filter(token__challenge=challenge).select_related("token"))
     context: dict[str, Any] = {
-        "form": form, "rows": rows, "workers": _workers(shown, now), "pages": numbers, "page_number": at,
-        "differences": _differences(challenge), "own": Process.objects.listeners(), "trusted_from": TRUSTED_FROM,
+        "form": form,
+        "rows": rows,
+        "workers": _workers(shown, now),
+        "pages": numbers,
+        "page_number": at,
+        "differences": _differences(challenge),
+        "own": Process.objects.listeners(),
+        "trusted_from": TRUSTED_FROM,
         "n_live": OutsideWorker.live(now).filter(token__challenge=challenge).count(),
         "server": request.build_absolute_uri("/").rstrip("/"),
-    }  # fmt: skip
+    }
     response = page(request, "workers", challenge, "workers", **context | more)
     response.status_code = status
     return response
@@ -132,9 +142,10 @@ def costs(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         messages.success(request, "The budget is set.")
         return redirect(request.path)
     tables = [
-        ("Metrics", "Metric", spent.by_metric(challenge)), ("Entries", "Entry", spent.by_entry(challenge)),
+        ("Metrics", "Metric", spent.by_metric(challenge)),
+        ("Entries", "Entry", spent.by_entry(challenge)),
         ("Teams", "Team", spent.by_team(challenge)),
-    ]  # fmt: skip
+    ]
     context: dict[str, Any] = {
         "form": form,
         "tables": tables,

@@ -206,9 +206,15 @@ def test_charts_take_the_colours_of_the_theme_and_change_with_it(open_page, two)
 
 def test_an_entry_page_follows_the_scoring_and_shows_the_scores_when_done(open_page, phase, people):
     running = Submission.objects.create(
-        phase=phase, team=people.team, number=9, status=Status.SCORING, method_name="running", file_name="e.zip", size=1,
+        phase=phase,
+        team=people.team,
+        number=9,
+        status=Status.SCORING,
+        method_name="running",
+        file_name="e.zip",
+        size=1,
         received_at=timezone.now(),
-    )  # fmt: skip
+    )
     evaluation = Evaluation.make(running, EvaluationBatch.current(phase))
     tab = open_page(f"/entries/{running.pk}/", people.owner)
     assert "0 of 4 items scored" in tab.locator("#progress").inner_text()

@@ -57,15 +57,23 @@ def house() -> dict:
         "origin": ORIGIN,
         "models": [
             {
-                "name": "reference", "role": "reference", "vertices": reference, "edges": [*shared, (10, 11), (10, 12), (11, 12)],
-                "vertex_class": ["matched"] * 10 + ["missed"] * 3, "edge_class": ["matched"] * 17 + ["missed"] * 3,
+                "name": "reference",
+                "role": "reference",
+                "vertices": reference,
+                "edges": [*shared, (10, 11), (10, 12), (11, 12)],
+                "vertex_class": ["matched"] * 10 + ["missed"] * 3,
+                "edge_class": ["matched"] * 17 + ["missed"] * 3,
             },
             {
-                "name": "gable-net v3", "role": "prediction", "vertices": prediction, "edges": [*shared, (4, 10), (5, 10)],
-                "vertex_class": ["matched"] * 10 + ["extra"], "edge_class": ["matched"] * 17 + ["extra"] * 2,
+                "name": "gable-net v3",
+                "role": "prediction",
+                "vertices": prediction,
+                "edges": [*shared, (4, 10), (5, 10)],
+                "vertex_class": ["matched"] * 10 + ["extra"],
+                "edge_class": ["matched"] * 17 + ["extra"] * 2,
             },
         ],
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture
@@ -175,9 +183,13 @@ def test_the_legend_counts_what_the_data_holds(view) -> None:
     tab = view(house())
     words = [re.sub(r"\s+", " ", text).strip() for text in tab.locator(".viewer-model label").all_inner_texts()]
     assert words == [
-        "reference", "matched 17 edges, 10 vertices", "missed 3 edges, 3 vertices",
-        "gable-net v3 prediction", "matched 17 edges, 10 vertices", "extra 2 edges, 1 vertex",
-    ]  # fmt: skip
+        "reference",
+        "matched 17 edges, 10 vertices",
+        "missed 3 edges, 3 vertices",
+        "gable-net v3 prediction",
+        "matched 17 edges, 10 vertices",
+        "extra 2 edges, 1 vertex",
+    ]
     label = tab.get_attribute(".viewer-stage", "aria-label")
     assert "gable-net v3 with 19 edges (17 matched, 2 extra)" in label
 

@@ -90,8 +90,12 @@ class TestPage:
         images = re.findall(r'<img src="([^"]+)" width="(\d+)" height="(\d+)"[^>]*loading="lazy"', page)
         assert len(images) == page.count("<img") and {(w, h) for _, w, h in images} == {("96", "64")}
         assert {address.rsplit("/", 1)[1] for address, _, _ in images} == {
-            "render.webp", "reference.webp", "error.small.webp", "reference.small.webp", "mask.small.webp"
-        }  # fmt: skip
+            "render.webp",
+            "reference.webp",
+            "error.small.webp",
+            "reference.small.webp",
+            "mask.small.webp",
+        }
         for address, _, _ in images:
             answer = client.get(address)
             assert (answer.status_code, answer["Content-Type"]) == (200, "image/webp")

@@ -49,9 +49,14 @@ class Program:
 
 def reservation(phase: Phase, data: bytes, **values) -> dict:
     return {
-        "challenge": phase.challenge.slug, "phase": phase.slug, "method_name": "PC2WF", "file_name": "entry.zip",
-        "size": len(data), "sha256": hashlib.sha256(data).hexdigest(), **values,
-    }  # fmt: skip
+        "challenge": phase.challenge.slug,
+        "phase": phase.slug,
+        "method_name": "PC2WF",
+        "file_name": "entry.zip",
+        "size": len(data),
+        "sha256": hashlib.sha256(data).hexdigest(),
+        **values,
+    }
 
 
 def send(program: Program, phase: Phase, data: bytes, **values) -> dict:
@@ -405,10 +410,18 @@ def test_reservations_are_limited_by_person(phase, people, settings):
 @pytest.mark.parametrize(
     "query",
     [
-        "cursor=x", "cursor=", "cursor=MQ%3D%3D", "cursor=-1", "cursor=" + "9" * 80,
-        "limit=0", "limit=-1", "limit=1e9", "limit=" + "9" * 30, "limit=x",
+        "cursor=x",
+        "cursor=",
+        "cursor=MQ%3D%3D",
+        "cursor=-1",
+        "cursor=" + "9" * 80,
+        "limit=0",
+        "limit=-1",
+        "limit=1e9",
+        "limit=" + "9" * 30,
+        "limit=x",
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("path", ["challenges", "submissions", "metrics", "tokens"])
 def test_bad_paging_is_refused_with_a_sentence(db, path, query):
     program = Program(UserFactory())
@@ -431,9 +444,11 @@ def test_odd_text_is_taken_or_refused_and_never_an_error(phase, people, odd):
     bodies = {
         "submissions": [whole | {name: odd} for name in whole if name != "size"],
         f"{base}/join": [{"rules_version": odd}, {"rules_version": "1", "access_key": odd}],
-        f"{base}/team": [{"name": odd}], f"{base}/team/invites": [{"email": odd}], f"{base}/team/remove": [{"username": odd}],
+        f"{base}/team": [{"name": odd}],
+        f"{base}/team/invites": [{"email": odd}],
+        f"{base}/team/remove": [{"username": odd}],
         "teams/join": [{"token": odd}],
-    }  # fmt: skip
+    }
     for path, sent in bodies.items():
         for body in sent:
             assert program("POST", path, body).status_code < 500

@@ -305,9 +305,13 @@ def through_the_model(phase, user, number: int) -> bool:
 
 def through_the_api(phase, user, number: int) -> bool:
     body = {
-        "challenge": phase.challenge.slug, "phase": phase.slug, "method_name": f"m{number}",
-        "file_name": "entry.zip", "size": len(DATA), "sha256": DIGEST,
-    }  # fmt: skip
+        "challenge": phase.challenge.slug,
+        "phase": phase.slug,
+        "method_name": f"m{number}",
+        "file_name": "entry.zip",
+        "size": len(DATA),
+        "sha256": DIGEST,
+    }
     headers = {"Authorization": f"Bearer {user.key}"}
     answer = Client().post("/api/v1/submissions", json.dumps(body), content_type="application/json", headers=headers)
     assert answer.status_code == 201 or answer.json()["code"] == "limit_total", answer.content

@@ -86,8 +86,10 @@ class ClusterService:
         self.redis, self.port, python = redis, environment.free_port(), sys.executable
         self.url = f"http://127.0.0.1:{self.port}"
         env = environment_of_tests(**env) | {
-            "PLUMBLINE_BROKER_URL": redis.url, "PLUMBLINE_CACHE_URL": redis.url.replace("/0", "/1"), "PLUMBLINE_SITE_URL": self.url,
-        }  # fmt: skip
+            "PLUMBLINE_BROKER_URL": redis.url,
+            "PLUMBLINE_CACHE_URL": redis.url.replace("/0", "/1"),
+            "PLUMBLINE_SITE_URL": self.url,
+        }
         celery = [python, "-m", "celery", "--quiet", "-A", "evaluation.celery", "worker", "-P", "solo", "-l", "error"]
         self.services = [
             Service("web", [python, "-m", "leaderboard.server", "--port", str(self.port), "--workers", "2", "--log-level", "error"], env),
@@ -149,9 +151,14 @@ class OneMachine(EmbeddedService):
 @pytest.fixture
 def service(request, transactional_db) -> Iterator[ClusterService | OneMachine]:
     env = {
-        "PLUMBLINE_LEASE_SECONDS": "10", "PLUMBLINE_HEARTBEAT_SECONDS": "1", "PLUMBLINE_SWEEP_SECONDS": "1", "PLUMBLINE_PART_SAMPLES": "2",
-        "PLUMBLINE_UPLOAD_RATE": "100000/h", "PLUMBLINE_API_RATE": "100000/m", "PLUMBLINE_LOG_LEVEL": "CRITICAL",
-    }  # fmt: skip
+        "PLUMBLINE_LEASE_SECONDS": "10",
+        "PLUMBLINE_HEARTBEAT_SECONDS": "1",
+        "PLUMBLINE_SWEEP_SECONDS": "1",
+        "PLUMBLINE_PART_SAMPLES": "2",
+        "PLUMBLINE_UPLOAD_RATE": "100000/h",
+        "PLUMBLINE_API_RATE": "100000/m",
+        "PLUMBLINE_LOG_LEVEL": "CRITICAL",
+    }
     if environment.CLUSTER:
         started = ClusterService(request.getfixturevalue("redis"), **env)
     else:

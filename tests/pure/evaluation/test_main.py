@@ -43,10 +43,16 @@ def zipped(path: Path, items, kind: str = "obj") -> Path:
 
 def manifest(path: Path, **values) -> Path:
     given = {
-        "challenge": "c", "phase": "p", "family": "wireframe", "items": tuple(Item(name, name) for name in REFERENCES),
-        "formats": ("obj", "json", "npz", "s23dr"), "missing": "reject", "unit": "m", "unit_scale": 1.0,
+        "challenge": "c",
+        "phase": "p",
+        "family": "wireframe",
+        "items": tuple(Item(name, name) for name in REFERENCES),
+        "formats": ("obj", "json", "npz", "s23dr"),
+        "missing": "reject",
+        "unit": "m",
+        "unit_scale": 1.0,
         "metrics": (MetricEntry("f1_tight", "corner_f1", {"tau": 0.2}), MetricEntry("hss", "hss", {"vert_thresh": 0.4})),
-    }  # fmt: skip
+    }
     path.write_bytes(Manifest(**{**given, **values}).to_json())
     return path
 
@@ -119,8 +125,11 @@ def test_the_command_runs_as_a_module_without_any_settings(prediction, reference
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PLUMBLINE", "DJANGO"))}
     done = subprocess.run(
         [sys.executable, "-m", "evaluation", "score", "--metric", "corner_f1", "--json", str(prediction), str(reference)],
-        capture_output=True, text=True, env=environment, check=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=True,
+    )
     assert set(json.loads(done.stdout)["samples"]) == set(REFERENCES)
 
 

@@ -20,7 +20,7 @@ PREDICTIONS = {"a": SQ, "b": TRI, "c": SPLIT}  # 4, 3, 5 edges; d is missing
 def spec_of(level, **values):
     return fake_metrics.spec(
         fake_metrics.edges_of_a_group, level=level, finish=fake_metrics.finish_edges, higher_is_better=True, **{"worst": "0", **values}
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture

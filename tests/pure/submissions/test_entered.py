@@ -47,11 +47,18 @@ def test_a_run_time_is_a_number_of_seconds(entered, seconds):
 @pytest.mark.parametrize(
     "given",
     [
-        {"parameters": "many"}, {"parameters": "-3"}, {"parameters": "9e99"}, {"parameters": float("nan")}, {"run_seconds": "4M"},
-        {"run_seconds": "2 min"}, {"run_seconds": float("inf")}, {"weights_url": "javascript:x"}, {"licence": "a\u202eb"},
+        {"parameters": "many"},
+        {"parameters": "-3"},
+        {"parameters": "9e99"},
+        {"parameters": float("nan")},
+        {"run_seconds": "4M"},
+        {"run_seconds": "2 min"},
+        {"run_seconds": float("inf")},
+        {"weights_url": "javascript:x"},
+        {"licence": "a\u202eb"},
         {"hardware": "x" * 121},
     ],
-)  # fmt: skip
+)
 def test_what_is_no_such_thing_is_refused_by_its_name(given):
     with pytest.raises(Refused) as refused:
         checked_about(**given)

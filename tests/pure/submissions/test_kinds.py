@@ -152,9 +152,12 @@ def test_views_are_the_same_by_their_pixels_however_they_are_compressed() -> Non
     changed = PIXELS.copy()
     changed[0, 0, 0] ^= 1
     changes = {
-        "image": render(changed), "mask": encoded(255 - PIXELS[..., 0]), "rois": (), "prompt": "",
+        "image": render(changed),
+        "mask": encoded(255 - PIXELS[..., 0]),
+        "rois": (),
+        "prompt": "",
         "clean": CleanViews.of([render(changed)]),
-    }  # fmt: skip
+    }
     for field, value in changes.items():
         assert not same(view, replace(view, **{field: value})), field
     assert not same(view, replace(view, image=None)) and not same(view, IMAGE)

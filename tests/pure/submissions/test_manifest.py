@@ -89,18 +89,28 @@ def test_constructing_checks_as_reading_does() -> None:
 def test_a_wireframe_manifest_is_what_older_clients_read() -> None:
     """Names and places of keys are fixed: clients of the first release read exactly these."""
     assert MANIFEST.to_dict() == {
-        "challenge": "rooflines", "phase": "final", "family": "wireframe", "formats": ["obj", "json"], "missing": "worst",
-        "unit": "cm", "unit_scale": 0.01, "reference_version": 3,
+        "challenge": "rooflines",
+        "phase": "final",
+        "family": "wireframe",
+        "formats": ["obj", "json"],
+        "missing": "worst",
+        "unit": "cm",
+        "unit_scale": 0.01,
+        "reference_version": 3,
         "bounds": {
-            "max_archive_bytes": 500_000_000, "max_total_bytes": 2_000_000_000, "max_file_bytes": 50_000_000,
-            "max_entries": 50, "max_ratio": 200, "max_depth": 4,
+            "max_archive_bytes": 500_000_000,
+            "max_total_bytes": 2_000_000_000,
+            "max_file_bytes": 50_000_000,
+            "max_entries": 50,
+            "max_ratio": 200,
+            "max_depth": 4,
         },
         "metrics": [{"slug": "corner_f1_tight", "key": "corner_f1", "params": {"tau": 0.1}}, {"slug": "hss", "key": "hss", "params": {}}],
         "items": [
             {"id": "house_01", "group": "street_a", "max_vertices": 880, "max_edges": 900},
             {"id": "house-02.v1", "group": "street_a", "max_vertices": 20_000, "max_edges": 60_000},
         ],
-    }  # fmt: skip
+    }
 
 
 def test_a_mesh_manifest_bounds_vertices_and_faces() -> None:

@@ -107,9 +107,10 @@ def test_an_entry_takes_no_more_than_can_be_kept(tmp_path, monkeypatch) -> None:
 
 
 def test_the_manifest_survives_json_with_sizes_background_and_rule() -> None:
-    asked = replace(manifest("garden/a", "hall/a", background="#0a0b0c", resize="reference"), items=(
-        Item("garden/a", "garden", LIMITS, SIZE), Item("hall/a", "hall", LIMITS),
-    ))  # fmt: skip
+    asked = replace(
+        manifest("garden/a", "hall/a", background="#0a0b0c", resize="reference"),
+        items=(Item("garden/a", "garden", LIMITS, SIZE), Item("hall/a", "hall", LIMITS)),
+    )
     assert Manifest.from_json(asked.to_json()) == asked
     first, second = asked.to_dict()["items"]
     assert (first["width"], first["height"], first["max_width"]) == (40, 28, 400) and "width" not in second

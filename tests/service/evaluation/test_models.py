@@ -17,8 +17,11 @@ from tests.support.factories import archive, gables, received
 def test_items_of_a_group_stand_together_whatever_their_names(phase):
     reference = Reference.add(phase, gables(4), groups={"house_01": "z", "house_03": "a", "house_04": "z"})
     assert list(zip(reference.item_ids, reference.groups, strict=True)) == [
-        ("house_03", "a"), ("house_02", "house_02"), ("house_01", "z"), ("house_04", "z"),
-    ]  # fmt: skip
+        ("house_03", "a"),
+        ("house_02", "house_02"),
+        ("house_01", "z"),
+        ("house_04", "z"),
+    ]
 
 
 def test_a_unit_that_is_edited_during_scoring_does_not_mix_two_units(phase, people, references):

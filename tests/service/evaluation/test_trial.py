@@ -54,8 +54,10 @@ def judge(trial: Trial, failing: tuple[str, ...] = ()) -> None:
     sign = 1 if trial.spec.higher_is_better else -1
     rows = [
         Row(scene, number, name, sign * (-value if scene in failing else value))
-        for scene in trial.scene_names for number in range(6) for name, value in right.items()
-    ]  # fmt: skip
+        for scene in trial.scene_names
+        for number in range(6)
+        for name, value in right.items()
+    ]
     scenes = [verdict(trial.spec, trial.params, name, [row for row in rows if row.scene == name]) for name in trial.scene_names]
     assert trial.take_over(rows, scenes)
 
@@ -86,8 +88,9 @@ class TestRequests:
         phase = phase_of(PSNR, PIECES, DISTANCE)
         assert Trial.request_missing() == 2 and Trial.request_missing() == 0
         assert {(one.key, one.reference.phase_id) for one in Trial.objects.all()} == {
-            ("puzzlesim_pieces", phase.pk), ("piece_distance", phase.pk)
-        }  # fmt: skip
+            ("puzzlesim_pieces", phase.pk),
+            ("piece_distance", phase.pk),
+        }
 
     def test_what_nothing_asks_for_goes_and_what_an_older_gate_tried_is_tried_again(self):
         phase = phase_of(PSNR, DISTANCE)
@@ -162,8 +165,11 @@ class TestBoards:
 
     def test_weights_whose_card_says_that_they_must_not_rank_are_not_even_tried(self):
         phase = PhaseFactory(challenge=ChallengeFactory(family="mesh"))
-        give_reference(phase, {"box": box(), "plate": SQUARE}, metrics=({"slug": "chamfer", "key": "chamfer_l1", "is_primary": True},
-                                                                       {"slug": "locase", "key": "locase"}))  # fmt: skip
+        give_reference(
+            phase,
+            {"box": box(), "plate": SQUARE},
+            metrics=({"slug": "chamfer", "key": "chamfer_l1", "is_primary": True}, {"slug": "locase", "key": "locase"}),
+        )
         entry(phase, TeamFactory(challenge=phase.challenge), {"chamfer": [0.1, 0.2], "locase": [4.0, 4.5]})
         found = column(phase, "locase")
         assert found.value == [4.25] and found.rank == [None] and Trial.request_missing() == 0

@@ -96,12 +96,20 @@ class Scene:
         """Person who asks, and the values of the example."""
         user, phase, people = self.people.owner, self.phase, self.people
         values = {
-            "challenge": phase.challenge.slug, "phase": phase.slug, "file": str(self.file.pk),
+            "challenge": phase.challenge.slug,
+            "phase": phase.slug,
+            "file": str(self.file.pk),
             "digest": Snapshot.current(phase, "public").short,
-            "submission": str(self.scored.pk), "metric": "corner_f1", "number": "1", "key": "hss", "study": "readers",
-            "pk": str(self.program.pk), "name": self.program.key.rpartition("/")[2], "token": str(ApiToken.make(user, "spare")[0].pk),
+            "submission": str(self.scored.pk),
+            "metric": "corner_f1",
+            "number": "1",
+            "key": "hss",
+            "study": "readers",
+            "pk": str(self.program.pk),
+            "name": self.program.key.rpartition("/")[2],
+            "token": str(ApiToken.make(user, "spare")[0].pk),
             "body.rules_version": phase.challenge.rules_version,
-        }  # fmt: skip
+        }
         if one.act == "join":
             user = UserFactory()
         elif one.act in ("make_team", "leave"):

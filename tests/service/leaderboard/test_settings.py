@@ -58,24 +58,51 @@ WRONG = {
     "redis": ["http://u:geheim@host", "redis://:geheim@host:port/0", "redis://:geheim@host/first", "redis:///geheim", "host:6379"],
     "postgres": ["mysql://u:geheim@host/name", "postgres://u:geheim@host:port/name", "postgres://u:geheim@host", "geheim"],
     "mailer": [
-        "smpt://u:geheim@mail:25", "smtp://u:geheim@mail:port", "smtp://u:geheim@mail/?tsl=True", "smtp://", "geheim",
+        "smpt://u:geheim@mail:25",
+        "smtp://u:geheim@mail:port",
+        "smtp://u:geheim@mail/?tsl=True",
+        "smtp://",
+        "geheim",
         "smtp://u:geheim@mail/?tls=True&ssl=True",
     ],
-}  # fmt: skip
+}
 # Numbers that a number's own kind would take.
 OUT_OF_RANGE = {
-    "LEASE_SECONDS": ["0.5"], "HEARTBEAT_SECONDS": ["0"], "SWEEP_SECONDS": ["0"], "MAX_ATTEMPTS": ["0"], "PART_SAMPLES": ["0"],
+    "LEASE_SECONDS": ["0.5"],
+    "HEARTBEAT_SECONDS": ["0"],
+    "SWEEP_SECONDS": ["0"],
+    "MAX_ATTEMPTS": ["0"],
+    "PART_SAMPLES": ["0"],
     "PART_SECONDS": ["0"],
-    "CHILD_MEMORY_MB": ["64"], "CHILD_SECONDS": ["0"], "READ_SECONDS": ["0"], "UPLOAD_PART_BYTES": ["1"], "UPLOAD_HOURS": ["0"],
-    "UPLOAD_IDLE_MINUTES": ["0"], "PAGES_AT_ONCE": ["0"],
-    "UPLOAD_MAX_BYTES": ["0"], "KEEP_REJECTED_DAYS": ["1e9"], "KEEP_SNAPSHOT_DAYS": ["1e9"], "KEEP_DRAWN_DAYS": ["1e9"],
-    "LINK_SECONDS": ["604801"], "JUDGE_TIMEOUT": ["0"], "JUDGE_PARALLEL": ["0"], "JUDGE_MAX_TOKENS": ["0"],
+    "CHILD_MEMORY_MB": ["64"],
+    "CHILD_SECONDS": ["0"],
+    "READ_SECONDS": ["0"],
+    "UPLOAD_PART_BYTES": ["1"],
+    "UPLOAD_HOURS": ["0"],
+    "UPLOAD_IDLE_MINUTES": ["0"],
+    "PAGES_AT_ONCE": ["0"],
+    "UPLOAD_MAX_BYTES": ["0"],
+    "KEEP_REJECTED_DAYS": ["1e9"],
+    "KEEP_SNAPSHOT_DAYS": ["1e9"],
+    "KEEP_DRAWN_DAYS": ["1e9"],
+    "LINK_SECONDS": ["604801"],
+    "JUDGE_TIMEOUT": ["0"],
+    "JUDGE_PARALLEL": ["0"],
+    "JUDGE_MAX_TOKENS": ["0"],
     "S3_BUCKET": ["x"],
-}  # fmt: skip
+}
 # Any text is one of these.
 ANY_TEXT = {
-    "SECRET_KEY", "S3_REGION", "S3_ACCESS_KEY", "S3_SECRET_KEY", "METRICS_TOKEN", "JUDGE_KEY", "JUDGE_MODEL", "JUDGE_CURRENCY", "MACHINE",
-}  # fmt: skip
+    "SECRET_KEY",
+    "S3_REGION",
+    "S3_ACCESS_KEY",
+    "S3_SECRET_KEY",
+    "METRICS_TOKEN",
+    "JUDGE_KEY",
+    "JUDGE_MODEL",
+    "JUDGE_CURRENCY",
+    "MACHINE",
+}
 KIND = {name: next(iter(kinds - {"text"}), "text") for name, kinds in kinds_read().items()}
 WRONG_VALUES = {name: [*WRONG.get(kind, []), *OUT_OF_RANGE.get(name.removeprefix("PLUMBLINE_"), [])] for name, kind in KIND.items()}
 

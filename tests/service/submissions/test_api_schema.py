@@ -24,8 +24,7 @@ SCHEMA = schemathesis.openapi.from_dict(api.get_openapi_schema(path_params={}))
 SCHEMA.app = get_wsgi_application()
 OPERATIONS = {result.ok().label: result.ok() for result in SCHEMA.get_all_operations()}
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-FEW = examples(6, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)  # fmt: skip
+FEW = examples(6, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture
@@ -40,9 +39,13 @@ def world(phase, people, references, settings):
     assert entry.status == Status.SCORED
     snapshot = Snapshot.make(phase, Snapshot.Audience.PUBLIC)
     found = {
-        "challenge": phase.challenge.slug, "phase": phase.slug, "submission": entry.pk, "digest": snapshot.digest,
-        "key": "hss", "number": 1,
-    }  # fmt: skip
+        "challenge": phase.challenge.slug,
+        "phase": phase.slug,
+        "submission": entry.pk,
+        "digest": snapshot.digest,
+        "key": "hss",
+        "number": 1,
+    }
     return found, {"Authorization": f"Bearer {ApiToken.make(people.owner, 'test')[1]}"}
 
 

@@ -25,9 +25,7 @@ from tests.support.leaderboard.console.acts import phase_form
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("local_files")]
 FAR = np.array([4.8e5, 5.4e6, 200])
-SCORED_ALIKE = (
-    {"slug": "corner_f1", "key": "corner_f1", "is_primary": True}, {"slug": "edge_f1", "key": "edge_f1"},
-)  # fmt: skip
+SCORED_ALIKE = ({"slug": "corner_f1", "key": "corner_f1", "is_primary": True}, {"slug": "edge_f1", "key": "edge_f1"})
 
 
 def browser(user=None) -> Client:

@@ -226,9 +226,14 @@ def test_only_leaders_are_shown_and_may_use_the_acts_of_leaders(client, people, 
     assert "Send the invitation" in read(client, "team", challenge.slug, user=people.owner)
     assert "Send the invitation" not in read(client, "team", challenge.slug, user=people.mate)
     acts = {
-        "team_rename": {"name": "Mine"}, "team_invite": {"email": "a@example.org"}, "team_withdraw_invite": {}, "team_make_link": {},
-        "team_end_link": {}, "team_remove": {"member": people.owner.pk}, "team_lead": {"member": people.mate.pk, "how": "share"},
-    }  # fmt: skip
+        "team_rename": {"name": "Mine"},
+        "team_invite": {"email": "a@example.org"},
+        "team_withdraw_invite": {},
+        "team_make_link": {},
+        "team_end_link": {},
+        "team_remove": {"member": people.owner.pk},
+        "team_lead": {"member": people.mate.pk, "how": "share"},
+    }
     for name, data in acts.items():
         assert act(client, people.mate, name, challenge.slug, **data).status_code == 403, name
     people.team.refresh_from_db()

@@ -36,9 +36,14 @@ from pathlib import Path
 from typing import Any
 
 ROWLESS = {
-    "account_emailaddress", "account_emailconfirmation", "django_admin_log", "django_session", "mfa_authenticator", "plumbline_cache",
+    "account_emailaddress",
+    "account_emailconfirmation",
+    "django_admin_log",
+    "django_session",
+    "mfa_authenticator",
+    "plumbline_cache",
     "submissions_apitoken",
-}  # fmt: skip
+}
 # Columns that hold a secret, and what stands in its place; unique ones keep a value for each row.
 SECRETS = {
     "submissions_user": {"password": "!"},

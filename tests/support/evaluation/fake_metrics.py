@@ -18,9 +18,17 @@ def vertices_missing_or_extra(pair) -> MetricResult:
 
 def spec(function, **values) -> MetricSpec:
     given = {
-        "title": "Fake", "family": "wireframe", "higher_is_better": False, "bounds": (0.0, None), "unit": "", "params": (),
-        "worst": "0", "doc": "", "paper": "", "function": function,
-    }  # fmt: skip
+        "title": "Fake",
+        "family": "wireframe",
+        "higher_is_better": False,
+        "bounds": (0.0, None),
+        "unit": "",
+        "params": (),
+        "worst": "0",
+        "doc": "",
+        "paper": "",
+        "function": function,
+    }
     return MetricSpec(key=function.__name__, **{**given, **values})
 
 

@@ -10,11 +10,28 @@ def column_of(slug: str, values: list[float | None], higher: bool = True, groups
     ranks = ranking.rank(values, higher)
     nothing = [None] * len(values)
     figures = {
-        "slug": slug, "key": slug, "title": slug.upper(), "higher_is_better": higher, "unit": "", "decimals": None, "scale": [0.0, 1.0],
-        "value": values, "ci_low": nothing, "ci_high": nothing, "n": [4] * len(values), "rank": ranks, "rank_low": ranks,
-        "rank_high": ranks, "group": groups or nothing, "order": ranking.order(values, higher), "is_primary": slug == "a",
-        "fingerprint": "", "params": {}, "in_ranking": True, "weight": 1.0,
-    }  # fmt: skip
+        "slug": slug,
+        "key": slug,
+        "title": slug.upper(),
+        "higher_is_better": higher,
+        "unit": "",
+        "decimals": None,
+        "scale": [0.0, 1.0],
+        "value": values,
+        "ci_low": nothing,
+        "ci_high": nothing,
+        "n": [4] * len(values),
+        "rank": ranks,
+        "rank_low": ranks,
+        "rank_high": ranks,
+        "group": groups or nothing,
+        "order": ranking.order(values, higher),
+        "is_primary": slug == "a",
+        "fingerprint": "",
+        "params": {},
+        "in_ranking": True,
+        "weight": 1.0,
+    }
     return MetricColumn.model_validate(figures | changes)
 
 
@@ -29,9 +46,20 @@ def board_of(a: list[float | None], b: list[float | None] | None = None, groups=
         rows.append(row | {"paper": "", "code": ""} | given_)
     ranks = {k: getattr(first, k) for k in ("value", "rank", "rank_low", "rank_high", "group", "order", "higher_is_better")}
     ranks |= {"rule": "primary", "metrics": ["a"], "explanation": [""] * len(a), "problem": ""} | (overall or {})
-    return Board.read({
-        "format": 1, "audience": "public", "batch": 1, "challenge": {"slug": "c", "title": "C", "made_up": True}, "reference": 1,
-        "phase": {"slug": "p", "title": "P", "entries": "best", "rule": "primary"}, "frozen_at": None,
-        "n_teams": len(a), "n_entries": len(a), "n_items": 4,
-        "entries": rows, "metrics": [first, column_of("b", b or a, higher=False)], "overall": ranks,
-    })  # fmt: skip
+    return Board.read(
+        {
+            "format": 1,
+            "audience": "public",
+            "batch": 1,
+            "challenge": {"slug": "c", "title": "C", "made_up": True},
+            "reference": 1,
+            "phase": {"slug": "p", "title": "P", "entries": "best", "rule": "primary"},
+            "frozen_at": None,
+            "n_teams": len(a),
+            "n_entries": len(a),
+            "n_items": 4,
+            "entries": rows,
+            "metrics": [first, column_of("b", b or a, higher=False)],
+            "overall": ranks,
+        }
+    )

@@ -81,9 +81,11 @@ def set_scene(phase: Phase, people: People, drain: Callable[[], object]) -> dict
     build_due_boards()
     _judge(phases)
     trials = {
-        "trial": _trial(entries["render_e"].phase), "trial_open": _trial(entries["render_open"].phase),
-        "trial_private": _trial(phases["pp"]), "trial_masked": _trial(phases["masked"]),
-    }  # fmt: skip
+        "trial": _trial(entries["render_e"].phase),
+        "trial_open": _trial(entries["render_open"].phase),
+        "trial_private": _trial(phases["pp"]),
+        "trial_masked": _trial(phases["masked"]),
+    }
     names = _names(phases, private, draft, entries, people, insiders) | trials
     return names | _rating(phase, people, [entries[name] for name in ("e", "e2", "e3")])
 
@@ -186,9 +188,14 @@ def _render_entries(people: People) -> dict[str, Submission]:
 def _trial(phase: Phase) -> int:
     """A trial of a column that the phase might have, with a picture of its reference."""
     trial = Trial.objects.create(
-        reference=Reference.objects.filter(phase=phase).latest("version"), key="puzzlesim_pieces", params={"features": "dictionary"},
-        fingerprint="0" * 64, version=VERSION, state=Trial.State.DONE, judged_at=timezone.now(),
-    )  # fmt: skip
+        reference=Reference.objects.filter(phase=phase).latest("version"),
+        key="puzzlesim_pieces",
+        params={"features": "dictionary"},
+        fingerprint="0" * 64,
+        version=VERSION,
+        state=Trial.State.DONE,
+        judged_at=timezone.now(),
+    )
     scene = trial.scene_names[0]
     trial.scenes, trial.pictures = (
         [SceneVerdict(scene, False, 1, means=(("clean", 0.5),), reason="Few.").to_dict()],
@@ -237,24 +244,38 @@ def _contest(study: Study) -> int:
 def _names(phases, private, draft, entries, people, insiders) -> dict[str, object]:
     challenge = phases["p"].challenge
     snapshots = {
-        "digest": (phases["p"], Snapshot.Audience.PUBLIC), "inner": (phases["p"], Snapshot.Audience.ORGANIZERS),
+        "digest": (phases["p"], Snapshot.Audience.PUBLIC),
+        "inner": (phases["p"], Snapshot.Audience.ORGANIZERS),
         "masked_digest": (phases["masked"], Snapshot.Audience.PUBLIC),
-    }  # fmt: skip
+    }
     return {
         **{name: phase.slug for name, phase in phases.items()},
         **{name: entry.pk for name, entry in entries.items()},
         **{name: Snapshot.current(phase, audience).digest for name, (phase, audience) in snapshots.items()},
-        "c": challenge.slug, "private": private.slug, "draft": draft.slug, "key": KEY,
-        "file": _file(challenge, phases["p"], "points.zip").pk, "coming_file": _file(challenge, phases["coming"], "later.zip").pk,
+        "c": challenge.slug,
+        "private": private.slug,
+        "draft": draft.slug,
+        "key": KEY,
+        "file": _file(challenge, phases["p"], "points.zip").pk,
+        "coming_file": _file(challenge, phases["coming"], "later.zip").pk,
         "private_file": _file(private, phases["pp"], "private.zip").pk,
-        "join": people.team.make_link(), "private_join": insiders.make_link(),
-        "invite": people.team.invite("linus@example.org", people.owner).pk, "mate": people.mate.pk, "team": people.team.pk,
+        "join": people.team.make_link(),
+        "private_join": insiders.make_link(),
+        "invite": people.team.invite("linus@example.org", people.owner).pk,
+        "mate": people.mate.pk,
+        "team": people.team.pk,
         "insiders": insiders.pk,
-        "token": ApiToken.make(people.owner, "laptop")[0].pk, "item": phases["p"].manifest.item_ids[0], "mesh": "box_1",
-        "renders": entries["render_e"].phase.challenge.slug, "rp": entries["render_e"].phase.slug,
-        "view": "garden/view_1", "study": phases["p"].studies.get(slug="inner").pk,
+        "token": ApiToken.make(people.owner, "laptop")[0].pk,
+        "item": phases["p"].manifest.item_ids[0],
+        "mesh": "box_1",
+        "renders": entries["render_e"].phase.challenge.slug,
+        "rp": entries["render_e"].phase.slug,
+        "view": "garden/view_1",
+        "study": phases["p"].studies.get(slug="inner").pk,
         "judge": _plan_judge(phases["p"], entries),
         "program": _programs(challenge, private),
-        "contest": _contest(phases["p"].studies.get(slug="inner")), "private_contest": _contest(phases["pp"].studies.first()),
-        "participation": challenge.participations.get(user=people.mate).pk, "news": challenge.announcements.create(title="News").pk,
-    }  # fmt: skip
+        "contest": _contest(phases["p"].studies.get(slug="inner")),
+        "private_contest": _contest(phases["pp"].studies.first()),
+        "participation": challenge.participations.get(user=people.mate).pk,
+        "news": challenge.announcements.create(title="News").pk,
+    }

@@ -17,10 +17,20 @@ pytestmark = [pytest.mark.django_db(transaction=True)]
 
 
 NO_PAGES = (
-    "console_new", "console_bundle", "console_scoring_progress", "console_metric_evidence", "console_judge_progress", "console_judge_image",
-    "console_judge_answers", "console_raters_file", "console_study_design", "console_practice_file", "console_program_file",
-    *OF_PREVIEW, *OF_RENDERS,
-)  # fmt: skip
+    "console_new",
+    "console_bundle",
+    "console_scoring_progress",
+    "console_metric_evidence",
+    "console_judge_progress",
+    "console_judge_image",
+    "console_judge_answers",
+    "console_raters_file",
+    "console_study_design",
+    "console_practice_file",
+    "console_program_file",
+    *OF_PREVIEW,
+    *OF_RENDERS,
+)
 
 
 def test_every_page_fits_a_phone(tab, phase, people):

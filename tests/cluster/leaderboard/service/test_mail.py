@@ -25,9 +25,16 @@ pytestmark = pytest.mark.django_db
 def outcome(phase: Phase, team, status: str = Status.REJECTED, **values) -> Submission:
     number = Submission.objects.count() + 1
     return Submission.objects.create(
-        phase=phase, team=team, number=number, method_name="gable-net", file_name="e.zip", status=status,
-        received_at=timezone.now(), finished_at=timezone.now(), **values,
-    )  # fmt: skip
+        phase=phase,
+        team=team,
+        number=number,
+        method_name="gable-net",
+        file_name="e.zip",
+        status=status,
+        received_at=timezone.now(),
+        finished_at=timezone.now(),
+        **values,
+    )
 
 
 @pytest.fixture
@@ -65,9 +72,12 @@ def test_a_rejected_entry_names_its_first_problems(rejected):
 
 def test_a_failed_entry_shows_the_sentence_and_never_the_traceback(challenge, people):
     outcome(
-        PhaseFactory(challenge=challenge), people.team, Status.FAILED,
-        failure="The worker ran out of memory three times; try again.", failure_detail="Traceback: secret",
-    )  # fmt: skip
+        PhaseFactory(challenge=challenge),
+        people.team,
+        Status.FAILED,
+        failure="The worker ran out of memory three times; try again.",
+        failure_detail="Traceback: secret",
+    )
     send_due_mail()
     assert "ran out of memory" in mail.outbox[0].body and "Traceback" not in mail.outbox[0].body
 

@@ -70,9 +70,7 @@ LPIPS = ("lpips_alex", "lpips_vgg", "lpips_squeeze", "lpips_plumbline_small")
 MASKED = ("psnr", "ssim", *LPIPS, "puzzlesim", "puzzlesim_pieces")
 BOXED = ("psnr", "ssim", *LPIPS, "clip_sim")
 INDEX |= {f"{key}@mask": INDEX[key] for key in MASKED} | {f"{key}@bbox": INDEX[key] for key in BOXED}
-EDITS = {
-    "cv_ins": -0.5, "cv_del": -0.25, "ce": 1.0, "normalized": True, "clip_to_empty": False, "drop_isolated": False, "merge_tol": None,
-}  # fmt: skip
+EDITS = {"cv_ins": -0.5, "cv_del": -0.25, "ce": 1.0, "normalized": True, "clip_to_empty": False, "drop_isolated": False, "merge_tol": None}
 SURFACE = {"n": 100_000, "normalize": "gt_unit", "align": "none", "seed0": 0}
 DEFAULTS = {
     "corner_f1": {"tau": 0.5, "matching": "hungarian_raw", "drop_isolated": False, "merge_tol": None},
@@ -89,13 +87,18 @@ DEFAULTS = {
     "sap3d": {"delta_1": 0.25, "delta_2": 0.5, "delta_3": 1.0, "merge_tol": None},
     "hss": {"vert_thresh": 0.5, "edge_thresh": 0.5, "sections": 6},
     "jaccard_distance": {
-        "radius": 0.5, "primitive": "cylinder", "n_samples": 100_000, "method": "sampling", "seed0": 0, "merge_tol": None,
+        "radius": 0.5,
+        "primitive": "cylinder",
+        "n_samples": 100_000,
+        "method": "sampling",
+        "seed0": 0,
+        "merge_tol": None,
     },
     "ecd_chamfer": {"n": 10_000, "sampling": "stratified", "seed0": 0, "merge_tol": None, "one_sided": "off"},
     "wf_hausdorff": {"n": 10_000, "sampling": "stratified", "seed0": 0, "merge_tol": None},
     "chamfer_l1": SURFACE,
     "mesh_fscore": {"threshold": 0.05, **SURFACE},
-}  # fmt: skip
+}
 
 
 def test_the_registry_holds_exactly_the_metrics_of_the_index():

@@ -24,6 +24,13 @@ def test_neither_value_nor_parts_are_ever_infinite_or_not_a_number(number):
 
 def test_statuses_are_the_eight_of_the_specification_and_one_of_metric_programs():
     assert [str(status) for status in Status] == [
-        "ok", "empty_pred", "missing_pred", "invalid_pred", "no_object", "empty_mask", "size_mismatch", "not_applicable",
+        "ok",
+        "empty_pred",
+        "missing_pred",
+        "invalid_pred",
+        "no_object",
+        "empty_mask",
+        "size_mismatch",
+        "not_applicable",
         "failed",
-    ]  # fmt: skip
+    ]

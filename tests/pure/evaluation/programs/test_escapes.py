@@ -170,9 +170,18 @@ def test_what_tries_nothing_forbidden_is_scored_in_every_rung(python_program, ou
 
 @pytest.mark.parametrize(
     "attempt",
-    ["the_secret_by_its_path", "the_service_code", "the_environment", "signalling_others", "loopback", "listening", "a_socket_file",
-     "an_abstract_socket", "another_interpreter"],
-)  # fmt: skip
+    [
+        "the_secret_by_its_path",
+        "the_service_code",
+        "the_environment",
+        "signalling_others",
+        "loopback",
+        "listening",
+        "a_socket_file",
+        "an_abstract_socket",
+        "another_interpreter",
+    ],
+)
 def test_without_a_sandbox_the_attempts_get_out(attempt, outside):
     with load(FOLDER, boxed=False) as program:
         (result,) = program.score_all([ITEM], {**outside, "attempt": attempt})

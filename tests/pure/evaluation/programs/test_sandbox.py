@@ -63,11 +63,29 @@ def test_bubblewrap_is_asked_for_every_namespace_and_nothing_of_the_environment(
 def test_apptainer_is_asked_for_as_clusters_have_it():
     """Its command line alone: it was not run."""
     assert sandbox.apptainer_arguments("a/b@sha256:1", ["score", "--all"], BINDS, "/here/output", LIMITS) == [
-        "apptainer", "exec", "--containall", "--cleanenv", "--no-home", "--no-privs", "--net", "--network", "none",
-        "--memory", str(LIMITS.memory + sandbox.GROUP_MEMORY), "--pids-limit", "256", "--pwd", "/work",
-        "--bind", "/here/prediction:/work/prediction:ro", "--bind", "/here/output:/work/output:rw", "docker://a/b@sha256:1", "score",
+        "apptainer",
+        "exec",
+        "--containall",
+        "--cleanenv",
+        "--no-home",
+        "--no-privs",
+        "--net",
+        "--network",
+        "none",
+        "--memory",
+        str(LIMITS.memory + sandbox.GROUP_MEMORY),
+        "--pids-limit",
+        "256",
+        "--pwd",
+        "/work",
+        "--bind",
+        "/here/prediction:/work/prediction:ro",
+        "--bind",
+        "/here/output:/work/output:rw",
+        "docker://a/b@sha256:1",
+        "score",
         "--all",
-    ]  # fmt: skip
+    ]
 
 
 def test_podman_is_asked_for_no_network_and_never_pulls():

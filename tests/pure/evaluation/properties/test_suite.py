@@ -34,10 +34,24 @@ def fast() -> dict[str, Table]:
 
 def test_the_wireframe_tests_are_the_seventeen_in_their_order():
     assert [test.id for test in suite.tests_of("wireframe")] == [
-        "mono_wrong_edges", "mono_deform_split", "mono_moving_vertex", "mono_disconnect_edges", "mono_delete_vertices",
-        "mono_delete_edges", "identity", "near_identity", "symmetry_0mean", "near_symmetry_0mean", "symmetry_shift",
-        "near_symmetry_shift", "quasi_far", "quasi_close", "triangle_rand_other", "triangle_add_noise", "triangle_del1_del2",
-    ]  # fmt: skip
+        "mono_wrong_edges",
+        "mono_deform_split",
+        "mono_moving_vertex",
+        "mono_disconnect_edges",
+        "mono_delete_vertices",
+        "mono_delete_edges",
+        "identity",
+        "near_identity",
+        "symmetry_0mean",
+        "near_symmetry_0mean",
+        "symmetry_shift",
+        "near_symmetry_shift",
+        "quasi_far",
+        "quasi_close",
+        "triangle_rand_other",
+        "triangle_add_noise",
+        "triangle_del1_del2",
+    ]
     assert len({test.id for test in TESTS}) == len({test.title for test in TESTS}) == len(TESTS)
     assert all(test.doc.endswith(".") and test.families for test in TESTS)
 

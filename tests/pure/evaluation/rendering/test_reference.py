@@ -58,11 +58,14 @@ def test_the_command_writes_pictures_and_cameras(tmp_path, capsys):
     assert len(list((tmp_path / "out").iterdir())) == 49
 
 
-@pytest.mark.parametrize(("content", "options", "sentence"), [
-    ("v 0 0 0\n", [], "cannot be drawn"),
-    ("v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n", [], "nothing to draw"),
-    ("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", ["--size", "9000"], "16 to 2048"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("content", "options", "sentence"),
+    [
+        ("v 0 0 0\n", [], "cannot be drawn"),
+        ("v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n", [], "nothing to draw"),
+        ("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", ["--size", "9000"], "16 to 2048"),
+    ],
+)
 def test_what_cannot_be_drawn_is_one_sentence(tmp_path, capsys, content, options, sentence):
     (tmp_path / "mesh.obj").write_text(content)
     assert main(["render", str(tmp_path / "mesh.obj"), str(tmp_path / "out"), *options]) == 2

@@ -54,9 +54,13 @@ def all_pairs(samples, methods, raters=1):
 
 def test_decisive_first_answers_are_the_examples(tmp_path):
     rows = [
-        ("ann", "roof", "b", "a", "left"), ("ann", "roof", "a", "b", "left"), ("ann", "roof", "a", "c", "tie"),
-        ("ben", "roof", "a", "b", "right"), ("ben", "hall", "c", "a", "right"), ("ben", "hall", "a", "c", "right", "5"),
-    ]  # fmt: skip
+        ("ann", "roof", "b", "a", "left"),
+        ("ann", "roof", "a", "b", "left"),
+        ("ann", "roof", "a", "c", "tie"),
+        ("ben", "roof", "a", "b", "right"),
+        ("ben", "hall", "c", "a", "right"),
+        ("ben", "hall", "a", "c", "right", "5"),
+    ]
     found = read(write_votes(tmp_path / "votes.csv", rows))
     assert (found.samples, found.methods) == (("hall", "roof"), ("a", "b", "c"))
     assert (found.sample.tolist(), found.winner.tolist(), found.loser.tolist()) == ([1, 1, 0], [1, 1, 0], [0, 0, 2])

@@ -96,12 +96,13 @@ class TestJson:
     def test_carries_everything(self):
         data = json.loads(to_json(TABLE))
         assert data["caption"] == {
-            "challenge": "Rooflines 2026", "phase": "Test phase", "snapshot": "7f3a", "date": "2026-11-21T01:02Z",
+            "challenge": "Rooflines 2026",
+            "phase": "Test phase",
+            "snapshot": "7f3a",
+            "date": "2026-11-21T01:02Z",
             "address": "https://example.org/s/7f3a",
-        }  # fmt: skip
-        assert data["columns"][1] == {
-            "slug": "corner_offset", "title": "Corner offset", "higher_is_better": False, "unit": "m",
-        }  # fmt: skip
+        }
+        assert data["columns"][1] == {"slug": "corner_offset", "title": "Corner offset", "higher_is_better": False, "unit": "m"}
         first = data["rows"][0]
         assert (first["rank"], first["rank_interval"], first["team"]) == (1, [1, 2], "Ridgeline")
         assert first["scores"]["hss"] == {"value": 0.61234, "ci": [0.584, 0.64], "rank": 1}

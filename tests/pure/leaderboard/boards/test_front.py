@@ -22,9 +22,16 @@ def test_the_first_and_who_follows():
 def test_what_is_hidden_later_is_left_out_with_all_that_names_it():
     line = SlopeLine(id=4, name="d", left=9, right=21, kind="", place="2nd")
     parted = Parted(
-        metrics=("b", 2), people=("a", 1), ends=(0.7, 0.6, 0.8), opinions=False, basis="9 judgements", made_up=False, imported=False,
-        lines=(line,), ids=(1, 2, 4),
-    )  # fmt: skip
+        metrics=("b", 2),
+        people=("a", 1),
+        ends=(0.7, 0.6, 0.8),
+        opinions=False,
+        basis="9 judgements",
+        made_up=False,
+        imported=False,
+        lines=(line,),
+        ids=(1, 2, 4),
+    )
     known = front(board_of([0.2, 0.9, None, 0.5, 0.1], name=list("abcde"))).model_copy(update={"judgements": 9, "parted": parted})
     assert known.without(frozenset()) == known
     assert known.without({2}) is None

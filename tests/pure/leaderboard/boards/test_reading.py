@@ -25,12 +25,29 @@ def judged(board: Board, **changes) -> Board:
     """The board with what people say of its entries: they put the second first, and do not tell it from the third."""
     over = [None if p is None else {"value": (0.8, 0.7, 0.9), "p_holm": p} for p in (0.01, None, 0.4, 0.001)]
     people = {
-        "people": 2, "study": {"id": 7, "slug": "s", "title": "S", "question": "", "source": "", "made_up": False}, "kind": "pairs",
-        "of": "votes", "criterion": "closer", "raters": 12, "groups": [], "judgements": 2880, "questions": 480,
-        "at": "2026-05-01T00:00:00Z", "note": "", "left_out": [], "why": "", "band": None, "metrics": [],
-        "value": [0.5, 0.8, 0.6, 0.1], "low": [0.4, 0.74, 0.5, 0.05], "high": [0.6, 0.85, 0.7, 0.2], "n": [300, 310, 320, 330],
-        "first": 1, "over": over, "marks": {},
-    }  # fmt: skip
+        "people": 2,
+        "study": {"id": 7, "slug": "s", "title": "S", "question": "", "source": "", "made_up": False},
+        "kind": "pairs",
+        "of": "votes",
+        "criterion": "closer",
+        "raters": 12,
+        "groups": [],
+        "judgements": 2880,
+        "questions": 480,
+        "at": "2026-05-01T00:00:00Z",
+        "note": "",
+        "left_out": [],
+        "why": "",
+        "band": None,
+        "metrics": [],
+        "value": [0.5, 0.8, 0.6, 0.1],
+        "low": [0.4, 0.74, 0.5, 0.05],
+        "high": [0.6, 0.85, 0.7, 0.2],
+        "n": [300, 310, 320, 330],
+        "first": 1,
+        "over": over,
+        "marks": {},
+    }
     return board.model_copy(update={"people": HumanAgreement.read(people | changes)})
 
 
@@ -66,8 +83,9 @@ class TestSentence:
         assert found.people_basis == "310 judgements of it, 2,880 judgements by 12 people in all"
         third, last = (reading(judged(with_tests()), n) for n in (2, 3))
         assert (third.people, third.by_people) == (
-            "People put it 2nd of 4", ": it wins 60 % of its duels [50, 70], too close to call with their first, ridge.",
-        )  # fmt: skip
+            "People put it 2nd of 4",
+            ": it wins 60 % of its duels [50, 70], too close to call with their first, ridge.",
+        )
         assert last.by_people.endswith("behind their first, ridge.")
 
     def test_who_may_be_first_too_is_named_by_the_intervals_of_places(self):
@@ -149,9 +167,11 @@ class TestStrips:
     def test_the_first_names_who_is_close_and_others_their_distance(self):
         notes = [strips(with_tests(), n)[0].note for n in range(4)]
         assert notes == [
-            "too close to call with ridge and hip", "−0.1 to the first, too close to call", "−0.2 to the first, too close to call",
+            "too close to call with ridge and hip",
+            "−0.1 to the first, too close to call",
+            "−0.2 to the first, too close to call",
             "−0.8 to the first",
-        ]  # fmt: skip
+        ]
 
     def test_people_stand_first_and_only_with_a_figure(self):
         found = strips(judged(with_tests()), 1)

@@ -119,8 +119,11 @@ class TestCells:
     def test_values_of_a_column_stand_under_each_other_at_the_decimal_point(self):
         board = board_of([0.5, 12.25, -3.0, None])
         assert [(line.cells[0].text, line.cells[0].pad) for line in BoardRows(board, Choice()).lines] == [
-            ("12.25", 0), ("0.5000", 1), ("−3.000", 0), ("–", 2),
-        ]  # fmt: skip
+            ("12.25", 0),
+            ("0.5000", 1),
+            ("−3.000", 0),
+            ("–", 2),
+        ]
 
     def test_an_uneven_interval_has_two_sides(self):
         metric = column_of("a", [0.8425], ci_low=[0.539186], ci_high=[0.942007], bounds=[0.0, 1.0])

@@ -22,9 +22,10 @@ def test_each_entry_goes_from_its_rank_to_its_place():
     assert [line.id for line in found.lines] == [3, 1, 2]
     ends = {line.name: (line.left, line.right, line.kind, line.place) for line in found.lines}
     assert ends == {
-        "method 0": (TOP, TOP + STEP, "metrics", "2nd"), "method 1": (TOP + STEP, TOP, "people", "1st"),
+        "method 0": (TOP, TOP + STEP, "metrics", "2nd"),
+        "method 1": (TOP + STEP, TOP, "people", "1st"),
         "method 2": (TOP + 2 * STEP, TOP + 2 * STEP, "", "3rd"),
-    }  # fmt: skip
+    }
     assert [line.kind for line in found.lines] == ["", "metrics", "people"]  # named ones over the others
 
 

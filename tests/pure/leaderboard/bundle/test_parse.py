@@ -43,8 +43,10 @@ def test_everything_a_bundle_can_say_arrives(tmp_path):
     assert (final.parent, final.limit_at_once, final.unit_scale, final.max_archive_bytes) == ("warm-up", 2, 0.01, 20_000_000)
     assert dict(final.metrics[0].params) == {"n": 2000, "one_sided": "off", "merge_tol": 0.05}
     assert [(m.slug, m.is_primary, m.in_ranking, m.weight) for m in final.metrics] == [
-        ("ecd_chamfer", False, True, 2.0), ("corner_f1@25", True, True, 1.0), ("hss", False, False, 1.0),
-    ]  # fmt: skip
+        ("ecd_chamfer", False, True, 2.0),
+        ("corner_f1@25", True, True, 1.0),
+        ("hss", False, False, 1.0),
+    ]
     assert final.reference.groups == (("house_01", "north"), ("house_02", "north"))
     assert [(file.kind, file.name) for file in final.files] == [("input", "final points.zip"), ("example", "example.zip")]
 
@@ -134,7 +136,9 @@ WRONG = {
     "a parameter out of range": ("- key: corner_f1", "- key: corner_f1\n        params: {tau: -1}", "must be more than 0"),
     "one metric slug twice": ("- key: corner_f1", "- key: corner_f1\n      - key: corner_f1", "expected another slug than"),
     "two primary metrics": (
-        "- key: corner_f1", "- {key: corner_f1, primary: true}\n      - {key: hss, primary: true}", "expected one primary metric",
+        "- key: corner_f1",
+        "- {key: corner_f1, primary: true}\n      - {key: hss, primary: true}",
+        "expected one primary metric",
     ),
     "a group of no item": ("path: reference", "path: reference\n      groups: {shed: north}", "groups.shed: expected an item"),
     "a reference that is not there": ("path: reference", "path: refs", 'there is no "refs" in the bundle'),
@@ -147,7 +151,7 @@ WRONG = {
     "an organizer twice": ("title: Roofs", "title: Roofs\norganizers: [a, a]", "organizers[1]: expected each once"),
     "phases that are no list": ("title: Roofs", "title: Roofs\nannouncements: {a: b}", "announcements: expected a list"),
     "a mapping for a text": ("title: Roofs", "title: {a: b}", "title: expected a text, found keys with values"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("old", "new", "words"), WRONG.values(), ids=WRONG.keys())

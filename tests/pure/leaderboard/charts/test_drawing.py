@@ -52,8 +52,10 @@ def figures(seed: int) -> dict[str, list[boards.Figure]]:
     sizes = [*np.unique(rng.integers(1, int(rng.choice([20, 5000])), size=6)).tolist(), 6000]
     low, high = np.sort(rng.uniform(-1, 1, size=(2, len(sizes))), axis=0)
     curve = Curve(resource="raters", sizes=sizes, mean=((low + high) / 2).tolist(), low=low.tolist(), high=high.tolist(), enough=None)
-    entries = [studies.Point(name, float(rng.normal() * scale), mos, max(1.0, mos - 0.4), min(5.0, mos + 0.3) if k else None, k == 1)
-               for k, (name, mos) in enumerate(zip(names, rng.uniform(1, 5, size=n).tolist(), strict=True))]  # fmt: skip
+    entries = [
+        studies.Point(name, float(rng.normal() * scale), mos, max(1.0, mos - 0.4), min(5.0, mos + 0.3) if k else None, k == 1)
+        for k, (name, mos) in enumerate(zip(names, rng.uniform(1, 5, size=n).tolist(), strict=True))
+    ]
     elo = {name: [None if rng.random() < 0.1 else float(value) for value in rng.normal(1000, 100, size=5)] for name in names}
     return {
         "boards.distributions": [boards.distributions(HSS, series, items)],

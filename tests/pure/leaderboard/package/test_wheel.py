@@ -19,9 +19,27 @@ from tests import ROOT
 
 # What only the service has, and what only POSIX systems have; and the rooms, which the package must not find beside itself.
 HIDDEN = (
-    "django", "celery", "kombu", "redis", "boto3", "ninja", "environs", "structlog", "submissions", "evaluation", "leaderboard",
-    "fcntl", "resource", "pwd", "grp", "termios", "pty", "tty", "syslog", "readline",
-)  # fmt: skip
+    "django",
+    "celery",
+    "kombu",
+    "redis",
+    "boto3",
+    "ninja",
+    "environs",
+    "structlog",
+    "submissions",
+    "evaluation",
+    "leaderboard",
+    "fcntl",
+    "resource",
+    "pwd",
+    "grp",
+    "termios",
+    "pty",
+    "tty",
+    "syslog",
+    "readline",
+)
 POSIX_ONLY = ("plumbline.evaluation.work", "plumbline.evaluation.programs")  # what a worker runs, and metric programs
 HIDE = f"""
 import importlib.abc, select, sys
@@ -140,8 +158,15 @@ def test_its_commands_say_their_own_names(installed, tmp_path):
 
 
 def test_what_is_not_installed_is_named_with_the_line_that_installs_it(installed, entry):
-    done = run(installed, "Hider.find_spec = lambda self, name, *a: (_ for _ in ()).throw(ModuleNotFoundError(name, name=name)) "
-               "if name.partition('.')[0] == 'scipy' else None\n" + COMMAND, "score", "entry", "reference", cwd=entry)  # fmt: skip
+    done = run(
+        installed,
+        "Hider.find_spec = lambda self, name, *a: (_ for _ in ()).throw(ModuleNotFoundError(name, name=name)) "
+        "if name.partition('.')[0] == 'scipy' else None\n" + COMMAND,
+        "score",
+        "entry",
+        "reference",
+        cwd=entry,
+    )
     assert done.returncode == 2
     assert re.search(r'scipy is not installed, which this needs: python -m pip install "plumbline\[score\] @ https://\S+"', done.stderr)
 

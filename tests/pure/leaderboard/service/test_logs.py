@@ -73,8 +73,12 @@ def test_events_of_the_service_and_of_libraries_are_alike(kept):
     first, second, third = (json.loads(line) for line in kept.lines)
     assert not any("\n" in line for line in kept.lines)
     assert first == {
-        "event": "the storage does not answer", "entry": 7, "level": "warning", "logger": "submissions.test",
-        "timestamp": first["timestamp"], "request_id": "abc12345",
-    }  # fmt: skip
+        "event": "the storage does not answer",
+        "entry": 7,
+        "level": "warning",
+        "logger": "submissions.test",
+        "timestamp": first["timestamp"],
+        "request_id": "abc12345",
+    }
     assert second["event"] == "Not Found: /nothing/" and second["request_id"] == "abc12345"
     assert third["event"] == "a task failed" and "ValueError: broke" in third["exception"]

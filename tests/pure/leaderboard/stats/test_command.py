@@ -38,8 +38,10 @@ def scores(tmp_path) -> Path:
 def opinions() -> list[Rating]:
     return [
         Rating(rater, entry, float(min(5, 1 + n + (k * k + h + n) % 3)), sample)
-        for k, rater in enumerate(RATERS) for h, sample in enumerate(SAMPLES) for n, entry in enumerate(ENTRIES)
-    ]  # fmt: skip
+        for k, rater in enumerate(RATERS)
+        for h, sample in enumerate(SAMPLES)
+        for n, entry in enumerate(ENTRIES)
+    ]
 
 
 @pytest.fixture
@@ -230,8 +232,10 @@ def test_of_a_first_place_that_is_shared_nothing_is_said_to_hang_on_anything(tmp
 def test_parts_that_never_met_and_damaged_entries_are_told_as_what_they_are(tmp_path, capsys):
     rows = [
         votes.Vote(f"r{k}", *pair, "left" if (k + 2 * h + 3 * n) % 5 else "right", f"s{h}")
-        for k in range(6) for h in range(6) for n, pair in enumerate(("ab", "cd"))
-    ]  # fmt: skip
+        for k in range(6)
+        for h in range(6)
+        for n, pair in enumerate(("ab", "cd"))
+    ]
     assert main([str(written(tmp_path, "votes.csv", votes.write(rows)))]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[lines.index("These met none of those above, and have places of their own:") + 1].split()[0] in "cd"

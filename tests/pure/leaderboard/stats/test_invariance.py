@@ -14,9 +14,7 @@ from leaderboard.stats.votes import Vote, canonical
 
 ENTRIES, SAMPLES, RATERS = ("ash", "beech", "cedar", "elm", "fir"), tuple("tuvwxyz"), tuple(f"rater {k}" for k in range(9))
 TURNED = {"left": "right", "right": "left", "tie": "tie"}
-METRIC = (
-    "decided", "auc_better_worse", "auc_different_similar", "acc_eq", "spa", "rho", "tau", "r", "seen", "of_ceiling", "tier",
-)  # fmt: skip
+METRIC = ("decided", "auc_better_worse", "auc_different_similar", "acc_eq", "spa", "rho", "tau", "r", "seen", "of_ceiling", "tier")
 PLACES = dict.fromkeys((*ENTRIES, *SAMPLES, *RATERS))
 
 

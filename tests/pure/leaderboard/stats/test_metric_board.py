@@ -29,8 +29,12 @@ def test_a_metric_that_knows_opens_the_first_tier_and_noise_another():
     noise = np.random.default_rng(5).normal(size=quality.shape)
     found = metric_board.ranked(answers, {"noise": noise, "knows": quality, "nearly": quality + 0.05 * noise})
     assert [(row.key, row.tier, row.guard) for row in found] == [
-        ("knows", 1, False), ("nearly", 1, False), ("noise", 2, False), ("coin", None, True), ("constant", None, True),
-    ] or [row.key for row in found][:2] == ["nearly", "knows"]  # fmt: skip
+        ("knows", 1, False),
+        ("nearly", 1, False),
+        ("noise", 2, False),
+        ("coin", None, True),
+        ("constant", None, True),
+    ] or [row.key for row in found][:2] == ["nearly", "knows"]
     assert found[0].decided == agreement.decided(
         agreement.differences(answers, {"knows": quality, "nearly": quality + 0.05 * noise}[found[0].key])
     )

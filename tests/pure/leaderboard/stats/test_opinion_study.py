@@ -26,11 +26,19 @@ def scores(raters: int = 6, noise: float = 0.3, contrary: int = 0, samples=("bar
     rng = np.random.default_rng(4)
     return [
         Rating(
-            f"r{k}", name, float(np.clip(round((6 - value if k >= raters - contrary else value) + rng.normal(0, noise), 2), 1, 5)), sample,
-            "experts" if k % 2 else "others", "overall", "", 4.0,
+            f"r{k}",
+            name,
+            float(np.clip(round((6 - value if k >= raters - contrary else value) + rng.normal(0, noise), 2), 1, 5)),
+            sample,
+            "experts" if k % 2 else "others",
+            "overall",
+            "",
+            4.0,
         )
-        for k in range(raters) for sample in samples for name, value in TRUTH.items()
-    ]  # fmt: skip
+        for k in range(raters)
+        for sample in samples
+        for name, value in TRUTH.items()
+    ]
 
 
 def metric(key: str, values, higher: bool = True, samples: int = 3) -> MetricScores:

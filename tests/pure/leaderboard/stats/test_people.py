@@ -196,9 +196,11 @@ def test_a_judge_counts_after_the_test_only_and_then_beside_people_alone():
     more = [(f"t{n}", "a", "b") for n in range(40)]
     metric = MetricScores("m", np.vstack([table(a=6, b=5, c=4, d=3, e=2, f=1)]))
     models = [
-        judge_of(rows, "good", more=more), judge_of(rows, "contrary", turn=-1), judge_of(rows, "shown", display_only=True),
+        judge_of(rows, "good", more=more),
+        judge_of(rows, "contrary", turn=-1),
+        judge_of(rows, "shown", display_only=True),
         judge_of(rows, "placed", drawn_alike=False),
-    ]  # fmt: skip
+    ]
     found = analyse(votes, [metric], models=models)
     judges = {row.key: row for row in found.judges}
     assert judges["good"].gate.passed and judges["good"].decided.value > 0.8

@@ -70,12 +70,14 @@ def test_entries_that_lack_a_value_or_do_not_count_are_not_compared():
 
 
 def test_groups_stand_side_by_side_with_those_they_agree_with_most():
-    tau = np.array([
-        [1.0, 0.1, 0.9, 0.5],
-        [0.1, 1.0, 0.2, 0.3],
-        [0.9, 0.2, 1.0, 0.5],
-        [0.5, 0.3, 0.5, 1.0],
-    ])  # fmt: skip
+    tau = np.array(
+        [
+            [1.0, 0.1, 0.9, 0.5],
+            [0.1, 1.0, 0.2, 0.3],
+            [0.9, 0.2, 1.0, 0.5],
+            [0.5, 0.3, 0.5, 1.0],
+        ]
+    )
     assert clusters(tau) == ((0, 2), (3,), (1,))
     assert clusters(tau, together=0.5) == ((0, 2, 3), (1,))
     assert clusters(tau, together=-1) == ((0, 2, 3, 1),)
@@ -100,9 +102,16 @@ def test_other_rules_single_metrics_and_leaving_one_out():
         for variant in variants("mean_rank", columns, ["a", "b", "c"], all_of(columns), ["A", "B", "C"])
     }
     assert list(found) == [
-        ("board", "The board"), ("rule", "Median rank"), ("rule", "Borda count"),
-        ("metric", "A"), ("metric", "B"), ("metric", "C"), ("without", "A"), ("without", "B"), ("without", "C"),
-    ]  # fmt: skip
+        ("board", "The board"),
+        ("rule", "Median rank"),
+        ("rule", "Borda count"),
+        ("metric", "A"),
+        ("metric", "B"),
+        ("metric", "C"),
+        ("without", "A"),
+        ("without", "B"),
+        ("without", "C"),
+    ]
     ranks = {key: variant.ranks for key, variant in found.items()}
     assert ranks["board", "The board"] == (1, 3, 2) == ranks["rule", "Borda count"]
     assert ranks["rule", "Median rank"] == (1, 2, 2)
@@ -119,8 +128,11 @@ def test_where_one_metric_ranks_the_others_are_held_against_it():
     columns = columns_of(**THREE)
     found = variants("primary", columns, ["a"], all_of(columns), ["A", "B", "C"])
     assert [(variant.kind, variant.title) for variant in found][:4] == [
-        ("board", "The board"), ("rule", "Mean rank"), ("rule", "Median rank"), ("rule", "Borda count"),
-    ]  # fmt: skip
+        ("board", "The board"),
+        ("rule", "Mean rank"),
+        ("rule", "Median rank"),
+        ("rule", "Borda count"),
+    ]
     assert ("metric", "A") not in [(variant.kind, variant.title) for variant in found]
     assert found[0].ranks == (1, 2, 3) and found[1].ranks == (1, 3, 2)
 
@@ -148,8 +160,10 @@ def test_pairs_that_turn_round_name_their_ways_highest_first():
     pairs, n = flips(found, 10)
     # The board: 0, 2, 1. Entry 2 stands above 0 by C alone and without A; entry 1 above 2 by A alone; above 0 by C alone.
     assert [(pair.above, pair.below, [found[variant].title for variant in pair.variants]) for pair in pairs] == [
-        (0, 2, ["C", "A"]), (0, 1, ["C"]), (2, 1, ["A"]),
-    ]  # fmt: skip
+        (0, 2, ["C", "A"]),
+        (0, 1, ["C"]),
+        (2, 1, ["A"]),
+    ]
     assert n == 3 and flips(found, 1)[0] == pairs[:1] and flips(found, 1)[1] == 3
 
 

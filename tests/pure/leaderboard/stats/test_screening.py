@@ -32,10 +32,12 @@ def of_known(rater: str, right: int, wrong: int, seconds: float = 5.0):
         ({"fast": {"seconds": 1.0, "share": 0.2, "answers": 10}}, {"quick": ["fast"]}),
         ({"fast": {"seconds": 1.0, "share": 1.0, "answers": 10}}, {}),
         ({"fast": {"seconds": 0.9, "share": 0.2, "answers": 10}}, {}),
-        ({"fast": {"seconds": 9.0, "share": 0.0, "answers": 10}, "gold": {"share": 0.3, "answers": 10}},
-         {"a": ["fast"], "c": ["fast"], "d": ["fast", "gold"], "quick": ["fast"]}),
+        (
+            {"fast": {"seconds": 9.0, "share": 0.0, "answers": 10}, "gold": {"share": 0.3, "answers": 10}},
+            {"a": ["fast"], "c": ["fast"], "d": ["fast", "gold"], "quick": ["fast"]},
+        ),
     ],
-)  # fmt: skip
+)
 def test_rules_of_pairs(rules, out):
     rows = of_known("a", 10, 0) + of_known("c", 7, 3) + of_known("d", 6, 4) + of_known("few", 1, 1) + of_known("quick", 10, 0, 0.9)
     assert screening.of_pairs(canonical(rows), rules, GOLD) == out
@@ -51,8 +53,11 @@ def test_rules_of_scores():
     assert screening.of_scores(ratings, {"others": {"r": -1.1}}) == {}
     fast = {"fast": {"seconds": 1.0, "share": 0.5, "answers": 4}}
     assert screening.of_scores(ratings, fast | {"others": {"r": 0.3}}) == {
-        "a": ["fast"], "b": ["fast"], "c": ["fast"], "turned": ["fast", "others"]
-    }  # fmt: skip
+        "a": ["fast"],
+        "b": ["fast"],
+        "c": ["fast"],
+        "turned": ["fast", "others"],
+    }
 
 
 @pytest.mark.parametrize(

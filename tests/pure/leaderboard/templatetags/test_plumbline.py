@@ -48,9 +48,19 @@ def test_no_moment_is_nothing():
 
 @pytest.mark.parametrize(
     ("size", "words"),
-    [(0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1000, "1 kB"), (12_345, "12.3 kB"), (999_999, "1 MB"),
-     (123_456_789, "123 MB"), (500_000_000, "500 MB"), (2_000_000_000, "2 GB"), (None, "–")],
-)  # fmt: skip
+    [
+        (0, "0 bytes"),
+        (1, "1 byte"),
+        (999, "999 bytes"),
+        (1000, "1 kB"),
+        (12_345, "12.3 kB"),
+        (999_999, "1 MB"),
+        (123_456_789, "123 MB"),
+        (500_000_000, "500 MB"),
+        (2_000_000_000, "2 GB"),
+        (None, "–"),
+    ],
+)
 def test_sizes_are_read_in_decimal_units(size, words):
     assert plumbline.size_in_words(size) == words
 

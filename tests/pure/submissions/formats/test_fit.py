@@ -79,9 +79,14 @@ def test_overlap_is_a_share_that_does_not_ask_who_is_first(a, b):
 @pytest.mark.parametrize(
     ("labels", "said"),
     [
-        ([], ""), (["fits"], "fits"), (["size:3"] * 3 + ["fits"], "size"), (["size:3"] * 2 + ["fits"] * 2, "fits"),
-        (["size:3", "size:3", "size:2", "size:1"], "fits"), (["axes"] * 3 + ["place"] * 2, "axes"), (["place"] * 9, "place"),
+        ([], ""),
+        (["fits"], "fits"),
+        (["size:3"] * 3 + ["fits"], "size"),
+        (["size:3"] * 2 + ["fits"] * 2, "fits"),
+        (["size:3", "size:3", "size:2", "size:1"], "fits"),
+        (["axes"] * 3 + ["place"] * 2, "axes"),
+        (["place"] * 9, "place"),
     ],
-)  # fmt: skip
+)
 def test_a_set_is_diagnosed_by_what_more_than_half_have_in_common(labels, said):
     assert diagnosis(labels) == diagnosis(labels[::-1]) == said

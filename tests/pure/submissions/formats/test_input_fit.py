@@ -83,11 +83,13 @@ def test_an_item_without_extent_says_nothing():
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        (["a.obj", "b.obj"], ""), (["x/a.obj", "x/b.obj"], ""), (["a/a.obj", "b/b.obj", "c/c.obj"], ""),
+        (["a.obj", "b.obj"], ""),
+        (["x/a.obj", "x/b.obj"], ""),
+        (["a/a.obj", "b/b.obj", "c/c.obj"], ""),
         (["run1/a.obj", "run1/b.obj", "run2/c.obj"], "The files lie in 2 folders, run1 (2), run2 (1): are all of one run?"),
         (["a.obj", "b.obj", "old/c.obj"], "The files lie in 2 folders, the top (2), old (1): are all of one run?"),
     ],
-)  # fmt: skip
+)
 def test_files_of_two_runs_are_asked_about_and_a_folder_for_each_is_not(files, words):
     assert folders(files) == ([words] if words else [])
 

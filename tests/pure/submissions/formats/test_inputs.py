@@ -32,11 +32,17 @@ def test_points_and_unit_may_be_left_out_and_columns_stand_in_any_order():
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ("a,0,0,0,1,1,one,,", "max_z is 'one'"), ("a,0,0,0,1,1,nan,,", "within"), ("a,0,0,0,-1,1,1,,", "least coordinate above"),
-        ("a,1,1,1,1,1,1,,", "no extent"), ("a,0,0,0,1,1,1,many,", "points is 'many'"), ("a,0,0,0,1,1,1,,yards", "'yards' is none of"),
-        (",0,0,0,1,1,1,,", "no name"), ("a,0,0", "min_z is ''"), ("a,0,0,0,1,1,1,,\na,0,0,0,1,1,1,,", "stands there twice"),
+        ("a,0,0,0,1,1,one,,", "max_z is 'one'"),
+        ("a,0,0,0,1,1,nan,,", "within"),
+        ("a,0,0,0,-1,1,1,,", "least coordinate above"),
+        ("a,1,1,1,1,1,1,,", "no extent"),
+        ("a,0,0,0,1,1,1,many,", "points is 'many'"),
+        ("a,0,0,0,1,1,1,,yards", "'yards' is none of"),
+        (",0,0,0,1,1,1,,", "no name"),
+        ("a,0,0", "min_z is ''"),
+        ("a,0,0,0,1,1,1,,\na,0,0,0,1,1,1,,", "stands there twice"),
     ],
-)  # fmt: skip
+)
 def test_a_row_that_will_not_do_is_named_by_its_line(row, words):
     with pytest.raises(TableError) as refused:
         read_table(f"{HEAD}\n{row}\n")
@@ -77,11 +83,18 @@ PLY = b"ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty floa
 @pytest.mark.parametrize(
     ("name", "data"),
     [
-        ("a.xyz", TEXT), ("a.txt", b"x y z intensity\n" + TEXT), ("a.pts", b"3\n" + TEXT), ("a.csv", b"x,y,z\n" + TEXT.replace(b" ", b",")),
-        ("a.asc", b"# made by a scanner\n" + TEXT + b"\n\n"), ("a.npy", npy(np.c_[POINTS, [1, 2, 3]])), ("a.npz", npz()), ("a.las", las()),
-        ("a.ply", PLY), ("a.obj", b"v 0 0 0\nv 4 3 2\nv 1 5 -1\nf 1 2 3\n"),
+        ("a.xyz", TEXT),
+        ("a.txt", b"x y z intensity\n" + TEXT),
+        ("a.pts", b"3\n" + TEXT),
+        ("a.csv", b"x,y,z\n" + TEXT.replace(b" ", b",")),
+        ("a.asc", b"# made by a scanner\n" + TEXT + b"\n\n"),
+        ("a.npy", npy(np.c_[POINTS, [1, 2, 3]])),
+        ("a.npz", npz()),
+        ("a.las", las()),
+        ("a.ply", PLY),
+        ("a.obj", b"v 0 0 0\nv 4 3 2\nv 1 5 -1\nf 1 2 3\n"),
     ],
-)  # fmt: skip
+)
 def test_every_format_gives_the_same_box(tmp_path: Path, name: str, data: bytes):
     (tmp_path / name).write_bytes(data)
     assert of_files(tmp_path / name) == {"a": BOX}
@@ -101,11 +114,16 @@ def test_an_archive_gives_its_items_alone_and_joins_several_scans_of_one(tmp_pat
 @pytest.mark.parametrize(
     ("name", "data"),
     [
-        ("a.xyz", b"0 0 0\n1 two 3\n"), ("a.npy", b"no array"), ("a.npy", npy(np.zeros((3, 2)))), ("a.las", b"LASX"),
-        ("a.las", bytes(las()[:179]) + struct.pack("<6d", *[float("nan")] * 6)), ("a.npy", npy(np.full((2, 3), np.inf))),
-        ("a.npy", npy(np.array([{"a": 1}], dtype=object))), ("a.zip", b"PK no zip"),
+        ("a.xyz", b"0 0 0\n1 two 3\n"),
+        ("a.npy", b"no array"),
+        ("a.npy", npy(np.zeros((3, 2)))),
+        ("a.las", b"LASX"),
+        ("a.las", bytes(las()[:179]) + struct.pack("<6d", *[float("nan")] * 6)),
+        ("a.npy", npy(np.full((2, 3), np.inf))),
+        ("a.npy", npy(np.array([{"a": 1}], dtype=object))),
+        ("a.zip", b"PK no zip"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_such_file_is_refused_with_a_sentence(tmp_path: Path, name: str, data: bytes):
     (tmp_path / name).write_bytes(data)
     with pytest.raises(FormatError):

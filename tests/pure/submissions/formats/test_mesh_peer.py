@@ -31,9 +31,18 @@ def peer(data: bytes, kind: str) -> trimesh.Trimesh:
 
 
 FILES = [
-    "Duck.glb", "bunny.ply", "fandisk.obj", "featuretype.STL", "fuze.obj", "fuze.ply",
-    "idler_riser.STL", "quadknot.obj", "rabbit.obj", "suzanne.ply", "teapot.stl",
-]  # fmt: skip
+    "Duck.glb",
+    "bunny.ply",
+    "fandisk.obj",
+    "featuretype.STL",
+    "fuze.obj",
+    "fuze.ply",
+    "idler_riser.STL",
+    "quadknot.obj",
+    "rabbit.obj",
+    "suzanne.ply",
+    "teapot.stl",
+]
 
 
 OF_POLYGONS = ("quadknot.obj", "rabbit.obj", "suzanne.ply")
@@ -75,11 +84,16 @@ def shape() -> trimesh.Trimesh:
 @pytest.mark.parametrize(
     ("suffix", "options", "tolerance"),
     [
-        ("glb", {}, FLOAT32), ("gltf", {"merge_buffers": True, "embed_buffers": True}, FLOAT32), ("obj", {"digits": 12}, 1e-11),
-        ("ply", {}, FLOAT32), ("ply", {"encoding": "ascii"}, 1e-7), ("stl", {}, FLOAT32), ("stl_ascii", {}, 1e-9),
+        ("glb", {}, FLOAT32),
+        ("gltf", {"merge_buffers": True, "embed_buffers": True}, FLOAT32),
+        ("obj", {"digits": 12}, 1e-11),
+        ("ply", {}, FLOAT32),
+        ("ply", {"encoding": "ascii"}, 1e-7),
+        ("stl", {}, FLOAT32),
+        ("stl_ascii", {}, 1e-9),
         ("off", {"digits": 12}, 1e-11),
     ],
-)  # fmt: skip
+)
 def test_what_trimesh_writes_is_read_as_it_was(suffix: str, options: dict, tolerance: float) -> None:
     made = shape()
     if suffix == "gltf":

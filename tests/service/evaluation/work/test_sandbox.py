@@ -19,9 +19,18 @@ from tests.support.processes import wait_until
 
 ITEM = {"id": "a", "group": "a", "max_vertices": 9, "max_edges": 9}
 MANIFEST = {
-    "challenge": "c", "phase": "p", "family": "wireframe", "items": [ITEM], "formats": ["json"], "missing": "reject",
-    "unit": "m", "unit_scale": 1.0, "metrics": [], "bounds": {}, "reference_version": 1,
-}  # fmt: skip
+    "challenge": "c",
+    "phase": "p",
+    "family": "wireframe",
+    "items": [ITEM],
+    "formats": ["json"],
+    "missing": "reject",
+    "unit": "m",
+    "unit_scale": 1.0,
+    "metrics": [],
+    "bounds": {},
+    "reference_version": 1,
+}
 
 
 def job(folder: Path, name: str) -> dict:

@@ -289,9 +289,15 @@ def old(request, worked) -> Snapshot:
     data = json.dumps(content, separators=(",", ":")).encode()
     digest = hashlib.sha256(f"{worked.pk}\n".encode() + data).hexdigest()
     kept = Snapshot.objects.create(
-        phase=worked, audience="public", batch=EvaluationBatch.current(worked), digest=digest, revision=worked.board_revision,
-        n_entries=row["n_entries"], n_teams=row["n_teams"], payload=zlib.compress(data),
-    )  # fmt: skip
+        phase=worked,
+        audience="public",
+        batch=EvaluationBatch.current(worked),
+        digest=digest,
+        revision=worked.board_revision,
+        n_entries=row["n_entries"],
+        n_teams=row["n_teams"],
+        payload=zlib.compress(data),
+    )
     read_board.cache_clear()
     return kept
 

@@ -45,11 +45,26 @@ def column(slug: str, decided: Agreement, **more) -> ColumnAgreement:
 
 def found(**changes) -> HumanAgreement:
     base = {
-        "study": {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "made_up": False}, "kind": "pairs", "of": "votes",
-        "criterion": "", "raters": 11, "groups": [], "judgements": 1200, "questions": 1234, "at": "2026-11-21T12:00:00+00:00", "note": "",
-        "left_out": [], "why": "", "band": BAND, "metrics": [column("hss", agreement(0.82, 0.8, 0.84, 900), tier=1, of_ceiling=0.9)],
-        "value": [0.75, 0.25], "low": [0.7, 0.2], "high": [0.8, 0.3], "n": [40, 30], "marks": {},
-    }  # fmt: skip
+        "study": {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "made_up": False},
+        "kind": "pairs",
+        "of": "votes",
+        "criterion": "",
+        "raters": 11,
+        "groups": [],
+        "judgements": 1200,
+        "questions": 1234,
+        "at": "2026-11-21T12:00:00+00:00",
+        "note": "",
+        "left_out": [],
+        "why": "",
+        "band": BAND,
+        "metrics": [column("hss", agreement(0.82, 0.8, 0.84, 900), tier=1, of_ceiling=0.9)],
+        "value": [0.75, 0.25],
+        "low": [0.7, 0.2],
+        "high": [0.8, 0.3],
+        "n": [40, 30],
+        "marks": {},
+    }
     return HumanAgreement(**(base | changes))
 
 
@@ -97,8 +112,11 @@ def test_where_nobody_was_asked_about_two_entries_that_is_said_of_each_metric():
 def test_what_must_be_known_before_a_figure_is_taken_for_more_stands_with_it():
     line = human_agreement.Line("HSS", agreement(0.52, 0.4, 0.6, 800, coverage=0.7, rough=True), BAND, above_size=False)
     assert line.notes == [
-        "not better than chance here", "not shown to beat size alone", "answers 70 % of the duels", "few raters or items: a rough interval",
-    ]  # fmt: skip
+        "not better than chance here",
+        "not shown to beat size alone",
+        "answers 70 % of the duels",
+        "few raters or items: a rough interval",
+    ]
     assert line.reading == (
         "Of 100 duels that people decided, HSS orders 52 as they did (95 % interval 40 to 60, with other people and other items); "
         "another person 82, the best possible 89. 800 decided judgements of 11 people on 43 items. Not better than chance here. "
@@ -123,13 +141,16 @@ def test_of_published_means_the_order_alone_is_said():
 def test_charts_are_of_all_and_of_each_group_with_guards_last():
     groups = {"x": agreement(0.9, 0.8, 1.0), "y": agreement(0.6, 0.5, 0.7)}
     metrics = [
-        column("a", agreement(0.8, 0.7, 0.9), groups=groups), column("b", agreement(0.7, 0.6, 0.8), groups=groups),
+        column("a", agreement(0.8, 0.7, 0.9), groups=groups),
+        column("b", agreement(0.7, 0.6, 0.8), groups=groups),
         column("constant", agreement(0.5), guard=True),
-    ]  # fmt: skip
+    ]
     charts = human_agreement.People(found(metrics=metrics, groups=["x", "y"]), {"a": "A", "b": "B"}).charts()
     assert [(chart.group, [line.title for line in chart.lines]) for chart in charts] == [
-        ("", ["A", "B", "Always equal"]), ("x", ["A", "B"]), ("y", ["A", "B"]),
-    ]  # fmt: skip
+        ("", ["A", "B", "Always equal"]),
+        ("x", ["A", "B"]),
+        ("y", ["A", "B"]),
+    ]
     assert charts[0].band == BAND and charts[1].band is None  # how well a metric could do with one group is not known
     few = found(metrics=[column("a", agreement(0.8, raters=3)), column("constant", agreement(0.5), guard=True)], why="Too few raters")
     assert human_agreement.People(few, {"a": "A"}).charts() == []
@@ -232,12 +253,24 @@ def earlier(**changes):
     order = {"srocc": 0.5, "srocc_ci": [0.1, 0.9], "plcc": 0.4, "krocc": 0.3, "plcc_ci": None, "krocc_ci": None, "n": 9}
     by = {"": {"value": 0.82, "low": 0.8, "high": 0.84, "n": 900}}
     return {
-        "study": {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "made_up": False}, "kind": "pairs", "of": "votes",
-        "criterion": "", "raters": 11, "groups": [], "judgements": 1200, "questions": 1234, "at": "2026-11-21T12:00:00+00:00",
-        "between": {"value": 0.85}, "note": "", "left_out": [], "value": [0.75, 0.25], "low": [0.7, 0.2], "high": [0.8, 0.3],
+        "study": {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "made_up": False},
+        "kind": "pairs",
+        "of": "votes",
+        "criterion": "",
+        "raters": 11,
+        "groups": [],
+        "judgements": 1200,
+        "questions": 1234,
+        "at": "2026-11-21T12:00:00+00:00",
+        "between": {"value": 0.85},
+        "note": "",
+        "left_out": [],
+        "value": [0.75, 0.25],
+        "low": [0.7, 0.2],
+        "high": [0.8, 0.3],
         "marks": {"hss": {"7": [{"preferred": "x", "id": None, "samples": ["s"], "n": 1}]}},
         "metrics": [{"slug": "hss", "by": by, "order": order}],
-    } | changes  # fmt: skip
+    } | changes
 
 
 def test_a_ranking_of_before_keeps_its_figures_and_names_their_rule():
@@ -300,9 +333,15 @@ def test_opinion_scores_give_their_column_and_marks(judged, client):  # noqa: F8
     phase, entries = judged
     batch = phase.batches.get(state="current")
     study = Study.objects.create(
-        phase=phase, slug="scores", title="Scores", question="How good?", kind="opinions", is_public=True, revision=1,
+        phase=phase,
+        slug="scores",
+        title="Scores",
+        question="How good?",
+        kind="opinions",
+        is_public=True,
+        revision=1,
         criteria=[{"key": key, "title": key, "text": ""} for key in ("semantic", "overall")],
-    )  # fmt: skip
+    )
     rows = [StudyEntry.objects.create(study=study, label=entry.method_name, submission=entry) for entry in entries]
     for k in range(6):
         rater = Rater.objects.create(study=study, name=f"jane{k}@example.org", group="experts" if k % 2 else "others")

@@ -90,9 +90,12 @@ class TestSnapshots:
         at = (phase.challenge.slug, phase.slug)
         api = f"/api/v1/challenges/{at[0]}/phases/{at[1]}/snapshots/{cited.digest}"
         address = {
-            "page": reverse("snapshot", args=[*at, cited.digest]), "short": reverse("snapshot", args=[*at, cited.short]),
-            "export": reverse("snapshot_export", args=[*at, cited.digest, "csv"]), "api": api, "rows": f"{api}/rows",
-        }[door]  # fmt: skip
+            "page": reverse("snapshot", args=[*at, cited.digest]),
+            "short": reverse("snapshot", args=[*at, cited.short]),
+            "export": reverse("snapshot_export", args=[*at, cited.digest, "csv"]),
+            "api": api,
+            "rows": f"{api}/rows",
+        }[door]
         long_ago = NOW - timedelta(days=400)
         Snapshot.objects.filter(phase=phase).update(created_at=long_ago)
         for minutes in (1, 2):  # later ones, so that it is a passing one

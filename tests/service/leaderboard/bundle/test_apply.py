@@ -112,8 +112,11 @@ def test_a_changed_field_is_planned_done_and_kept_in_the_audit_log(small):
     assert Phase.objects.get().limit_per_day == 5
     entry = AuditEntry.objects.first()
     assert (entry.action, entry.target, entry.actor, entry.detail) == (
-        "phase.edit", "phase final", organizer, {"before": {}, "after": {"limit_per_day": 5}},
-    )  # fmt: skip
+        "phase.edit",
+        "phase final",
+        organizer,
+        {"before": {}, "after": {"limit_per_day": 5}},
+    )
 
 
 def test_moments_are_shown_on_the_clocks_of_the_phase(small):
@@ -159,8 +162,9 @@ def test_titles_weights_and_order_reach_the_board_without_scoring_anew(small):
     after = EvaluationBatch.current(Phase.objects.get())
     assert after.pk == before.pk
     assert [(m["slug"], m["weight"], m["is_primary"], m["title"]) for m in after.metrics] == [
-        ("hss", 3.0, True, "HSS"), ("corner_f1", 1.0, False, "F1"),
-    ]  # fmt: skip
+        ("hss", 3.0, True, "HSS"),
+        ("corner_f1", 1.0, False, "F1"),
+    ]
 
 
 def test_the_reference_of_an_earlier_version_is_found_again(small):

@@ -138,9 +138,7 @@ def test_a_bundle_of_meshes_says_nothing_of_images(db, tmp_path):
 
 def write_plain(folder):
     folder.mkdir()
-    (folder / "challenge.yaml").write_text(
-        YAML.replace("render", "mesh").split("    background")[0]
-    )  # fmt: skip
+    (folder / "challenge.yaml").write_text(YAML.replace("render", "mesh").split("    background")[0])
     return folder
 
 

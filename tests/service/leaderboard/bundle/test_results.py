@@ -73,8 +73,10 @@ def test_rows_become_entries_with_single_figures(tmp_path):
     batch = EvaluationBatch.current(phase)
     assert (batch.is_imported, batch.item_ids, batch.version, phase.results_source) == (True, [], 1, "a paper, table 1")
     assert list(phase.submissions.order_by("number").values_list("method_name", "status", "description")) == [
-        ("One", "scored", "2020"), ("Two", "scored", "2021"), ("Three", "scored", "2022"),
-    ]  # fmt: skip
+        ("One", "scored", "2020"),
+        ("Two", "scored", "2021"),
+        ("Three", "scored", "2022"),
+    ]
     assert set(Evaluation.objects.values_list("kind", "state")) == {("imported", "done")}
     values = dict(Score.objects.filter(slug="error").values_list("evaluation__submission__method_name", "value"))
     assert values == {"One": 12.0, "Two": None, "Three": 10.0}

@@ -82,8 +82,11 @@ def test_settings_are_saved_and_kept_with_the_values_before(desk, challenge, peo
     assert (challenge.tags, challenge.licence) == (["roofs", "lidar"], "CC-BY-4.0")
     entry = latest(challenge)
     assert (entry.action, entry.actor, entry.detail["before"]["title"], entry.detail["after"]["title"]) == (
-        "challenge.edit", people.organizer, before, "New title",
-    )  # fmt: skip
+        "challenge.edit",
+        people.organizer,
+        before,
+        "New title",
+    )
 
 
 def test_a_licence_that_is_neither_an_address_nor_a_name_is_refused_in_a_sentence(desk, challenge, at):

@@ -133,9 +133,10 @@ def test_an_accounts_key_pays_for_its_owner_alone(desk, server, study, people, s
     desk.post(run_address, {"act": "start"})
     assert ask_due() and server.headers[0]["Authorization"] == f"Bearer {OWN}"
     for values, words in (
-        ({"url": ELSEWHERE}, None), ({"url": "http://169.254.169.254/v1"}, "which the operator allows no more"),
+        ({"url": ELSEWHERE}, None),
+        ({"url": "http://169.254.169.254/v1"}, "which the operator allows no more"),
         ({"url": server.url, "sealed": "broken"}, "cannot be read any more"),
-    ):  # fmt: skip
+    ):
         JudgeKey.objects.update(**values)
         run = planning.make(study, None, "seer-1", Wish("one-view", 5, pays="account"))
         assert (words or "") in planning.why_not_payable(run, people.organizer)

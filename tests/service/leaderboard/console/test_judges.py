@@ -91,8 +91,9 @@ def test_two_runs_of_one_model_are_two_rows_and_neither_holds_the_others_answers
     page = text_of(desk.get(f"/challenges/{study.phase.challenge.slug}/{study.phase.slug}/people/{study.slug}/"))
     day = f"{timezone.now():%Y-%m-%d}"
     assert re.findall(r"<h3>(seer-1[^<]*)</h3>", page) == [
-        f"seer-1 · one-view · {day} · prompts v1", f"seer-1 · one-view · {day} · prompts v1 · no. 2",
-    ]  # fmt: skip
+        f"seer-1 · one-view · {day} · prompts v1",
+        f"seer-1 · one-view · {day} · prompts v1 · no. 2",
+    ]
     assert page.count("6 comparisons, 6 requests, cost 0.0210 USD") == 2
     first, second = answers.judges_of(study, "overall")
     assert len(first.judged) == len(second.judged) == 6 and first.key != second.key

@@ -41,11 +41,24 @@ def place(phase, people, client, rows) -> str:
 
 def filled(rows, **more) -> dict:
     return {
-        "title": "Which roof?", "slug": "roofs", "question": "Which is closer?", "kind": "pairs", "criteria_pairs": ["overall"],
-        "entries": [row.pk for row in rows], "plan": "balanced", "questions_per_rater": 10, "repeat_percent": 5, "gold_percent": 0,
-        "common_percent": 10, "answers_per_question": 2,
-        "break_every": 350, "access": "invited", "groups": "experts\ndesigners", "discloses": "on", **more,
-    }  # fmt: skip
+        "title": "Which roof?",
+        "slug": "roofs",
+        "question": "Which is closer?",
+        "kind": "pairs",
+        "criteria_pairs": ["overall"],
+        "entries": [row.pk for row in rows],
+        "plan": "balanced",
+        "questions_per_rater": 10,
+        "repeat_percent": 5,
+        "gold_percent": 0,
+        "common_percent": 10,
+        "answers_per_question": 2,
+        "break_every": 350,
+        "access": "invited",
+        "groups": "experts\ndesigners",
+        "discloses": "on",
+        **more,
+    }
 
 
 def settings_form(**more) -> dict:
@@ -178,9 +191,16 @@ def test_the_crowds_way_in_is_set_when_a_study_is_made_and_changed_later(place, 
     page = client.get(f"{place}new/").content.decode()
     assert "The pilot" in page and "Do you need glasses" in page
     sent = filled(
-        rows, groups="experts: 12\ndesigners\nfamily: friends", practice_questions=4, shuffles_criteria="on", min_width=900,
-        refuses_raters_of=[f"{phase.slug}/pilot"], sight_questions=["screen", "colours"], screen_fast=20, screen_gold=30,
-    )  # fmt: skip
+        rows,
+        groups="experts: 12\ndesigners\nfamily: friends",
+        practice_questions=4,
+        shuffles_criteria="on",
+        min_width=900,
+        refuses_raters_of=[f"{phase.slug}/pilot"],
+        sight_questions=["screen", "colours"],
+        screen_fast=20,
+        screen_gold=30,
+    )
     assert client.post(f"{place}new/", sent).status_code == 302
     study = Study.objects.get(slug="roofs")
     assert (study.groups, study.group_quotas) == (["experts", "designers", "family: friends"], {"experts": 12})
@@ -399,9 +419,15 @@ def test_lapses_and_left_answers_of_a_rater_stand_with_their_interval_and_not_be
         rater = Rater.objects.create(study=study, name=name, joined_at=timezone.now(), sight={"glasses": "worn", "window_width": 900})
         for k in range(n):
             StudyVote.objects.create(
-                study=study, rater=rater, sample=f"s{k}", left=entries[0], right=entries[3], criterion="overall", is_gold=True,
+                study=study,
+                rater=rater,
+                sample=f"s{k}",
+                left=entries[0],
+                right=entries[3],
+                criterion="overall",
+                is_gold=True,
                 choice="right" if k < 3 else "left",
-            )  # fmt: skip
+            )
     page = client.get(f"{place}live/").content.decode()
     many, few = page.partition("<b>many</b>")[2].partition("</tr>")[0], page.partition("<b>few</b>")[2].partition("</tr>")[0]
     # Wilson: 3 of 12 is 25 [9, 53], 9 of 12 is 75 [47, 91].
@@ -451,13 +477,18 @@ def test_organizers_alone_see_how_consistent_each_rater_is(place, phase, people,
         rater, turned = making.rater(study), k == 7
         StudyVote.objects.bulk_create(
             StudyVote(
-                study=study, rater=rater, sample=sample.name, left=a, right=b, criterion="overall",
+                study=study,
+                rater=rater,
+                sample=sample.name,
+                left=a,
+                right=b,
+                criterion="overall",
                 choice="right" if ((k + 3 * h + i) % 5 == 0) != turned else "left",
             )
             for h, sample in enumerate(study.samples.all())
             for i, a in enumerate(entries)
             for b in entries[i + 1 :]
-        )  # fmt: skip
+        )
     recount()
     analyse_due()
     desk = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/live/"

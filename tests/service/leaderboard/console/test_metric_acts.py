@@ -21,10 +21,13 @@ def test_a_metric_is_added_with_typed_parameters(desk, phase, people, at):
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
-        ("param_vert_thresh", "0", "must be more than 0"), ("param_sections", "2", "greater than or equal to 3"),
-        ("slug", "hss", "already"), ("slug", "H!", "small letters"), ("weight", "-1", "greater than or equal to 0"),
+        ("param_vert_thresh", "0", "must be more than 0"),
+        ("param_sections", "2", "greater than or equal to 3"),
+        ("slug", "hss", "already"),
+        ("slug", "H!", "small letters"),
+        ("weight", "-1", "greater than or equal to 0"),
     ],
-)  # fmt: skip
+)
 def test_a_parameter_out_of_range_is_said_at_the_field(desk, phase, at, field, value, words):
     answer = desk.post(at(f"phases/{phase.slug}/metrics/new/hss/"), metric_values(**{field: value}))
     assert words in answer.content.decode()

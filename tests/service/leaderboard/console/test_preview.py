@@ -20,9 +20,20 @@ def test_a_walk_through_a_draft_stores_nothing(phase, people, client, kind, monk
     rows = making.entries(phase, people)
     gold = {"gold": (rows[0], rows[3])} if kind == "pairs" else {}
     study = making.live(
-        phase, people.organizer, rows, opened=False, kind=kind, practice_questions=2, groups=["experts"], sight_questions=["glasses"],
-        consent="Be *kind*.", completion="C1ABCD", panel_parameters=["PID"], questions_per_rater=3, **gold,
-    )  # fmt: skip
+        phase,
+        people.organizer,
+        rows,
+        opened=False,
+        kind=kind,
+        practice_questions=2,
+        groups=["experts"],
+        sight_questions=["glasses"],
+        consent="Be *kind*.",
+        completion="C1ABCD",
+        panel_parameters=["PID"],
+        questions_per_rater=3,
+        **gold,
+    )
     client.force_login(people.organizer)
     base = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/{study.slug}/preview/"
     client.get(base)  # whatever a session writes is there

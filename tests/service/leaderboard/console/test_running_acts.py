@@ -49,8 +49,9 @@ def test_an_entry_is_disqualified_with_a_reason_and_counts_again(desk, entry, at
     entry.refresh_from_db()
     assert entry.disqualified_at is None
     assert [it.action for it in AuditEntry.objects.filter(detail__submission=entry.pk).order_by("id")] == [
-        "submission.disqualify", "submission.requalify",
-    ]  # fmt: skip
+        "submission.disqualify",
+        "submission.requalify",
+    ]
 
 
 def test_badges_are_given_and_taken(desk, entry, at):

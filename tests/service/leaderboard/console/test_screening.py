@@ -99,9 +99,16 @@ def test_a_rule_of_pairs_leaves_out_who_fails_known_pairs(phase, people, client)
                 for right in entries[i + 1 :]:
                     choice = "right" if k == 3 else "left"
                     StudyVote.objects.create(
-                        study=study, rater=rater, sample=sample.name, left=left, right=right, criterion="overall", choice=choice,
-                        is_gold=left == entries[0] and right == entries[3], seconds=0.5 if k == 4 else 4.0,
-                    )  # fmt: skip
+                        study=study,
+                        rater=rater,
+                        sample=sample.name,
+                        left=left,
+                        right=right,
+                        criterion="overall",
+                        choice=choice,
+                        is_gold=left == entries[0] and right == entries[3],
+                        seconds=0.5 if k == 4 else 4.0,
+                    )
     recount()
     computed()
     found = content(study)

@@ -55,9 +55,11 @@ def test_labels_say_which_methods_are_no_entries_and_nothing_is_made_for_them(ad
     assert artifacts.make_due() == 0 and not artifacts.waiting().exists()
     page = client.get(reverse("study", args=[phase.challenge.slug, phase.slug, "theirs"])).content.decode()
     assert "Not entries of teams or baselines: B (corruption)." in page
-    client.post(address, filled(slug="scores", title="Scores", columns="", kind="opinions", **labels("method,label\nC,reference\n")) | {
-        "file": SimpleUploadedFile("scores.csv", b"rater,entry,score\n1,C,5\n1,D,2\n")
-    })  # fmt: skip
+    client.post(
+        address,
+        filled(slug="scores", title="Scores", columns="", kind="opinions", **labels("method,label\nC,reference\n"))
+        | {"file": SimpleUploadedFile("scores.csv", b"rater,entry,score\n1,C,5\n1,D,2\n")},
+    )
     assert Study.objects.get(slug="scores").damaged == {"C"}
 
 

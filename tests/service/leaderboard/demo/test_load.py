@@ -89,8 +89,11 @@ def test_the_command_sends_scores_and_ends_and_a_second_time_does_nothing(live_s
     assert "/challenges/radiance-fields/published/" in said and Challenge.objects.get(slug="radiance-fields").phases.get().is_imported
     rows = {row.method_name: row for row in load.uploads(small)}
     assert {name: row.status for name, row in rows.items()} == {
-        "convex hull": "scored", "scan-fuse": "scored", "few-faces": "scored", "torn": "rejected",
-    }  # fmt: skip
+        "convex hull": "scored",
+        "scan-fuse": "scored",
+        "few-faces": "scored",
+        "torn": "rejected",
+    }
     assert rows["convex hull"].is_baseline and rows["convex hull"].is_verified
     assert rows["scan-fuse"].withdrawn_at and not rows["convex hull"].withdrawn_at
     phase = Challenge.objects.get(slug="solids").phases.get()

@@ -44,10 +44,15 @@ def answered(study: Study, n: int, raters: int = 6, samples: int = 20, worth=WOR
         wins = rng.random() < 1 / (1 + np.exp(worth[j] - worth[i]))
         votes.append(
             StudyVote(
-                study=study, rater=people[who], sample=f"s{sample}", left=entries[i], right=entries[j],
-                choice="left" if wins else "right", criterion="overall",
+                study=study,
+                rater=people[who],
+                sample=f"s{sample}",
+                left=entries[i],
+                right=entries[j],
+                choice="left" if wins else "right",
+                criterion="overall",
             )
-        )  # fmt: skip
+        )
     StudyVote.objects.bulk_create(votes)
     Study.objects.filter(pk=study.pk).update(counted_at=None)
     made = 0

@@ -19,9 +19,11 @@ def test_every_line_of_a_program_is_json_where_it_is_asked_for(tmp_path):
     """The sweeper on a database that does not answer, and the web server on the same."""
     bare = {name: value for name, value in os.environ.items() if not name.startswith("PLUMBLINE_")}
     env = bare | {
-        "PLUMBLINE_HOME": str(tmp_path), "PLUMBLINE_LOG_FORMAT": "json", "PLUMBLINE_SQLITE": str(tmp_path / "nowhere" / "x.sqlite3"),
+        "PLUMBLINE_HOME": str(tmp_path),
+        "PLUMBLINE_LOG_FORMAT": "json",
+        "PLUMBLINE_SQLITE": str(tmp_path / "nowhere" / "x.sqlite3"),
         "PLUMBLINE_STATIC_ROOT": str(processes.STATIC_ROOT),
-    }  # fmt: skip
+    }
     sweeper = subprocess.run(
         [sys.executable, "manage.py", "sweep", "--once"], env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=240
     )

@@ -215,45 +215,61 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
     [
         ([], {}, ["No judgements yet", "counts here and no figures", "How it was asked"], ['class="claims"', "What people prefer"]),
         (
-            rounds([("x", "y")], raters=1), {},
-            ["It is too early to say.", "5 are needed, there is 1.", "1 person", "<td class=\"n\">8</td>"],
+            rounds([("x", "y")], raters=1),
+            {},
+            ["It is too early to say.", "5 are needed, there is 1.", "1 person", '<td class="n">8</td>'],
             ["Which metrics see it", "Do we have enough", "%</b>", "Every figure"],
         ),
         (
-            [vote("a", "b", "left", "r0", "s0"), vote("c", "d", "left", "r1", "s1"), vote("e", "f", "left", "r2", "s2")], {},
+            [vote("a", "b", "left", "r0", "s0"), vote("c", "d", "left", "r1", "s1"), vote("e", "f", "left", "r2", "s2")],
+            {},
             ["It is too early to say.", "5 are needed, there are 3.", "3 people", "entries stand by name"],
             ["Which metrics see it", "Do we have enough", "%</b>", "may be first"],
         ),
         (
-            made_up(5, 8, 40), {},
+            made_up(5, 8, 40),
+            {},
             ["5 people", "Few raters: read these intervals as rough ones.", "Do we have enough judgements?", "Every figure of every"],
             ["It is too early to say."],
         ),
         (rounds([("x", "y")], "tie"), {}, ["Nobody preferred either."], ["What people prefer", "Which metrics", "Do we have enough"]),
         (
-            rounds([("x", "broken"), ("y", "blank")]), {"broken": "corruption", "blank": "empty"},
+            rounds([("x", "broken"), ("y", "blank")]),
+            {"broken": "corruption", "blank": "empty"},
             ["Only damaged entries were compared here.", "Damaged, empty and other entries"],
             ["What people prefer", "Which metrics", "Do we have enough"],
         ),
         (
-            rounds([("broken", "blank")]), {"broken": "corruption", "blank": "empty"},
+            rounds([("broken", "blank")]),
+            {"broken": "corruption", "blank": "empty"},
             ["Only damaged entries were compared here.", "2 damaged, empty or reference entries on 8 items"],
             ["0 entries", "Being computed"],
         ),
         (
-            turned([("a", "b"), ("b", "c"), ("a", "c")], every=2), {},
+            turned([("a", "b"), ("b", "c"), ("a", "c")], every=2),
+            {},
             ["First place with people is open: a, b and c may be first.", "All stand level, so there is no order that a part"],
             ["too few judgements", "All answers are alike", "What first place hangs on", "Steady:", "These met none"],
         ),
         (
-            turned([("a", "b"), ("c", "d")], every=5), {},
-            ["each part has an order of its own", "These met none of those above."], ["too early"],
+            turned([("a", "b"), ("c", "d")], every=5),
+            {},
+            ["each part has an order of its own", "These met none of those above."],
+            ["too early"],
         ),
     ],
     ids=[
-        "opened", "one rater", "three who never meet", "five and eight", "nobody prefers any", "damaged only", "no entry", "level", "parts",
+        "opened",
+        "one rater",
+        "three who never meet",
+        "five and eight",
+        "nobody prefers any",
+        "damaged only",
+        "no entry",
+        "level",
+        "parts",
     ],
-)  # fmt: skip
+)
 def test_the_page_says_in_every_state_only_what_there_is(phase, client, votes, labels, says, is_silent_on):
     if votes:
         study = imported(phase, votes, labels=labels)
@@ -309,8 +325,11 @@ def test_criteria_are_listed_as_the_study_asks_them_wherever_they_are(phase, cli
     study = Study.objects.get()
     assert study.main_analysis.criterion == study.leading(keys) == "overall"
     assert study.leading(["about", "form"]) == "form" and study.in_order(["b", "overall", "text_asset_alignment", "a"]) == [
-        "overall", "text_asset_alignment", "a", "b",
-    ]  # fmt: skip
+        "overall",
+        "text_asset_alignment",
+        "a",
+        "b",
+    ]
 
 
 # --- the command
@@ -328,8 +347,9 @@ def test_the_command_imports_other_columns_and_exports(phase, tmp_path, capsys):
     call_command("study", "export", place, "theirs", str(tmp_path / "out.csv"))
     rows = voting.read(tmp_path / "out.csv")
     assert [(row.choice, row.gold, row.order, row.at) for row in rows] == [
-        ("left", "", "1", "2026-11-22T14:05:09+00:00"), ("tie", "1", "", ""),
-    ]  # fmt: skip
+        ("left", "", "1", "2026-11-22T14:05:09+00:00"),
+        ("tie", "1", "", ""),
+    ]
     analysis = Study.objects.get(slug="theirs").analyses.get().content
     assert (analysis["votes"], analysis["counted"]) == (2, 1)
 
@@ -489,9 +509,15 @@ def test_who_agrees_with_whom_is_drawn_from_five_people_on(phase, client, raters
 def test_a_metric_without_values_of_single_items_is_in_no_map_of_who_agrees():
     both = [[1.0, 0.8, 0.7, None], [0.8, 1.0, 0.6, None], [0.7, 0.6, 1.0, None], [None, None, None, None]]
     agreement = Matrix(
-        names=["a", "b", "hss", "imported"], kinds=["person", "person", "metric", "metric"], all=both, decisive=both,
-        common=[[4.0] * 4] * 4, order=[0, 1, 2, 3], cluster=[0] * 4, silhouette=None,
-    )  # fmt: skip
+        names=["a", "b", "hss", "imported"],
+        kinds=["person", "person", "metric", "metric"],
+        all=both,
+        decisive=both,
+        common=[[4.0] * 4] * 4,
+        order=[0, 1, 2, 3],
+        cluster=[0] * 4,
+        silhouette=None,
+    )
     metrics = [SimpleNamespace(key="hss"), SimpleNamespace(key="imported")]
     summary = SimpleNamespace(agreement=agreement, why="", metrics=metrics, groups=["", ""])
     assert _agreement_map(summary, {})["summary"].startswith("Agreement of 2 raters and 1 metric on the pairs each two have in common")

@@ -32,9 +32,11 @@ def metric(key: str, value: float | None, se: float = 0.02, n_eff: float = 100.0
         decided |= {"value": value, "low": value - 2 * se, "high": min(1.0, value + 2 * se), "se": se}
     names = dict.fromkeys(("auc_better_worse", "auc_different_similar", "acc_eq", "rho", "tau", "r"), nothing)
     return TypeAdapter(Metric).validate_python(
-        names | {"key": key, "metric": key, "title": key, "fingerprint": key, "decided": decided, "spa": {"value": None}, "seen": None}
-        | {"of_ceiling": None, "tier": None, "above_size": None, "contradictions": []} | more
-    )  # fmt: skip
+        names
+        | {"key": key, "metric": key, "title": key, "fingerprint": key, "decided": decided, "spa": {"value": None}, "seen": None}
+        | {"of_ceiling": None, "tier": None, "above_size": None, "contradictions": []}
+        | more
+    )
 
 
 def evidence(id: int, values: dict[str, float | None], source: str = REAL, n_eff: float = 100.0, se: float = 0.02, **more) -> Evidence:

@@ -54,8 +54,10 @@ def study_of(phase, **more) -> Study:
     pairs = [("large", "small"), ("large", "middle"), ("middle", "small")]
     votes = [
         vote(first, second, "right" if (k + 3 * h + n) % 7 == 0 else "left", f"r{k}", house)
-        for k in range(8) for h, house in enumerate(HOUSES) for n, (first, second) in enumerate(pairs)
-    ]  # fmt: skip
+        for k in range(8)
+        for h, house in enumerate(HOUSES)
+        for n, (first, second) in enumerate(pairs)
+    ]
     about = {"slug": "people", "title": "Which is closer?", "question": "Which?", "is_public": True}
     return Study.import_votes(phase, None, votes, **about | more)
 
@@ -79,8 +81,10 @@ def test_scores_stand_beside_the_size_of_the_reference_too(phase, rows):
     scores = {"large": 5, "middle": 4, "small": 2}
     ratings = [
         Rating(f"r{k}", name, float(score - (k + h) % 2), house)
-        for k in range(8) for h, house in enumerate(HOUSES) for name, score in scores.items()
-    ]  # fmt: skip
+        for k in range(8)
+        for h, house in enumerate(HOUSES)
+        for name, score in scores.items()
+    ]
     about = {"slug": "scores", "title": "How good?", "question": "How good?", "is_public": True}
     study = Study.import_ratings(phase, None, ratings, **about)
     analyse_due()

@@ -105,8 +105,13 @@ class TestLittleToCompare:
         told = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/agreement")
         assert told.status_code == 200
         assert {name: told.json()[name] for name in ("n", "metrics", "tau", "rho", "groups", "ways")} == {
-            "n": 0, "metrics": [], "tau": [], "rho": [], "groups": [], "ways": [],
-        }  # fmt: skip
+            "n": 0,
+            "metrics": [],
+            "tau": [],
+            "rho": [],
+            "groups": [],
+            "ways": [],
+        }
 
     @pytest.mark.parametrize(("n", "said"), [(1, "One entry has"), (2, "Two entries have")])
     def test_one_and_two_entries_say_so_plainly(self, client, phase, people, n, said):
@@ -168,9 +173,13 @@ class TestApi:
         ids = {it.method_name: it.pk for it in Submission.objects.filter(phase=board)}
         first, *others = told["ways"]
         assert first == {
-            "kind": "board", "title": "The board", "moved": 0, "flipped": 0, "tau": 1.0,
+            "kind": "board",
+            "title": "The board",
+            "moved": 0,
+            "flipped": 0,
+            "tau": 1.0,
             "ranks": [{"id": ids["ridge-net"], "rank": 1}, {"id": ids["eaves-net"], "rank": 2}, {"id": ids["valley-net"], "rank": 3}],
-        }  # fmt: skip
+        }
         assert len(others) == 8 and sum(variant["kind"] == "without" for variant in others) == 3
 
     def test_a_hidden_board_is_not_told(self, client, board, people):

@@ -135,9 +135,15 @@ class TestBoard:
 
     def test_a_team_sees_its_entry_in_progress_and_others_do_not(self, client, ranked, people):
         running = Submission.objects.create(
-            phase=ranked, team=people.team, number=90, status=Status.SCORING, method_name="in the works", file_name="e.zip",
-            size=1, received_at=timezone.now(),
-        )  # fmt: skip
+            phase=ranked,
+            team=people.team,
+            number=90,
+            status=Status.SCORING,
+            method_name="in the works",
+            file_name="e.zip",
+            size=1,
+            received_at=timezone.now(),
+        )
         evaluation = Evaluation.make(running, EvaluationBatch.current(ranked))
         evaluation.parts.filter(pk=evaluation.parts.first().pk).update(state="done")
         page = text(signed_in(people.mate).get(address(ranked)))
@@ -289,9 +295,15 @@ class TestQueries:
     def test_a_board_is_read_in_at_most_ten_queries_whoever_reads_it(self, ranked, people, django_assert_max_num_queries):
         Phase.objects.filter(pk=ranked.pk).update(limit_per_day=9, limit_total=9, limit_at_once=9)
         running = Submission.objects.create(
-            phase=ranked, team=people.team, number=90, status=Status.SCORING, method_name="x", file_name="e.zip",
-            size=1, received_at=timezone.now(),
-        )  # fmt: skip
+            phase=ranked,
+            team=people.team,
+            number=90,
+            status=Status.SCORING,
+            method_name="x",
+            file_name="e.zip",
+            size=1,
+            received_at=timezone.now(),
+        )
         Evaluation.make(running, EvaluationBatch.current(ranked))
         for viewer in (Client(), signed_in(people.stranger), signed_in(people.owner), signed_in(people.organizer), signed_in(people.staff)):
             read_board.cache_clear()

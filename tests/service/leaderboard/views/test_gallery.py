@@ -120,9 +120,15 @@ class TestTries:
         entry(phase, people.team, scores(0.4), method_name="second try")
         entry(phase, people.team, scores(0.3), method_name="hidden try", hidden_at=timezone.now())
         Submission.objects.create(
-            phase=phase, team=people.team, status="rejected", number=77, method_name="rejected try", file_name="e.zip", size=1,
+            phase=phase,
+            team=people.team,
+            status="rejected",
+            number=77,
+            method_name="rejected try",
+            file_name="e.zip",
+            size=1,
             received_at=timezone.now(),
-        )  # fmt: skip
+        )
         build_due_boards()
         mine, theirs = text(signed_in(people.mate).get(page_of(kept))), text(client.get(page_of(kept)))
         assert all(name in mine for name in ("second try", "hidden try", "rejected try"))

@@ -113,12 +113,29 @@ class TestMethod:
         n = len(board.entries)
         nothing = [None] * n
         found = {
-            "people": 2, "study": {"id": study.pk, "slug": "asked", "title": "Asked", "question": "Which?", "source": "", "made_up": False},
-            "kind": "pairs", "of": "votes", "criterion": "", "raters": 12, "groups": [], "judgements": 96, "questions": 12,
-            "at": timezone.now().isoformat(), "note": "", "left_out": [], "why": "", "band": None, "metrics": [],
-            "value": [0.25, 0.5, 0.75][:n], "low": [0.2, 0.4, 0.7], "high": [0.3, 0.6, 0.8], "n": [32] * n,
-            "first": 2, "over": nothing, "marks": {},
-        }  # fmt: skip
+            "people": 2,
+            "study": {"id": study.pk, "slug": "asked", "title": "Asked", "question": "Which?", "source": "", "made_up": False},
+            "kind": "pairs",
+            "of": "votes",
+            "criterion": "",
+            "raters": 12,
+            "groups": [],
+            "judgements": 96,
+            "questions": 12,
+            "at": timezone.now().isoformat(),
+            "note": "",
+            "left_out": [],
+            "why": "",
+            "band": None,
+            "metrics": [],
+            "value": [0.25, 0.5, 0.75][:n],
+            "low": [0.2, 0.4, 0.7],
+            "high": [0.3, 0.6, 0.8],
+            "n": [32] * n,
+            "first": 2,
+            "over": nothing,
+            "marks": {},
+        }
         raw = board.model_dump(mode="json") | {"people": found}
         Snapshot._keep(ridge, snapshot.batch, type(board).read(raw))
         page = text(client.get(method_page(people.team, "ridge-net")))
@@ -263,8 +280,11 @@ def test_people_of_several_challenges_are_judged_as_one_by_one(phase, people):
             alone = Person(user, challenge, now)
             met = at_once[challenge.pk]
             assert (met.organizes, met.team_id, met.is_listed, met.participates) == (
-                alone.organizes, alone.team_id, alone.is_listed, alone.participates,
-            ), (name, challenge.slug)  # fmt: skip
+                alone.organizes,
+                alone.team_id,
+                alone.is_listed,
+                alone.participates,
+            ), (name, challenge.slug)
             assert sees_challenge(met, challenge) == sees_challenge(alone, challenge), (name, challenge.slug)
         for row in rows:
             assert sees_entry(at_once[phase.challenge_id], row) == sees_entry(Person(user, phase.challenge, now), row)

@@ -65,9 +65,13 @@ def test_entries_comparisons_metrics_and_studies_have_cards_of_their_own(client,
     first, second = board.submissions.order_by("pk")
     held(board, "people")
     pages = [
-        f"/entries/{first.pk}/", f"/entries/{second.pk}/", f"{place(board)}compare/?a={first.pk}&b={second.pk}",
-        "/metrics/hss/", "/metrics/corner_f1/", f"{place(board)}people/people/",
-    ]  # fmt: skip
+        f"/entries/{first.pk}/",
+        f"/entries/{second.pk}/",
+        f"{place(board)}compare/?a={first.pk}&b={second.pk}",
+        "/metrics/hss/",
+        "/metrics/corner_f1/",
+        f"{place(board)}people/people/",
+    ]
     cards = [card_of(client, path) for path in pages]
     assert len({address for address, _ in cards}) == len({data for _, data in cards}) == len(pages)
     assert cards[2][0].endswith(f"compare/card.png?a={first.pk}&b={second.pk}")

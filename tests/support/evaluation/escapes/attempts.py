@@ -594,9 +594,11 @@ def another_interpreter(given):
 ATTEMPTS = {
     name: found
     for name, found in list(globals().items())
-    if callable(found) and getattr(found, "__module__", "") == __name__ and getattr(found, "__code__", None) is not None
+    if callable(found)
+    and getattr(found, "__module__", "") == __name__
+    and getattr(found, "__code__", None) is not None
     and found.__code__.co_varnames[:1] == ("given",)
-}  # fmt: skip
+}
 
 
 def score(prediction, reference, params):

@@ -21,7 +21,7 @@ NOISE = {
     "wireframe": {"edge_f1": 0.2, "hss": 0.3, "corner_f1": 0.6, "ecd_chamfer": 2.0, "wf_hausdorff": 4.0, "spectral_l2": 40.0},
     "mesh": {"volume_iou": 0.2, "chamfer_l1": 0.8, "uhd": 6.0},
     "render": {"lpips_alex": 0.2, "ssim": 1.0, "psnr": 5.0},
-}  # fmt: skip
+}
 
 
 def votes_of(raters: int, samples: int, each: int, seed: int, doubt: float = 1.5) -> list[Vote]:
@@ -39,9 +39,16 @@ def votes_of(raters: int, samples: int, each: int, seed: int, doubt: float = 1.5
 
 
 def held(
-    phase: Phase, slug: str, seed: int = 0, raters: int = 12, samples: int = 12, each: int = 60,
-    noise: Mapping[str, float] | None = None, trained: Mapping[str, str] | None = None, **about: object,
-) -> Study:  # fmt: skip
+    phase: Phase,
+    slug: str,
+    seed: int = 0,
+    raters: int = 12,
+    samples: int = 12,
+    each: int = 60,
+    noise: Mapping[str, float] | None = None,
+    trained: Mapping[str, str] | None = None,
+    **about: object,
+) -> Study:
     """A closed study of the phase, brought from elsewhere unless it has a `key`, with its analysis. Lower noise agrees more."""
     votes = votes_of(raters, samples, each, seed)
     study = Study.import_votes(phase, None, votes, slug=slug, question="Which is closer?", **({"title": slug, "is_public": True} | about))
@@ -64,7 +71,6 @@ def held(
     size = rng.normal(0, 1, (len(given.samples), ENTRIES))
     summary = analyse(given, metrics, damaged=(), fragility=False, size=size)
     StudyAnalysis.objects.create(
-        study=study, state=StudyAnalysis.State.DONE, wanted="1", made_of="1", finished_at=timezone.now(),
-        content=plain(summary),
-    )  # fmt: skip
+        study=study, state=StudyAnalysis.State.DONE, wanted="1", made_of="1", finished_at=timezone.now(), content=plain(summary)
+    )
     return study

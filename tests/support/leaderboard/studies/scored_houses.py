@@ -48,5 +48,7 @@ def scores(phase: Phase, raters: int = 7, seed: int = 0) -> list[Rating]:
     rng = np.random.default_rng(seed)
     return [
         Rating(f"r{k}", name, float(np.clip(round(4.2 - n + rng.normal(0, 0.8)), 1, 5)), item)
-        for k in range(raters) for item in items(phase) for n, name in enumerate(NAMES)
-    ]  # fmt: skip
+        for k in range(raters)
+        for item in items(phase)
+        for n, name in enumerate(NAMES)
+    ]

@@ -201,10 +201,21 @@ def test_a_rater_of_a_panel_comes_practises_answers_and_goes_back(live_server, o
     """By keyboard and by touch: parameters in, practice with what is known, the questions, and the panel's address out."""
     criteria = [{"key": key, "title": key.title(), "text": f"Look at {key}."} for key in ("overall", "corners")]
     study = making.live(
-        phase, people.organizer, rows, samples=SAMPLES, gold=(rows[0], rows[3]), practice_questions=2, questions_per_rater=2,
-        panel_parameters=["PROLIFIC_PID"], completion=f"{HOME}?cc=C1", sight_questions=["glasses", "screen"], min_width=600,
-        criteria=criteria, shuffles_criteria=True, slug="panel",
-    )  # fmt: skip
+        phase,
+        people.organizer,
+        rows,
+        samples=SAMPLES,
+        gold=(rows[0], rows[3]),
+        practice_questions=2,
+        questions_per_rater=2,
+        panel_parameters=["PROLIFIC_PID"],
+        completion=f"{HOME}?cc=C1",
+        sight_questions=["glasses", "screen"],
+        min_width=600,
+        criteria=criteria,
+        shuffles_criteria=True,
+        slug="panel",
+    )
     address = f"{live_server.url}/rate/{study.key}/join/?PROLIFIC_PID=5f3a"
     phone = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
     tab = phone.new_page()
@@ -255,8 +266,11 @@ def test_a_rater_of_a_panel_comes_practises_answers_and_goes_back(live_server, o
     assert failures == [] and rater.practice.filter(answered_at__isnull=False).count() == 2
     votes = list(study.votes())
     assert [(vote.order, vote.step, vote.device) for vote in votes] == [
-        ("1", "1", "keyboard"), ("1", "2", "keyboard"), ("2", "1", "mouse"), ("2", "2", "mouse"),
-    ]  # fmt: skip
+        ("1", "1", "keyboard"),
+        ("1", "2", "keyboard"),
+        ("2", "1", "mouse"),
+        ("2", "2", "mouse"),
+    ]
     assert {(vote.viewport_width, vote.viewport_height) for vote in votes} == {("1280", "800")}
     # In another browser: they have been here, and the way back stands there again.
     other = browser.new_context()

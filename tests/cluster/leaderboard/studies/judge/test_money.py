@@ -225,10 +225,16 @@ def test_kill_9_between_asking_and_keeping_leaves_the_most_it_can_have_cost(stud
     run = make(study, most_cost=sum(bounds(make(study))[:6]))
     run.start(None)
     env = {
-        "PLUMBLINE_JUDGE_URL": server.url, "PLUMBLINE_JUDGE_KEY": KEY, "PLUMBLINE_JUDGE_MODEL": "seer-1", "PLUMBLINE_JUDGE_RATE": "0",
-        "PLUMBLINE_JUDGE_PARALLEL": "2", "PLUMBLINE_JUDGE_PRICE_IN": "2", "PLUMBLINE_JUDGE_PRICE_OUT": "10",
-        "PLUMBLINE_JUDGE_IMAGE_TOKENS": str(IMAGE), "PLUMBLINE_JUDGE_MAX_TOKENS": str(OUT),
-    }  # fmt: skip
+        "PLUMBLINE_JUDGE_URL": server.url,
+        "PLUMBLINE_JUDGE_KEY": KEY,
+        "PLUMBLINE_JUDGE_MODEL": "seer-1",
+        "PLUMBLINE_JUDGE_RATE": "0",
+        "PLUMBLINE_JUDGE_PARALLEL": "2",
+        "PLUMBLINE_JUDGE_PRICE_IN": "2",
+        "PLUMBLINE_JUDGE_PRICE_OUT": "10",
+        "PLUMBLINE_JUDGE_IMAGE_TOKENS": str(IMAGE),
+        "PLUMBLINE_JUDGE_MAX_TOKENS": str(OUT),
+    }
     with Worker(**env) as worker:
         wait_until(lambda: len(server.requests) == 2, what="two requests on their way")
         worker.kill()

@@ -91,8 +91,10 @@ def test_every_question_is_asked_once_and_scores_follow(study, server):
     for body in server.requests:
         assert body["model"] == "seer-1" and body["n"] == 3 and "The text is" in instruction_of(body)
     assert {text.partition('The text is: "')[2].partition('"')[0] for text in map(instruction_of, server.requests)} == {
-        "a red chair", "an owl on a branch", "a boat",
-    }  # fmt: skip
+        "a red chair",
+        "an owl on a branch",
+        "a boat",
+    }
     assert "text_asset_alignment" in run.result["criteria"] and len(run.result["criteria"]) == 6  # PostgreSQL keeps no order of keys
     scores = elos(run)
     assert list(scores) == ["ruby", "opal", "onyx", "coal"] and scores["onyx"] == 1000

@@ -21,9 +21,13 @@ def test_kill_9_and_nothing_is_asked_twice_that_was_answered(phase, server):
     run = make(study)
     run.start(None)
     env = {
-        "PLUMBLINE_JUDGE_URL": server.url, "PLUMBLINE_JUDGE_KEY": KEY, "PLUMBLINE_JUDGE_MODEL": "seer-1", "PLUMBLINE_JUDGE_RATE": "0",
-        "PLUMBLINE_JUDGE_PARALLEL": "2", "PLUMBLINE_LEASE_SECONDS": "20",  # to load and draw the first question takes seconds
-    }  # fmt: skip
+        "PLUMBLINE_JUDGE_URL": server.url,
+        "PLUMBLINE_JUDGE_KEY": KEY,
+        "PLUMBLINE_JUDGE_MODEL": "seer-1",
+        "PLUMBLINE_JUDGE_RATE": "0",
+        "PLUMBLINE_JUDGE_PARALLEL": "2",
+        "PLUMBLINE_LEASE_SECONDS": "20",  # to load and draw the first question takes seconds
+    }
 
     def answered() -> int:
         return JudgeRun.objects.get(pk=run.pk).n_answered

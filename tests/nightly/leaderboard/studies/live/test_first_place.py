@@ -34,9 +34,7 @@ def study(worth: np.ndarray, way: str, seed: int) -> tuple[str, int]:
                 untold = tuple(int(name[1:]) for name, p in others.items() if p is None or p > 0.05)
                 crown = Crown(int(found.entry[1:]), untold)
             nothing = np.zeros(grid.units, dtype=bool)
-            known = Known(
-                np.ones_like(asked, dtype=bool), asked, np.zeros((ENTRIES, ENTRIES)), nothing, ~nothing, crown=crown
-            )  # fmt: skip
+            known = Known(np.ones_like(asked, dtype=bool), asked, np.zeros((ENTRIES, ENTRIES)), nothing, ~nothing, crown=crown)
             for cell in plan.questions(grid, known, way, EACH, 0.0, seed, rater):
                 unit, sample = divmod(cell, SAMPLES)
                 i, j = int(grid.first[unit]), int(grid.second[unit])

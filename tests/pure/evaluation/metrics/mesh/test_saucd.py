@@ -32,7 +32,7 @@ from tests.support.evaluation.solids import (
     sphere,
     turned,
     value,
-)  # fmt: skip
+)
 from tests.support.examples import examples
 
 saucd = with_defaults("saucd")

@@ -27,7 +27,7 @@ from tests.support.evaluation.solids import (
     sphere,
     turned,
     value,
-)  # fmt: skip
+)
 from tests.support.examples import examples
 
 volume_iou = with_defaults("volume_iou")

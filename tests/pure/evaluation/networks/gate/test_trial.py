@@ -143,10 +143,22 @@ class TestArea:
 class TestDesign:
     @pytest.mark.parametrize(
         ("key", "kind"),
-        [("puzzlesim", "cross"), ("puzzlesim_pieces", "cross"), ("lpips_alex", "full"), ("osim", "full"), ("psnr@bbox", "full"),
-         ("fid", "set"), ("locase", "model"), ("wf_learned", "model"), ("psnr", ""), ("ssim@mask", ""), ("chamfer_l1", ""), ("hss", ""),
-         ("saucd", "")],
-    )  # fmt: skip
+        [
+            ("puzzlesim", "cross"),
+            ("puzzlesim_pieces", "cross"),
+            ("lpips_alex", "full"),
+            ("osim", "full"),
+            ("psnr@bbox", "full"),
+            ("fid", "set"),
+            ("locase", "model"),
+            ("wf_learned", "model"),
+            ("psnr", ""),
+            ("ssim@mask", ""),
+            ("chamfer_l1", ""),
+            ("hss", ""),
+            ("saucd", ""),
+        ],
+    )
     def test_what_each_metric_is_tried_on(self, key, kind):
         spec = registry.get(key)
         assert design.kind_of(spec, {param.name: param.default for param in spec.params}) == kind

@@ -19,15 +19,20 @@ from leaderboard.studies.judge.instructions import (
     verdicts,
     wireframe_instruction,
     without,
-)  # fmt: skip
+)
 
 EVERY = {(name, n): row for name, (_, rows) in PLANS.items() for n, row in enumerate(rows)}
 
 
 def test_the_criteria_stand_in_the_order_of_the_protocol():
     assert KEYS == (
-        "text_asset_alignment", "plausibility_3d", "texture_geometry_coherency", "texture_details", "geometry_details", "overall",
-    )  # fmt: skip
+        "text_asset_alignment",
+        "plausibility_3d",
+        "texture_geometry_coherency",
+        "texture_details",
+        "geometry_details",
+        "overall",
+    )
     for one in CRITERIA:
         assert 2 <= len(re.findall(r"[.:?] ", one.text + " ")) <= 5, one.key
 

@@ -54,10 +54,13 @@ def test_subjects_and_length_are_kept(count, complexity, creativity, seed, subje
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"count": 0}, "ask for 1 to 500"), ({"count": 501}, "ask for 1 to 500"), ({"max_words": 4}, "from 5 to 80"),
-        ({"complexity": "huge"}, "low, medium or high"), ({"subjects": ("gods",)}, "There is no kind of subject 'gods'"),
+        ({"count": 0}, "ask for 1 to 500"),
+        ({"count": 501}, "ask for 1 to 500"),
+        ({"max_words": 4}, "from 5 to 80"),
+        ({"complexity": "huge"}, "low, medium or high"),
+        ({"subjects": ("gods",)}, "There is no kind of subject 'gods'"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_is_said_in_a_sentence(values, words):
     with pytest.raises(PromptError, match=words):
         Wanted(**values)

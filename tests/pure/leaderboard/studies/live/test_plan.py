@@ -12,9 +12,12 @@ from leaderboard.studies.live.plan import ALONE, Crown, Grid, Known, Overlap
 def known(grid: Grid, **values) -> Known:
     units, m = grid.units, grid.entries
     given = {
-        "free": np.ones((units, grid.samples), dtype=bool), "asked": np.zeros((units, grid.samples), dtype=np.int64),
-        "wins": np.zeros((m, m)), "gold": np.zeros(units, dtype=bool), "live": np.ones(units, dtype=bool),
-    }  # fmt: skip
+        "free": np.ones((units, grid.samples), dtype=bool),
+        "asked": np.zeros((units, grid.samples), dtype=np.int64),
+        "wins": np.zeros((m, m)),
+        "gold": np.zeros(units, dtype=bool),
+        "live": np.ones(units, dtype=bool),
+    }
     return Known(**given | values)
 
 
@@ -39,9 +42,13 @@ def campaign(
             free = np.ones(grid.units * grid.samples, dtype=bool)
             free[own] = False
             state = known(
-                grid, free=free.reshape(grid.units, grid.samples), asked=asked, gold=marked, own=len(own),
+                grid,
+                free=free.reshape(grid.units, grid.samples),
+                asked=asked,
+                gold=marked,
+                own=len(own),
                 own_gold=int(marked[own // grid.samples].sum()),
-            )  # fmt: skip
+            )
             cells = plan.questions(grid, state, way, min(block, budget - len(own)), share, seed, rater, overlap)
             found[rater] += cells
             np.add.at(asked, np.unravel_index(np.array(cells, dtype=np.int64), asked.shape), 1)

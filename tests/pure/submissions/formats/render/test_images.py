@@ -107,9 +107,15 @@ def gamma_profile(gamma: float) -> bytes:
     curve = b"curv" + bytes(4) + struct.pack(">IH", 1, round(gamma * 256)) + bytes(2)
     text = b"desc" + bytes(4) + struct.pack(">I", 6) + b"power\0" + bytes(78)
     tags = {
-        b"desc": text, b"wtpt": xyz(0.9642, 1, 0.8249), b"rXYZ": xyz(0.4360, 0.2225, 0.0139), b"gXYZ": xyz(0.3851, 0.7169, 0.0971),
-        b"bXYZ": xyz(0.1431, 0.0606, 0.7141), b"rTRC": curve, b"gTRC": curve, b"bTRC": curve,
-    }  # fmt: skip
+        b"desc": text,
+        b"wtpt": xyz(0.9642, 1, 0.8249),
+        b"rXYZ": xyz(0.4360, 0.2225, 0.0139),
+        b"gXYZ": xyz(0.3851, 0.7169, 0.0971),
+        b"bXYZ": xyz(0.1431, 0.0606, 0.7141),
+        b"rTRC": curve,
+        b"gTRC": curve,
+        b"bTRC": curve,
+    }
     table, body, at = struct.pack(">I", len(tags)), b"", 128 + 4 + 12 * len(tags)
     for name, data in tags.items():
         data += bytes(-len(data) % 4)

@@ -114,8 +114,9 @@ def test_organizers_fetch_it_from_both_pages_and_others_do_not(study, client, pe
     assert files[1] in client.get(reverse("console_judge", args=[*place, run.pk])).content.decode()
     sent = [client.get(file) for file in files]
     assert [it["Content-Disposition"] for it in sent] == [
-        'attachment; filename="judged-judges.csv"', f'attachment; filename="judged-judge-{run.pk}.csv"',
-    ]  # fmt: skip
+        'attachment; filename="judged-judges.csv"',
+        f'attachment; filename="judged-judge-{run.pk}.csv"',
+    ]
     assert {b"".join(it.streaming_content).decode() for it in sent} == {written([run])}
 
 

@@ -72,13 +72,23 @@ def test_the_newer_name_of_the_limit_is_found_out(server, client):
 @pytest.mark.parametrize(
     "bad",
     [
-        Answer(b"<html>no JSON</html>"), Answer(b""), Answer([]), Answer(b"[" * 100_000), Answer(b"\xff\xfe"),
-        Answer({"choices": []}), Answer({"choices": None}), Answer({"choices": [{}]}),
-        Answer({"choices": [{"message": {"content": 7}}]}), Answer({"choices": [{"message": None}]}),
-        fault(500, "boom"), fault(502), fault(503), Answer(b"<h1>Bad gateway</h1>", 504),
+        Answer(b"<html>no JSON</html>"),
+        Answer(b""),
+        Answer([]),
+        Answer(b"[" * 100_000),
+        Answer(b"\xff\xfe"),
+        Answer({"choices": []}),
+        Answer({"choices": None}),
+        Answer({"choices": [{}]}),
+        Answer({"choices": [{"message": {"content": 7}}]}),
+        Answer({"choices": [{"message": None}]}),
+        fault(500, "boom"),
+        fault(502),
+        fault(503),
+        Answer(b"<h1>Bad gateway</h1>", 504),
     ],
     ids=range(14),
-)  # fmt: skip
+)
 def test_what_is_no_answer_is_asked_again(server, client, bad):
     server.answers = [bad]
     assert client.ask(question("?")).texts[0].text == "Final answer:\n1 2"
@@ -95,11 +105,17 @@ def test_what_comes_too_late_is_asked_again(server):
 @pytest.mark.parametrize(
     ("bad", "lost"),
     [
-        (Answer(b"<html>no JSON</html>"), True), (Answer({"choices": []}), True), (fault(502), True), (fault(504), True),
-        (says("late", wait=1.5), True), (fault(500), False), (fault(429), False), (fault(503), False),
+        (Answer(b"<html>no JSON</html>"), True),
+        (Answer({"choices": []}), True),
+        (fault(502), True),
+        (fault(504), True),
+        (says("late", wait=1.5), True),
+        (fault(500), False),
+        (fault(429), False),
+        (fault(503), False),
     ],
     ids=range(8),
-)  # fmt: skip
+)
 def test_who_counts_money_hears_of_a_lost_answer_before_another_is_asked_for(server, bad, lost):
     """A refusal costs nothing, so it is asked again at once; an answer that was made and did not come may have to be paid."""
     server.answers = [bad]
@@ -205,8 +221,11 @@ def test_refusals_and_cut_texts_are_told_apart(server, client):
     server.answers = [Answer({"choices": choices, "usage": {"prompt_tokens": "many", "completion_tokens": -1}})]
     reply = client.ask(question("?"), 4)
     assert [(one.text, one.refused, one.cut) for one in reply.texts] == [
-        ("I cannot compare these.", True, False), ("The left", False, True), ("", True, False), ("1 2", False, False),
-    ]  # fmt: skip
+        ("I cannot compare these.", True, False),
+        ("The left", False, True),
+        ("", True, False),
+        ("1 2", False, False),
+    ]
     assert reply.tokens_in is None and reply.tokens_out is None
 
 

@@ -294,10 +294,15 @@ class TestPanel:
 
     @pytest.mark.parametrize(
         ("query", "words"),
-        [("", "lacks PROLIFIC_PID"), ("?SESSION_ID=1", "lacks PROLIFIC_PID"), ("?PROLIFIC_PID=a%20b", "no usable PROLIFIC_PID"),
-         ("?PROLIFIC_PID=%3Cscript%3E", "no usable PROLIFIC_PID"), ("?PROLIFIC_PID=" + "x" * 101, "no usable PROLIFIC_PID"),
-         ("?PROLIFIC_PID=a&SESSION_ID=%00", "no usable SESSION_ID")],
-    )  # fmt: skip
+        [
+            ("", "lacks PROLIFIC_PID"),
+            ("?SESSION_ID=1", "lacks PROLIFIC_PID"),
+            ("?PROLIFIC_PID=a%20b", "no usable PROLIFIC_PID"),
+            ("?PROLIFIC_PID=%3Cscript%3E", "no usable PROLIFIC_PID"),
+            ("?PROLIFIC_PID=" + "x" * 101, "no usable PROLIFIC_PID"),
+            ("?PROLIFIC_PID=a&SESSION_ID=%00", "no usable SESSION_ID"),
+        ],
+    )
     def test_without_a_usable_number_nobody_comes_in(self, study, path, query, words):
         _, found = join(path + query)
         assert found.status_code == 409 and words in found.content.decode() and not study.raters.exists()
@@ -451,18 +456,26 @@ class TestSight:
         ("asks", "least", "sent", "kept"),
         [
             ([], None, {"glasses": "worn", "window_width": "1200"}, {}),
-            (["glasses", "colours"], None, {"glasses": "worn", "colours": "not_all", "window_width": "1"},
-             {"glasses": "worn", "colours": "not_all"}),
+            (
+                ["glasses", "colours"],
+                None,
+                {"glasses": "worn", "colours": "not_all", "window_width": "1"},
+                {"glasses": "worn", "colours": "not_all"},
+            ),
             (["glasses"], None, {}, "Answer the question “Do you need glasses"),
             (["glasses"], None, {"glasses": "sometimes"}, "Answer the question “Do you need glasses"),
-            (["screen"], None, {"screen_width": "1920", "screen_height": "1080", "window_width": "1200", "window_height": "x"},
-             {"screen_width": 1920, "screen_height": 1080, "window_width": 1200}),
+            (
+                ["screen"],
+                None,
+                {"screen_width": "1920", "screen_height": "1080", "window_width": "1200", "window_height": "x"},
+                {"screen_width": 1920, "screen_height": 1080, "window_width": 1200},
+            ),
             (["screen"], None, {}, {}),
             ([], 900, {"window_width": "900"}, {"window_width": 900}),
             ([], 900, {"window_width": "390"}, "a window at least 900 pixels wide, and yours has 390"),
             ([], 900, {}, "switch on JavaScript"),
         ],
-    )  # fmt: skip
+    )
     def test_answers_are_kept_and_exported_or_refused(self, phase, people, rows, asks, least, sent, kept):
         study = making.live(phase, people.organizer, rows, sight_questions=asks, min_width=least)
         _, found = join(f"/rate/{study.key}/join/", **sent)

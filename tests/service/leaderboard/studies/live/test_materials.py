@@ -54,9 +54,13 @@ def question(study, left: Submission, right: Submission | None, sample: str, rat
     rater = rater or making.rater(study)
     number = rater.questions.count() + 50
     found = Question.objects.create(
-        study=study, rater=rater, number=number, sample=study.samples.get(name=sample), left=rows[left.pk],
+        study=study,
+        rater=rater,
+        number=number,
+        sample=study.samples.get(name=sample),
+        left=rows[left.pk],
         right=rows[right.pk] if right else None,
-    )  # fmt: skip
+    )
     found.study = study
     return found
 
@@ -75,8 +79,10 @@ def test_a_scene_of_wireframes_shows_both_over_the_reference_in_its_frame(wires)
     scene = materials.scene(question(study, rows[2], rows[0], "house_02"))
     assert (scene["form"], scene["unit"]) == ("wireframe", study.phase.unit)
     assert [(model["name"], model["role"]) for model in scene["models"]] == [
-        ("reference", "reference"), ("left", "prediction"), ("right", "prediction"),
-    ]  # fmt: skip
+        ("reference", "reference"),
+        ("left", "prediction"),
+        ("right", "prediction"),
+    ]
     truth = gables()["house_02"]
     middle = (truth.vertices.min(axis=0) + truth.vertices.max(axis=0)) / 2
     shown = (truth, perturbed(gables(), 0.3, 2)["house_02"], perturbed(gables(), 0.1, 0)["house_02"])

@@ -94,9 +94,12 @@ class Desk:
             "progress": {"answered": n, "total": self.total, "since_break": n, "per_hour": 214 if n else None, "seconds_left": left},
             "question": None if self.closed else self._question(now),
             "following": None if self.closed else self._question(now + 1 if now else 0),
-            "done": not now, "closed": self.closed, "note": note, "undo": last,
+            "done": not now,
+            "closed": self.closed,
+            "note": note,
+            "undo": last,
             "completion": None if now else self.completion,
-        }  # fmt: skip
+        }
         return Answer(body=json.dumps(content), type="application/json")
 
     def failing(self) -> Answer:
@@ -146,10 +149,14 @@ class Desk:
         frames = {"reference": gables()[name]} | {side: perturbed(gables(), 0.2 + 0.5 * k)[name] for k, side in enumerate(self.sides)}
         centre = frames["reference"].vertices.mean(axis=0)
         models = [
-            {"name": side, "role": "reference" if side == "reference" else "prediction",
-             "vertices": (frame.vertices - centre).tolist(), "edges": frame.edges.tolist()}
+            {
+                "name": side,
+                "role": "reference" if side == "reference" else "prediction",
+                "vertices": (frame.vertices - centre).tolist(),
+                "edges": frame.edges.tolist(),
+            }
             for side, frame in frames.items()
-        ]  # fmt: skip
+        ]
         return {"scene.json": lambda: json.dumps({"form": "wireframe", "unit": "m", "models": models})}
 
     def _meshes(self, number: int) -> dict[str, Any]:

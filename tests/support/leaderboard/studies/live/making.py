@@ -31,9 +31,15 @@ def live(phase: Phase, actor: User, rows: Sequence[Submission], *, opened: bool 
     made = values.pop("artifacts", ())
     kind = values.get("kind", Study.Kind.PAIRS)
     given = {
-        "slug": "live", "title": "Which roof?", "question": "Which is closer?", "kind": kind, "repeat_share": 0.0, "access": "open",
-        "criteria": [one.to_dict() for one in ready_made(kind, "wireframe")], **values,
-    }  # fmt: skip
+        "slug": "live",
+        "title": "Which roof?",
+        "question": "Which is closer?",
+        "kind": kind,
+        "repeat_share": 0.0,
+        "access": "open",
+        "criteria": [one.to_dict() for one in ready_made(kind, "wireframe")],
+        **values,
+    }
     study = campaign.make(phase, actor, Design(given, rows, made, discloses=True, **design))
     if opened:
         campaign.open_study(study, actor)

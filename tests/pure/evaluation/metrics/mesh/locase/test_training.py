@@ -67,9 +67,14 @@ def test_soft_ranks_are_the_nearest_point_of_the_permutahedron(seed):
 
     start = np.full(len(corners), 1 / len(corners))
     found = minimize(
-        away, start, jac=lambda free: 2 * corners @ (free @ corners - values), method="SLSQP", bounds=[(0, 1)] * len(corners),
-        constraints={"type": "eq", "fun": lambda free: free.sum() - 1}, options={"maxiter": 500, "ftol": 1e-14},
-    )  # fmt: skip
+        away,
+        start,
+        jac=lambda free: 2 * corners @ (free @ corners - values),
+        method="SLSQP",
+        bounds=[(0, 1)] * len(corners),
+        constraints={"type": "eq", "fun": lambda free: free.sum() - 1},
+        options={"maxiter": 500, "ftol": 1e-14},
+    )
     assert soft_rank(real(*values), 1.0).numpy() == pytest.approx(found.x @ corners, abs=1e-4)
 
 
