@@ -170,10 +170,10 @@ def _score(
         raise CannotScore(f"The reference lacks {absent[0]}, which the manifest lists; {len(absent)} of its items are not there.")
     # Those that have no value under these references are left out; an error where they were asked for by name.
     prompted = any(getattr(item, "prompt", "") for item in references.values())
-    lacking = {request.slug: sentence for request in requests if (sentence := registry.get(request.key).lacking(prompted))}
-    if lacking and (metrics or len(lacking) == len(requests)):
-        raise CannotScore(next(iter(lacking.values())))
-    requests = [request for request in requests if request.slug not in lacking]
+    missing = {request.slug: sentence for request in requests if (sentence := registry.get(request.key).missing_prompts(prompted))}
+    if missing and (metrics or len(missing) == len(requests)):
+        raise CannotScore(next(iter(missing.values())))
+    requests = [request for request in requests if request.slug not in missing]
     manifest = manifest or _plain_manifest(references, family)
     verdict = _verdict(prediction, manifest)
     if not verdict.accepted:

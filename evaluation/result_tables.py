@@ -123,7 +123,7 @@ def lines(text: str, heads: Iterable[str]) -> list[tuple[int, dict[str, str]]]:
     and where a row has more cells than the head: a comma that was not quoted would move the figures into other columns."""
     if found := control_character(text):
         line = text.count("\n", 0, found[0]) + 1
-        raise ResultsError([f"line {line}: there is the character {found[1]}, which is none to read; save the table as CSV in UTF-8."])
+        raise ResultsError([f"line {line}: there is the character {found[1]}, which cannot be read; save the table as CSV in UTF-8."])
     try:
         table = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
         there = [head.strip() for head in table.fieldnames or ()]

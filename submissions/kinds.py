@@ -26,7 +26,7 @@ class Family:
     stand beside the items' own, which alone decide about their content. ``exact`` is the form that reads back bit for bit, ``example`` the
     one that people like to look at. Ids of a ``grouped`` family are ``group/item``, and ``images`` says that its items are
     images: the size of each is given by the reference, and a phase has a background and a rule for other sizes. ``stored``
-    is the suffix of stored items, and ``most_stored`` how many bytes those of one entry may take.
+    is the suffix of stored items, and ``max_stored`` how many bytes those of one entry may take.
     """
 
     key: str
@@ -49,7 +49,7 @@ class Family:
     grouped: bool = False
     images: bool = False
     stored: str = "npz"
-    most_stored: int = 1_500_000_000
+    max_stored: int = 1_500_000_000
     per: str = "item"  # what one file is of
 
     @property
@@ -132,9 +132,9 @@ class Family:
     def _one_each(self, items: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
         return ((f"{name}.{self.exact}", self.write(item, self.exact)) for name, item in items.items())
 
-    def doubts(self, items: Mapping[str, Any]) -> list[str]:
+    def reference_warnings(self, items: Mapping[str, Any]) -> list[str]:
         """Warnings about these items as a reference, of what an organizer may not have meant, in sentences; nothing is refused for them."""
-        return self._reader("doubts", lambda items: [])(items)
+        return self._reader("reference_warnings", lambda items: [])(items)
 
     def stored_size(self, item: Any) -> int:
         """About how many bytes a read item keeps in memory and in the storage, for families that must count them."""
@@ -232,7 +232,7 @@ MESH = Family(
     exact="ply",
     example="obj",
     needs="at least one face with an area",
-    nothing="any face; points and lines are no surface",
+    nothing="any face; points and lines are not a surface",
     also="or a single file where the phase has one item",
     companions=(".mtl", ".png", ".jpg", ".jpeg", ".bmp", ".tga", ".tif", ".tiff", ".webp"),
 )

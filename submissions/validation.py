@@ -10,7 +10,7 @@ from typing import Any
 
 from submissions.formats import input_fit
 from submissions.formats.archive import Package, open_package
-from submissions.formats.errors import FormatError, shown, size_text
+from submissions.formats.errors import FormatError, excerpt, size_text
 from submissions.formats.layout import is_companion, is_silent, item_of
 from submissions.formats.wireframe.s23dr import FILE_NAMES, judge_s23dr
 from submissions.manifest import Item, Manifest
@@ -139,7 +139,7 @@ def validate(
     except OSError:
         raise
     except Exception as error:
-        notes.error(shown(name or path.name), error)
+        notes.error(excerpt(name or path.name), error)
         return Verdict({}, manifest.item_ids, tuple(notes.problems), notes.count, faults=tuple(notes.faults))
 
 
@@ -170,8 +170,8 @@ def _read_package(package: Package, manifest: Manifest, notes: _Notes, progress:
             continue
         notes.files.append(name)
         kept += manifest.kind.stored_size(items[item.id])
-        if kept > manifest.kind.most_stored:
-            most = size_text(manifest.kind.most_stored)
+        if kept > manifest.kind.max_stored:
+            most = size_text(manifest.kind.max_stored)
             said = f"and the {manifest.kind.plural} before it take more than {most} without loss; send fewer or smaller ones"
             notes.problem(name, "", said)
             break

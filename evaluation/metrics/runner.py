@@ -133,11 +133,11 @@ def score_items(
     for n, column in enumerate(programs):
         mark = time.perf_counter()
 
-        def told(done: int, last: bool = n == len(programs) - 1) -> None:
+        def report(done: int, last: bool = n == len(programs) - 1) -> None:
             if progress is not None and last:
                 progress(done, len(ids))
 
-        rows[column.slug] = _program_results(column, predictions, references, unit_scale, ids, groups or {}, told)
+        rows[column.slug] = _program_results(column, predictions, references, unit_scale, ids, groups or {}, report)
         if clock is not None:
             clock[column.slug] = time.perf_counter() - mark
     return {slug: _scores(slug, ids, results) for slug, results in rows.items()}

@@ -209,7 +209,7 @@ class MetricSpec:
         """True if it has a value for objects with a prompt only."""
         return "prompt" in self.needs
 
-    def lacking(self, prompted: bool) -> str:
+    def missing_prompts(self, prompted: bool) -> str:
         """Reason why the metric has no value under a reference with prompts, or without (`prompted`); empty where it may have one."""
         if prompted or not self.wants_prompts:
             return ""

@@ -222,7 +222,7 @@ class EvaluationBatch(models.Model):
 
     def cache_keys(self) -> list[str]:
         """The keys of all parts that an entry is cut into; imported figures have none."""
-        return [] if self.is_imported else [self.cache_key(slugs, start, stop) for _, slugs, start, stop in part_plan.pieces(self)]
+        return [] if self.is_imported else [self.cache_key(slugs, start, stop) for _, slugs, start, stop in part_plan.plan_parts(self)]
 
     @staticmethod
     def forget_caches(batches: Iterable[EvaluationBatch], needed: Iterable[EvaluationBatch] = ()) -> None:

@@ -22,7 +22,7 @@ PLAIN_SECONDS, NETWORK_SECONDS = 0.02, 0.5  # of a metric of which nothing is kn
 LONGEST = 12  # times CHILD_SECONDS, and no part may take longer, whatever its metrics declare
 
 
-def pieces(batch: EvaluationBatch) -> Iterator[tuple[str, list[str], int, int]]:
+def plan_parts(batch: EvaluationBatch) -> Iterator[tuple[str, list[str], int, int]]:
     """(device, slugs, start, stop) of every part of an entry: the metrics of a device over the items [start, stop)."""
     for device, together in by_device(batch.metrics).items():
         # A program of the whole set sees all items at once.
@@ -55,12 +55,12 @@ def efforts(metrics: list[dict], slugs: Sequence[str], sizes: Sequence[tuple[int
     return [sum(effort.of((first, second), params) for effort, params in slow) for first, second in sizes]
 
 
-def slices(groups: Sequence[str], most: int, efforts: Sequence[float] = (), most_effort: float = math.inf) -> list[tuple[int, int]]:
+def slices(groups: Sequence[str], most: int, efforts: Sequence[float] = (), max_effort: float = math.inf) -> list[tuple[int, int]]:
     """Cut n items into runs [start, stop) that never split a group.
 
     At least four runs where there are items enough, so that progress moves and several workers
     can share one entry; at most about `most` items in a run, and no second group where the
-    efforts of a run would then sum up to more than `most_effort`.
+    efforts of a run would then sum up to more than `max_effort`.
     """
     n = len(groups)
     size = max(1, min(most, math.ceil(n / 4)))
@@ -68,7 +68,7 @@ def slices(groups: Sequence[str], most: int, efforts: Sequence[float] = (), most
     cuts: list[tuple[int, int]] = []
     start = stop = 0
     for end in ends:
-        if stop > start and (stop - start >= size or sum(efforts[start:end]) > most_effort):
+        if stop > start and (stop - start >= size or sum(efforts[start:end]) > max_effort):
             cuts.append((start, stop))
             start = stop
         stop = end
@@ -95,7 +95,7 @@ def priced(batch: EvaluationBatch) -> list[Piece]:
     specs = {metric["slug"]: registry.get(metric["key"]) for metric in unknown}
     guesses = {slug: NETWORK_SECONDS if spec.networks else PLAIN_SECONDS for slug, spec in specs.items() if spec.effort is None}
     found = []
-    for device, wanted, start, stop in pieces(batch):
+    for device, wanted, start, stop in plan_parts(batch):
         per_item = sum(measured.get(slug, 0.0) + guesses.get(slug, 0.0) for slug in wanted)
         declared = sum(efforts(unknown, wanted, batch.reference.bounds[start:stop]))
         found.append(Piece(device, wanted, start, stop, PART_OVERHEAD + per_item * (stop - start) + declared))

@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from evaluation.metrics.spec import Effort, MetricSpec, Param
-from submissions.formats.errors import shown
+from submissions.formats.errors import excerpt
 from submissions.kinds import FAMILIES
 
 FILE = "metric.yaml"
@@ -256,7 +256,7 @@ class _Reader:
             bounds=bounds,
             unit=self.text("unit", 20, ""),
             worst=worst,
-            version=self.whole("version", 1, 1_000_000, 1),
+            version=self.integer("version", 1, 1_000_000, 1),
             needs=needs,
             params=self.params(),
             run=run,
@@ -388,7 +388,7 @@ class _Reader:
             raise self.wrong("effort", "must be a mapping with seconds and memory_mb", found)
         reader = _Reader(found, "effort.")
         reader.only({"seconds", "memory_mb"})
-        return Work(reader.number("seconds", 0.01, MAX_SECONDS, 1.0), reader.whole("memory_mb", 10, MAX_MEMORY_MB, 500))
+        return Work(reader.number("seconds", 0.01, MAX_SECONDS, 1.0), reader.integer("memory_mb", 10, MAX_MEMORY_MB, 500))
 
     def link(self, name: str) -> str:
         found = self.text(name, 310, "")
@@ -404,7 +404,7 @@ class _Reader:
                 raise DocumentError(f"{FILE}: {self.where}{str(name)[:60]} is not a field; the fields are {', '.join(sorted(known))}.")
 
     def wrong(self, name: str, wanted: str, got: Any) -> DocumentError:
-        return DocumentError(f"{FILE}: {self.where}{name} {wanted}; it is {shown(_in_yaml(got))}.")
+        return DocumentError(f"{FILE}: {self.where}{name} {wanted}; it is {excerpt(_in_yaml(got))}.")
 
     def missing(self, name: str, what: str) -> DocumentError:
         return DocumentError(f"{FILE}: {self.where}{name} is missing: {what}.")
@@ -442,7 +442,7 @@ class _Reader:
             raise self.wrong(name, "must be true or false", found) if name in self.fields else self.missing(name, "true or false")
         return found
 
-    def whole(self, name: str, low: int, high: int, default: int) -> int:
+    def integer(self, name: str, low: int, high: int, default: int) -> int:
         found = self.fields.get(name, default)
         if not isinstance(found, int) or isinstance(found, bool) or not low <= found <= high:
             raise self.wrong(name, f"must be a whole number from {low:,} to {high:,}", found)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.programs.document import MetricDocument
-from submissions.formats.errors import shown
+from submissions.formats.errors import excerpt
 
 if TYPE_CHECKING:
     from evaluation.metrics.runner import SampleScores
@@ -33,7 +33,7 @@ class WrongResult(ValueError):
 
 def failed(sentence: str) -> MetricResult:
     """An item that the program gave no value, and why, which may be in its own words."""
-    return MetricResult(None, Status.FAILED, (f"{FAILED}{shown(sentence, MAX_SAID)[:MAX_SAID]}",))
+    return MetricResult(None, Status.FAILED, (f"{FAILED}{excerpt(sentence, MAX_SAID)[:MAX_SAID]}",))
 
 
 def stopped(sentence: str) -> MetricResult:
@@ -75,7 +75,7 @@ def _result(answer: Any, document: MetricDocument) -> MetricResult:
     if isinstance(answer, Mapping):
         odd = next((name for name in answer if name not in FIELDS), None)
         if odd is not None:
-            raise WrongResult(f"The answer has {shown(str(odd))[:40]!r}; it may have {', '.join(FIELDS)}.")
+            raise WrongResult(f"The answer has {excerpt(str(odd))[:40]!r}; it may have {', '.join(FIELDS)}.")
     elif answer is None:
         raise WrongResult("The program returned nothing; return a number, or a mapping whose value may be None.")
     else:
@@ -94,7 +94,7 @@ def _result(answer: Any, document: MetricDocument) -> MetricResult:
     for name, number in parts.items():
         if not isinstance(name, str) or not PART.fullmatch(name):
             raise WrongResult(
-                f"A part is called {shown(str(name))[:40]!r}; use letters, digits, spaces and _ . , : ; @ / % + = - ( ) [ ], at most 63, "
+                f"A part is called {excerpt(str(name))[:40]!r}; use letters, digits, spaces and _ . , : ; @ / % + = - ( ) [ ], at most 63, "
                 "and begin with a letter, a digit or _."
             )
         _number(number, f"The part {name}")
@@ -107,7 +107,7 @@ def _result(answer: Any, document: MetricDocument) -> MetricResult:
         value = _within(_number(value, "The value"), document)
     elif value is not None:
         raise WrongResult(f"The answer has the status {status} and a value; leave one out.")
-    flags = (f"{NOTE}{shown(note, MAX_NOTE)[:MAX_NOTE]}",) if note else ()
+    flags = (f"{NOTE}{excerpt(note, MAX_NOTE)[:MAX_NOTE]}",) if note else ()
     return MetricResult(value, STATUSES[status], flags, {name: float(number) for name, number in parts.items()})
 
 
@@ -152,5 +152,5 @@ def of_file(text: str, document: MetricDocument, ids: list[str]) -> dict[str, Me
         raise WrongResult(f"output/scores.json has {len(items):,} items; {len(ids):,} were given.")
     odd = next((name for name in items if name not in set(ids)), None)
     if odd is not None:
-        raise WrongResult(f"output/scores.json names an item {shown(str(odd))[:60]!r} that was not given.")
+        raise WrongResult(f"output/scores.json names an item {excerpt(str(odd))[:60]!r} that was not given.")
     return {name: result_of(items[name], document) if name in items else failed("output/scores.json leaves this item out.") for name in ids}

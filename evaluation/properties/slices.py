@@ -29,7 +29,7 @@ class Progress:
     pending: list[float | None] = field(default_factory=list)
 
 
-def one(
+def measure_slice(
     key: str, params: Mapping[str, Any], outcomes: Sequence[Plain], pending: Sequence[float | None], seconds: float, total: int = 0
 ) -> dict[str, Any]:
     """One slice on the metric's dataset, as plain JSON: the progress, the number of models, and the

@@ -36,7 +36,7 @@ class Weakness:
         settings = registry.resolve_params(self.key, params or {})
         return tuple(spec.function(pair_type.of(model, self.reference, 1.0), **settings).value for _, model in self.predictions)
 
-    def told(self, values: tuple[float | None, ...] | None = None) -> str:
+    def text(self, values: tuple[float | None, ...] | None = None) -> str:
         """The sentence with its numbers."""
         return self.sentence.format(*(self.values() if values is None else values))
 

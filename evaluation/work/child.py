@@ -161,13 +161,13 @@ def reference(folder: Path, job: dict) -> dict:
     return {"faults": []}
 
 
-def doubts(folder: Path, job: dict) -> dict:
+def reference_warnings(folder: Path, job: dict) -> dict:
     """Warnings about the reference that was read into `artifact`, for these columns, looked for during so many seconds."""
-    from evaluation import reference_warnings
+    from evaluation import reference_warnings as warnings
     from submissions.kinds import FAMILIES
 
     items = FAMILIES[job["family"]].load(folder / "artifact")
-    return {"doubts": reference_warnings.of(job["family"], items, job["columns"], job["seconds"])}
+    return {"warnings": warnings.of(job["family"], items, job["columns"], job["seconds"])}
 
 
 def inputs(folder: Path, job: dict) -> dict:
@@ -183,10 +183,10 @@ def inputs(folder: Path, job: dict) -> dict:
 
 
 def properties(folder: Path, job: dict) -> dict:
-    """A slice of the property suite; see `evaluation.properties.slices.one`."""
+    """A slice of the property suite; see `evaluation.properties.slices.measure_slice`."""
     from evaluation.properties import slices
 
-    return slices.one(**{name: value for name, value in job.items() if name not in ("kind", "programs")})
+    return slices.measure_slice(**{name: value for name, value in job.items() if name not in ("kind", "programs")})
 
 
 def pictures(folder: Path, job: dict) -> dict:
@@ -291,7 +291,7 @@ JOBS = {
     "prepare": prepare,
     "score": score,
     "reference": reference,
-    "doubts": doubts,
+    "reference_warnings": reference_warnings,
     "inputs": inputs,
     "properties": properties,
     "pictures": pictures,

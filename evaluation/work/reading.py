@@ -52,11 +52,11 @@ def items_of(
                 raise Unreadable(faults)
             if not draws:
                 return {}, []
-            doubts: list[str] = []
+            warnings: list[str] = []
             if columns:
-                asked = {"kind": "doubts", "family": family.key, "columns": [[key, dict(params)] for key, params in columns]}
-                doubts = child.run(folder, asked | {"seconds": doubting}, lambda: True, seconds)["doubts"]
-            return family.load(folder / "artifact"), doubts
+                asked = {"kind": "reference_warnings", "family": family.key, "columns": [[key, dict(params)] for key, params in columns]}
+                warnings = child.run(folder, asked | {"seconds": doubting}, lambda: True, seconds)["warnings"]
+            return family.load(folder / "artifact"), warnings
     except JobFailed as failed:
         log.warning("a reference could not be read", detail=failed.detail)
         raise Unreadable([f"{path.name}: could not be read. {failed.sentence} Send a smaller or simpler one"]) from None

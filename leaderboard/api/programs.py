@@ -42,7 +42,7 @@ class ProgramOut(Schema):
     environment: dict[str, str] = Field(description="Versions of the interpreter and of packages that it was checked with.")
 
 
-def shown(row: MetricProgram) -> dict[str, Any]:
+def program_out(row: MetricProgram) -> dict[str, Any]:
     return {
         "id": row.pk,
         "key": row.full_key,
@@ -61,13 +61,13 @@ def shown(row: MetricProgram) -> dict[str, Any]:
 @router.get("/challenges/{challenge}/programs", response={200: list[ProgramOut], **ERRORS}, summary="The organizer's own metrics")
 def list_programs(request: HttpRequest, challenge: Slug) -> Any:
     place = challenge_for(request.user, challenge, "challenge.organize")
-    return [shown(row) for row in MetricProgram.objects.filter(challenge=place, scope=place.slug)]
+    return [program_out(row) for row in MetricProgram.objects.filter(challenge=place, scope=place.slug)]
 
 
 @router.get("/challenges/{challenge}/programs/{pk}", response={200: ProgramOut, **ERRORS}, summary="One version of a metric program")
 def get_program(request: HttpRequest, challenge: Slug, pk: Id) -> Any:
     place = challenge_for(request.user, challenge, "challenge.organize")
-    return shown(get_object_or_404(MetricProgram, challenge=place, scope=place.slug, pk=pk))
+    return program_out(get_object_or_404(MetricProgram, challenge=place, scope=place.slug, pk=pk))
 
 
 @router.post(
@@ -84,4 +84,4 @@ def add_program(request: HttpRequest, challenge: Slug, file: File[UploadedFile],
         path = Path(folder) / "program.zip"
         with path.open("wb") as target:
             target.writelines(file.chunks())
-        return 201, shown(MetricProgram.add(place, path, (file.name or "program.zip"), request.user, is_public=is_public))
+        return 201, program_out(MetricProgram.add(place, path, (file.name or "program.zip"), request.user, is_public=is_public))

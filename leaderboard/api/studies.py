@@ -104,5 +104,5 @@ def get_study(request: HttpRequest, challenge: Slug, phase: Slug, study: Slug) -
     hidden = row.hidden_labels(hidden_from(place.viewer, place.phase))
     analyses = {name: done[name].without(hidden).numbered(organizes) for name in row.in_order(done)}
     looks = {"planned_looks": row.planned_looks, "planned_answers": row.planned_answers}
-    looks["looks"] = [look.told(hidden) for look in row.looks.all()]
+    looks["looks"] = [look.record(hidden) for look in row.looks.all()]
     return _brief(request, row, place.phase, row.withdrawn()) | looks | {"analyses": analyses}

@@ -316,7 +316,7 @@ class Cost:
     where: str
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """Such as `0.4 ms`, `12 ms`, `1.3 s`."""
         if self.ms >= 1000:
             return f"{self.ms / 1000:.3g} s"
@@ -363,7 +363,7 @@ def examples(key: str) -> tuple[Example, ...]:
             )
             for (label, model), value in zip(weakness.predictions, (value for value in values if value is not None), strict=True)
         ]
-        made.append(Example(weakness.title, weakness.told(values), tuple(cases)))
+        made.append(Example(weakness.title, weakness.text(values), tuple(cases)))
     return tuple(made)
 
 

@@ -127,7 +127,7 @@ class BoardEntry(PublicEntry, Stored):
     waiting: list[str] | None = None
 
     @property
-    def is_withheld(self) -> bool:
+    def is_redacted(self) -> bool:
         """True if only its place is left, see `redacted`."""
         return not self.team_id and self.name == HIDDEN_NAME
 

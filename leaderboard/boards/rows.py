@@ -102,7 +102,7 @@ class BoardRows:
         self.metrics = [metric for metric in board.metrics if metric.slug != PEOPLE]
 
     @cached_property
-    def shown(self) -> list[MetricColumn]:
+    def visible_metrics(self) -> list[MetricColumn]:
         """The metrics in sight: as chosen; else those that rank and the one sorted by first, filled up in the board's order."""
         if self.choice.columns is not None:
             chosen = [metric for metric in self.metrics if metric.slug in self.choice.columns]
@@ -116,12 +116,13 @@ class BoardRows:
     @property
     def narrow(self) -> str:
         """The slug of the one metric in sight on a phone: the one sorted by, else the first."""
-        return next((metric.slug for metric in self.shown if metric is self.standing), self.shown[0].slug if self.shown else "")
+        metrics = self.visible_metrics
+        return next((metric.slug for metric in metrics if metric is self.standing), metrics[0].slug if metrics else "")
 
     @cached_property
     def folded(self) -> list[MetricColumn]:
         """The other metrics, of which only ranks are in sight."""
-        return [metric for metric in self.metrics if metric not in self.shown]
+        return [metric for metric in self.metrics if metric not in self.visible_metrics]
 
     @cached_property
     def indices(self) -> list[int]:
@@ -195,7 +196,7 @@ class BoardRows:
         for index, next_, bracket in zip(on_page, below, pieces[start:], strict=False):
             entry = board.entries[index]
             cells = []
-            for metric in self.shown:
+            for metric in self.visible_metrics:
                 own = replace(cell(metric, index, noun), slug=metric.slug)
                 if next_ is not None and metric.slug in self._seen and metric.n[index] == metric.n[next_]:
                     own = replace(own, gap=gap_words(metric, self._seen[metric.slug], index, next_, noun))

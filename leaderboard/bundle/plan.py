@@ -286,12 +286,12 @@ def _reference_changes(path: tuple[str, ...], before: ReferenceDef | None, after
         return
     path = (*path, "reference")
     if before is None:
-        yield Change(CREATE, path, "items", None, f"{len(after.item_ids)} items", _doubts(after, family))
+        yield Change(CREATE, path, "items", None, f"{len(after.item_ids)} items", _reference_warnings(after, family))
         return
     if after.sha256 != before.sha256:
         added = set(after.item_ids) - set(before.item_ids)
         warning = "Entries sent before hold nothing for the added items, so they get the worst value there." if added else ""
-        warning = " ".join(part for part in (warning, _doubts(after, family)) if part)
+        warning = " ".join(part for part in (warning, _reference_warnings(after, family)) if part)
         old = f"version {before.version}, {len(before.item_ids)} items"
         yield Change(CHANGE, path, "items", old, reference_difference(before, after), warning)
     if after.groups != before.groups:
@@ -300,9 +300,9 @@ def _reference_changes(path: tuple[str, ...], before: ReferenceDef | None, after
         yield Change(CHANGE, path, "note", before.note, after.note)
 
 
-def _doubts(reference: ReferenceDef, family: Family) -> str:
+def _reference_warnings(reference: ReferenceDef, family: Family) -> str:
     """Doubts about the items, in sentences; the first few."""
-    return " ".join(family.doubts(reference.load())[:5])
+    return " ".join(family.reference_warnings(reference.load())[:5])
 
 
 def reference_difference(before: ReferenceDef, after: ReferenceDef) -> str:
@@ -435,7 +435,7 @@ def _missing_prompts(before: ChallengeDef | None, after: ChallengeDef) -> Iterat
             continue
         known = {metric.key for metric in old.metrics} if old and old.reference == reference else set()
         for spec in map(registry.get, sorted({metric.key for metric in new.metrics} - known)):
-            if spec.wants_prompts and (missing := spec.lacking(reference.prompted())):
+            if spec.wants_prompts and (missing := spec.missing_prompts(reference.prompted())):
                 yield f"Phase {new.slug}: {missing}"
 
 

@@ -125,7 +125,7 @@ def read_reference(
     background: str = "#ffffff",
     drawing: Drawing | None = None,
     columns: Iterable[tuple[str, Mapping[str, Any]]] = (),
-    doubted: Callable[[str], None] = lambda doubt: None,
+    doubted: Callable[[str], None] = lambda warning: None,
 ) -> dict[str, Any]:
     """The items of an uploaded file (images laid on `background`; views of its meshes, with `drawing`), read soon or not at all, for a
     web process waits. `doubted` gets what speaks against them for these `columns`
@@ -137,7 +137,7 @@ def read_reference(
             file = folder / name
             with file.open("wb") as target:
                 target.writelines(chunks)
-            items, doubts = items_of(
+            items, warnings = items_of(
                 file,
                 family,
                 background,
@@ -155,8 +155,8 @@ def read_reference(
         atexit.unregister(child.stop)
     if faults:
         raise Refused(" · ".join(faults[:20]), "bad_reference")
-    for doubt in doubts:
-        doubted(doubt)
+    for warning in warnings:
+        doubted(warning)
     return items
 
 
@@ -167,7 +167,7 @@ def store_reference(phase: Phase, items: Mapping[str, Any], groups: Mapping[str,
         raise Refused(f"There is no item {unknown[0]} in the file, but a group names it; mend the groups.", "unknown_item")
     prompted = any(getattr(item, "prompt", "") for item in items.values())
     for metric in phase.metrics.all():
-        if missing := metric.spec.lacking(prompted):
+        if missing := metric.spec.missing_prompts(prompted):
             raise Refused(f"{missing} Or take the metric out of the phase first.", "no_prompts")
     with transaction.atomic():
         before = phase.references.count()

@@ -107,7 +107,7 @@ class MetricEvidence:
     def missing(self) -> str:
         """Sentence on what the phase's reference lacks for a value; empty where nothing is known to be missing."""
         reference = reference_in_force(self.phase) if self.spec.wants_prompts else None
-        return self.spec.lacking(reference.has_prompts) if reference is not None else ""
+        return self.spec.missing_prompts(reference.has_prompts) if reference is not None else ""
 
     @property
     def takes_regions(self) -> bool:

@@ -39,7 +39,7 @@ class StudyLook(models.Model):
     def is_settled(self) -> bool:
         return not self.untold
 
-    def told(self, hidden: Collection[str] = ()) -> PlannedLook:
+    def record(self, hidden: Collection[str] = ()) -> PlannedLook:
         """The look as exports and the API tell it; entries with `hidden` labels are not named."""
         return PlannedLook(
             number=self.number,

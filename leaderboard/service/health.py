@@ -191,11 +191,11 @@ def probe_programs() -> str:
     for sentence, row in needed:
         document = row.read
         # Of the embedded profile all run on this machine; a worker that does not say, of another version, may have one.
-        lacking = (
+        missing = (
             [one.get(document.sandbox, "") for one in said] if settings.BROKER_URL else [programs.missing(document.run, document.device)]
         )
-        if lacking and all(lacking):
-            raise Unready(f"{sentence}, and no worker's machine has a sandbox for it: {lacking[0]}; then restart the workers.")
+        if missing and all(missing):
+            raise Unready(f"{sentence}, and no worker's machine has a sandbox for it: {missing[0]}; then restart the workers.")
     return f"{_count(len(needed), 'metric program')} in use, each with a sandbox" if needed else "no metric program is in use"
 
 

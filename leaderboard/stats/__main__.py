@@ -115,7 +115,7 @@ def _pairs(options: argparse.Namespace) -> dict[str, StudySummary]:
     for pair in options.gold:
         if unknown := [name for name in pair if name not in there]:
             raise ValueError(
-                f"--gold names {unknown[0]!r}, which is no method of {options.votes.name}; it has: {', '.join(sorted(there)[:8])}."
+                f"--gold names {unknown[0]!r}, which is not a method of {options.votes.name}; it has: {', '.join(sorted(there)[:8])}."
             )
     known = set() if any(row.gold for _, chosen in rows for row in chosen) else {frozenset(pair) for pair in options.gold}
     found = {}

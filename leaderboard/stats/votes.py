@@ -257,7 +257,7 @@ def records(
                 if len(text) > LENGTHS.get(column, len(text)):
                     raise ValueError(f"{column} has {len(text)} characters; at most {LENGTHS[column]} are taken.")
                 if found := control_character(text):
-                    raise ValueError(f"{column} holds the character {found[1]}, which is none to read; save the file as CSV in UTF-8.")
+                    raise ValueError(f"{column} holds the character {found[1]}, which cannot be read; save the file as CSV in UTF-8.")
             parsed.append(make(cells))
         except ValueError as error:
             problems.append(f"{name}: line {line}: {error}")

@@ -239,7 +239,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
                 people.head(metric.slug) if people else None,
                 weights.statement(registry.REGISTRY[metric.key], metric.params) if metric.key in registry.REGISTRY else "",
             )
-            for metric in rows.shown
+            for metric in rows.visible_metrics
         ],
         "lines": lines,
         "popovers": popovers,
@@ -249,7 +249,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
                 *(("column", metric.slug) for metric in rows.metrics),
             ]
         ),
-        "n_columns": len(rows.shown) + sum(map(bool, (rows.people, board.overall.rule in VALUE_TITLES, rows.folded))),
+        "n_columns": len(rows.visible_metrics) + sum(map(bool, (rows.people, board.overall.rule in VALUE_TITLES, rows.folded))),
         "people_head": Head.of(request, rows, PEOPLE, True),
         "rank_head": Head.of(request, rows, "rank"),
         "name_head": Head.of(request, rows, "name"),

@@ -226,7 +226,7 @@ def _part(place: PhasePlace, snapshot: Snapshot, agreement: Agreement, by: str, 
             "flips": flips,
             "figure": variant_charts.bumps(titles, [names[index] for index in drawn], lines, agreement.n).to_dict(),
             "first": [FirstPlaces(agreement.entries[index], count) for count, index in often[:5]],
-            "most_rows": MAX_ROWS,
+            "max_rows": MAX_ROWS,
         }
     return render_to_string("leaderboard/parts/choosing.html", context), bool(context.get("figure", {}).get("data"))
 

@@ -231,7 +231,7 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     }
     about["withdrawn"] = chosen_study.withdrawn()
     about |= {"planned_looks": chosen_study.planned_looks, "planned_answers": chosen_study.planned_answers}
-    about["looks"] = [look.told(hidden).model_dump(mode="json") for look in chosen_study.looks.all()]
+    about["looks"] = [look.record(hidden).model_dump(mode="json") for look in chosen_study.looks.all()]
     return JsonResponse(about | {"criteria": criteria})
 
 
@@ -352,7 +352,7 @@ def _analysis_context(
         "found": summary,
         "missing": missing,
         "n_entries": len(judged) - n_baselines,
-        "n_withheld": judged.count(HIDDEN_NAME),
+        "n_redacted": judged.count(HIDDEN_NAME),
         "n_baselines": n_baselines,
         "sentences": words.sentences(summary, lines),
         "scales": scales,

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO, Self
 
-from submissions.formats.errors import Findings, FormatError, shown, size_text
+from submissions.formats.errors import Findings, FormatError, excerpt, size_text
 from submissions.kinds import FAMILIES
 from submissions.manifest import Bounds
 
@@ -93,7 +93,7 @@ class Package:
                         break
                     taken.write(chunk)
         except _UNREADABLE as error:
-            raise PackageError(name, "", f"cannot be unpacked ({shown(str(error))}); make the archive again") from None
+            raise PackageError(name, "", f"cannot be unpacked ({excerpt(str(error))}); make the archive again") from None
         if taken.tell() != entry.size:
             raise PackageError(name, "", "has another size than the archive says; make the archive again")
         return taken.getvalue()
@@ -210,7 +210,7 @@ def _zip_entries(stream: BinaryIO, label: str, bounds: Bounds, stack: ExitStack)
     except _DirectoryTooLarge:
         raise PackageError(label, "", f"lists too many files; at most {bounds.max_entries} are taken") from None
     except _UNREADABLE as error:
-        raise PackageError(label, "", f"is a broken zip archive ({shown(str(error))}); make it again") from None
+        raise PackageError(label, "", f"is a broken zip archive ({excerpt(str(error))}); make it again") from None
     infos = archive.infolist()
     if len(infos) > bounds.max_entries:
         raise PackageError(label, "", f"holds {len(infos)} files and folders, at most {bounds.max_entries} are taken")
@@ -218,7 +218,7 @@ def _zip_entries(stream: BinaryIO, label: str, bounds: Bounds, stack: ExitStack)
     end = 0
     for one in sorted(infos, key=lambda one: one.header_offset):
         if one.header_offset < end or one.header_offset < 0:
-            raise PackageError(label, "", f"holds files that overlap, at {shown(one.orig_filename)}; make it again")
+            raise PackageError(label, "", f"holds files that overlap, at {excerpt(one.orig_filename)}; make it again")
         end = one.header_offset + 30 + one.compress_size
     if end > archive.start_dir:
         raise PackageError(label, "", "holds a file that runs into the archive's own list; make it again")
@@ -283,7 +283,7 @@ def _checked_names(
         elif seen[folded] == given:
             findings.add("", "is named twice", given)
         else:
-            findings.add("", f"differs from {shown(seen[folded])} by case or accents' encoding only", given)
+            findings.add("", f"differs from {excerpt(seen[folded])} by case or accents' encoding only", given)
     findings.raise_if_any()
     top, slash, _ = entries[0].name.partition("/")
     top += slash

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from submissions.formats.errors import MAX_FINDINGS_PER_FILE, Findings, shown
+from submissions.formats.errors import MAX_FINDINGS_PER_FILE, Findings, excerpt
 
 MAX_COORDINATE = 1e7
 
@@ -183,5 +183,5 @@ def _kind(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, str):
-        return f'the text "{shown(value[:40])}"'
+        return f'the text "{excerpt(value[:40])}"'
     return "an object" if type(value) is dict else "a list" if type(value) is list else f"a {type(value).__name__}"

@@ -21,7 +21,7 @@ class FormatError(ValueError):
     """
 
     def __init__(self, file: str, where: str, reason: str, more: Iterable["FormatError"] = (), count: int = 0) -> None:
-        self.file, self.where, self.reason = shown(file), where, reason
+        self.file, self.where, self.reason = excerpt(file), where, reason
         self.more = tuple(more)
         self.count = max(count, 1 + len(self.more))
         super().__init__(": ".join(part for part in (self.file, where, reason) if part))
@@ -49,7 +49,7 @@ def more_cells(row: dict[Any, Any]) -> str:
 
 def heads_text(heads: Iterable[str]) -> str:
     """The heads of a table's columns for a sentence: safe to print, and the first of very many only."""
-    names, taken = [shown(head) for head in heads], 0
+    names, taken = [excerpt(head) for head in heads], 0
     for count, name in enumerate(names):
         taken += len(name) + 2
         if taken > _SHOWN_HEADS:
@@ -92,7 +92,7 @@ class Findings:
             raise self.error(first.file, first.where, first.reason, self.kept[1:], self.count)
 
 
-def shown(text: str, most: int = _SHOWN_LENGTH) -> str:
+def excerpt(text: str, most: int = _SHOWN_LENGTH) -> str:
     """``text`` made safe to print: control and invisible characters escaped, what is longer than ``most`` cut in the middle."""
     if len(text) > most:
         text = f"{text[: most * 3 // 5]}…{text[-(most * 3 // 10) :]}"

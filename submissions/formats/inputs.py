@@ -80,7 +80,7 @@ def _input(row: Mapping[str, str | None]) -> Input:
     if points and not (points.isascii() and points.isdecimal() and len(points) < 16):
         raise ValueError(f"points is {points[:20]!r} and no whole number")
     if unit and unit not in UNITS:
-        raise ValueError(f"the unit {unit[:20]!r} is none of {', '.join(UNITS)}")
+        raise ValueError(f"the unit {unit[:20]!r} is not one of {', '.join(UNITS)}")
     return Input(low, high, int(points or 0), unit)
 
 
@@ -183,7 +183,7 @@ def _text(data: bytes, file: str) -> NDArray[np.float64]:
 
 def _finite(points: NDArray[np.float64], file: str) -> NDArray[np.float64]:
     if not np.isfinite(points).all() or (np.abs(points) > LARGEST).any():
-        raise FormatError(file, "", f"holds coordinates that are no numbers, or beyond ±{LARGEST:.0e}")
+        raise FormatError(file, "", f"holds coordinates that are not numbers, or beyond ±{LARGEST:.0e}")
     return points
 
 

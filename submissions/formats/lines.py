@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from submissions.formats.errors import MAX_FINDINGS_PER_FILE, Findings, FormatError, shown, size_text
+from submissions.formats.errors import MAX_FINDINGS_PER_FILE, Findings, FormatError, excerpt, size_text
 
 MAX_LINE_BYTES = 1_000_000
 _BLOCK = 1 << 20
@@ -143,7 +143,7 @@ def row_numbers(places: Sequence[int], rows: Sequence[Sequence[bytes]], columns:
 
 def word_text(word: bytes) -> str:
     """A word of a file, short and safe to print."""
-    return shown(word[:60].decode("utf-8", "replace"))
+    return excerpt(word[:60].decode("utf-8", "replace"))
 
 
 # --- rows of numbers

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from submissions.formats.errors import FormatError, shown, size_text
+from submissions.formats.errors import FormatError, excerpt, size_text
 
 MAX_MEMBERS = 32
 MAX_HEADER_BYTES = 4096
@@ -68,7 +68,7 @@ def read_members(source: BinaryIO, file: str, rows: Mapping[str, Shape], max_byt
     except FormatError:
         raise
     except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError) as error:
-        raise FormatError(file, "", f"is a broken NPZ file ({shown(str(error))}); write it again") from None
+        raise FormatError(file, "", f"is a broken NPZ file ({excerpt(str(error))}); write it again") from None
 
 
 def write_npz(arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -100,11 +100,11 @@ def _array(content: bytes, file: str, name: str, row: Shape) -> NDArray[Any]:
     expected = math.prod(shape) * dtype.itemsize
     if expected != len(content) - body:
         held = size_text(len(content) - body)
-        raise FormatError(file, name, f"claims the shape {shown(str(shape))}, {size_text(expected)}, but holds {held}")
+        raise FormatError(file, name, f"claims the shape {excerpt(str(shape))}, {size_text(expected)}, but holds {held}")
     # No bytes at all fit any shape with a 0 in it, so the shape itself is held against the row's.
     if shape != (0,) and (not shape or shape[1:] != row):
         wanted = ", ".join(["N", *map(str, row)]) if row else "N,"
-        raise FormatError(file, name, f"has the shape {shown(str(shape))}, it must be ({wanted})")
+        raise FormatError(file, name, f"has the shape {excerpt(str(shape))}, it must be ({wanted})")
     values = np.frombuffer(content, dtype, offset=body)
     return values.reshape((0, *row) if shape == (0,) else shape, order="F" if fortran else "C")
 

@@ -10,7 +10,7 @@ import io
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from submissions.formats.errors import FormatError, shown, size_text
+from submissions.formats.errors import FormatError, excerpt, size_text
 from submissions.formats.thrift import FOOTER_LISTS, CompactReader, Fields, Long, items, number, struct
 
 _MAGIC = b"PAR1"
@@ -78,7 +78,7 @@ def read_rows(
     except (FormatError, MemoryError):  # the library's own lack of memory is an ArrowException too
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError, LookupError) as error:
-        reason = shown(str(error).splitlines()[0] if str(error) else type(error).__name__)
+        reason = excerpt(str(error).splitlines()[0] if str(error) else type(error).__name__)
         raise FormatError(file, "", f"is a broken parquet file ({reason}); write it again") from None
 
 

@@ -4,7 +4,7 @@ import codecs
 import json
 from typing import Any
 
-from submissions.formats.errors import FormatError, shown
+from submissions.formats.errors import FormatError, excerpt
 
 MAX_INTEGER_DIGITS = 18
 _UTF16_OR_32 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
@@ -69,5 +69,5 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise _Refusal(f'holds the key "{shown(twice)}" twice in one object')
+        raise _Refusal(f'holds the key "{excerpt(twice)}" twice in one object')
     return found

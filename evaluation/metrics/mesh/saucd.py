@@ -51,7 +51,7 @@ def read_weights(data: bytes) -> np.ndarray:
     try:
         weights = np.asarray(load(data)["weights"], dtype=np.float64)
     except (SafetensorError, KeyError) as error:
-        raise stored.WeightsError("The weights of saucd_w are no safetensors file with a tensor named weights; restore it.") from error
+        raise stored.WeightsError("The weights of saucd_w are not a safetensors file with a tensor named weights; restore it.") from error
     if weights.shape != (BINS,) or not np.isfinite(weights).all():
         raise stored.WeightsError(f"The weights of saucd_w must be {BINS} finite numbers; restore the file.")
     return weights

@@ -38,7 +38,7 @@ def features(pixels: np.ndarray, weights: str) -> np.ndarray:
 
 
 def fid(pair: RenderPair, weights: str) -> MetricResult:
-    """One view's part in the distance: the features of its render and of its reference; `of_the_set` makes the value.
+    """One view's part in the distance: the features of its render and of its reference; `finish` makes the value.
 
     A render of another size than the reference counts as missing, and a view without a reference image not at all.
     """
@@ -50,7 +50,7 @@ def fid(pair: RenderPair, weights: str) -> MetricResult:
     return MetricResult(None, partial={"pred": packed(features(pair.pred, weights)), "ref": packed(reference.astype(np.float32))})
 
 
-def of_the_set(items: Sequence[ItemPartial], params: Mapping[str, Any]) -> list[MetricResult]:
+def finish(items: Sequence[ItemPartial], params: Mapping[str, Any]) -> list[MetricResult]:
     """The distance over all views, the same for each of them.
 
     There is none (None) where a render is missing, or with fewer than two views. With fewer than 2048 the covariances
@@ -112,7 +112,7 @@ SPECS = (
         function=fid,
         weights=NETWORK,
         level="set",
-        finish=of_the_set,
+        finish=finish,
         formula="‖μ₁ − μ₂‖² + Tr(Σ₁ + Σ₂ − 2(Σ₁Σ₂)^½)",
     ),
 )

@@ -135,7 +135,7 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         "closed": live_study.closed_sentence(),
         "outlook": _outlook(request, live_study, asked) if is_pairs and live_study.state == Study.State.DRAFT else None,
         "fast": FAST,
-        "least_checks": LEAST_ANSWERS,
+        "min_checks": LEAST_ANSWERS,
         "standing": _standing(live_study),
         "address": request.build_absolute_uri(reverse("rate", args=[live_study.key])),
     }

@@ -41,12 +41,12 @@ def reference(request: HttpRequest, phase: Phase) -> HttpResponse:
             throttling.limit_references(request)
             file = form.cleaned_data["file"]
             columns = [(metric.key, metric.params) for metric in phase.metrics.all()]
-            doubts: list[str] = []
-            items = acts.read_reference(file.name, file.chunks(), family, phase.background, form.drawing(), columns, doubts.append)
+            warnings: list[str] = []
+            items = acts.read_reference(file.name, file.chunks(), family, phase.background, form.drawing(), columns, warnings.append)
             row = acts.store_reference(phase, items, form.cleaned_data.get("groups", {}), form.cleaned_data["note"], request.user)
             tell_stored(request, phase, f"Version {row.version} is kept, with {len(row.item_ids)} items.")
-            for doubt in [*family.doubts(items), *doubts][:5]:
-                messages.warning(request, doubt)
+            for warning in [*family.reference_warnings(items), *warnings][:5]:
+                messages.warning(request, warning)
             if any(key == REGIONS for key, _ in columns) and row.scenes_without_regions():
                 address = reverse("console_regions", args=[phase.challenge.slug, phase.slug])
                 messages.info(request, format_html('Regions can also be <a href="{}">marked on the reference’s pictures</a>.', address))

@@ -69,7 +69,7 @@ class Endpoint:
     image_tokens: int = 50_000
 
     @property
-    def shown(self) -> str:
+    def public_address(self) -> str:
         """The address without anything that might be secret in it."""
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
@@ -229,13 +229,13 @@ class Client:
                     parts.append(part)
                 return response.status_code, response.headers, b"".join(parts)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:  # before anything was sent
-            raise Away(f"The endpoint {self.endpoint.shown} cannot be reached ({type(error).__name__}).", 0.0) from None
+            raise Away(f"The endpoint {self.endpoint.public_address} cannot be reached ({type(error).__name__}).", 0.0) from None
         except httpx.TimeoutException:
             raise Away(f"The endpoint took longer than {self.endpoint.timeout:g} s.", 0.0, lost=True) from None
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError):
-            raise Refused(f"{self.endpoint.shown} is not an address that can be asked; correct PLUMBLINE_JUDGE_URL.") from None
+            raise Refused(f"{self.endpoint.public_address} is not an address that can be asked; correct PLUMBLINE_JUDGE_URL.") from None
         except httpx.HTTPError as error:
-            raise Away(f"The connection to {self.endpoint.shown} broke off ({type(error).__name__}).", 0.0, lost=True) from None
+            raise Away(f"The connection to {self.endpoint.public_address} broke off ({type(error).__name__}).", 0.0, lost=True) from None
 
     def _said(self, data: bytes) -> str:
         """The endpoint's message on a fault, on one line, cut only once no part of the key is in it."""
@@ -294,7 +294,7 @@ def _reply(data: bytes, seconds: float) -> Reply:
             if isinstance(said, list):  # parts, as some endpoints send them
                 said = "".join(part.get("text", "") for part in said)
             if not isinstance(said, str | None) or not isinstance(refusal, str | None):
-                raise TypeError("a message that is no text")
+                raise TypeError("a message that is not text")
             reason = choice.get("finish_reason")
             # PostgreSQL keeps neither NUL in a text nor half of a pair of surrogates, which is what a cut emoji can be.
             text = (said or refusal or "").replace("\x00", "").encode("utf-8", "replace").decode()

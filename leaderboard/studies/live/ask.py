@@ -59,8 +59,8 @@ def standing(study: Study, rater: Rater, now: datetime | None = None) -> Standin
         asked = int(subject.live_units[units].sum())
         # Of what dropped out, only what was answered counts. Those whose answer they know since their practice they are not asked.
         made = len(units) - sum(row.repeat_of_id is None and not subject.asks(row) for row in waiting)
-        n_told = len(practice.told_cells(subject, rater)) if study.practice_questions else 0
-        fresh = fresh_left(study, made, subject.n_cells(subject.live) - asked - n_told)
+        n_known = len(practice.known_cells(subject, rater)) if study.practice_questions else 0
+        fresh = fresh_left(study, made, subject.n_cells(subject.live) - asked - n_known)
         repeats = plan.repeats_of(made + fresh, share_of_repeats(study)) - int(own.again.sum())
         expected_n += len(turn) + fresh + max(0, repeats)
     return Standing(current, following, answered_n, expected_n, last)
@@ -138,7 +138,7 @@ class _Desk:
         """The cells of as many fresh questions as may be planned now; none is looked for before it is needed."""
         free = np.repeat(self.subject.live_units[:, None], self.grid.samples, axis=1)
         free.ravel()[self.own.cells] = False
-        free.ravel()[practice.told_cells(self.subject, self.rater)] = False
+        free.ravel()[practice.known_cells(self.subject, self.rater)] = False
         count = min(AHEAD, fresh_left(self.study, self.n_fresh, int(free.sum())))
         if not count:
             return

@@ -70,7 +70,7 @@ def open_practice(study: Study, rater: Rater) -> list[PracticeQuestion]:
     return [row for row in rows if subject and subject.asks(row)]
 
 
-def told_cells(subject: Subject, rater: Rater) -> Ints:
+def known_cells(subject: Subject, rater: Rater) -> Ints:
     """The cells of live entries whose order a rater has been told: they are not asked again."""
     rows = list(rater.practice.filter(is_gold=True).values_list("left_id", "right_id", "sample_id"))
     cells = subject.cells(rows)

@@ -250,7 +250,7 @@ def state(study: Study, rater: Rater, note: str = "", now: datetime | None = Non
         n = rater.practice.count()
         return content | {
             "progress": history.progress(rater, 0, 0, now),
-            "question": shown(study, waiting[0], base),
+            "question": question_json(study, waiting[0], base),
             "following": None,
             "done": False,
             "undo": None,
@@ -263,8 +263,8 @@ def state(study: Study, rater: Rater, note: str = "", now: datetime | None = Non
         Rater.objects.filter(pk=rater.pk, finished_at=None).update(finished_at=now)
     return content | {
         "progress": history.progress(rater, at.answered, at.total, now),
-        "question": shown(study, at.current, base),
-        "following": shown(study, at.following, base),
+        "question": question_json(study, at.current, base),
+        "following": question_json(study, at.following, base),
         "done": done,
         "undo": at.last.token if at.last is not None else None,
         "completion": panel.completion(study) if done and at.answered else None,
@@ -277,7 +277,7 @@ def described(study: Study, rater: int) -> dict[str, Any]:
     return {"study": about | {"criteria": asked_of(study, rater)}, "practice": None, "feedback": None}
 
 
-def shown(study: Study, question: Question | PracticeQuestion | None, base: str) -> dict[str, Any] | None:
+def question_json(study: Study, question: Question | PracticeQuestion | None, base: str) -> dict[str, Any] | None:
     """A question as its rater may know it: its token, its number and where, below `base`, its pictures are."""
     if question is None:
         return None

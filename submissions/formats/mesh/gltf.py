@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from submissions.formats.arrays import Mesh, Naming, mesh
-from submissions.formats.errors import Findings, FormatError, shown
+from submissions.formats.errors import Findings, FormatError, excerpt
 from submissions.formats.mesh.polygons import PLAIN, from_corners, srgb
 from submissions.formats.text import parse_json
 
@@ -46,12 +46,12 @@ class Document:
         """The object number ``index`` of a top-level list such as ``nodes``, as named at ``where``."""
         entries = self._all(kind)
         if type(index) is not int or not 0 <= index < len(entries):
-            raise self.fault(where, f"names {kind}[{shown(str(index))}], there are {len(entries)}, counted from 0")
+            raise self.fault(where, f"names {kind}[{excerpt(str(index))}], there are {len(entries)}, counted from 0")
         if type(entries[index]) is not dict:
             raise self.fault(f"{kind}[{index}]", "must be an object")
         return entries[index]
 
-    def whole(self, owner: dict[str, Any], key: str, where: str, default: int | None = None) -> int:
+    def integer(self, owner: dict[str, Any], key: str, where: str, default: int | None = None) -> int:
         """A whole number of at least 0; ``default`` where it is not there."""
         value = owner.get(key, default)
         if type(value) is not int or value < 0:
@@ -87,7 +87,7 @@ class Document:
         if index in self._buffers:
             return self._buffers[index]
         where = f"buffers[{index}]"
-        length = self.whole(entry, "byteLength", where)
+        length = self.integer(entry, "byteLength", where)
         uri = entry.get("uri")
         if uri is None:
             if index != 0 or self._binary is None:
@@ -99,7 +99,7 @@ class Document:
                 raise self.fault(where, f"has no data; {_EMBED}")
             data = self._binary
         elif type(uri) is not str or not uri.startswith("data:"):
-            raise self.fault(where, f'is in another file, "{shown(str(uri))}"; {_EMBED}')
+            raise self.fault(where, f'is in another file, "{excerpt(str(uri))}"; {_EMBED}')
         else:
             head, _, body = uri.partition(",")
             if not head.endswith(";base64"):
@@ -128,7 +128,7 @@ def open_document(data: bytes, file: str) -> Document:
         raise FormatError(file, "", 'is not a glTF file: it is not an object with an "asset"')
     version = tree["asset"].get("version")
     if type(version) is not str or not version.startswith("2."):
-        raise FormatError(file, "asset", f'has the version "{shown(str(version))}", only glTF 2 is read')
+        raise FormatError(file, "asset", f'has the version "{excerpt(str(version))}", only glTF 2 is read')
     document = Document(file, tree, binary)
     required = document.tree.get("extensionsRequired", [])
     if type(required) is not list or not all(type(name) is str for name in required):
@@ -137,7 +137,7 @@ def open_document(data: bytes, file: str) -> Document:
         if name in _COMPRESSED:
             raise document.fault("", f"is compressed with {_COMPRESSED[name]} ({name}); export it without compression")
         if name not in _READ and not name.startswith(_HARMLESS):
-            raise document.fault("", f"requires the extension {shown(name)}, which is not read; export it without")
+            raise document.fault("", f"requires the extension {excerpt(name)}, which is not read; export it without")
     return document
 
 
@@ -177,7 +177,7 @@ _MAX_STRIDE = 4096
 
 def row_count(document: Document, index: Any, where: str, most: int, what: str) -> int:
     """Number of rows of an accessor; ``FormatError`` where that is more than ``most``."""
-    count = document.whole(document.one("accessors", index, where), "count", f"accessors[{index}]")
+    count = document.integer(document.one("accessors", index, where), "count", f"accessors[{index}]")
     if count > most:
         raise document.fault(f"accessors[{index}]", f"has {count} {what}, at most {most} are taken for this item")
     return count
@@ -195,10 +195,10 @@ def read(document: Document, index: Any, where: str, kinds: tuple[str, ...]) -> 
         raise document.fault(where, f"must be of the type {' or '.join(kinds)}")
     if type(component) is not int or component not in _COMPONENTS:
         raise document.fault(where, "has an unknown componentType")
-    count = document.whole(entry, "count", where)
+    count = document.integer(entry, "count", where)
     dtype, width = np.dtype(_COMPONENTS[component]), _WIDTHS[kind]
     if "bufferView" in entry:
-        offset = document.whole(entry, "byteOffset", where, 0)
+        offset = document.integer(entry, "byteOffset", where, 0)
         rows = _view(document, entry["bufferView"], offset, count, dtype, width, where)
     else:
         rows = np.zeros((count, width), dtype)
@@ -216,11 +216,11 @@ def _view(document: Document, index: Any, offset: int, count: int, dtype: np.dty
     view = document.one("bufferViews", index, where)
     place = f"bufferViews[{index}]"
     buffer = document.buffer(view.get("buffer"), place)
-    start, length = document.whole(view, "byteOffset", place, 0), document.whole(view, "byteLength", place)
+    start, length = document.integer(view, "byteOffset", place, 0), document.integer(view, "byteLength", place)
     if start + length > len(buffer):
         raise document.fault(place, f"reaches to byte {start + length}, its buffer has {len(buffer)}")
     size = dtype.itemsize * width
-    stride = document.whole(view, "byteStride", place, size)
+    stride = document.integer(view, "byteStride", place, size)
     if not size <= stride <= max(_MAX_STRIDE, size):
         raise document.fault(place, f"has a stride of {stride} bytes for rows of {size}")
     if count and offset + stride * (count - 1) + size > length:
@@ -231,17 +231,17 @@ def _view(document: Document, index: Any, offset: int, count: int, dtype: np.dty
 
 def _with_sparse(document: Document, sparse: dict[str, Any], rows: NDArray[Any], where: str) -> NDArray[Any]:
     """``rows`` with those replaced that a sparse accessor names."""
-    count = document.whole(sparse, "count", where)
+    count = document.integer(sparse, "count", where)
     if count > len(rows):
         raise document.fault(where, f"replaces {count} rows of {len(rows)}")
     indices, values = document.object(sparse, "indices", where), document.object(sparse, "values", where)
     if indices.get("componentType") not in (5121, 5123, 5125):
         raise document.fault(where, "has indices of an unknown componentType")
-    offset = document.whole(indices, "byteOffset", where, 0)
+    offset = document.integer(indices, "byteOffset", where, 0)
     at = _view(document, indices.get("bufferView"), offset, count, np.dtype(_COMPONENTS[indices["componentType"]]), 1, where)[:, 0]
     if count and int(at.max()) >= len(rows):
         raise document.fault(where, f"replaces row {int(at.max())}, there are {len(rows)}, counted from 0")
-    offset = document.whole(values, "byteOffset", where, 0)
+    offset = document.integer(values, "byteOffset", where, 0)
     replaced = rows.copy()
     replaced[at] = _view(document, values.get("bufferView"), offset, count, rows.dtype, rows.shape[1], where)
     return replaced
@@ -283,7 +283,7 @@ def read_gltf(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh
         entry = document.one("meshes", mesh_index, where)
         for number, primitive in enumerate(document.objects(entry, "primitives", f"meshes[{mesh_index}]")):
             where = f"meshes[{mesh_index}].primitives[{number}]"
-            mode = document.whole(primitive, "mode", where, _TRIANGLES)
+            mode = document.integer(primitive, "mode", where, _TRIANGLES)
             if mode not in (_TRIANGLES, _STRIP, _FAN):
                 raise document.fault(where, f"is {_MODES.get(mode, 'of an unknown mode')}, not triangles; export triangles only")
             if "KHR_draco_mesh_compression" in document.object(primitive, "extensions", where):

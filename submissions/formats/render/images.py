@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import ExifTags, Image, ImageCms, ImageFile
 
-from submissions.formats.errors import FormatError, shown
+from submissions.formats.errors import FormatError, excerpt
 from submissions.kinds import RENDER
 
 MAX_SCANS = 100  # of a progressive JPEG; programs write about ten, and each costs a pass over the whole image
@@ -237,7 +237,7 @@ def _opened(data: bytes, name: str, most: Size) -> ImageFile.ImageFile:
         raise FormatError(name, "", "has two different sizes in it; write it again")
     if image.mode not in _MODES:
         advice = "convert it to RGB" if image.mode == "CMYK" else "save it as 8-bit RGB"
-        raise FormatError(name, "", f"is an image of mode {shown(image.mode)}; {advice}")
+        raise FormatError(name, "", f"is an image of mode {excerpt(image.mode)}; {advice}")
     if image.mode in ("P", "PA") and image.palette is None:
         raise FormatError(name, "", "has no palette, which its colours are numbers of; write the image again")
     return image
@@ -352,4 +352,4 @@ def _composited(channels: NDArray[Any], alpha: NDArray[Any] | None, background: 
 def _broken(name: str, error: BaseException) -> FormatError:
     """Pillow's words for what is broken are short; its longer ones are of use to its makers only."""
     words = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return FormatError(name, "", f"cannot be decoded ({shown(words)}); write the image again")
+    return FormatError(name, "", f"cannot be decoded ({excerpt(words)}); write the image again")

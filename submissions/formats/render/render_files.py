@@ -18,13 +18,13 @@ from submissions.formats.render.views import Render, View, encoded
 
 __all__ = [
     "beside",
-    "doubts",
     "file_limit",
     "files",
     "load",
     "load_folder",
     "pack",
     "read_render",
+    "reference_warnings",
     "save",
     "stored_extents",
     "stored_image",
@@ -103,7 +103,7 @@ def stored_size(item: Render) -> int:
     return len(item.png) + len(item.normal or b"")
 
 
-def doubts(views: Mapping[str, View]) -> list[str]:
+def reference_warnings(views: Mapping[str, View]) -> list[str]:
     """Sentences about what an organizer may not have meant."""
     scenes: dict[str, dict[str, View]] = {}
     for name, view in views.items():

@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from submissions.formats.arrays import Wireframe, counted_from_zero, scores, table, wireframe
-from submissions.formats.errors import Findings, FormatError, shown
+from submissions.formats.errors import Findings, FormatError, excerpt
 from submissions.formats.parquet import read_rows
 from submissions.formats.text import parse_json
 from submissions.kinds import WIREFRAME
@@ -63,7 +63,7 @@ def judge_s23dr(data: bytes, name: str, limits: Mapping[str, tuple[int, int]] | 
         if not fault and limits is not None and sample not in limits:
             fault = "is not an item of this phase"
         if fault:
-            findings.add(f"row {number}{f' ({shown(sample)})' if sample else ''}", fault)
+            findings.add(f"row {number}{f' ({excerpt(sample)})' if sample else ''}", fault)
             continue
         most = WIREFRAME.most if limits is None else limits[sample]
         where = f"row {number} ({sample})"

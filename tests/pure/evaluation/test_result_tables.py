@@ -28,7 +28,7 @@ def test_rows_come_in_the_tables_order_with_the_decimals_it_is_printed_with():
         ("name,year,PSNR,lpips,paper\nA,,1,2,\na,,1,2,\n", "line 3: a stands on line 2 too; a method has one row."),
         (
             "name,year,PSNR,lpips,paper\nA,,1,2,\nB\0,,1,2,\n",
-            r"line 3: there is the character \x00, which is none to read; save the table as CSV in UTF-8.",
+            r"line 3: there is the character \x00, which cannot be read; save the table as CSV in UTF-8.",
         ),
         ("name,year,PSNR,lpips,paper\n ,,1,2,\n", "line 2: name is ''; it must be a name of 1 to 80 characters."),
         (

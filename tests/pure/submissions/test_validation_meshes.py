@@ -79,7 +79,7 @@ def test_the_samples_bound_on_faces_holds_whatever_the_format(tmp_path: Path) ->
 
 def test_a_mesh_without_faces_is_accepted_with_a_warning(tmp_path: Path) -> None:
     verdict = judge(tmp_path, {**GOOD, "chair.obj": b"v 0 0 0\nv 1 0 0\n"})
-    assert verdict.accepted and verdict.warnings == ("chair is without any face; points and lines are no surface.",)
+    assert verdict.accepted and verdict.warnings == ("chair is without any face; points and lines are not a surface.",)
 
 
 def test_one_file_is_enough_where_there_is_one_sample(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_any_size_will_do_where_none_is_asked_for(tmp_path) -> None:
 
 def test_an_entry_takes_no_more_than_can_be_kept(tmp_path, monkeypatch) -> None:
     noise = [file_of(np.random.default_rng(n).integers(0, 256, (HEIGHT, WIDTH, 3), dtype=np.uint8)) for n in range(3)]
-    monkeypatch.setattr("submissions.manifest.FAMILIES", {**{"render": replace(RENDER, most_stored=8000)}})
+    monkeypatch.setattr("submissions.manifest.FAMILIES", {**{"render": replace(RENDER, max_stored=8000)}})
     found = verdict_of(tmp_path, {f"g/{n}.png": data for n, data in enumerate(noise)}, manifest("g/0", "g/1", "g/2"))
     assert "g/2.png: and the renders before it take more than 8 kB without loss" in str(found.problems[0])
 
@@ -168,11 +168,11 @@ def test_what_an_organizer_may_not_have_meant_is_said(tmp_path) -> None:
     from submissions.formats.render.views import CleanViews, encoded
 
     found = rich_views()
-    assert RENDER.doubts(found) == []
+    assert RENDER.reference_warnings(found) == []
     image = found["garden/000"].image
     found["garden/000"] = replace(found["garden/000"], mask=encoded(np.zeros((HEIGHT, WIDTH), np.uint8)), clean=CleanViews.of([image]))
     found["garden/001"] = replace(found["garden/001"], mask=None, clean=found["garden/000"].clean)
-    said = RENDER.doubts(found)
+    said = RENDER.reference_warnings(found)
     assert [sentence.split(":")[0] for sentence in said] == ["garden", "garden/000", "garden", "garden/000"]
     assert "1 of 2 views have no mask" in said[0] and "nothing inside" in said[1]
     assert "one clean view only" in said[2] and "this very image" in said[3]

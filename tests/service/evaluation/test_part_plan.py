@@ -9,7 +9,7 @@ import pytest
 from evaluation.metrics import registry
 from evaluation.metrics.spec import Effort
 from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, Reference, part_plan
-from evaluation.models.part_plan import pieces, seconds_allowed, slices
+from evaluation.models.part_plan import plan_parts, seconds_allowed, slices
 from evaluation.work.sandbox import sandbox
 from evaluation.work.worker import check, drain
 from submissions.models import Phase, Status, Submission
@@ -89,10 +89,10 @@ def sized(phase: Phase, vertices: list[int]) -> EvaluationBatch:
 class TestPieces:
     def test_three_meshes_of_minutes_are_three_parts(self, meshes):
         batch = sized(meshes, [10_000, 10_000, 10_000] + [500] * 8)
-        assert [(start, stop) for _, _, start, stop in pieces(batch)] == [(0, 1), (1, 2), (2, 3), (3, 6), (6, 9), (9, 11)]
+        assert [(start, stop) for _, _, start, stop in plan_parts(batch)] == [(0, 1), (1, 2), (2, 3), (3, 6), (6, 9), (9, 11)]
 
     def test_small_meshes_are_cut_by_their_number_as_ever(self, meshes):
-        assert [(start, stop) for _, _, start, stop in pieces(sized(meshes, [500] * 11))] == [(0, 3), (3, 6), (6, 9), (9, 11)]
+        assert [(start, stop) for _, _, start, stop in plan_parts(sized(meshes, [500] * 11))] == [(0, 3), (3, 6), (6, 9), (9, 11)]
 
     def test_a_part_gets_the_time_that_its_metrics_declare_for_the_largest_entry(self, meshes, settings):
         batch = sized(meshes, [10_000, 10_000, 10_000] + [100] * 8)
@@ -114,7 +114,7 @@ class TestPieces:
         entry = received(phase, people.team, archive(references))
         drain()
         parts = Part.objects.filter(evaluation__submission=entry)
-        assert sorted((p.device, p.slugs, p.start, p.stop) for p in parts) == sorted(pieces(EvaluationBatch.current(phase)))
+        assert sorted((p.device, p.slugs, p.start, p.stop) for p in parts) == sorted(plan_parts(EvaluationBatch.current(phase)))
 
 
 @pytest.mark.django_db(transaction=True)

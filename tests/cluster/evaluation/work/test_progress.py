@@ -61,16 +61,16 @@ def test_before_the_first_item_is_done_the_limit_is_told(phase, people, client, 
     """The limit of a part is three times its 600 seconds on the wall; it was begun 30 seconds ago."""
     settings.CHILD_SECONDS = 600
     entry, now = checked(phase, people), timezone.now()
-    assert standing(entry, now).most_left is None, "nobody works on it"
+    assert standing(entry, now).max_seconds_left is None, "nobody works on it"
     part = Part.objects.waiting("cpu").claim("w")
     part.begin(started_at=now - timedelta(seconds=30))
     Evaluation.objects.update(started_at=now - timedelta(seconds=30))
     found = standing(entry, now)
-    assert (found.done, found.seconds_left) == (0, None) and found.most_left == pytest.approx(3 * 600 - 30)
+    assert (found.done, found.seconds_left) == (0, None) and found.max_seconds_left == pytest.approx(3 * 600 - 30)
     client.force_login(people.owner)
     page = client.get(f"/entries/{entry.pk}/progress/").content.decode()
     assert re.search(r"What is being scored now takes at most (30|29) min more; what takes longer is stopped\.", page)
-    assert standing(entry, now + timedelta(hours=1)).most_left == 0
+    assert standing(entry, now + timedelta(hours=1)).max_seconds_left == 0
 
 
 @pytest.mark.parametrize(("said", "scored"), [(None, 0), (b"", 0), (b"7", 7), (b"80", 8), (b"-3", 0), (b"1e9", 0), (b"9" * 4000, 8)])

@@ -21,7 +21,7 @@ def test_what_ships_is_what_the_metric_says(key):
 def test_there_is_one_value_a_prediction():
     for key in registry.REGISTRY:
         for it, values in zip(weaknesses.of(key), drawn.values(key) or (), strict=False):
-            assert len(values) == len(it.predictions) and it.told(values)
+            assert len(values) == len(it.predictions) and it.text(values)
 
 
 def test_values_of_another_definition_are_not_used(monkeypatch):

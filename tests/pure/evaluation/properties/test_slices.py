@@ -43,6 +43,6 @@ def test_a_run_that_is_complete_stays_as_it_is():
 def test_a_dataset_that_has_changed_since_begins_anew(monkeypatch):
     monkeypatch.setattr(slices.datasets, "main", lambda key: (DATASET, ITEMS))
     begun = [{"identity": [False, None, None]}] * 9
-    found = slices.one("corner_f1", {}, begun, [1.0], 0.0, total=9 * 17)
+    found = slices.measure_slice("corner_f1", {}, begun, [1.0], 0.0, total=9 * 17)
     assert (found["outcomes"], len(found["pending"]), found["models"]) == ([{}], 1, 2)
-    assert slices.one("corner_f1", {}, [], [-1.0], 0.0, total=2 * 17)["pending"] == [-1.0, 0.0]
+    assert slices.measure_slice("corner_f1", {}, [], [-1.0], 0.0, total=2 * 17)["pending"] == [-1.0, 0.0]

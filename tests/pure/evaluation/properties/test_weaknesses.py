@@ -29,9 +29,9 @@ def test_a_family_without_drawings_has_no_examples():
 @pytest.mark.parametrize("weakness", ALL, ids=lambda weakness: f"{weakness.key}: {weakness.title}")
 def test_the_sentence_takes_a_number_for_each_prediction_and_has_none_of_its_own(weakness):
     values = tuple(1000.0 + n for n in range(len(weakness.predictions)))
-    told = weakness.told(values)
-    assert told.endswith(".") and "{" not in told
-    assert all(told.count(f"{value:.0f}") == 1 for value in values)
+    text = weakness.text(values)
+    assert text.endswith(".") and "{" not in text
+    assert all(text.count(f"{value:.0f}") == 1 for value in values)
     assert len({label for label, _ in weakness.predictions}) == len(weakness.predictions)
 
 

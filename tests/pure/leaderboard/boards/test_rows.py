@@ -148,7 +148,7 @@ class TestColumns:
 
     def slugs(self, **choice) -> tuple[str, str, str]:
         rows = BoardRows(self.BOARD, Choice(**choice))
-        shown, folded = ("".join(metric.slug for metric in some) for some in (rows.shown, rows.folded))
+        shown, folded = ("".join(metric.slug for metric in some) for some in (rows.visible_metrics, rows.folded))
         return shown, folded, rows.narrow
 
     def test_those_that_rank_come_first_and_the_one_sorted_by_is_always_there(self):
@@ -156,7 +156,7 @@ class TestColumns:
         assert self.slugs(sort="g") == ("beag", "cdf", "g")
         every = self.BOARD.model_copy(update={"overall": self.BOARD.overall.model_copy(update={"metrics": list("abcdef")})})
         rows = BoardRows(every, Choice(sort="g"))
-        assert [metric.slug for metric in rows.shown] == ["a", "b", "c", "g"]
+        assert [metric.slug for metric in rows.visible_metrics] == ["a", "b", "c", "g"]
 
     def test_a_choice_holds_in_the_boards_order_and_one_of_nothing_known_is_all(self):
         assert self.slugs(columns=("f", "a", "no_such")) == ("af", "bcdeg", "a")

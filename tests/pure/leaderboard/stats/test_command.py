@@ -186,7 +186,7 @@ def test_options_that_mean_nothing_here_are_refused(tmp_path, scores, capsys):
         return capsys.readouterr().err
 
     assert "There is no file nowhere.csv" in refused("--scores", "nowhere.csv")
-    assert "--gold names 'Q', which is no method of votes.csv" in refused("--gold", f"{ENTRIES[0]}:Q")
+    assert "--gold names 'Q', which is not a method of votes.csv" in refused("--gold", f"{ENTRIES[0]}:Q")
     assert "there are none without --scores" in refused("--tie", "good=1")
     assert "is not a difference" in refused("--scores", str(scores), "--tie", "good=-1")
     assert "is not a seed" in refused("--seed", "-1")

@@ -116,8 +116,8 @@ def test_what_cannot_be_read_is_said_by_line(text, sentence):
 @pytest.mark.parametrize(
     ("row", "sentence"),
     [
-        ("r\0,x,y,left", r"line 2: rater holds the character \\x00, which is none to read"),
-        ("r,x\x1b[31m,y,left", r"line 2: left holds the character \\x1b, which is none to read"),
+        ("r\0,x,y,left", r"line 2: rater holds the character \\x00, which cannot be read"),
+        ("r,x\x1b[31m,y,left", r"line 2: left holds the character \\x1b, which cannot be read"),
         (f"{'r' * 121},x,y,left", "line 2: rater has 121 characters; at most 120 are taken."),
         (f"r,x,{'y' * 201},left", "line 2: right has 201 characters; at most 200 are taken."),
     ],

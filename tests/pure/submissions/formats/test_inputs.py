@@ -37,7 +37,7 @@ def test_points_and_unit_may_be_left_out_and_columns_stand_in_any_order():
         ("a,0,0,0,-1,1,1,,", "least coordinate above"),
         ("a,1,1,1,1,1,1,,", "no extent"),
         ("a,0,0,0,1,1,1,many,", "points is 'many'"),
-        ("a,0,0,0,1,1,1,,yards", "'yards' is none of"),
+        ("a,0,0,0,1,1,1,,yards", "'yards' is not one of"),
         (",0,0,0,1,1,1,,", "no name"),
         ("a,0,0", "min_z is ''"),
         ("a,0,0,0,1,1,1,,\na,0,0,0,1,1,1,,", "stands there twice"),

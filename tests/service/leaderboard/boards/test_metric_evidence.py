@@ -115,7 +115,7 @@ class TestCost:
 
     @pytest.mark.parametrize(("ms", "shown"), [(0.02, "under 0.1 ms"), (0.44, "0.4 ms"), (12.3, "12 ms"), (1340.0, "1.34 s")])
     def test_it_is_read_in_the_unit_that_fits(self, ms, shown):
-        assert metric_evidence.Cost(ms, "here").shown == shown
+        assert metric_evidence.Cost(ms, "here").text == shown
 
 
 class TestExamples:

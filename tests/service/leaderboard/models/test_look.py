@@ -95,7 +95,7 @@ def test_a_study_ends_at_the_look_that_settles_first_place(study, phase, people)
     taken = Client().get(f"/api/v1{address.removesuffix('people/live/').replace(phase.slug, f'phases/{phase.slug}')}studies/live").json()
     assert (taken["planned_looks"], taken["looks"][-1]["first"], taken["looks"][-1]["settled"]) == (3, "secret-method-0", True)
     assert "withheld by the organizers is first" in words.look_words(study, None, {"secret-method-0"})
-    assert look.told({"secret-method-0"}).first == "withheld by the organizers"
+    assert look.record({"secret-method-0"}).first == "withheld by the organizers"
 
 
 def test_equal_entries_end_not_settled_when_the_planned_answers_are_in(study, people):

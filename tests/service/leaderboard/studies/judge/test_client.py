@@ -270,4 +270,4 @@ def test_cost_needs_prices_and_tokens():
     assert endpoint.bound([{"role": "user", "content": "a"}]) == (65 * Decimal("2.5") + 8 * Decimal("0.0375")) / 10**6
     assert endpoint.cost(5, None) is None and Endpoint("http://host", "m").bound(question("?")) is None and endpoint.cost(None, 5) is None
     assert Endpoint("http://host", "m").cost(1, 1) is None
-    assert endpoint.shown == "http://host:8/v1"
+    assert endpoint.public_address == "http://host:8/v1"

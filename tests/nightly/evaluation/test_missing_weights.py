@@ -7,7 +7,7 @@ import pytest
 from evaluation.models import Evaluation, Part
 from evaluation.work.sweep import sweep
 from submissions.models import Status
-from tests.service.evaluation.test_lacking_weights import entry, shelf, state
+from tests.service.evaluation.test_missing_weights import entry, shelf, state
 from tests.support.evaluation.warm_child import warm_child
 from tests.support.processes import Worker, wait_until
 
