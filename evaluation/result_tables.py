@@ -19,10 +19,10 @@ from evaluation.metrics import registry
 from evaluation.metrics.spec import MetricSpec
 from submissions.formats.errors import TableError, control_character, heads_text, more_cells
 
-MOST_ROWS = 2000
-MOST_NAME = 80
-MOST_DETAIL = 240
-MOST_ADDRESS = 200
+MAX_ROWS = 2000
+MAX_NAME = 80
+MAX_DETAIL = 240
+MAX_ADDRESS = 200
 NO_VALUE = frozenset({"", "-", "–", "—"})
 
 
@@ -94,8 +94,8 @@ def read(text: str, layout: Layout) -> Table:
     seen: dict[str, int] = {}
     for number, line in table:
         name = " ".join(line[layout.method].split())
-        if not name or len(name) > MOST_NAME:
-            problems.append(f"line {number}: {layout.method} is {name[:20]!r}; it must be a name of 1 to {MOST_NAME} characters.")
+        if not name or len(name) > MAX_NAME:
+            problems.append(f"line {number}: {layout.method} is {name[:20]!r}; it must be a name of 1 to {MAX_NAME} characters.")
         elif seen.setdefault(name.casefold(), number) != number:
             problems.append(f"line {number}: {name} stands on line {seen[name.casefold()]} too; a method has one row.")
         values = []
@@ -108,10 +108,10 @@ def read(text: str, layout: Layout) -> Table:
             printed = line[it.column]
             digits[place] = max(digits[place], 0 if "e" in printed.lower() else len(printed.partition(".")[2]))  # after the point
         for head in filter(None, (layout.paper, layout.code)):
-            if line[head] and not (line[head].startswith(("https://", "http://")) and len(line[head]) <= MOST_ADDRESS):
-                must = f"it must be a web address of at most {MOST_ADDRESS} characters, or empty"
+            if line[head] and not (line[head].startswith(("https://", "http://")) and len(line[head]) <= MAX_ADDRESS):
+                must = f"it must be a web address of at most {MAX_ADDRESS} characters, or empty"
                 problems.append(f"line {number}: {head} is {line[head][:60]!r}; {must}.")
-        detail = " · ".join(filter(None, (line[head] for head in layout.details)))[:MOST_DETAIL]
+        detail = " · ".join(filter(None, (line[head] for head in layout.details)))[:MAX_DETAIL]
         rows.append(ResultRow(name, tuple(values), detail, line.get(layout.paper, ""), line.get(layout.code, "")))
     if problems:
         raise ResultsError(problems)
@@ -139,8 +139,8 @@ def lines(text: str, heads: Iterable[str]) -> list[tuple[int, dict[str, str]]]:
             rows.append((table.line_num, {head.strip(): (cell or "").strip() for head, cell in row.items()}))
     except csv.Error as error:
         raise ResultsError([f"the table is not CSV ({error}); save it as CSV in UTF-8."]) from None
-    if not 0 < len(rows) <= MOST_ROWS:
-        raise ResultsError([f"the table has {len(rows):,} rows; it must have 1 to {MOST_ROWS:,}."])
+    if not 0 < len(rows) <= MAX_ROWS:
+        raise ResultsError([f"the table has {len(rows):,} rows; it must have 1 to {MAX_ROWS:,}."])
     if problems:
         raise ResultsError(problems)
     return rows

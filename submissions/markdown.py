@@ -42,7 +42,7 @@ TAGS = (
 )
 ATTRIBUTES = {"a": {"href", "title"}, "abbr": {"title"}, "img": {"src", "alt", "title", "width", "height"}, "ol": {"start"}}
 SCHEMES = {"http", "https", "mailto"}
-MOST_OPEN = 20  # brackets left open or nested deeply that a text may hold
+MAX_OPEN = 20  # brackets left open or nested deeply that a text may hold
 DEEPEST = 6
 STAND_INS = {"[": "\ue000", "<": "\ue001"}  # of characters that the converter is not to see
 EXTENSIONS = ["tables", "fenced_code", "sane_lists", "toc", "abbr", "def_list"]
@@ -112,9 +112,9 @@ def _tamed(text: str) -> str:
             kind = "]" if sign == "[" else ")"
             open_at[kind] += 1
             deep += open_at[kind] > DEEPEST
-    if max(deep, *open_at.values()) > MOST_OPEN:
+    if max(deep, *open_at.values()) > MAX_OPEN:
         text = text.replace("[", STAND_INS["["])
-    if text.count("<") - text.count(">") > MOST_OPEN:
+    if text.count("<") - text.count(">") > MAX_OPEN:
         text = text.replace("<", STAND_INS["<"])
     return text
 

@@ -26,7 +26,7 @@ from evaluation.metrics.shared import Arrays, Preparing
 
 Prepared = dict[str, dict[str, Arrays]]  # by item, then by name
 
-MOST_BYTES = 640 << 20  # of the arrays in one file; items beyond are computed anew for each entry
+MAX_BYTES = 640 << 20  # of the arrays in one file; items beyond are computed anew for each entry
 _ALIGNED = 64  # bytes; each array begins at a multiple
 _LENGTH = struct.Struct("<Q")
 _DIGEST = 32
@@ -60,7 +60,7 @@ def prepare(
         return {}
     kept: Prepared = {}
     shared: dict[int, np.ndarray] = {}  # what is kept, by identity
-    room = MOST_BYTES
+    room = MAX_BYTES
     asked = _Asked(requests, item_ids)
     for item_id in item_ids:
         found: Prepared = {item_id: Preparing()}

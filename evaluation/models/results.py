@@ -16,7 +16,7 @@ from submissions import wake
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Phase, Status, Submission, Team, User
 
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 
 
 class ResultTable(models.Model):

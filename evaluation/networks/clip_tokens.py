@@ -23,7 +23,7 @@ from evaluation.networks.weights import WeightsError
 PLACES = 77  # of which the first and the last one taken are the marks of a text's start and end
 VOCABULARY = 49_408  # numbers there are: 256 bytes, the same at the end of a word, the merges, start and end
 MERGES = VOCABULARY - 2 * 256 - 2
-MOST_BYTES = 16 << 20  # of the list of merges, unpacked; OpenAI's has 3 MB
+MAX_BYTES = 16 << 20  # of the list of merges, unpacked; OpenAI's has 3 MB
 START, END = "<start_of_text>", "<end_of_text>"
 LAST = "</w>"  # marks a piece that ends its word
 # OpenAI's tokenizer and open_clip's also take their own, differing spellings of the two marks in a text for marks; here a text is text.
@@ -50,7 +50,7 @@ class Tokenizer:
         """The tokenizer of OpenAI's file, of whose merges the first are used. WeightsError, in a sentence, where it is none."""
         try:
             with gzip.open(path) as stream:
-                lines = stream.read(MOST_BYTES).decode().split("\n")[1 : MERGES + 1]
+                lines = stream.read(MAX_BYTES).decode().split("\n")[1 : MERGES + 1]
         except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
             raise WeightsError(f"The file {path.name} holds no vocabulary that can be read; take it as it was published.") from error
         words = [line.split() for line in lines]

@@ -28,7 +28,7 @@ from submissions.kinds import FAMILIES
 
 FACTOR = 10  # times its declared effort that a program may take
 SLOWEST = 3.0  # times its processor time that a call may take on the wall, on a busy machine
-LEAST_WALL = 5.0  # seconds
+MIN_WALL = 5.0  # seconds
 STARTS = 20  # times in a slice that a program whose process ended is started again
 
 
@@ -110,7 +110,7 @@ class Program:
         """Bounds of a call with so many items."""
         seconds = FACTOR * self.document.effort.seconds * max(1, items)
         memory = min(FACTOR * self.document.effort.memory_mb << 20, self.budget.memory)
-        return Limits(seconds, max(LEAST_WALL, SLOWEST * seconds), memory)
+        return Limits(seconds, max(MIN_WALL, SLOWEST * seconds), memory)
 
     # --- Python
 

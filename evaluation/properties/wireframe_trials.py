@@ -19,7 +19,7 @@ from evaluation.properties.trials import Question, Trial
 from submissions.formats.arrays import Wireframe
 
 STEPS = 10
-LEAST_VERTICES, LEAST_EDGES, LEAST_NON_EDGES = 12, 12, 10  # smaller wireframes are skipped in the monotone tests
+MIN_VERTICES, MIN_EDGES, MIN_NON_EDGES = 12, 12, 10  # smaller wireframes are skipped in the monotone tests
 SPLIT_AT = (0.3, 0.7)
 SPLIT_NOISE = 0.05  # of D, as all lengths below
 JUMP = 0.5
@@ -48,7 +48,7 @@ def all_trials(item_id: str, items: Mapping[str, Wireframe]) -> list[Trial]:
     """The trials of one of the prepared `items`."""
     x, d = items[item_id], size(items[item_id])
     n = len(x.vertices)
-    large = n >= LEAST_VERTICES and len(x.edges) >= LEAST_EDGES and n * (n - 1) // 2 - len(x.edges) >= LEAST_NON_EDGES
+    large = n >= MIN_VERTICES and len(x.edges) >= MIN_EDGES and n * (n - 1) // 2 - len(x.edges) >= MIN_NON_EDGES
     steps = {test: damage(x, d, trials.generator(item_id, test)) if large else [] for test, damage in MONOTONE.items()}
     noisy, shifted = _noisy_copies(item_id, x, d)
     return [

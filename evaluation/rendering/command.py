@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 COMMAND = "render"
-LEAST_SIDE, MOST_SIDE = 16, 2048
+MIN_SIDE, MAX_SIDE = 16, 2048
 
 
 def add_to(commands: Any) -> None:
@@ -24,8 +24,8 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> int:
     """Carry it out; 2, with one sentence, if that is not possible as given."""
-    if not LEAST_SIDE <= options.size <= MOST_SIDE:
-        print(f"Pictures have a side of {LEAST_SIDE} to {MOST_SIDE} pixels; choose --size among those.", file=sys.stderr)
+    if not MIN_SIDE <= options.size <= MAX_SIDE:
+        print(f"Pictures have a side of {MIN_SIDE} to {MAX_SIDE} pixels; choose --size among those.", file=sys.stderr)
         return 2
     # Loads numpy and the file readers, which listing the metrics must not.
     from submissions.formats.errors import FormatError

@@ -17,7 +17,7 @@ from submissions.kinds import MESH
 SETS = {"turntable": 24, "266": 266}  # the views of each, as `evaluation.rendering.reference` draws them
 UPS = ("z", "y")
 SIDES = (64, 1024)  # px
-MOST_SEEDS = 20
+MAX_SEEDS = 20
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Drawing:
     def __post_init__(self) -> None:
         if self.views not in SETS or self.up not in UPS:
             raise ValueError(f"no such set of views, or axis: {self.views}, {self.up}")
-        if not (SIDES[0] <= self.size <= SIDES[1] and 1 <= self.seeds <= MOST_SEEDS):
+        if not (SIDES[0] <= self.size <= SIDES[1] and 1 <= self.seeds <= MAX_SEEDS):
             raise ValueError(f"out of range: {self.size} px, {self.seeds} seeds")
 
 

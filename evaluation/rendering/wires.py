@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 BLACK, BLUE, WHITE = (0, 0, 0), (0, 0, 255), (255, 255, 255)
 GRID = 16  # steps of a sample in which ends of lines are placed
-MOST_SIDE = 4096  # samples; beyond it the squares below would not fit into 64 bits
+MAX_SIDE = 4096  # samples; beyond it the squares below would not fit into 64 bits
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def picture(layers: Sequence[Lines], sight: Sight, side: int, samples: int = 2) 
     ValueError for a sight without size or a picture too large to be drawn in whole numbers.
     """
     fine = side * samples
-    if not (sight.radius > 0 and math.isfinite(sight.radius)) or not 0 < fine <= MOST_SIDE:
+    if not (sight.radius > 0 and math.isfinite(sight.radius)) or not 0 < fine <= MAX_SIDE:
         raise ValueError(f"cannot draw {side} pixels with {samples} samples a side and a radius of {sight.radius}")
     found = np.empty((fine, fine, 3), dtype=np.uint8)
     found[:] = WHITE

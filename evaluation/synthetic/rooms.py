@@ -23,7 +23,7 @@ SMALL = ("vase", "bottle", "ball", "plant", "lamp", "screen")  # may stand on ot
 SUPPORTS = ("table", "crate", "bookshelf")
 TO_THE_WALL = ("bookshelf", "sofa", "bed", "screen")
 FEWEST_PIXELS = 0.0006  # of the image, for an object to count as seen
-LEAST_SHOWN = 0.25  # of the area of the box it would have if nothing stood before it
+MIN_SHOWN = 0.25  # of the area of the box it would have if nothing stood before it
 
 
 STEP = np.radians(7)  # of a walk, around the room's middle
@@ -236,6 +236,6 @@ def _boxes(of: Room, camera: Camera, items: NDArray[np.int64], width: int, heigh
         places = np.clip(camera.projected(points, width, height), 0, (width, height)) if len(points) else np.zeros((1, 2))
         whole = float(np.prod(places.max(axis=0) - places.min(axis=0)))
         shown = (x2 - x1) * (y2 - y1) / max(whole, 1e-9)
-        if shown >= LEAST_SHOWN:
+        if shown >= MIN_SHOWN:
             found.append(Box(of.items[number - 1], float(x1), float(y1), float(x2), float(y2), float(min(shown, 1.0)), int(number)))
     return tuple(found)

@@ -23,7 +23,7 @@ from evaluation.training.scenes import Scene
 
 STORED = 96  # side of a stored crop, in pixels
 MARGIN = 1.5  # side of the square that is stored, over the longer side of the box
-LEAST_SIDE = 18  # of a box, in pixels of the view
+MIN_SIDE = 18  # of a box, in pixels of the view
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +37,14 @@ class Crops:
 
 
 def crops(scenes: Sequence[Scene]) -> Crops:
-    """All objects of the views whose longer side has at least LEAST_SIDE pixels."""
+    """All objects of the views whose longer side has at least MIN_SIDE pixels."""
     images, kinds, sides = [], [], []
     for scene in scenes:
         longer = np.maximum(scene.boxes[:, 3] - scene.boxes[:, 1], scene.boxes[:, 4] - scene.boxes[:, 2])
-        boxes = scene.boxes[longer >= LEAST_SIDE]
+        boxes = scene.boxes[longer >= MIN_SIDE]
         if len(boxes) == 0:
             continue
-        middle, half = (boxes[:, 1:3] + boxes[:, 3:5]) / 2, MARGIN / 2 * longer[longer >= LEAST_SIDE][:, None]
+        middle, half = (boxes[:, 1:3] + boxes[:, 3:5]) / 2, MARGIN / 2 * longer[longer >= MIN_SIDE][:, None]
         image = torch.from_numpy(scene.image).permute(2, 0, 1)[None].float().expand(len(boxes), -1, -1, -1)
         found = cut(image, np.concatenate([middle - half, middle + half], axis=1), STORED, np.zeros(len(boxes), dtype=bool))
         images.append(found.round().to(torch.uint8))

@@ -21,9 +21,9 @@ from evaluation.training.scenes import Scene
 SIZES = (0.75, 0.875, 1.0, 1.125, 1.25)  # of the input in a step, over the plan's size, to whole strides of 32
 L1_FROM = 0.85  # of the steps; as in the paper, boxes are refined at the end
 FEWEST_PIXELS = 5  # of an object's side in what the network sees
-LEAST_LEFT = 0.3  # of an object's box within the cut, for it to be looked for
+MIN_LEFT = 0.3  # of an object's box within the cut, for it to be looked for
 DAMAGED = 0.25
-LEAST_SCORE, OVERLAP, MOST = 0.01, 0.65, 100  # of the detections that are judged
+MIN_SCORE, OVERLAP, MOST = 0.01, 0.65, 100  # of the detections that are judged
 SURE = 0.35  # the score from which osim takes an object for one
 
 
@@ -74,12 +74,12 @@ def _seen(boxes: np.ndarray, window: np.ndarray, size: int, flip: bool) -> np.nd
         inner_low[:, 0], inner_high[:, 0] = size - inner_high[:, 0], size - inner_low[:, 0]
     sides = inner_high - inner_low
     left = np.prod(sides, axis=1) / np.maximum(np.prod(high - low, axis=1), 1e-9)
-    kept = (sides >= FEWEST_PIXELS).all(axis=1) & (left >= LEAST_LEFT)
+    kept = (sides >= FEWEST_PIXELS).all(axis=1) & (left >= MIN_LEFT)
     return np.concatenate([boxes[:, :1], (inner_low + inner_high) / 2, sides], axis=1)[kept]
 
 
 @torch.no_grad()
-def found(network: Yolox, scene: Scene, size: int, least: float = LEAST_SCORE) -> Found:
+def found(network: Yolox, scene: Scene, size: int, least: float = MIN_SCORE) -> Found:
     """Return what the detector finds in a view scaled to `size`; boxes in pixels of the view. A cell may name several classes."""
     side = scene.image.shape[0]
     image = torch.from_numpy(scene.image).permute(2, 0, 1)[None].float() / 255

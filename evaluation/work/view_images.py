@@ -14,7 +14,7 @@ from evaluation.work.sandbox import sandbox
 from submissions.storage import stored_files
 
 SLICE_SECONDS = 5.0  # what a slice aims at: an upload that arrives meanwhile waits so long
-MOST_VIEWS = 16  # of a slice, because all of them are read before the first is painted
+MAX_VIEWS = 16  # of a slice, because all of them are read before the first is painted
 
 
 def make_once(worker: str) -> bool:
@@ -31,7 +31,7 @@ def make(run: PictureRun) -> None:
 
     def slice_in(folder: Path) -> bool:
         views = Evaluation.objects.select_related("submission", "batch__reference__phase__challenge")
-        evaluation, item_ids = views.get(pk=run.evaluation_id), run.left[:MOST_VIEWS]
+        evaluation, item_ids = views.get(pk=run.evaluation_id), run.left[:MAX_VIEWS]
         reference, store = evaluation.batch.reference, stored_files.store()
         job = {
             "kind": "pictures",

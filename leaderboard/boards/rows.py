@@ -19,7 +19,7 @@ from leaderboard.stats.differences import Seen
 from leaderboard.stats.ranking import RULES
 
 PER_PAGE = 100
-LEAST_SHOWN, MOST_SHOWN = 3, 4  # metrics in sight where nobody chose others: those that rank, filled up with others in their order
+MIN_SHOWN, MAX_SHOWN = 3, 4  # metrics in sight where nobody chose others: those that rank, filled up with others in their order
 OVERALL = "rank"
 WAITING = "waiting for re-evaluation"  # the state of an entry without a score that decides the order, of a metric with a newer version
 TEXT_SORTS = ("name", "team", "date")
@@ -109,9 +109,9 @@ class BoardRows:
             return chosen or self.metrics
         ranking = [metric for metric in self.metrics if metric.slug in self.board.overall.metrics]
         others = [metric for metric in self.metrics if metric not in ranking]
-        seen = [*ranking, *others][: max(LEAST_SHOWN, min(len(ranking), MOST_SHOWN))]
+        seen = [*ranking, *others][: max(MIN_SHOWN, min(len(ranking), MAX_SHOWN))]
         sorted_by = [metric for metric in others if metric is self.standing and metric not in seen]
-        return [*seen[: MOST_SHOWN - len(sorted_by)], *sorted_by]
+        return [*seen[: MAX_SHOWN - len(sorted_by)], *sorted_by]
 
     @property
     def narrow(self) -> str:

@@ -168,7 +168,7 @@ def _drawing(reader: Reader, family: Family) -> objects.Drawing | None:
         "views": given.choice("views", list(objects.SETS), usual.views),
         "size": given.integer("size", usual.size, *objects.SIDES),
         "up": given.choice("up", list(objects.UPS), usual.up),
-        "seeds": given.integer("seeds", usual.seeds, 1, objects.MOST_SEEDS),
+        "seeds": given.integer("seeds", usual.seeds, 1, objects.MAX_SEEDS),
     }
     given.close()
     if not family.images:

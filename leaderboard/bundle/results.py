@@ -12,7 +12,7 @@ from django.core.validators import URLValidator
 
 from evaluation import result_tables
 from evaluation.models.definition import COLUMN
-from evaluation.models.results import MOST_BYTES
+from evaluation.models.results import MAX_BYTES
 from evaluation.result_tables import Layout, ResultColumn, ResultsError
 from leaderboard.bundle.definition import OpinionColumn, OpinionsDef, ResultsDef
 from leaderboard.bundle.document import Reader
@@ -107,8 +107,8 @@ def _table_text(reader: Reader, path: Path) -> str | None:
         reader.fault("path", "expected one CSV file with a plain name")
         return None
     data = path.read_bytes()
-    if len(data) > MOST_BYTES:
-        reader.fault("path", f"expected at most {MOST_BYTES:,} bytes, found {len(data):,}")
+    if len(data) > MAX_BYTES:
+        reader.fault("path", f"expected at most {MAX_BYTES:,} bytes, found {len(data):,}")
         return None
     try:
         text = data.decode("utf-8")

@@ -11,7 +11,7 @@ from leaderboard.stats import reliability
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import Floats, Ints
 
-LEAST_RATERS, LEAST_SHARED = 12, 30  # questions that each two of them share
+MIN_RATERS, MIN_SHARED = 12, 30  # questions that each two of them share
 SEPARATE = 0.25  # mean silhouette
 PERMUTATIONS = 4999
 
@@ -42,10 +42,10 @@ def camps(asked: reliability.Questions, seed: int = 0) -> LabelledCamps | None:
     than between on those of even place, p of a permutation of the raters at most 5 %."""
     verdicts = asked.verdicts[(~np.isnan(asked.verdicts)).any(axis=1)]
     k = len(verdicts)
-    if k < LEAST_RATERS:
+    if k < MIN_RATERS:
         return None
     every = reliability.agreement(verdicts)
-    if every.common[~np.eye(k, dtype=bool)].min() < LEAST_SHARED:
+    if every.common[~np.eye(k, dtype=bool)].min() < MIN_SHARED:
         return None
     found = reliability.clusters(every.all)
     if found.silhouette < SEPARATE or found.label.max() == 0:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from leaderboard.stats.votes import VotesError, rows_of
-from submissions.formats.errors import MOST_PROBLEMS, more_cells
+from submissions.formats.errors import MAX_PROBLEMS, more_cells
 
 DAMAGED = ("corruption", "empty", "reference")
 LABELS = ("team", "baseline", *DAMAGED)
@@ -43,7 +43,7 @@ def parse(lines: Iterable[str], name: str) -> dict[str, str]:
         elif labels.setdefault(method, label) != label:
             problems.append(f"{name}: line {line}: {method[:80]!r} was labelled {labels[method]} above; give each method one label.")
     if problems:
-        raise VotesError(problems[:MOST_PROBLEMS])
+        raise VotesError(problems[:MAX_PROBLEMS])
     return labels
 
 

@@ -20,7 +20,7 @@ from leaderboard.stats.votes import Floats, Ints, Votes
 MAX_CLUSTERS = 5
 SEPARATE = 0.1  # mean silhouette below which raters are one cluster
 BREAK_EVERY = 350
-LEAST_ANSWERS = 10  # below which nothing is said of one rater
+MIN_ANSWERS = 10  # below which nothing is said of one rater
 Z = 1.959963984540054  # of a 95 % interval
 
 
@@ -252,8 +252,8 @@ def left_shares(votes: Votes) -> dict[str, Share]:
 
 
 def of_one(times: int, n: int) -> Share:
-    """A share of one rater's answers with Wilson's 95 % interval; no value below LEAST_ANSWERS of them."""
-    if n < LEAST_ANSWERS:
+    """A share of one rater's answers with Wilson's 95 % interval; no value below MIN_ANSWERS of them."""
+    if n < MIN_ANSWERS:
         return Share(None, None, None, n)
     share, z2 = times / n, Z * Z
     middle, half = share + z2 / (2 * n), Z * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from submissions.formats.errors import MOST_PROBLEMS, TableError, control_character, heads_text, more_cells
+from submissions.formats.errors import MAX_PROBLEMS, TableError, control_character, heads_text, more_cells
 
 VERSION = 18  # of what is computed of judgements: raised whenever any number can change
 LEAST = 5  # raters, and samples, below which there is no interval, no test and no figure on a page
@@ -261,7 +261,7 @@ def records(
             parsed.append(make(cells))
         except ValueError as error:
             problems.append(f"{name}: line {line}: {error}")
-            if len(problems) == MOST_PROBLEMS:
+            if len(problems) == MAX_PROBLEMS:
                 break
     if problems:
         raise VotesError(problems)

@@ -21,9 +21,9 @@ from submissions.formats.wireframe.wireframe_files import Wireframe, unpack
 from submissions.lookup import EntryPlace
 from submissions.storage import stored_files
 
-MOST_LINES = 600  # of a drawing that stands in the page itself
-MOST_FACES = 500  # of a mesh there, which is simplified to so many
-MOST_BYTES = 40_000_000  # of stored meshes that are read while a page waits
+MAX_LINES = 600  # of a drawing that stands in the page itself
+MAX_FACES = 500  # of a mesh there, which is simplified to so many
+MAX_BYTES = 40_000_000  # of stored meshes that are read while a page waits
 LABELS = {1: ("only one",), 2: ("worst", "best"), 3: ("worst", "median", "best"), 4: ("worst", "2nd worst", "2nd best", "best")}
 TILES = PageCache(size=256)  # drawings; what they are made of never changes
 SIX = ("worst", "2nd worst", "median", "median", "2nd best", "best")
@@ -155,7 +155,7 @@ def wireframe_tile(reference: str, entry: str, item: str, columns: str, unit_sca
     truth = stored(reference)[item] if reference else None
     if (predicted is None and truth is None) or max(
         (len(one.edges) for one in (predicted, truth) if one is not None), default=0
-    ) > MOST_LINES:
+    ) > MAX_LINES:
         return None
     if truth is None:
         assert predicted is not None
@@ -176,12 +176,12 @@ def mesh_tile(reference: str, entry: str, item: str, columns: str, unit_scale: f
     and where the stored meshes are too large to be read while a page waits."""
     from leaderboard.viewer.mesh_lod import simplify
 
-    if any(stored_files.store().size(key) > MOST_BYTES for key in (entry, reference) if key):
+    if any(stored_files.store().size(key) > MAX_BYTES for key in (entry, reference) if key):
         return None
     mesh = stored_meshes(entry).get(item)
     if mesh is None or not len(mesh.faces):
         return None
     vertices, faces = mesh.vertices, mesh.faces
-    if len(faces) > MOST_FACES:
-        vertices, faces, _ = simplify(vertices, faces, MOST_FACES)
+    if len(faces) > MAX_FACES:
+        vertices, faces, _ = simplify(vertices, faces, MAX_FACES)
     return svg.draw_shaded(Mesh(vertices, faces, None), stored_meshes(reference)[item] if reference else None)

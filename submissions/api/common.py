@@ -20,7 +20,7 @@ from submissions import throttling
 from submissions.models import ApiToken
 from submissions.permissions import lacks_second_factor
 
-MOST_PER_PAGE = 100
+MAX_PER_PAGE = 100
 LARGEST_ID = 2**63 - 1  # what a database column holds
 
 NAME = r"^[-\w@.]+$"  # of anything an address names; a NUL would be an error of the database
@@ -121,7 +121,7 @@ class Paging(Schema):
     """Page of a list."""
 
     cursor: str | None = Field(None, max_length=80, description="Taken from `next`; do not make one up.")
-    limit: int = Field(20, ge=1, le=MOST_PER_PAGE)
+    limit: int = Field(20, ge=1, le=MAX_PER_PAGE)
 
 
 PageQuery = Annotated[Paging, Query()]

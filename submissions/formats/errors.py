@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 MAX_FINDINGS_PER_FILE = 20
-MOST_PROBLEMS = 100  # of one table
+MAX_PROBLEMS = 100  # of one table
 _SHOWN_LENGTH = 100
 _SHOWN_HEADS = 300
 _MAX_PROBLEM = 600
@@ -35,7 +35,7 @@ class TableError(ValueError):
     """A table cannot be used; one sentence for each problem, of which the first hundred are kept, each cut where a cell is long."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        cut = (text if len(text) <= _MAX_PROBLEM else f"{text[:_MAX_PROBLEM]}…" for text in problems[:MOST_PROBLEMS])
+        cut = (text if len(text) <= _MAX_PROBLEM else f"{text[:_MAX_PROBLEM]}…" for text in problems[:MAX_PROBLEMS])
         self.problems = tuple(cut)
         super().__init__("\n".join(self.problems))
 

@@ -21,7 +21,7 @@ from django.utils.http import content_disposition_header
 
 from submissions.storage.store import (
     BLOCK,
-    LEAST_S3_PART,
+    MIN_S3_PART,
     Arrived,
     PartsMissing,
     StorageError,
@@ -194,7 +194,7 @@ class S3Store:
             "key": key,
             "upload_id": answer["UploadId"],
             "size": size,
-            "part_size": chosen_part_size(size, LEAST_S3_PART),
+            "part_size": chosen_part_size(size, MIN_S3_PART),
         }
 
     def part_url(self, notes: dict[str, Any], number: int, seconds: int) -> str | None:

@@ -24,8 +24,8 @@ from typing import Any, BinaryIO, Protocol
 from django.conf import settings
 
 BLOCK = 1024 * 1024  # bytes read at once
-MOST_PARTS = 10_000  # S3's limit, kept for both stores
-LEAST_S3_PART = 5 * 1024 * 1024  # S3 takes smaller parts only at the end
+MAX_PARTS = 10_000  # S3's limit, kept for both stores
+MIN_S3_PART = 5 * 1024 * 1024  # S3 takes smaller parts only at the end
 
 
 class StorageError(Exception):
@@ -89,7 +89,7 @@ def part_plan(size: int, part_size: int) -> list[int]:
 
 def chosen_part_size(size: int, least: int = 1) -> int:
     """The configured part size, or more where the file would need too many parts."""
-    return max(settings.UPLOAD_PART_BYTES, least, -(-size // MOST_PARTS))
+    return max(settings.UPLOAD_PART_BYTES, least, -(-size // MAX_PARTS))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 
 POINTS = 10_000  # samples of each side
-MOST_STEPS = 100
+MAX_STEPS = 100
 SETTLED = 1e-10  # relative change of the mean squared distance at which it stops
 SCALES = (0.1, 10.0)  # no step may leave these bounds, or a prediction could shrink to a point
 
@@ -44,7 +44,7 @@ def similarity_icp(points: np.ndarray, reference: np.ndarray) -> Similarity:
     """
     tree = scipy.spatial.cKDTree(reference)
     best, found, current = np.inf, IDENTITY, IDENTITY
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         moved = current.apply(points)
         (there, nearest), (back, source) = tree.query(moved), scipy.spatial.cKDTree(moved).query(reference)
         error = float(np.mean(there**2) + np.mean(back**2))

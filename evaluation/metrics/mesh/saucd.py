@@ -22,7 +22,7 @@ from evaluation.metrics.spec import Effort, MetricSpec, Param
 from evaluation.networks import weights as stored
 
 WORST = 2.0
-MOST_COTANGENT = 1000.0
+MAX_COTANGENT = 1000.0
 TINY = 1e-10  # as in the reference implementation
 COINCIDE = 1e-9  # of the highest frequency: eigenvalues that follow one another no further apart count as one
 PRUNED = 0.001  # of the entries, from the highest frequency
@@ -66,7 +66,7 @@ def laplacian(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
     cosines = -np.einsum("mij,mij->mi", next_side, last_side) / (sides[:, [1, 2, 0]] * sides[:, [2, 0, 1]])
     cosines = np.clip(cosines, -1.0, 1.0)
     sines = np.sqrt(1 - cosines**2)
-    weights = np.clip(np.abs(cosines / (sines + TINY)), 0, MOST_COTANGENT)
+    weights = np.clip(np.abs(cosines / (sines + TINY)), 0, MAX_COTANGENT)
     a, b = faces[:, [1, 2, 0]].ravel(), faces[:, [2, 0, 1]].ravel()  # the side opposite each corner, from a to b
     ends = np.concatenate([a, b]), np.concatenate([b, a])
     summed = scipy.sparse.coo_array((np.tile(weights.ravel(), 2), ends), shape=(len(points),) * 2)

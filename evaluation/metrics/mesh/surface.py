@@ -13,7 +13,7 @@ AREA_TOLERANCE = 1e-14  # of the squared diagonal; faces no larger are no surfac
 # Coordinates this near to one another (the reference's longest side is 1) count as equal where faces are put in order,
 # so that the rounding of far-off coordinates does not reorder a mesh with many equal ones.
 ORDER_TOLERANCE = 1e-7
-MOST_POSITIONS = 1 << 21  # three ranks below this fit into one 64-bit key; files are bounded below it
+MAX_POSITIONS = 1 << 21  # three ranks below this fit into one 64-bit key; files are bounded below it
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ def _ranks(values: np.ndarray) -> np.ndarray:
 
 def _keys(ascending: np.ndarray) -> np.ndarray:
     """int64[M]: keys that sort as the rows of `ascending` do."""
-    if ascending.size and ascending.max() >= MOST_POSITIONS:
-        raise ValueError(f"a mesh may have at most {MOST_POSITIONS} positions")
+    if ascending.size and ascending.max() >= MAX_POSITIONS:
+        raise ValueError(f"a mesh may have at most {MAX_POSITIONS} positions")
     first, second, third = ascending.T
     return ((first << 21) | second) << 21 | third

@@ -22,7 +22,7 @@ LEVELS = (2, 3, 4)  # how often the picture is halved
 ANGLES = (0, 45, 90, 135)
 REACH = 13  # half the side of a Gabor filter, in pixels
 SPREAD, SHARPNESS = 4.5, 1.8  # standard deviations, in cells: 0.15 and 0.06 of the mean side
-CLOSE_ENOUGH, MOST_STEPS = 1e-4, 1000  # when a walk has come to rest
+CLOSE_ENOUGH, MAX_STEPS = 1e-4, 1000  # when a walk has come to rest
 FLAT = 1e-9  # a feature map that varies by less says nothing
 BLOCK = 64  # rows of a walk's matrix that are made at a time, to stay in the processor's cache
 
@@ -115,7 +115,7 @@ def _sharpened(activation: np.ndarray) -> np.ndarray:
 
 def _rest(step: Callable[[np.ndarray], np.ndarray], v: np.ndarray) -> np.ndarray:
     """The distribution at which the walk comes to rest when it starts at `v`, as shares that add up to 1."""
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         after = step(v)
         moved = np.linalg.norm(after - v)
         v = after

@@ -98,7 +98,7 @@ def _between(n: int, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 LONGEST = 960  # px; a longer side is shrunk to it
-MOST_VIEWS = 100
+MAX_VIEWS = 100
 
 
 def working_size(width: int, height: int) -> tuple[int, int]:
@@ -111,4 +111,4 @@ def working_size(width: int, height: int) -> tuple[int, int]:
 
 def subset(count: int) -> list[int]:
     """The views, of `count`, that are looked at: all, or 100 by a uniform stride."""
-    return list(range(count)) if count <= MOST_VIEWS else [place * count // MOST_VIEWS for place in range(MOST_VIEWS)]
+    return list(range(count)) if count <= MAX_VIEWS else [place * count // MAX_VIEWS for place in range(MAX_VIEWS)]

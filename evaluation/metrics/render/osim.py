@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 NOTHING = 1e-12  # a sum of saliencies that is no more weighs nothing
 ZERO = 1e-8  # a feature vector that is no longer points nowhere
-MOST_KEPT = 100  # objects of one view that are kept as parts; the value counts all
+MAX_KEPT = 100  # objects of one view that are kept as parts; the value counts all
 PREFIX = "object_"
 FIELDS = ("x1", "y1", "x2", "y2", "confidence", "r", "s", "weight")
 RED, ALPHA = (255, 0, 0), 0.4  # of the rectangles over what is hard to recognise
@@ -142,7 +142,7 @@ def finish(items: Sequence[ItemPartial], params: Mapping[str, Any]) -> list[Metr
     weight = {one.label: one.weight for one in found.classes}
     results = []
     for item, objects in zip(items, seen, strict=True):
-        flags = (*item.result.flags, "objects_cut") if len(objects) > MOST_KEPT else item.result.flags
+        flags = (*item.result.flags, "objects_cut") if len(objects) > MAX_KEPT else item.result.flags
         parts = as_parts([replace(one, weight=weight[one.label]) for one in objects])
         results.append(MetricResult(found.value, Status.OK, flags, parts))
     return results
@@ -199,14 +199,14 @@ def masked(image: np.ndarray, objects: Iterable[SeenObject]) -> np.ndarray:
 
 
 def as_parts(objects: Sequence[SeenObject]) -> dict[str, float]:
-    """A view's objects as named numbers, the first MOST_KEPT of them, and how many there are (`objects`), with the mean of
+    """A view's objects as named numbers, the first MAX_KEPT of them, and how many there are (`objects`), with the mean of
     their r and s as `r` and `s`. Of object 7 there are the FIELDS, as `object_07_x1`, and its class, `object_07_is_chair`: 1.
     """
     if not objects:
         return {"objects": 0.0}
     means = {name: math.fsum(getattr(one, name) for one in objects) / len(objects) for name in ("r", "s")}
     parts = {"objects": float(len(objects)), **means}
-    for number, one in enumerate(objects[:MOST_KEPT]):
+    for number, one in enumerate(objects[:MAX_KEPT]):
         parts |= {f"{PREFIX}{number:02d}_{name}": float(getattr(one, name)) for name in FIELDS}
         parts[f"{PREFIX}{number:02d}_is_{one.label}"] = 1.0
     return parts

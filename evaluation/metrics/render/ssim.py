@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WINDOW, SIGMA = 11, 1.5
 BORDER = WINDOW // 2
 C1, C2 = 0.01**2, 0.03**2
-LEAST_VARIANCE = float(np.finfo(np.float32).eps) ** 2
+MIN_VARIANCE = float(np.finfo(np.float32).eps) ** 2
 _OFFSETS = np.arange(WINDOW) - BORDER
 KERNEL = np.exp(-(_OFFSETS**2) / (2 * SIGMA**2)) / np.exp(-(_OFFSETS**2) / (2 * SIGMA**2)).sum()
 
@@ -67,8 +67,8 @@ def _map(pair: RenderPair) -> np.ndarray:
 def _channel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     mean_x, mean_y = _blurred(x), _blurred(y)
     square_x, square_y, both = mean_x * mean_x, mean_y * mean_y, mean_x * mean_y
-    variance_x = np.maximum(_blurred(x * x) - square_x, LEAST_VARIANCE)
-    variance_y = np.maximum(_blurred(y * y) - square_y, LEAST_VARIANCE)
+    variance_x = np.maximum(_blurred(x * x) - square_x, MIN_VARIANCE)
+    variance_y = np.maximum(_blurred(y * y) - square_y, MIN_VARIANCE)
     most = np.sqrt(variance_x * variance_y)
     covariance = np.clip(_blurred(x * y) - both, -most, most)
     return (2 * both + C1) * (2 * covariance + C2) / ((square_x + square_y + C1) * (variance_x + variance_y + C2))

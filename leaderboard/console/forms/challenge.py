@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from evaluation.rendering.objects import MOST_SEEDS, SIDES, UPS, Drawing
+from evaluation.rendering.objects import MAX_SEEDS, SIDES, UPS, Drawing
 from leaderboard.bundle.definition import IMAGE_FIELDS, PHASE_FIELDS
 from leaderboard.bundle.folder import name_fault
 from leaderboard.console.forms.fields import Lines, LongText, MomentField, Words
@@ -335,7 +335,7 @@ class ReferenceForm(forms.Form):
     )
     up = forms.ChoiceField(choices=[(axis, axis) for axis in UPS], required=False, help_text="The axis of the meshes that points up.")
     seeds = forms.IntegerField(
-        initial=Drawing.seeds, min_value=1, max_value=MOST_SEEDS, help_text="How many seeds of each prompt an entry sends.", required=False
+        initial=Drawing.seeds, min_value=1, max_value=MAX_SEEDS, help_text="How many seeds of each prompt an entry sends.", required=False
     )
 
     def __init__(self, family: Family, *args: object) -> None:

@@ -22,7 +22,7 @@ from leaderboard.models import PracticeQuestion, Rater, Study
 from leaderboard.service.responses import attachment
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
-from leaderboard.stats.reliability import LEAST_ANSWERS, Share, lapse_rates, left_shares
+from leaderboard.stats.reliability import MIN_ANSWERS, Share, lapse_rates, left_shares
 from leaderboard.stats.screening import FAST
 from leaderboard.stats.votes import stamp
 from leaderboard.studies import words
@@ -135,7 +135,7 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         "closed": live_study.closed_sentence(),
         "outlook": _outlook(request, live_study, asked) if is_pairs and live_study.state == Study.State.DRAFT else None,
         "fast": FAST,
-        "min_checks": LEAST_ANSWERS,
+        "min_checks": MIN_ANSWERS,
         "standing": _standing(live_study),
         "address": request.build_absolute_uri(reverse("rate", args=[live_study.key])),
     }

@@ -232,7 +232,7 @@ class TestRuns:
         assert client.get(picture(it)).content != stored_files.store().read(key)
 
     def test_what_a_slice_made_stays_and_the_next_goes_on(self, client, it, monkeypatch):
-        monkeypatch.setattr(view_images, "MOST_VIEWS", 2)
+        monkeypatch.setattr(view_images, "MAX_VIEWS", 2)
         client.get(scene(it))
         assert view_images.make_once("worker")
         run = PictureRun.objects.get()

@@ -105,7 +105,7 @@ def _score(pair: RenderPair, features: str, mask: np.ndarray | None) -> MetricRe
     u, share = (found.u, found.share) if counted is None else (found.u[counted], found.share[counted])
     value = min(max(float(u.mean()), 0.0), 1.0)
     noted = {
-        "reference_subset": len(clean.images) > image.MOST_VIEWS,
+        "reference_subset": len(clean.images) > image.MAX_VIEWS,
         "resized": {(width, height), (clean.images[0].width, clean.images[0].height)} != {size} and "resized" not in pair.flags,
         "above_clean": found.score > greatest,
         "copied_reference": float((found.ratio < COPIED).mean()) > COPIED_SHARE,

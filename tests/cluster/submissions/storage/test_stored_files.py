@@ -15,7 +15,7 @@ from submissions.errors import Refused
 from submissions.models import Status, Submission
 from submissions.storage import stored_files, uploads
 from submissions.storage.local import STALE_SECONDS
-from submissions.storage.store import MOST_PARTS, PartsMissing, StorageError, chosen_part_size, part_plan
+from submissions.storage.store import MAX_PARTS, PartsMissing, StorageError, chosen_part_size, part_plan
 
 MIB = 1024 * 1024
 
@@ -204,7 +204,7 @@ def test_many_parts_are_made_larger_instead(settings):
     settings.UPLOAD_PART_BYTES = 1_000
     size = 50_000_000
     chosen = chosen_part_size(size)
-    assert len(part_plan(size, chosen)) <= MOST_PARTS and sum(part_plan(size, chosen)) == size
+    assert len(part_plan(size, chosen)) <= MAX_PARTS and sum(part_plan(size, chosen)) == size
 
 
 @pytest.fixture

@@ -102,7 +102,7 @@ def test_a_broken_item_among_what_was_prepared_does_not_touch_the_others():
 def test_no_more_is_kept_than_a_file_may_hold(monkeypatch):
     whole = prepared.prepare(WIREFRAMES, REQUESTS, 1.0, list(WIREFRAMES))
     sizes = {item: sum(a.nbytes for arrays in named.values() for a in arrays) for item, named in whole.items()}
-    monkeypatch.setattr(prepared, "MOST_BYTES", sizes["square"])
+    monkeypatch.setattr(prepared, "MAX_BYTES", sizes["square"])
     assert list(prepared.prepare(WIREFRAMES, REQUESTS, 1.0, list(WIREFRAMES))) == ["square"]
 
 

@@ -72,4 +72,4 @@ def test_a_sight_without_size_is_refused(radius):
     with pytest.raises(ValueError, match="cannot draw"):
         picture([], Sight((0, 0, 0), radius), 8)
     with pytest.raises(ValueError, match="cannot draw"):
-        picture([], FRONT, wires.MOST_SIDE)
+        picture([], FRONT, wires.MAX_SIDE)

@@ -96,7 +96,7 @@ def test_other_sizes_are_looked_at_as_the_flag_says(pictures, clean, monkeypatch
     assert cut.flags == ("resized",) and 0 <= cut.value <= 1
     monkeypatch.setattr(image, "LONGEST", 128)
     assert "resized" in score(pictures[5], clean).flags
-    monkeypatch.setattr(image, "MOST_VIEWS", 4)
+    monkeypatch.setattr(image, "MAX_VIEWS", 4)
     assert "reference_subset" in score(pictures[5], clean).flags
 
 

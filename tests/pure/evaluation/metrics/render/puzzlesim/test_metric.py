@@ -128,7 +128,7 @@ def test_without_weights_nothing_is_computed(monkeypatch, tmp_path):
 
 
 def test_flags_say_what_was_done(squeezed, monkeypatch):
-    monkeypatch.setattr(image, "MOST_VIEWS", 3)
+    monkeypatch.setattr(image, "MAX_VIEWS", 3)
     assert puzzlesim(RenderPair.of(sent(picture(9)), view(clean([0])))).flags == ("single_reference",)
     assert puzzlesim(RenderPair.of(sent(picture(9)), view(clean(range(5))))).flags == ("reference_subset",)
     assert puzzlesim(RenderPair.of(sent(picture(9)), view(clean([0, 1], width=120, height=90)))).flags == ("resized",)
