@@ -97,12 +97,12 @@ def standings(submissions: Sequence[Submission], now: datetime | None = None) ->
         attempts = max((part.attempts for part in own), default=0)
         open_parts = [part for part in own if part.state == Part.State.WAITING]
         losses = max((part.losses for part in open_parts), default=0)
-        most = _most_left(evaluation.batch_id, [part for part in open_parts if part.lease_token and part.started_at], now)
+        most = _max_seconds_left(evaluation.batch_id, [part for part in open_parts if part.lease_token and part.started_at], now)
         found[it.pk] = Standing(done, total, attempts, position, left, losses, _retry_in(open_parts, now), is_rough, most)
     return found
 
 
-def _most_left(batch_id: int, at_work: Sequence[Any], now: datetime) -> float | None:
+def _max_seconds_left(batch_id: int, at_work: Sequence[Any], now: datetime) -> float | None:
     """Seconds until the last of these parts would be stopped for taking too long."""
     if not at_work:
         return None

@@ -81,11 +81,11 @@ def _read_npz(data: bytes, name: str, max_vertices: int, max_edges: int) -> Wire
     most = max(24 * max_vertices, 16 * max_edges)
     arrays = read_npz(data, name, {"vertices": (3,), "edges": (2,), "edge_score": ()}, most)
     findings = Findings(name)
-    for label, most_rows in (("vertices", max_vertices), ("edges", max_edges)):
+    for label, max_rows in (("vertices", max_vertices), ("edges", max_edges)):
         if label not in arrays:
             findings.add("", f'has no array "{label}"')
-        elif len(arrays[label]) > most_rows:
-            findings.add(label, f"has {len(arrays[label])} rows, at most {most_rows} are taken for this item")
+        elif len(arrays[label]) > max_rows:
+            findings.add(label, f"has {len(arrays[label])} rows, at most {max_rows} are taken for this item")
     findings.raise_if_any()
     found = wireframe(arrays["vertices"], arrays["edges"], arrays.get("edge_score"), counted_from_zero(), findings)
     findings.raise_if_any()
