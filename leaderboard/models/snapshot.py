@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import zlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -218,7 +217,7 @@ class BoardCache:
         missing = dict(key for key in keys if key not in found)
         if missing:
             rows = Snapshot.objects.filter(pk__in=missing).values_list("pk", "payload")
-            read = {(pk, missing[pk]): Board.read(json.loads(zlib.decompress(bytes(payload)))) for pk, payload in rows}
+            read = {(pk, missing[pk]): Board.from_json(zlib.decompress(bytes(payload))) for pk, payload in rows}
             if len(read) < len(missing):
                 raise Snapshot.DoesNotExist
             found |= read

@@ -6,6 +6,7 @@ import json
 from datetime import datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from leaderboard.boards.payload import Board, BoardEntry, ColumnAgreement, ColumnTrial, HumanAgreement, Pairs
@@ -20,6 +21,14 @@ KEPT = sorted(Path(ROOT, "tests/support/leaderboard/payloads").glob("*.json"))
 def test_a_ranking_kept_before_there_were_records_comes_back_byte_for_byte(path):
     data = path.read_bytes()
     assert Board.read(json.loads(data)).to_json() == data
+    assert Board.from_json(data).to_json() == data
+
+
+def test_every_number_is_read_to_its_last_bit():
+    drawn = np.random.default_rng(0).integers(0, 0x7FF0_0000_0000_0000, 20_000).view(np.float64).tolist()  # every finite size
+    numbers = [0.1 + 0.2, 5e-324, 2.2250738585072011e-308, 1.7976931348623157e308, 9007199254740993.0, *drawn]
+    board = board_of(numbers)
+    assert Board.from_json(board.to_json()).metrics[0].value == numbers
 
 
 def test_a_ranking_of_before_is_read_with_its_slope():
