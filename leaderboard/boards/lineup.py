@@ -70,7 +70,7 @@ class LineupMetric:
         if not firsts:
             return f"{title} has no values to put them in order.", ""
         if len(firsts) > 1:
-            return f"By {title} {len(firsts)} of them are level in first place.", self.few
+            return f"{len(firsts)} of them are level in first place by {title}.", self.few
         first = names[firsts[0]]
         if self.few:
             return f"By {title} {first} has the best value.", self.few

@@ -239,6 +239,13 @@ class TestSeveral:
         assert "<b>By Corner F1 a-net has the best value,</b> but is not told from c-net, all their pairs counted." in page
         assert page.count("both alone</a>") == 6 and 'class="piece g g3 loose"' in page
 
+    def test_level_ones_are_not_called_better_than_each_other(self, client, four):
+        phase = four[0].phase
+        twin = entry(phase, four[1].team, {"corner_f1": FOUR["a-net"]}, method_name="twin-net")
+        page = " ".join(text(client.get(lined_up([*four, twin], 0, 4, 1))).split())
+        assert "<b>2 of them are level in first place by Corner F1.</b>" in page
+        assert "the one with the better value stands first; 0: they are level" in page and ">Better</th>" not in page
+
     def test_three_are_a_family_of_their_own(self, client, four):
         (one,) = client.get(lined_up(four, 0, 1, 3)).context["lineup"]
         assert [pair.p for pair in one.pairs] == ["0.008"] * 3 and [row.bracket for row in one.rows] == ["", "", ""]
