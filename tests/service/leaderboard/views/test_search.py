@@ -24,6 +24,12 @@ def found(viewer: Client, text: str) -> str:
     return viewer.get("/search/", {"q": text}).content.decode()
 
 
+def test_every_page_leads_there_on_a_phone_too(client):
+    page = client.get("/status/").content.decode()
+    assert '<a class="narrow-only" href="/search/">Search</a>' in page, "the field in the head has no room there"
+    assert '<input type="search"' in found(client, "") and 'href="/#how"' in page and 'id="how"' in client.get("/").content.decode()
+
+
 def entries_in(page: str) -> set[int]:
     return {int(pk) for pk in re.findall(r'href="/entries/(\d+)/"', page)}
 
