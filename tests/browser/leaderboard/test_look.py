@@ -114,6 +114,24 @@ def test_on_a_phone_rank_and_entry_stay_while_the_metrics_scroll(show) -> None:
     assert after[2] == before[2] - 200
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_an_entry_s_picture_stands_in_its_row_and_covers_no_words(show, width: int) -> None:
+    name = '<img class="thumb" src="data:," width="72" height="48" alt=""><b>gable-net v3</b><small>Ridgeline</small>'
+    row = f'<tr><td class="rank">1<small>1–4</small></td><td class="name pictured">{name}</td></tr>'
+    table = f'<table class="board"><thead><tr><th>Rank</th><th>Entry</th></tr></thead><tbody>{row}</tbody></table>'
+    tab = show(table, viewport={"width": width, "height": 800})
+    boxes = """(() => {
+        const box = it => { const {x, y, right, bottom} = it.getBoundingClientRect(); return [x, y, right, bottom] };
+        const rank = document.createRange(); rank.selectNodeContents(document.querySelector("td.rank"));
+        return [...["img", "tbody tr", "td b"].map(it => document.querySelector(it)), rank].map(box);
+    })()"""
+    picture, row, *texts = tab.evaluate(boxes)
+    assert picture[2] - picture[0] >= 36 and picture[3] - picture[1] >= 24
+    assert row[0] <= picture[0] and picture[2] <= row[2] and row[1] <= picture[1] and picture[3] <= row[3]
+    for left, top, right, bottom in texts:
+        assert picture[2] <= left or right <= picture[0] or picture[3] <= top or bottom <= picture[1]
+
+
 @pytest.mark.parametrize("head", ['<a class="by" href="#">Rank</a>', "Rank", '<button class="sort">Place</button>'])
 @pytest.mark.parametrize("sorted_by", ["", ' aria-sort="ascending"'])
 def test_on_a_phone_the_head_of_the_first_column_and_its_mark_fit(show, head: str, sorted_by: str) -> None:
