@@ -46,6 +46,7 @@ class Card:
     n_entries: int
     rate_url: str
     pictured: str  # names the pictures of its first entries; empty where not everybody may see them
+    item: str  # that they show
 
 
 def home(request: HttpRequest) -> HttpResponse:
@@ -145,6 +146,7 @@ def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) 
     visible_phases = [one_phase.pk for one in phases.values() for one_phase in one if board_is_out(one_phase, now)]
     newest = Snapshot.objects.filter(phase=OuterRef("phase"), audience=Snapshot.Audience.PUBLIC).order_by("-revision", "-id")
     newest_snapshots = Snapshot.objects.filter(phase__in=visible_phases, pk=Subquery(newest.values("pk")[:1])).defer("payload")
+    newest_snapshots = newest_snapshots.select_related("batch__reference")
     snapshots = {snapshot.phase_id: snapshot for snapshot in newest_snapshots}
     asking: dict[int, str] = {}
     every = [one_phase.pk for one in phases.values() for one_phase in one]
@@ -154,13 +156,13 @@ def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) 
     for challenge in challenges:
         ranked = {pk for pk, snapshot in snapshots.items() if snapshot.n_entries}
         phase, when = main_phase(phases[challenge.pk], now, ranked)
-        snapshot, front, pictured = snapshots.get(phase.pk) if phase else None, None, ""
+        snapshot, front, pictured, item = snapshots.get(phase.pk) if phase else None, None, "", ""
         if snapshot is not None and phase is not None:
             if snapshot.revision < phase.board_revision:
                 snapshot.redact(phase)
             front = snapshot.front
             if not phase.is_imported and phase.reference_access == Phase.ReferenceAccess.PUBLIC:
-                pictured = f"{snapshot.batch_id}.{thumbnails.VERSION}"
+                pictured, item = f"{snapshot.batch_id}.{thumbnails.VERSION}", thumbnails.item_of(snapshot.batch)
         made.append(
             Card(
                 challenge,
@@ -172,6 +174,7 @@ def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) 
                 n_entries=snapshot.n_entries if snapshot else 0,
                 rate_url=next((asking[one.pk] for one in phases[challenge.pk] if one.pk in asking), ""),
                 pictured=pictured,
+                item=item,
             )
         )
     return made

@@ -105,11 +105,24 @@ def test_a_board_shows_them_to_who_may_see_the_items(phase, drawn, client, peopl
     assert client.get(picture).status_code == 200  # one's own, without anything of the reference
     Phase.objects.filter(pk=phase.pk).update(reference_access="public")
     client.logout()
-    assert f"{picture}?v=" in client.get(board).content.decode() and f"{picture}?v=" in client.get("/").content.decode()
+    assert f"{picture}?v=" in client.get(board).content.decode() and f"{picture}?v=" in client.get("/challenges/").content.decode()
     response = client.get(picture)
     assert response["Content-Type"] == "image/webp" and "max-age" in response["Cache-Control"]
     drawn.hide(people.organizer, "a test")
     assert client.get(picture).status_code == 404 and picture not in client.get(board).content.decode()
+
+
+@pytest.mark.django_db
+def test_the_front_page_shows_a_large_one_of_the_first_entry_where_everybody_may_see_it(phase, drawn, client, people):
+    build_due_boards()
+    large = f"/entries/{drawn.pk}/posters/{thumbnails.item_of(EvaluationBatch.current(phase))}.webp"
+    assert "webp" not in client.get("/").content.decode() and client.get(large).status_code == 403
+    Phase.objects.filter(pk=phase.pk).update(reference_access="public")
+    assert f'src="{large}?v=' in client.get("/").content.decode()
+    image = Image.open(io.BytesIO(client.get(large).content))
+    assert image.size == (thumbnails.LARGE * thumbnails.WIDTH, thumbnails.LARGE * thumbnails.HEIGHT)
+    drawn.hide(people.organizer, "a test")
+    assert "webp" not in client.get("/").content.decode()
 
 
 @pytest.mark.django_db
