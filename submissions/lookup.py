@@ -17,6 +17,8 @@ from django.utils import timezone
 from submissions.models import Challenge, Phase, Submission, Team, User
 from submissions.permissions import Viewer
 
+YEAR = 365  # days: a page of a phase tells no closing date that is further away
+
 
 @dataclass(frozen=True)
 class ChallengePlace:
@@ -72,6 +74,13 @@ class PhasePlace:
     @property
     def sees_board(self) -> bool:
         return self.viewer.may("phase.see_board", self.phase)
+
+    @property
+    def closes_in(self) -> int | None:
+        """Whole days that the phase is still open; None where that is over a year, or over."""
+        closes = self.phase.closes_at
+        days = (closes - self.now).days if closes is not None and closes > self.now else None
+        return days if days is not None and days <= YEAR else None
 
     def context(self, here: str) -> dict[str, Any]:
         """The frame of every page of a phase, and which tab it is."""

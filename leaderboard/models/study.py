@@ -38,9 +38,13 @@ BUNDLE = 1000
 
 
 class StudyQuerySet(models.QuerySet):
+    def begun(self) -> Self:
+        """Studies in which somebody may judge, or might have."""
+        return self.exclude(state=Study.State.DRAFT)
+
     def shown(self) -> Self:
         """Studies that all may see who may see the board: one that has not begun is its organizers' alone."""
-        return self.filter(is_public=True).exclude(state=Study.State.DRAFT)
+        return self.begun().filter(is_public=True)
 
     def asking_everybody(self, now: datetime | None = None) -> list[Study]:
         """Studies in which everybody may judge at `now`, newest first."""

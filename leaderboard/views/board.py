@@ -27,17 +27,16 @@ from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice
 from leaderboard.boards.slope import slope, split_of
 from leaderboard.citation import Citation
 from leaderboard.lookup import audience_of, not_shown_yet, page_number, page_numbers, search_text, shown_board, snapshot_of
-from leaderboard.models import Snapshot, Study
+from leaderboard.models import Snapshot
 from leaderboard.models.snapshot import read_shown
 from leaderboard.service.responses import attachment
 from leaderboard.stats.crossed import Figure
 from leaderboard.studies import paper_figures, words
 from leaderboard.viewer import thumbnails
-from submissions.lookup import PhasePlace, phase_place
+from submissions.lookup import YEAR, PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
 
 MAX_COLUMNS = 100
-YEAR = 365  # days: a board tells no closing date that is further away
 SLUG = re.compile(r"[a-z0-9_]{1,80}")
 MAX_QUEUED = 1000  # entries in progress that are looked at for the facts line
 EXPORTS = {
@@ -103,14 +102,11 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     latest = EvaluationBatch.latest(place.phase) if outdated else None
     again = latest if latest is not None and latest.state == EvaluationBatch.State.BUILDING and not latest.outdated() else None
     context |= {"outdated": sentences(outdated), "again": again.progress() if again else None}
-    studies, closes = list(place.phase.studies.order_by("-created_at", "-pk")), place.phase.closes_at
+    studies = list(place.phase.studies.begun().order_by("-created_at", "-pk"))
     asking = [study for study in studies if study.asks_everybody(place.now)]
-    days = (closes - place.now).days if closes is not None and closes > place.now else None
-    # A study that has begun and of which nothing is known yet.
-    shown = [
-        study for study in studies if study.state != Study.State.DRAFT and (study.is_public or audience == Snapshot.Audience.ORGANIZERS)
-    ]
-    begun = next(iter(shown), None) if snapshot is not None and context["people"] is None else None
+    begun = None  # a study that has begun, and of which nothing is known yet
+    if snapshot is not None and context["people"] is None:
+        begun = next((study for study in studies if study.is_public or audience == Snapshot.Audience.ORGANIZERS), None)
 
     # The sentence that a pasted link of the board shows; none before the first ranking.
     share_words, claim = "", context["claim"]
@@ -125,7 +121,6 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     context |= {
         "rate_url": reverse("rate", args=[asking[0].key]) if asking else "",
         "begun": begun,
-        "closes_in": days if days is not None and days <= YEAR else None,
         "share_words": share_words,
         "table_url": reverse("snapshot_export", args=[challenge, phase, snapshot.digest, "csv"]) if snapshot else "",
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 
 import numpy as np
@@ -20,6 +21,24 @@ from tests.support.factories import gables, perturbed
 from tests.support.leaderboard.scores import entry, spread, with_files
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("closes_in", "said"),
+    [
+        (timedelta(hours=5), "Closes within a day."), (timedelta(days=1, hours=1), "Closes in 1 day."),
+        (timedelta(days=22, hours=1), "Closes in 22 days."), (timedelta(days=400), ""), (-timedelta(days=2), "Closed "),
+    ],
+)  # fmt: skip
+def test_a_page_of_a_phase_tells_its_end_in_days_and_only_the_overview_on_two_clocks(client, phase, closes_in, said):
+    Phase.objects.filter(pk=phase.pk).update(closes_at=timezone.now() + closes_in)
+    head = " ".join(text(client.get(address(phase, "entries"))).partition('<nav class="tabs"')[0].split())
+    assert (
+        re.findall(r"Close[sd] [^<]*", head) == ([said] if said else []) and "datetime" in head
+        if said == "Closed "
+        else "<time" not in head
+    )
+    assert "<time" in text(client.get(f"/challenges/{phase.challenge.slug}/"))
 
 
 @pytest.fixture
