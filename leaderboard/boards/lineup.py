@@ -79,12 +79,14 @@ class LineupMetric:
         met = {pair.second for pair in rivals}
         untested = [names[row.at] for row in self.rows if row.at != firsts[0] and row.at not in met]
         rest = f" Not tested: {', '.join(untested)}." if untested else ""
+        counted = ", all their pairs counted" if len(self.rows) > 2 else ""
         if not level:
-            who = "every other" if not untested else "the others that are tested"
-            return f"By {title} {first} is the best of them,", f"told apart from {who}, all their pairs counted.{rest}"
-        if len(level) == len(rivals):
-            return f"By {title} {first} has the best value,", f"but is told from none of the others, all their pairs counted.{rest}"
-        return f"By {title} {first} has the best value,", f"but is not told from {' or '.join(level)}, all their pairs counted.{rest}"
+            who = names[rivals[0].second] if len(self.rows) == 2 else "every other" if not untested else "the others that are tested"
+            best = "is better" if len(self.rows) == 2 else "is the best of them"
+            return f"By {title} {first} {best},", f"told apart from {who}{counted}.{rest}"
+        if len(level) == len(rivals) > 1:
+            return f"By {title} {first} has the best value,", f"but is told from none of the others{counted}.{rest}"
+        return f"By {title} {first} has the best value,", f"but is not told from {' or '.join(level)}{counted}.{rest}"
 
 
 def lineup(

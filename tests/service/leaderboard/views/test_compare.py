@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -245,6 +246,21 @@ class TestSeveral:
         page = " ".join(text(client.get(lined_up([*four, twin], 0, 4, 1))).split())
         assert "<b>2 of them are level in first place by Corner F1.</b>" in page
         assert "the one with the better value stands first; 0: they are level" in page and ">Better</th>" not in page
+
+    @pytest.mark.parametrize(
+        ("other", "said"),
+        [
+            ("c-net", ("By Corner F1 a-net has the best value,", "but is not told from c-net.")),
+            ("d-net", ("By Corner F1 a-net is better,", "told apart from d-net.")),
+        ],
+    )
+    def test_of_two_nothing_is_said_of_others(self, client, four, other, said):
+        """As the card of a pasted comparison of two says it."""
+        response = client.get(lined_up(four, 3, 1, 0, 2))
+        (one,), names = response.context["lineup"], response.context["names"]
+        both = {names.index("a-net"), names.index(other)}
+        rows, pairs = [row for row in one.rows if row.at in both], [pair for pair in one.pairs if {pair.first, pair.second} == both]
+        assert replace(one, rows=rows, pairs=pairs).claim(names) == said
 
     def test_three_are_a_family_of_their_own(self, client, four):
         (one,) = client.get(lined_up(four, 0, 1, 3)).context["lineup"]
