@@ -608,7 +608,13 @@ class People:
         ours, people = ((entries[n].name, entries[n].id) for n in (leader, first))
         ours_name, first_name = ours[0], people[0]
         if self.only_means:
-            return None
+            metrics_first, means_first = (
+                entries[level[0]].name if len(level) == 1 else f"{len(level)} entries level" for level in (leaders, theirs.level)
+            )
+            words = f"The metrics put {metrics_first} first, people's published means {means_first}"
+            if set(leaders) == set(theirs.level):
+                words = f"The metrics and people's published means both put {metrics_first} first"
+            return Claim(f"{words}; means alone do not say how surely.", ours, people)
         if self.found.why:
             cause = (
                 "Too early to hold the order against people." if self.found.why.startswith(FEW) else "The order is not held against people."
