@@ -123,7 +123,7 @@ class RankRow:
     high: int | None = None
 
 
-def distributions(metric: Metric, series: Sequence[Series], items: Sequence[str], colours: Palette = TOKENS) -> Figure:
+def distributions(metric: Metric, series: Sequence[Series], items: Sequence[str], colours: Palette = TOKENS, noun: str = "item") -> Figure:
     """Spread of each entry's values over the items: a box and, where they can be told apart, every
     item as a point. Entries in the order given, at most the first 30."""
     columns = ("Entry", "Values", "Minimum", "Lower quartile", "Median", "Upper quartile", "Maximum")
@@ -165,7 +165,7 @@ def distributions(metric: Metric, series: Sequence[Series], items: Sequence[str]
     first = order(medians, metric.higher_is_better)[0]
     shown_of = "every entry and baseline" if len(drawn) == len(finite) else f"the first {len(drawn)} of {len(finite)} entries and baselines"
     summary = (
-        f"{metric.title} per item for {shown_of if len(finite) > 1 else 'one entry'} ({metric.direction}); "
+        f"{metric.title} per {noun} for {shown_of if len(finite) > 1 else 'one entry'} ({metric.direction}); "
         f"the best median is {rounded(medians[first]).text}, of {drawn[first][0]}."
     )
     return Figure(tuple(data), layout, summary, columns, tuple(rows))

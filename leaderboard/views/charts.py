@@ -42,6 +42,7 @@ def charts(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
             phase.board_revision,
             phase.frozen_since(place.now),
             phase.time_zone,
+            place.challenge.item_noun,
             viewer.organizes,
             viewer.team_id,
             phase.withhold_items,
@@ -55,7 +56,7 @@ def charts(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
 def _figures(place: PhasePlace, board: Board, metric: MetricColumn) -> list[dict]:
     said = boards.Metric(metric.title, metric.higher_is_better, metric.unit)
     labels = [entry.name if board.imported else f"{entry.name} ({entry.team})" for entry in board.entries]
-    figures = []
+    figures, noun = [], place.challenge.item_noun
     if not place.phase.is_imported and (not place.phase.withhold_items or place.viewer.organizes):
         # The vectors of the best entries, as many as a chart can hold.
         sees_reference = place.viewer.may("phase.see_reference", place.phase)
@@ -71,7 +72,8 @@ def _figures(place: PhasePlace, board: Board, metric: MetricColumn) -> list[dict
             values = vectors.get(board.entries[index].id)
             if values is not None and len(values) == len(batch.item_ids):
                 series.append(boards.Series(labels[index], [None if math.isnan(v) else v for v in values.tolist()]))
-        figures.append(("Scores per item", "distributions", boards.distributions(said, series, batch.item_ids)))
+        drawn = boards.distributions(said, series, batch.item_ids, noun=noun)
+        figures.append((f"Scores per {noun}", "distributions", drawn))
 
     if not place.phase.is_imported:
         # Every entry that may be seen, whether or not it is the one that counts; a team's own of after the freeze are not the board's.
@@ -98,7 +100,7 @@ def _figures(place: PhasePlace, board: Board, metric: MetricColumn) -> list[dict
     figures.append((ranks, "ranks", boards.rank_intervals(metric.title, ranked)))
 
     # Of the ranked entries those that state what they cost, and how many do not.
-    for title, name in (("Parameters", "parameters"), ("Seconds per item", "run_seconds")):
+    for title, name in (("Parameters", "parameters"), (f"Seconds per {noun}", "run_seconds")):
         costs, n_silent = [], 0
         for index in (n for n, rank in enumerate(metric.rank) if rank is not None):
             stated, value = getattr(board.entries[index], name), metric.value[index]

@@ -125,6 +125,7 @@ class TestDistributions:
     @pytest.mark.parametrize(("metric", "best"), [(HSS, "pc-to-edges"), (OFFSET, "gable-net")])
     def test_names_the_best_median_by_the_metrics_direction(self, metric, best):
         assert distributions(metric, [A, B], ITEMS).summary.endswith(f", of {best}.")
+        assert f"{metric.title} per house for every entry" in distributions(metric, [A, B], ITEMS, noun="house").summary
 
     def test_first_thirty_are_drawn_and_it_is_said(self):
         figure = distributions(HSS, [Series(f"e{i}", B.values) for i in range(31)], ITEMS)

@@ -255,6 +255,9 @@ class TestItems:
     def test_an_item_leads_on_to_the_next_worse_one(self, client, two):
         page = text(client.get(page_of(two[0], "entry_item", item="house_02")))
         assert 'rel="prev">← house_01' in page and 'rel="next">house_03' in page and "item 2 of 4, worst first" in page
+        type(two[0].phase.challenge).objects.update(item_noun="house")
+        page = text(client.get(page_of(two[0], "entry_item", item="house_02")))
+        assert "house 2 of 4, worst first" in page and "<h1>house_02</h1>" in page
 
 
 @pytest.mark.parametrize(
