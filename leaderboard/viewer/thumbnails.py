@@ -93,7 +93,7 @@ def wireframe(item: Any, times: int = 1) -> Image:
     if len(item.vertices):
         at, draw = _placed(item.vertices, finer), ImageDraw.Draw(image)
         for a, b in item.edges.tolist():
-            draw.line([tuple(at[a]), tuple(at[b])], fill=LINE, width=round(3 * FINER))
+            draw.line([tuple(at[a]), tuple(at[b])], fill=LINE, width=round(3 * FINER * times**0.5))
     return image.resize((WIDTH * times, HEIGHT * times), Image.Resampling.LANCZOS)
 
 
