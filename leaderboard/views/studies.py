@@ -380,7 +380,7 @@ def _analysis_context(
         "curve": first_curve,
         "curves": list(by_resource.values()),
         "enough_rows": enough_rows,
-        "tells_parts": any(row.of_parts for row in enough_rows),
+        "parts_words": "; ".join(f"{row.what.lower()}: {row.words}" for row in enough_rows if row.of_parts),
         "reliability": words.reliability_words(summary),
         "any_against": any(row.against for row in scales),
         "n_camps": len(summary.camps.sizes) if summary.camps else 0,

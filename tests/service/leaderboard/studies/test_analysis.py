@@ -193,6 +193,7 @@ def test_the_page_shows_every_part_and_no_names_of_raters(phase, client):
     page = client.get(f"{address}people/").content.decode()
     for words in ("What people prefer", "Do we have enough judgements?", "How reliable the people are", "made up", "are invented"):
         assert words in page
+    assert re.search(r"fewer people or items\s*<span class=\"sp\">people: [a-z ]+; (judgements: [a-z ]+; )?items: [a-z ]+</span>", page)
     data = client.get(f"{address}people/analysis.json")
     assert data.json()["criteria"][""]["counted"] == len(rows)
     assert "example.org" not in page + data.content.decode()
