@@ -19,6 +19,7 @@ NOUN = "item"
 SENTENCES = {
     "pm": "±: 95 % interval of the value, over {n} {items}.",
     "few": "{n} {items}: too few for intervals, brackets or rank intervals; six are needed.",
+    "few_of": "{metric} has values on {n} {items}: too few for brackets or rank intervals of this order; six are needed.",
     "alike_within": "The {items} of one {unit} are alike and cannot stand for others.",
     "rare": "Under 24 {items}: failures that none of them shows are not in the interval.",
     "alike": "All {n} {items} have this value; up to {x} % of others may differ.",
@@ -122,7 +123,13 @@ def foot(board: Board, standing: Ranks) -> list[str]:
     sentences = [SENTENCES[key].format(**names, most=OVERALL_FIRST if by_rule else FIRST) for key in keys]
     titles = {metric.slug: metric.title for metric in board.metrics}
     fixed = board.overall.fixed if standing is board.overall else []
-    return sentences + [SENTENCES["fixed"].format(metric=titles[slug], item=unit.noun) for slug in fixed]
+    sentences += [SENTENCES["fixed"].format(metric=titles[slug], item=unit.noun) for slug in fixed]
+    if not any(standing.group):  # what it rests on may be there for fewer units than the board has
+        for metric in board.metrics:
+            rests = metric.slug in board.overall.metrics and metric.slug not in fixed if standing is board.overall else metric is standing
+            if rests and 1 < (n := max(metric.n, default=0)) < LEAST:
+                sentences.append(SENTENCES["few_of"].format(metric=metric.title, n=n, items=plural(unit.noun)))
+    return sentences
 
 
 def first_place(board: Board) -> str:

@@ -244,6 +244,19 @@ class TestWhoTakesPart:
         assert "Among all pairs of this board" in compared(client, worked, "A", "B")
         assert "Among all pairs of this board" not in compared(client, worked, "A", "E").split("offset")[0].split("Corner F1")[1]
 
+    def test_where_a_metric_has_values_on_too_few_items_the_order_by_it_says_so(self, client, challenge):
+        phase = PhaseFactory(challenge=challenge, ranking="mean_rank")
+        give_reference(phase, gables(8), TWO)
+        for name in WORKED:
+            values = {"f1": WORKED[name], "offset": [*SECOND[name][:5], None, None, None]}
+            entry(phase, TeamFactory(challenge=challenge), values, method_name=name)
+        Snapshot.make_all(phase)
+        content = board(phase)
+        assert content.overall.group == content.column("offset").group == [None] * 4 and any(content.column("f1").group)
+        said = "Corner offset has values on 5 items: too few for brackets or rank intervals of this order; six are needed."
+        for query, is_said in (("", True), ("?sort=offset", True), ("?sort=f1", False)):
+            assert (said in sentences(text(client.get(f"{address(phase)}{query}")))) == is_said, query
+
     def test_below_the_first_200_nobody_is_tested_and_the_board_says_so(self, client, worked, monkeypatch):
         monkeypatch.setattr("leaderboard.stats.uncertainty.tested_of.__defaults__", (3,))
         for module in ("leaderboard.stats.uncertainty", "leaderboard.boards.certainty"):
