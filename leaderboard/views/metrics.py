@@ -49,8 +49,8 @@ WORST = {
 
 @dataclass(frozen=True)
 class Tested:
-    """Facts on a metric with its default parameters, beside people: properties, cost, and the phases that use it. `parts` are the metrics
-    that are this one in the mask or in the boxes of objects."""
+    """Facts on a metric with its default parameters, or a column's, beside people: properties, cost, and the phases that use it.
+    `parts` are the metrics that are this one in the mask or in the boxes of objects."""
 
     spec: registry.MetricSpec
     count: metric_evidence.Count
@@ -94,16 +94,22 @@ class Section:
 
 def metric_list(request: HttpRequest) -> HttpResponse:
     """Every metric, by family: by how far it agrees with people where that is known, with what else is known of it."""
-    fingerprints = {key: registry.fingerprint(key, {}) for key in registry.REGISTRY}
-    counts = metric_evidence.counts(fingerprints.values())
-    here = Score.typical_costs(fingerprints.values())
-    uses = Counter(PhaseMetric.objects.filter(phase__challenge__in=visible(request.user)).order_by().values_list("key", flat=True))
-    tests = {
-        key: Tested(spec, counts[fingerprints[key]], metric_evidence.cost_of(fingerprints[key], here.get(fingerprints[key])), uses[key])
-        for key, spec in registry.REGISTRY.items()
-    }
     ranking = metric_ranking.of(request.user)
-    sections = [_section(family, ranking, tests) for family in ranking.families.values()]
+    fingerprints = {key: registry.fingerprint(key, {}) for key in registry.REGISTRY}
+    ranked = {row.fingerprint for family in ranking.families.values() for row in family.rows if row.key in fingerprints}
+    counts = metric_evidence.counts({*fingerprints.values(), *ranked})
+    here = Score.typical_costs(counts)
+    costs = {fingerprint: metric_evidence.cost_of(fingerprint, here.get(fingerprint)) for fingerprint in counts}
+    uses = Counter(PhaseMetric.objects.filter(phase__challenge__in=visible(request.user)).order_by().values_list("key", flat=True))
+    tests = {key: Tested(spec, counts[fingerprints[key]], costs[fingerprints[key]], uses[key]) for key, spec in registry.REGISTRY.items()}
+    # What is ranked is a column of a board, with that column's parameters.
+    of_rows = {
+        row.fingerprint: replace(tests[row.key], count=counts[row.fingerprint], cost=costs[row.fingerprint])
+        for family in ranking.families.values()
+        for row in family.rows
+        if row.key in tests
+    }
+    sections = [_section(family, ranking, tests, of_rows) for family in ranking.families.values()]
     real = [one.found for one in sections if one.found.studies and not one.found.made_up]
     context = {
         "sections": sections,
@@ -117,7 +123,8 @@ def metric_list(request: HttpRequest) -> HttpResponse:
     return render(request, "leaderboard/metric_list.html", context)
 
 
-def _section(family: Family, ranking: Ranking, tests: Mapping[str, Tested]) -> Section:
+def _section(family: Family, ranking: Ranking, tests: Mapping[str, Tested], of_rows: Mapping[str, Tested]) -> Section:
+    """`tests` are of the default parameters by metric, `of_rows` of those of a ranked row by its fingerprint."""
     sources = {study.id: study.source for study in family.all}
     rows = []
     for n, standing in enumerate(family.rows):
@@ -135,7 +142,7 @@ def _section(family: Family, ranking: Ranking, tests: Mapping[str, Tested]) -> S
         rows.append(
             Ranked(
                 standing,
-                tests.get(standing.key) if standing.is_default else None,
+                of_rows.get(standing.fingerprint),
                 bracket,
                 opens,
                 link,

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.metrics import registry
+from evaluation.models import Score
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.studies.analysis import analyse_due
@@ -68,6 +69,10 @@ def test_a_column_with_other_parameters_is_told_apart(studied, client):
     assert "Tight corners , with other parameters than the defaults." in words(page) and address.replace("&", "&amp;") in page
     own = text(client.get(address))
     assert "Which is closer?" in own and "with other parameters" not in own
+    used = Score.objects.filter(slug="corner_f1")
+    assert used.update(fingerprint=batch.metrics[0]["fingerprint"], cost_ms=7.0)
+    listed = words(text(client.get("/metrics/")))
+    assert re.search(r"other parameters than the defaults .{0,200} not measured 7(\.0)? ms", listed), "what it costs with these"
     batch.metrics = [it | {"fingerprint": "0" * 64} for it in batch.metrics]
     batch.save()
     StudyAnalysis.objects.update(wanted="anew", state="waiting")
