@@ -45,6 +45,20 @@ class Parted(Record):
         return Slope(lines=self.lines) if self.lines else None
 
 
+class Turned(Record):
+    """A metric that puts the first of two entries before the other, which people prefer to it, beyond chance: (name, id) of both, how often
+    people would pick theirs with its interval (of opinion scores: by how many points), of what, and a sample where it shows."""
+
+    metric: str
+    first: tuple[str, int]
+    preferred: tuple[str, int]
+    ends: Ends
+    opinions: bool
+    basis: str
+    made_up: bool
+    sample: str
+
+
 class Front(Record):
     """The first entry, whose fields come first, with its value in the primary metric; the `top` entries, and what people say."""
 
@@ -57,6 +71,7 @@ class Front(Record):
     judgements: int = 0
     parted: Parted | None = None
     level: int = 1  # entries in first place
+    turned: Turned | None = None  # the surest of the contradictions
 
     @property
     def lead(self) -> str:
@@ -76,7 +91,8 @@ class Front(Record):
         shown = (one for one in self.top if one.id not in ids)
         top = tuple(one.model_copy(update={"place": "", "against": False}) if people else one for one in shown)
         hides = people or (self.parted is not None and bool(set(self.parted.ids) & set(ids)))
-        update = {"top": top, "judgements": 0 if people else self.judgements, "parted": None if hides else self.parted}
+        turned = self.turned if self.turned and not people and not {self.turned.first[1], self.turned.preferred[1]} & set(ids) else None
+        update = {"top": top, "judgements": 0 if people else self.judgements, "parted": None if hides else self.parted, "turned": turned}
         return self.model_copy(update=update)
 
 
@@ -115,6 +131,27 @@ def front(board: Board) -> Front | None:
             lines=lines,
             ids=tuple(sorted(named)),
         )
+    # The surest contradiction of a metric and people, by the lower end of how often people pick theirs.
+    turned, surest = None, 0.0
+    for slug, by_entry in marks.items() if people is not None else ():
+        against = board.column(slug)
+        for pk, found in by_entry.items():
+            index = board.index_of(int(pk))
+            for mark in found:
+                low = mark.value[1]
+                if people is None or against is None or index is None or mark.id is None or low is None or low <= surest:
+                    continue
+                surest = low
+                turned = Turned(
+                    metric=against.title,
+                    first=(entries[index].name, entries[index].id),
+                    preferred=(mark.preferred, mark.id),
+                    ends=mark.value,
+                    opinions=people.opinions,
+                    basis=people.basis,
+                    made_up=people.study.made_up,
+                    sample=next(iter(mark.samples), ""),
+                )
     return Front(
         id=entry.id,
         name=entry.name,
@@ -125,4 +162,5 @@ def front(board: Board) -> Front | None:
         judgements=board.people.judgements if board.people is not None and column is not None else 0,
         parted=parted,
         level=sum(rank == 1 for rank, _ in ranked),
+        turned=turned,
     )

@@ -47,6 +47,7 @@ class Card:
     rate_url: str
     pictured: str  # names the pictures of its first entries; empty where not everybody may see them
     item: str  # that they show
+    turned_item: str  # where a contradiction of a metric shows; empty where not everybody may see it
 
 
 def home(request: HttpRequest) -> HttpResponse:
@@ -57,6 +58,9 @@ def home(request: HttpRequest) -> HttpResponse:
     parted = [(card, card.front.parted) for card in all_cards if card.front is not None and card.front.parted is not None]
     # The surest contradiction: what is real before what is made up, then by the lower end of how often people prefer theirs.
     contradiction = max(parted, key=lambda one: (not one[0].challenge.made_up, one[1].ends[1] or 0.0), default=(None,))[0]
+    # Where no board's first is: the surest duel that a single metric turns round.
+    duels = [(card, card.front.turned) for card in all_cards if card.front is not None and card.front.turned is not None]
+    turned = max(duels, key=lambda one: (not one[0].challenge.made_up, one[1].ends[1] or 0.0), default=(None,))[0]
     news = Announcement.objects.filter(challenge__in=visible_challenges(request.user), published_at__lte=now).select_related("challenge")
     sections = [
         {"title": title, "cards": [card for card in all_cards if card.when == when][:MAX_SHOWN]}
@@ -72,6 +76,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "now": now,
         "news": news.order_by("-published_at")[:MAX_NEWS],
         "contradiction": contradiction,
+        "turned": turned if contradiction is None else None,
         "rate_url": next((card.rate_url for card in all_cards if card.rate_url), ""),
     }
     return render(request, "leaderboard/home.html", context)
@@ -156,13 +161,16 @@ def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) 
     for challenge in challenges:
         ranked = {pk for pk, snapshot in snapshots.items() if snapshot.n_entries}
         phase, when = main_phase(phases[challenge.pk], now, ranked)
-        snapshot, front, pictured, item = snapshots.get(phase.pk) if phase else None, None, "", ""
+        snapshot, front, pictured, item, turned_item = snapshots.get(phase.pk) if phase else None, None, "", "", ""
         if snapshot is not None and phase is not None:
             if snapshot.revision < phase.board_revision:
                 snapshot.redact(phase)
             front = snapshot.front
             if not phase.is_imported and phase.reference_access == Phase.ReferenceAccess.PUBLIC:
                 pictured, item = f"{snapshot.batch_id}.{thumbnails.VERSION}", thumbnails.item_of(snapshot.batch)
+                if front is not None and front.turned is not None:  # a sample is an item, or a group of which the first is shown
+                    units = zip(snapshot.batch.reference.item_ids, snapshot.batch.reference.groups, strict=True)
+                    turned_item = next((one for one, group in units if front.turned.sample in (one, group)), "")
         made.append(
             Card(
                 challenge,
@@ -175,6 +183,7 @@ def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) 
                 rate_url=next((asking[one.pk] for one in phases[challenge.pk] if one.pk in asking), ""),
                 pictured=pictured,
                 item=item,
+                turned_item=turned_item,
             )
         )
     return made

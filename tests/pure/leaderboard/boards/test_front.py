@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.boards.front import TOP, Front, Parted, front
+from leaderboard.boards.front import TOP, Front, Parted, Turned, front
 from leaderboard.boards.slope import SlopeLine
 from tests.support.leaderboard.boards import board_of
 
@@ -32,14 +32,26 @@ def test_what_is_hidden_later_is_left_out_with_all_that_names_it():
         lines=(line,),
         ids=(1, 2, 4),
     )
-    known = front(board_of([0.2, 0.9, None, 0.5, 0.1], name=list("abcde"))).model_copy(update={"judgements": 9, "parted": parted})
+    turned = Turned(
+        metric="A",
+        first=("d", 4),
+        preferred=("a", 1),
+        ends=(0.7, 0.6, 0.8),
+        opinions=False,
+        basis="9 judgements",
+        made_up=False,
+        sample="s",
+    )
+    update = {"judgements": 9, "parted": parted, "turned": turned}
+    known = front(board_of([0.2, 0.9, None, 0.5, 0.1], name=list("abcde"))).model_copy(update=update)
     assert known.without(frozenset()) == known
     assert known.without({2}) is None
     less = known.without({4})
-    assert [one.name for one in less.top] == ["b", "a"] and less.parted is None and less.judgements == 9
+    assert [one.name for one in less.top] == ["b", "a"] and less.parted is None and less.judgements == 9 and less.turned is None
+    assert known.without({5}).turned == turned
     assert "d" not in {less.name, *(one.name for one in less.top)}
     nobody = known.without(frozenset(), people=True)
-    assert nobody.parted is None and nobody.judgements == 0 and all(one.place == "" for one in nobody.top)
+    assert nobody.parted is nobody.turned is None and nobody.judgements == 0 and all(one.place == "" for one in nobody.top)
 
 
 def test_one_of_before_is_read():

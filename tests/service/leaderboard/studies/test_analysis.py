@@ -180,6 +180,35 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     assert Snapshot.current(phase, "organizers").board.people.study.id == study.pk
 
 
+def test_the_front_page_tells_the_surest_duel_that_a_metric_turns_round_where_no_first_is_turned(judged, client, people):
+    phase, entries = judged
+    items = list(phase.batches.get(state="current").reference.item_ids)
+    study = imported(phase, votes_for(entries, items, 1))
+    analyse_due()
+    Snapshot.make_all(phase)
+    board = Snapshot.current(phase, "public")
+    turned = board.front.turned
+    assert (turned.first, turned.preferred) == (("near", entries[0].pk), ("far off", entries[1].pk)) and turned.sample in items
+    assert turned.ends[1] == max(mark.value[1] for by in board.board.people.marks.values() for marks in by.values() for mark in marks)
+
+    def front() -> str:
+        return " ".join(client.get("/").content.decode().split())
+
+    assert "the metrics put <b>near</b> first" in front() and "before far off" not in front(), "a first that is turned is told before"
+    Snapshot.objects.update(lead=board.lead | {"parted": None})
+    said = f'</a>, {turned.metric} puts <b>near</b> before far off. People prefer <b class="person">far off</b>, in '
+    poster = f"/entries/{entries[1].pk}/posters/{turned.sample}.webp"
+    assert said in front() and poster not in front() and client.get(poster).status_code == 403
+    type(phase).objects.filter(pk=phase.pk).update(reference_access="public")
+    assert f'src="{poster}?v=' in front() and client.get(poster).status_code == 200
+    entries[1].hide(people.organizer, "a test")
+    assert "far off" not in front()
+    entries[1].unhide(people.organizer)
+    assert said in front()
+    study.publish(None, False)
+    assert "before far off" not in front(), "at once, before the next ranking is made"
+
+
 # --- pages
 
 
