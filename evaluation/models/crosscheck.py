@@ -3,6 +3,7 @@
 A part of a token goes to a second worker always until TRUSTED_FROM of its parts agreed, then at the token's share, which the worker
 cannot know beforehand: it is drawn when its result is there. Results that differ are both held back, and with them all of these tokens
 since their last agreement, until the service's own worker has done the part, or an organizer decides; what was wrong is done again.
+What workers of such a token had in hand goes to a second worker, too, and counts for nothing once the token was wrong.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ def settle(part: Part, result: Mapping[str, Any], made: Mapping[str, Any]) -> bo
     records get their verdicts.
     """
     token, before = part.token, list(_open(part))
+    if token is not None:
+        token.refresh_from_db()  # it may have come into doubt since its worker was asked
     record = PartRecord(
         part=part,
         batch_id=part.evaluation.batch_id,
@@ -57,8 +60,12 @@ def settle(part: Part, result: Mapping[str, Any], made: Mapping[str, Any]) -> bo
         for one in before:
             _agree(one) if is_same(one.result, result, part) else _wrong(one)
         return True
+    if token.wrong_at is not None:  # what its workers had in hand when it was found out
+        record.verdict = Verdict.VOID
+        record.save()
+        return False
     if not before:
-        second = token.agreed < TRUSTED_FROM or _random.random() < token.share
+        second = token.agreed < TRUSTED_FROM or token.held_at is not None or _random.random() < token.share
         record.verdict, record.result = (Verdict.PENDING, dict(result)) if second else (Verdict.UNCHECKED, None)
         record.save()
         return not second

@@ -413,6 +413,35 @@ def test_two_that_differ_are_held_back_until_the_service_has_done_the_part(phase
     }
 
 
+def test_what_workers_of_a_token_that_was_wrong_have_in_hand_counts_for_nothing(phase, send, people, references, settings):
+    settings.LEASE_SECONDS = 600
+    (entry,) = send()
+    liar = token_of(phase.challenge, "liar", agreed=50, share=1.0)
+    in_hand = claim(liar, "its second worker")
+    work(liar, lies=True)
+    worker.work_once("cpu")
+    WorkerToken.objects.update(share=0.0)  # no draw sends it to a second worker
+    liar.refresh_from_db()
+    assert liar.wrong_at
+    held = outside.held_part(liar, in_hand.pk, in_hand.lease_token)
+    outside.take(held, lie(honest(held)))
+    assert PartRecord.objects.get(part=in_hand).verdict == Verdict.VOID
+    worker.drain()
+    (wanted,) = expected(phase, people, references, 1)
+    assert truth([entry]) == {(entry.pk, slug): value for slug, value in wanted.items()}
+
+
+def test_what_workers_of_a_token_in_doubt_have_in_hand_goes_to_a_second_worker(phase, send, settings):
+    settings.LEASE_SECONDS = 600
+    send()
+    honest_one, liar = token_of(phase.challenge, "honest", agreed=50, share=0.0), token_of(phase.challenge, "liar", agreed=50, share=1.0)
+    in_hand = claim(honest_one, "its second worker")
+    assert work(liar, lies=True).pk == work(honest_one).pk
+    held = outside.held_part(honest_one, in_hand.pk, in_hand.lease_token)
+    outside.take(held, honest(held))
+    assert PartRecord.objects.get(part=in_hand).verdict == Verdict.PENDING
+
+
 def test_without_a_worker_of_the_service_the_organizer_decides(phase, send):
     send()
     one, other = token_of(phase.challenge, "one"), token_of(phase.challenge, "other")
