@@ -39,6 +39,7 @@ ASK_SECONDS = 30.0  # in which a claim, a heartbeat or a goodbye must be answere
 KEEP_BYTES = 8 << 30  # of inputs kept between parts
 LIBRARIES = ("plumbline", "numpy", "scipy", "torch", "manifold3d", "libigl", "pillow")
 HEX = re.compile(r"[0-9a-f]{64}")
+MAX_WITHOUT = 100  # parts that a claim may name as those this worker cannot do
 
 
 class Stopped(BaseException):
@@ -76,6 +77,10 @@ class Ending:
 
 class Missing(Exception):
     """This worker cannot do a part that another may: a sentence."""
+
+
+class Useless(Exception):
+    """This worker can do nothing that it is given: a sentence."""
 
 
 @dataclass
@@ -127,7 +132,7 @@ class Worker:
         self.server, self.queues, self.folder, self.name, self.say = server, list(queues), folder, name, say
         self.without: list[int] = []  # parts that it could not do
         self.ending = Ending()
-        self.parts = 0
+        self.parts = self.in_vain = 0  # done; given up since one was done
         self._limits = Limits(3 << 30, 600, 5.0, folder / "weights")
         self._sandbox = Sandbox(lambda: self._limits)
         for inner in ("inputs", "prepared", "programs", "weights"):
@@ -135,7 +140,8 @@ class Worker:
         weights.use_cache(folder / "weights")
 
     def run(self, drain: bool = False, seconds: float = float("inf")) -> int:
-        """Do parts until nothing waits (`drain`), until `seconds` have passed and the part under way is done, or for ever."""
+        """Do parts until nothing waits (`drain`), until `seconds` have passed and the part under way is done, or for ever. Raises
+        `Useless` once it has given up as many in a row as it may name: it would be given the first of them again, without end."""
         end = time.monotonic() + seconds
         while True:
             self.ending.hold()
@@ -155,7 +161,7 @@ class Worker:
 
     def claim(self) -> tuple[dict[str, Any] | None, float]:
         """A part, or the seconds after which to ask again. Raises `ServerError` where the server refuses, or does not answer for long."""
-        body: dict[str, Any] = {"queues": self.queues, "worker": self.name, "without": self.without[-100:]}
+        body: dict[str, Any] = {"queues": self.queues, "worker": self.name, "without": self.without[-MAX_WITHOUT:]}
         body |= {"machine": _machine(), "capabilities": _capabilities(), "sandboxes": _sandboxes()}
         response = self.server.request("POST", "api/v1/worker/claim", json=body)
         if response.status_code == 204:
@@ -297,7 +303,7 @@ class Worker:
 
     def _bring(self, part: Mapping[str, Any], found: Mapping[str, Any]) -> None:
         self.server.post(f"api/v1/worker/parts/{part['id']}/result", {"fence": part["fence"], "results": found})
-        self.parts += 1
+        self.parts, self.in_vain = self.parts + 1, 0
         self.say(
             f"Part {part['id']}: {len(part['item_ids'])} items, {len(part['columns'])} columns, {found['core_seconds']:.1f} s of a core."
         )
@@ -311,6 +317,10 @@ class Worker:
             self.server.once(f"api/v1/worker/parts/{part['id']}/giveup", body, ASK_SECONDS)
         except ServerError as error:
             self.say(f"That could not be said ({error}); the part is given to others when its lease runs out.")
+        if kind != "stopped":
+            self.in_vain += 1
+            if self.in_vain >= MAX_WITHOUT:
+                raise Useless(f"None of the last {self.in_vain} parts could be done here, so this worker ends. The last: {reason}")
 
 
 def _parts(n: int) -> str:
@@ -363,7 +373,7 @@ def main(arguments: Sequence[str] | None = None, token: str = "") -> int:
     try:
         with server:
             return worker.run(options.drain, 60 * options.max_minutes if options.max_minutes is not None else float("inf"))
-    except RefusedByServer as error:
+    except (RefusedByServer, Useless) as error:
         return _end(str(error), REFUSED)
     except ServerError as error:
         return _end(str(error), TROUBLE)

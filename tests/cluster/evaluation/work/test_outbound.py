@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import httpx
 import pytest
 from django.conf import settings
 
@@ -125,6 +126,28 @@ def test_a_token_that_is_revoked_ends_its_worker(phase, sent, start):
     assert code == 3 and "revoked" in said
     worker.drain()
     assert Submission.objects.get().status == Status.SCORED
+
+
+def test_one_that_can_do_nothing_ends_before_it_is_given_the_same_again(tmp_path, monkeypatch):
+    gone = []
+
+    class Answers:
+        def request(self, method, address, json):
+            number = next(n for n in range(1, 1000) if n not in json["without"])
+            return httpx.Response(200, json={"id": number, "fence": "f", "heartbeat_seconds": 60, "item_ids": ["a"]})
+
+        def once(self, address, body, seconds):
+            gone.append(address.split("/")[4])
+
+    one = outbound.Worker(Answers(), ["cpu"], tmp_path, "w", print)
+
+    def scored(part, folder, lease):
+        raise outbound.Missing("torch is not installed.")
+
+    monkeypatch.setattr(one, "_scored", scored)
+    with pytest.raises(outbound.Useless, match="None of the last 100 parts could be done here, so this worker ends.*torch is not installed"):
+        one.run(drain=True)
+    assert gone == [str(n) for n in range(1, 101)], "each once"
 
 
 @pytest.mark.timeout(1800)
