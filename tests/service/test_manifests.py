@@ -21,7 +21,7 @@ from evaluation.work import outbound
 DEPLOY = settings.BASE_DIR / "deploy"
 VERSION = "1.31"
 SERVICE = list(yaml.safe_load_all((DEPLOY / "kubernetes" / "service.yaml").read_text()))
-(SCALED,) = yaml.safe_load_all((DEPLOY / "kubernetes" / "workers.yaml").read_text())
+SCALED, SCALED_POLICY = yaml.safe_load_all((DEPLOY / "kubernetes" / "workers.yaml").read_text())
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
 SCRIPT = DEPLOY / "workers.sbatch"
 
@@ -68,7 +68,7 @@ def kubernetes_validate():
         return import_module("kubernetes_validate")
 
 
-@pytest.mark.parametrize("manifest", SERVICE, ids=lambda it: f"{it['kind']}-{it['metadata']['name']}")
+@pytest.mark.parametrize("manifest", [*SERVICE, SCALED_POLICY], ids=lambda it: f"{it['kind']}-{it['metadata']['name']}")
 def test_each_manifest_keeps_to_the_schema_of_kubernetes(manifest, kubernetes_validate):
     kubernetes_validate.validate(manifest, VERSION, strict=True)
 
@@ -97,6 +97,31 @@ def test_web_workers_sweeper_and_migrations_are_there_with_the_commands_of_compo
         assert pod["securityContext"]["runAsUser"] == 10001 and not pod["automountServiceAccountToken"]
         for command in re.findall(r"manage\.py[ ,']+(\w+)", str(container.get("command", "")).replace("'", "")):
             assert command in get_commands()
+
+
+def test_web_workers_and_sweeper_share_the_weights():
+    (claim,) = [it for it in SERVICE if it["kind"] == "PersistentVolumeClaim"]
+    assert claim["spec"]["accessModes"] == ["ReadWriteMany"]
+    for pod in (it["spec"]["template"]["spec"] for it in SERVICE if it["kind"] == "Deployment"):
+        assert {"name": "weights", "persistentVolumeClaim": {"claimName": claim["metadata"]["name"]}} in pod["volumes"]
+        assert {"name": "weights", "mountPath": "/var/lib/plumbline/weights"} in pod["containers"][0]["volumeMounts"]
+
+
+def test_policies_choose_the_pods_that_they_are_for():
+    parts = {it["metadata"]["labels"]["part"] for it in SERVICE if it["kind"] in ("Deployment", "Job")}
+    (policy,) = [it for it in SERVICE if it["kind"] == "NetworkPolicy"]
+    assert set(policy["spec"]["podSelector"]["matchExpressions"][0]["values"]) == parts - {"web"}
+    assert SCALED_POLICY["spec"]["podSelector"]["matchLabels"] == SCALED["spec"]["jobTargetRef"]["template"]["metadata"]["labels"]
+
+
+def test_the_command_that_is_named_puts_a_registry_before_every_image():
+    path = DEPLOY / "kubernetes" / "service.yaml"
+    expression = re.search(r"sed '(.+)' deploy/kubernetes/service.yaml", path.read_text())[1]
+    made = subprocess.run(["sed", expression, path], capture_output=True, text=True, check=True).stdout
+    images = set(re.findall(r"^ +image: (\S+)$", made, re.MULTILINE))
+    assert images == {"REGISTRY/plumbline:VERSION", "REGISTRY/plumbline-web:VERSION"}
+    (built,) = re.findall(r'--build-arg "WITHOUT=(.+)"', path.read_text())
+    assert built == COMPOSE["web"]["build"]["args"]["WITHOUT"]
 
 
 def test_the_workers_elsewhere_run_a_command_that_exists_on_a_figure_that_is_given():
