@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
+from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
@@ -268,8 +269,9 @@ class PartQuerySet(LeasedQuerySet):
 
     def for_token(self, token: WorkerToken) -> list[int]:
         """The first ones that nobody has and a worker of the token may do, by primary key: of its challenge, none that one of its workers
-        did before, and none that the service has to decide."""
+        did before, none that the service has to decide, and none that would fail if one more of its workers were lost with it."""
         own = self.unleased().filter(own_only=False, evaluation__batch__phase__challenge=token.challenge_id)
+        own = own.exclude(losses__gte=settings.MAX_LOSSES - 1, machine__endswith=f" {token.machine}")
         done = PartRecord.objects.filter(part=OuterRef("pk"), token=token)
         return list(own.filter(~Exists(done)).values_list("pk", flat=True)[:CANDIDATES])
 

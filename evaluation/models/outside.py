@@ -100,6 +100,11 @@ class WorkerToken(models.Model):
         """Return whether it gets parts: nothing of it is in doubt."""
         return self.held_at is None and self.wrong_at is None
 
+    @property
+    def machine(self) -> str:
+        """The word in the machine of a part by which all workers of this token are on one, see `submissions.leases.on_two_machines`."""
+        return f"token-{self.pk}"
+
     def revoke(self, actor: User | None) -> None:
         """Answer its workers no more; a part that one of them has goes to somebody else when its lease runs out, at once if it can."""
         with transaction.atomic():

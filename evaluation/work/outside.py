@@ -75,7 +75,8 @@ def claim(
             if any(program.read.sandbox not in sandboxes for program in MetricProgram.of_columns(keys)):
                 ids.discard(row.pk)
         wanted = Part.objects.waiting(queue).filter(pk__in=ids, own_only=False).affordable()
-        while part := wanted.claim(worker[:120], token=token, machine=machine[:240]):
+        # What a worker calls its machine is its own word: of one token all are one machine, so that none fails an entry by vanishing.
+        while part := wanted.claim(worker[:120], token=token, machine=f"{machine[:200]} {token.machine}"):
             evaluation = _evaluation(part)
             if evaluation.state != Evaluation.State.RUNNING or evaluation.submission.status == Status.CANCELLED:
                 evaluation.drop()

@@ -210,6 +210,22 @@ def test_giving_up_is_no_attempt_but_failing_is_one_and_not_twice_the_same_token
     assert call("claim", {})[1]["id"] != part["id"]
 
 
+def test_workers_that_vanish_do_not_fail_an_entry_by_themselves(phase, send, settings):
+    settings.MAX_LOSSES = 4
+    (entry,) = send()
+    token = token_of(phase.challenge)
+    lost = 0
+    while part := outside.claim(token, ["cpu"], f"w{lost}", f"host-{lost} boot-{lost}"):
+        end_leases(Part.objects.filter(pk=part.pk))
+        Part.objects.note_losses()
+        Part.objects.filter(lease_token=None).update(lease_until=None)  # no pauses after losses
+        lost += 1
+    assert lost == 12, "three times each of the four parts"
+    worker.drain()
+    entry.refresh_from_db()
+    assert entry.status == Status.SCORED
+
+
 def test_a_cancelled_entry_is_taken_from_its_worker(call, send):
     from submissions.storage import uploads
 
