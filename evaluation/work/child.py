@@ -368,6 +368,11 @@ def run_job(folder: Path, memory: int, seconds: int, parent: int, spare: tuple[i
     except OtherDefinition as error:
         (folder / "error.txt").write_text(str(error))
         code = 6
+    except ModuleNotFoundError as error:  # of a library: no fault of the entry, and another machine may have it
+        is_library = (error.name or "").partition(".")[0] != __name__.partition(".")[0]
+        said = f"{error.name} is not installed on this machine, which this work needs."
+        (folder / "error.txt").write_text(said if is_library else traceback.format_exc(limit=20))
+        code = 7 if is_library else 1
     except BaseException:
         if os.statvfs(folder).f_bavail == 0:  # libraries hide the error number behind errors of their own
             code = 5
@@ -396,7 +401,7 @@ def wait_for(pid: int, seconds: float) -> str:
     if os.WIFSIGNALED(status):
         # No limit of its own kills a job outright: that was an operator, or a machine without memory.
         return {int(signal.SIGXCPU): "time", int(signal.SIGKILL): "killed"}.get(os.WTERMSIG(status), "crash")
-    return {0: "ok", 3: "memory", 4: "weights", 5: "room", 6: "definition"}.get(os.WEXITSTATUS(status), "error")
+    return {0: "ok", 3: "memory", 4: "weights", 5: "room", 6: "definition", 7: "library"}.get(os.WEXITSTATUS(status), "error")
 
 
 def preload() -> None:

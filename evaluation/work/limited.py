@@ -59,8 +59,8 @@ class JobFailed(Exception):
 
     @property
     def is_missing_here(self) -> bool:
-        """Return whether another worker may be able to do it: weights are not here, or the code is not that of the batch."""
-        return self.end in ("weights", "definition")
+        """Return whether another worker may be able to do it: weights or a library are not here, or the code is not that of the batch."""
+        return self.end in ("weights", "definition", "library")
 
     @property
     def sentence(self) -> str:

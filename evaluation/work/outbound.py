@@ -8,6 +8,7 @@ The token may stand in the environment as PLUMBLINE_WORKER_TOKEN. It needs Linux
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import platform
 import re
@@ -181,7 +182,7 @@ class Worker:
             self._give_up(part, "missing", str(error))
         except JobFailed as error:
             kind = "missing" if error.is_missing_here else "stopped" if error.end in ("killed", "room") else "failed"
-            self._give_up(part, kind, f"{error.sentence} {error.detail}")
+            self._give_up(part, kind, error.sentence if error.is_missing_here else f"{error.sentence} {error.detail}")
         except LeaseLost:
             self.say(f"Part {part['id']} is somebody else's now.")
         except RefusedByServer as error:
@@ -366,6 +367,9 @@ def main(arguments: Sequence[str] | None = None, token: str = "") -> int:
         server = Server(options.server, options.token or token, patience=60 * options.patience, say=lambda sentence: _say(sentence))
     except ValueError as error:
         return _end(str(error), USAGE)
+    for library in registry.LIBRARIES:  # without which the limited process does not start
+        if importlib.util.find_spec(library) is None:
+            raise ModuleNotFoundError(f"No module named {library!r}", name=library)
     name = options.name or f"{socket.gethostname()}:{os.getpid()}"
     worker = Worker(server, options.queue or ["cpu"], options.folder.expanduser(), name, _say)
     server.pause = worker.ending.pause

@@ -10,6 +10,7 @@ import pytest
 
 from evaluation.networks import gpu
 from evaluation.work import child
+from evaluation.work.limited import JobFailed
 from tests import ROOT
 from tests.conftest import need
 
@@ -164,3 +165,30 @@ def test_a_job_and_what_it_starts_have_neither_the_parents_orders_nor_its_answer
         child.run_job(tmp_path, 64 << 30, 60, parent)
     assert os.waitpid(pid, 0)[1] == 0, (tmp_path / "error.txt").read_text()
     assert json.loads((tmp_path / "result.json").read_text()) == [os.devnull] * 2
+
+
+LACKS = """
+import sys
+from evaluation.work import child
+def lack(folder, job):
+    raise ModuleNotFoundError(name=sys.argv[1])
+child.JOBS["pictures"] = lack
+child.preload = lambda: None
+child.main()
+"""
+
+
+@pytest.mark.parametrize(("module", "end"), [("torch.nn", "library"), ("evaluation.metrics.gone", "error")])
+def test_a_library_that_is_not_installed_is_the_machines_lack_and_not_the_jobs_failure(module, end, tmp_path):
+    (tmp_path / "job.json").write_text('{"kind": "pictures"}')
+    order = {"folder": str(tmp_path), "memory": 3 << 30, "seconds": 60, "wall": 60}
+    with subprocess.Popen(
+        [sys.executable, "-c", LACKS, module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={"PYTHONPATH": str(ROOT)}
+    ) as process:
+        assert json.loads(process.stdout.readline()) == {"end": "ready"}
+        print(json.dumps(order), file=process.stdin, flush=True)
+        assert json.loads(process.stdout.readline()) == {"end": end}
+        process.stdin.close()
+    failed = JobFailed(end, (tmp_path / "error.txt").read_text())
+    assert failed.is_missing_here is (end == "library")
+    assert (failed.sentence == "torch.nn is not installed on this machine, which this work needs.") is failed.is_missing_here
