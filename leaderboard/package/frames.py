@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from leaderboard.package import installed
 from submissions.client.transfer import Server
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ class Site:
 
 
 def _frame(rows: list[dict[str, Any]]) -> DataFrame:
-    import pandas
-
+    try:
+        import pandas
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(installed.missing("pandas", "frames") or str(error), name=error.name) from None
     return pandas.DataFrame(rows)

@@ -171,6 +171,11 @@ def test_what_is_not_installed_is_named_with_the_line_that_installs_it(installed
     assert re.search(r'scipy is not installed, which this needs: python -m pip install "plumbline\[score\] @ https://\S+"', done.stderr)
 
 
+def test_frames_without_pandas_name_the_line_that_installs_it(installed):
+    done = run(installed, "sys.modules['pandas'] = None\nfrom plumbline import frames\nframes._frame([])")
+    assert re.search(r'pandas is not installed, which this needs: python -m pip install "plumbline\[frames\] @ https://\S+"', done.stderr)
+
+
 def test_other_versions_than_the_servers_are_said(installed):
     code = "from plumbline import installed\ninstalled.version = lambda name: '9.9'\nprint('\\n'.join(installed.differences()))"
     said = run(installed, code).stdout
