@@ -5,20 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.conf import settings
 
 from evaluation.models import ComputeBudget
 from evaluation.models.outside import LONGEST_DAYS, QUEUES, USUAL_SHARE
 
-QUEUE_NAMES = {"cpu": "cpu: everything but networks", "gpu": "gpu: metrics with networks"}
+
+def queue_names() -> list[tuple[str, str]]:
+    """What each queue holds here, see `evaluation.models.part_plan.by_device`."""
+    on_cards = "metrics with networks and metric programs that need a card" if settings.GPU_WORKERS else "metric programs that need a card"
+    return [(queue, {"cpu": "cpu: everything else", "gpu": f"gpu: {on_cards}"}[queue]) for queue in QUEUES]
 
 
 class TokenForm(forms.Form):
     """A new token for workers."""
 
     name = forms.CharField(max_length=80, label="Name", help_text="Whose machines they are, such as “cluster of the institute”.")
-    queues = forms.MultipleChoiceField(
-        choices=[(queue, QUEUE_NAMES[queue]) for queue in QUEUES], widget=forms.CheckboxSelectMultiple, label="Queues", initial=["cpu"]
-    )
+    queues = forms.MultipleChoiceField(choices=queue_names, widget=forms.CheckboxSelectMultiple, label="Queues", initial=["cpu"])
     days = forms.IntegerField(min_value=1, max_value=LONGEST_DAYS, initial=90, label="Days that it is valid")
     share = forms.FloatField(
         min_value=0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.db.models import Count, Q, Sum
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,9 +14,10 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from evaluation.models import ComputeBudget, OutsideWorker, Part, PartRecord, Process, WorkerToken
+from evaluation.models import ComputeBudget, OutsideWorker, Part, PartRecord, PhaseMetric, Process, WorkerToken
 from evaluation.models.crosscheck import TRUSTED_FROM
 from evaluation.work import costs as spent
+from evaluation.work.child import uses_networks
 from leaderboard.console.forms.workers import BudgetForm, TokenForm
 from leaderboard.console.page import chosen_act, page, paged
 from leaderboard.lookup import organizer
@@ -98,7 +100,10 @@ def _make(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     throttling.limit_tokens(request)
     said = form.cleaned_data
     token, key = WorkerToken.make(challenge, request.user, said["name"], said["queues"], said["days"], said["share"] / 100)
-    return _shown(request, challenge, TokenForm(), 201, new=token, key=key)
+    # Parts with networks come by the queue gpu where the service leaves them to cards, else by cpu.
+    columns = [{"key": it.key, "params": it.params} for it in PhaseMetric.objects.filter(phase__challenge=challenge)]
+    has_networks = uses_networks({"kind": "score", "requests": columns}) and ("gpu" if settings.GPU_WORKERS else "cpu") in token.queues
+    return _shown(request, challenge, TokenForm(), 201, new=token, key=key, extra="torch" if has_networks else "score")
 
 
 def _token(request: HttpRequest, challenge: Challenge) -> WorkerToken:

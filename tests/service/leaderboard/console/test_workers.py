@@ -7,8 +7,9 @@ import re
 import pytest
 from django.utils import timezone
 
-from evaluation.models import ComputeBudget, EvaluationBatch, OutsideWorker, PartRecord, Process, WorkerToken
+from evaluation.models import ComputeBudget, EvaluationBatch, OutsideWorker, PartRecord, PhaseMetric, Process, WorkerToken
 from evaluation.work import costs, outside, worker
+from leaderboard import wheel
 from submissions.models import AuditEntry, Status, Submission
 from tests.support.evaluation.outside import token_of, work
 from tests.support.factories import archive, perturbed, received
@@ -27,6 +28,21 @@ def test_a_token_is_made_shown_once_and_audited(desk, at, challenge):
     line = AuditEntry.objects.get(action="worker.token")
     assert line.detail["after"]["sees"] == "the hidden reference"
     assert "which see the hidden reference" in desk.get(at("audit/")).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("gpu_workers", "queues", "extra"),
+    [(False, ["cpu"], "torch"), (True, ["cpu"], "score"), (True, ["cpu", "gpu"], "torch"), (False, ["gpu"], "score")],
+)
+def test_the_line_that_installs_brings_what_networks_need_where_their_parts_come(
+    desk, at, phase, settings, monkeypatch, gpu_workers, queues, extra
+):
+    settings.GPU_WORKERS = gpu_workers
+    PhaseMetric.objects.create(phase=phase, slug="clip", key="clip_sim", position=9)
+    monkeypatch.setattr(wheel, "current", lambda: "plumbline-1-py3-none-any.whl")
+    page = desk.post(at("workers/"), GIVEN | {"queues": queues}).content.decode()
+    assert f"plumbline[{extra}] @ http://testserver/client/plumbline-1-py3-none-any.whl" in page
+    assert ("metrics with networks and" in page) is gpu_workers
 
 
 def test_who_makes_one_must_say_that_it_sees_the_reference(desk, at):
