@@ -146,7 +146,7 @@ def test_one_that_can_do_nothing_ends_before_it_is_given_the_same_again(tmp_path
 
     monkeypatch.setattr(one, "_scored", scored)
     with pytest.raises(
-        outbound.Useless, match="None of the last 100 parts could be done here, so this worker ends.*torch is not installed"
+        outbound.Useless, match=r"None of the last 100 parts could be done here, so this worker ends\..*torch is not installed"
     ):
         one.run(drain=True)
     assert gone == [str(n) for n in range(1, 101)], "each once"
