@@ -11,12 +11,13 @@ from typing import Any
 from django.db.models import Count, Exists, Min, OuterRef, Q, Sum
 from django.utils import timezone
 
-from evaluation.models import Evaluation, EvaluationBatch, Part, part_plan
+from evaluation.models import ComputeBudget, Evaluation, EvaluationBatch, Part, part_plan
 from evaluation.models.evaluation import Backlogs
 from evaluation.work.sandbox import PATIENCE
 from submissions.leases import times
 from submissions.models import Phase, Status, Submission
 
+OVER_BUDGET = "It waits: scoring this challenge has used up its budget of computing; it goes on once the organizers raise that."
 ESTIMATED_FROM = 20  # before one item of so many is done, the estimate of the time left is a rough one
 
 
@@ -36,6 +37,7 @@ class Standing:
     retry_in: float | None = None
     is_rough: bool = False
     max_seconds_left: float | None = None
+    waits_for_budget: bool = False  # nobody begins a part of it until the challenge's budget is raised
 
     @property
     def times_lost(self) -> str:
@@ -80,6 +82,7 @@ def standings(submissions: Sequence[Submission], now: datetime | None = None) ->
     )
     for part in Part.objects.filter(evaluation__in=parts).values_list(*columns, named=True):
         parts[part.evaluation_id].append(part)
+    exhausted = ComputeBudget.exhausted() if any(it.status == Status.SCORING for it in submissions) else ()
     found = {}
     for it in submissions:
         evaluation, position = evaluations.get(it.pk), positions.get(it.pk)
@@ -98,7 +101,9 @@ def standings(submissions: Sequence[Submission], now: datetime | None = None) ->
         open_parts = [part for part in own if part.state == Part.State.WAITING]
         losses = max((part.losses for part in open_parts), default=0)
         most = _max_seconds_left(evaluation.batch_id, [part for part in open_parts if part.lease_token and part.started_at], now)
-        found[it.pk] = Standing(done, total, attempts, position, left, losses, _retry_in(open_parts, now), is_rough, most)
+        # While somebody is at a part of it, it is being scored.
+        waits = it.status == Status.SCORING and it.phase.challenge_id in exhausted and not any(part.lease_token for part in open_parts)
+        found[it.pk] = Standing(done, total, attempts, position, left, losses, _retry_in(open_parts, now), is_rough, most, waits)
     return found
 
 

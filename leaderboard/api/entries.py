@@ -165,6 +165,7 @@ def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime
                 "scores": scores_of,
                 "waiting": [metric["slug"] for metric in evaluation.waiting()] if evaluation else [],
             }
+            | ({"sentence": work_progress.OVER_BUDGET} if standing and standing.waits_for_budget else {})
         )
     return rows
 

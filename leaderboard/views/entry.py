@@ -15,7 +15,7 @@ from django.urls import reverse
 from evaluation.metrics.aggregation import LEAST
 from evaluation.models import Evaluation, Score
 from evaluation.result_tables import spec_of
-from evaluation.work.progress import standing
+from evaluation.work.progress import OVER_BUDGET, standing
 from leaderboard.boards import build, certainty, reading
 from leaderboard.boards.digits import rounded
 from leaderboard.boards.human_agreement import of_board, signed
@@ -169,11 +169,14 @@ def progress_context(place: EntryPlace) -> dict:
     sentence = IMPORTED if submission.phase.is_imported else SENTENCES[Status(submission.status)]
     if submission.awaits_confirmation:
         sentence = HELD
+    now_at = None if submission.is_done else standing(submission)
+    if now_at is not None and now_at.waits_for_budget:
+        sentence = OVER_BUDGET
     return {
         "sentence": sentence,
         "failure": failure,
         "status": Status(submission.status).label,
-        "standing": None if submission.is_done else standing(submission),
+        "standing": now_at,
     }
 
 

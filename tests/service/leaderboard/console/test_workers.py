@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from evaluation.models import ComputeBudget, EvaluationBatch, OutsideWorker, PartRecord, PhaseMetric, Process, WorkerToken
 from evaluation.work import costs, outside, worker
+from evaluation.work.progress import OVER_BUDGET
 from leaderboard import wheel
 from submissions.models import AuditEntry, Status, Submission
 from tests.support.evaluation.outside import token_of, work
@@ -142,7 +144,7 @@ def test_costs_stand_by_metric_entry_and_team(desk, at, challenge, entry):
     assert "#1 Roofer" in page and entry.team.name in page and all(row.name in page for row in metrics)
 
 
-def test_a_budget_is_set_and_said_when_it_is_used_up(desk, at, challenge, entry):
+def test_a_budget_is_set_and_said_when_it_is_used_up(desk, at, challenge, entry, people):
     assert desk.post(at("costs/"), {"core_hours": "-1"}).status_code == 422
     desk.post(at("costs/"), {"core_hours": "0.00000001", "gpu_hours": ""})
     worker.drain()
@@ -150,7 +152,12 @@ def test_a_budget_is_set_and_said_when_it_is_used_up(desk, at, challenge, entry)
     assert budget.core_hours == 1e-8 and budget.gpu_hours is None
     assert PartRecord.objects.count() == 1, "the first part used it up"
     assert "The budget is used up" in desk.get(at("costs/")).content.decode()
+    team = Client()
+    team.force_login(people.owner)
+    addresses = (f"/entries/{entry.pk}/", f"/api/v1/submissions/{entry.pk}")
+    assert all(OVER_BUDGET in team.get(address).content.decode() for address in addresses)
     desk.post(at("costs/"), {"core_hours": "", "gpu_hours": ""})
+    assert not any(OVER_BUDGET in team.get(address).content.decode() for address in addresses)
     worker.drain()
     entry.refresh_from_db()
     assert entry.status == Status.SCORED
