@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.template.loader import render_to_string
 
+from evaluation.work.child import uses_networks
 from leaderboard import wheel
 from leaderboard.kinds import KINDS
 from submissions.formats.fit import Box
@@ -57,6 +58,8 @@ def write_kit(phase: Phase) -> IO[bytes]:
         "example_noun": KINDS[manifest.family].example_noun,
         "package": wheel.address(),
     }
+    columns = [{"key": metric.key, "params": metric.params} for metric in manifest.metrics]
+    made["extra"] = "torch" if uses_networks({"kind": "score", "requests": columns}) else "score"
     top = name_of(phase)
     kit = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  closed by the response that sends it
     with zipfile.ZipFile(kit, "w", zipfile.ZIP_DEFLATED) as package:
@@ -88,7 +91,7 @@ def _notebook(made: dict[str, Any]) -> str:
     at = f"--server {made['site']} --challenge {challenge} --phase {phase}"
     cells = [
         ("markdown", f"# {made['challenge'].title}, {made['phase'].title}\n\nCheck an entry, score it as the server does, read the board."),
-        ("code", f'%pip install --quiet "plumbline[score,frames] @ {made["package"]}"'),
+        ("code", f'%pip install --quiet "plumbline[{made["extra"]},frames] @ {made["package"]}"'),
         ("markdown", "The verdict is the server's, and needs no account."),
         ("code", f'import plumbline\n\nverdict = plumbline.check("{example}", "manifest.json")\nverdict.accepted, verdict.problems'),
         ("markdown", "The numbers are the server's, too."),
