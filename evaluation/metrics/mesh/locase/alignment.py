@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluation.metrics.mesh.locase.arithmetic import lengths, principal_axes, total, totals, turned_to
+
 MOST_POINTS = 10_000
 FEWEST_POINTS = 4
 _DEGENERATE = 1e-14  # of the squared diagonal; faces of less area count for nothing
@@ -24,14 +26,14 @@ class Shape:
 def shape(vertices: np.ndarray, faces: np.ndarray, most: int = MOST_POINTS) -> Shape | None:
     """The aligned points of a mesh, or None where it is degenerate: fewer than 4 different vertices, or no size.
 
-    The order of the given vertices and faces changes nothing, not even the last bit.
+    The order of the given vertices and faces changes nothing, not even the last bit; neither does the machine.
     """
     points, faces = merged(vertices, faces)
     if len(points) < FEWEST_POINTS:
         return None
     points, weights = thinned(points, vertex_weights(points, faces), most)
-    centred = points - points.mean(axis=0)
-    if not np.linalg.norm(centred, axis=1).mean() > _SMALLEST * np.abs(centred).max(initial=0.0) or len(points) < FEWEST_POINTS:
+    centred = points - totals(points) / len(points)
+    if not total(lengths(centred)) / len(centred) > _SMALLEST * np.abs(centred).max(initial=0.0) or len(points) < FEWEST_POINTS:
         return None
     return Shape(aligned(points), weights)
 
@@ -47,7 +49,7 @@ def merged(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndar
     points, number = np.unique(vertices + 0.0, axis=0, return_inverse=True)  # + 0.0 makes -0.0 the same as 0.0
     faces = number.reshape(-1)[faces]
     a, b, c = points[faces].transpose(1, 0, 2)
-    area = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
+    area = lengths(np.cross(b - a, c - a)) / 2
     faces = faces[area > _DEGENERATE * (np.ptp(points, axis=0) ** 2).sum()]
     if len(faces) == 0:
         return empty
@@ -61,9 +63,9 @@ def merged(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndar
 def vertex_weights(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
     """A third of the area of the faces around each point, as a share of the whole."""
     a, b, c = points[faces].transpose(1, 0, 2)
-    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    area = lengths(np.cross(b - a, c - a))
     weights = np.bincount(faces.ravel(), np.repeat(area, 3), len(points))
-    return weights / weights.sum()
+    return weights / total(weights)
 
 
 def thinned(points: np.ndarray, weights: np.ndarray, most: int = MOST_POINTS) -> tuple[np.ndarray, np.ndarray]:
@@ -90,23 +92,24 @@ def aligned(points: np.ndarray) -> np.ndarray:
     """The points turned to their principal axes, longest first, about their mean, scaled to mean norm 1.
 
     The first two axes point to where the sum of cubes is positive, the third makes the frame right-handed. Along an axis of
-    symmetry that sum is 0 but for rounding, which would choose; there the axis is turned so that the third one's sum is positive
+    symmetry that sum is 0 but for rounding, which must not choose; there the axis is turned so that the third one's sum is positive
     too, as turning it shows the same shape.
     """
-    centred = points - points.mean(axis=0)
-    centred = centred / np.linalg.norm(centred, axis=1).mean()
-    _, axes = np.linalg.eigh(centred.T @ centred / len(centred))
-    axes = axes[:, ::-1]
-    turned = centred @ axes
-    cubes = (turned**3).sum(axis=0)
-    even = np.abs(cubes) <= _EVEN * (np.abs(turned) ** 3).sum(axis=0)
+    centred = points - totals(points) / len(points)
+    centred = centred * (len(centred) / total(lengths(centred)))
+    axes = principal_axes(centred)
+    turned = turned_to(centred, axes)
+    cubed = turned * turned * turned
+    cubes = totals(cubed)
+    even = np.abs(cubes) <= _EVEN * totals(np.abs(cubed))
+    cubes[even] = 0.0
     signs = np.where(cubes >= 0, 1.0, -1.0)
     signs[2] = 1.0
     signs[2] = np.sign(np.linalg.det(axes * signs))
     if even[:2].any() and signs[2] * cubes[2] < 0:
         signs[[np.flatnonzero(even[:2])[-1], 2]] *= -1.0
     turned = turned * signs
-    return turned / np.linalg.norm(turned, axis=1).mean()
+    return turned * (len(turned) / total(lengths(turned)))
 
 
 def _cells(points: np.ndarray, low: np.ndarray, size: float) -> np.ndarray:

@@ -1,17 +1,19 @@
-"""What the network sees of a mesh around each of its vertices: the points it looks at, their frames, and patches of them."""
+"""View that the network has of a mesh around each of its vertices: the points it looks at, their frames, and patches of them."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import permutations, product
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from evaluation.metrics.mesh.locase.alignment import Shape
+from evaluation.metrics.mesh.locase.arithmetic import direction, lengths, power, total, totals
 
 NEIGHBOURS = 64
 CHANNELS = 7
+_ROWS = 256  # points whose distances to all others are held at once
 _LARGEST = 1e4  # nothing in a patch is larger; only absurd shapes get there
 
 
@@ -20,22 +22,32 @@ class Surroundings:
 
     def __init__(self, points: np.ndarray) -> None:
         self.points = points
-        self._tree = cKDTree(points)
 
     def neighbours(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(numbers int64[Q, 64], distances float64[Q, 64]) of the points nearest to those asked for, nearest first.
 
-        The first is the point itself. Where there are fewer than 64 points they are gone through again.
+        The first is the point itself; points that are equally far come in the order of their numbers, where a search tree has an order
+        of its own. Where there are fewer than 64 points they are gone through again.
         """
         count = min(NEIGHBOURS, len(self.points))
-        distance, number = self._tree.query(self.points[queries], k=count)
-        number[:, 0], distance[:, 0] = queries, 0.0
+        found = [self._nearest(queries[part], count) for part in parts(len(queries), _ROWS)]
+        number, square = (np.concatenate(rows) for rows in zip(*found, strict=True))
         again = np.arange(NEIGHBOURS) % count
-        return number[:, again], distance[:, again]
+        return number[:, again], np.sqrt(square[:, again])
+
+    def _nearest(self, queries: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers int64[Q, count] and squared distances float64[Q, count] of the nearest points."""
+        square = np.zeros((len(queries), len(self.points)))
+        for axis in self.points.T:
+            away = axis - axis[queries, None]
+            square += away * away
+        square[np.arange(len(queries)), queries] = -1.0
+        number = np.argsort(square, axis=1, kind="stable")[:, :count]
+        return number, np.maximum(np.take_along_axis(square, number, axis=1), 0.0)
 
     def radius(self) -> float:
         """Mean distance from a point to its 64 neighbours: the unit of length of patches."""
-        return float(np.mean([self.neighbours(part)[1].mean() for part in parts(len(self.points), len(self.points))]))
+        return float(self.neighbours(np.arange(len(self.points)))[1].mean())
 
     def patches(self, queries: np.ndarray, radius: float) -> np.ndarray:
         """float32[Q, 64, 7]: where a neighbour lies from the point (3) and how far (1), in radii; the point itself (3)."""
@@ -63,6 +75,7 @@ _CELLS_PER_OCTAVE = 8
 _SWEEPS = 8
 _FOLDS = tuple(range(2, 17))
 _CLEAR = 0.02  # of the moment of the absolute values
+_DECIMALS = 9  # of a coordinate in mean radii
 
 
 @dataclass(frozen=True)
@@ -104,7 +117,7 @@ class Sampling:
 
 def sampling(reference: Shape) -> Sampling:
     """The sampling of an aligned reference."""
-    variances = (reference.points**2).mean(axis=0)
+    variances = totals(reference.points * reference.points)
     even = [variances[k + 1] > (1 - NEARLY_EQUAL) * variances[k] for k in range(2)]
     first, second = (4, 4) if all(even) else (_fold(reference, k) if even[k] else 0 for k in range(2))
     folds = (first, second)
@@ -124,7 +137,7 @@ def sampled(points: Shape, how: Sampling) -> Shape:
     if not cell:
         return Shape(turned, points.weights)
     number = _occupied(turned, cell)
-    away = ((turned - np.round(turned / cell) * cell) ** 2).sum(axis=1)
+    away = lengths(turned - np.round(turned / cell) * cell)
     order = np.lexsort((np.arange(len(turned)), away, number))
     kept = np.sort(order[np.unique(number[order], return_index=True)[1]])
     return Shape(turned[kept], np.bincount(number, points.weights)[number[kept]])
@@ -135,38 +148,59 @@ def _fold(points: Shape, first: int) -> int:
 
     It is that of the shape's own symmetry: 4 for a square table, 3 for a tripod, 2 for what has none.
     """
-    place = points.points[:, first] + 1j * points.points[:, first + 1]
-    strengths = np.array([abs(_moment(place, points.weights, fold)) / _moment(np.abs(place), points.weights, fold) for fold in _FOLDS])
-    enough = np.flatnonzero(strengths > _CLEAR)
+    x, y = points.points[:, first], points.points[:, first + 1]
+    far, nothing = np.sqrt(x * x + y * y), np.zeros_like(x)
+    strengths = []
+    for fold in _FOLDS:
+        real, imaginary = _moment(x, y, points.weights, fold)
+        strengths.append(math.sqrt(real * real + imaginary * imaginary) / _moment(far, nothing, points.weights, fold)[0])
+    enough = np.flatnonzero(np.array(strengths) > _CLEAR)
     return _FOLDS[int(enough[0] if len(enough) else np.argmax(strengths))]
 
 
-def _moment(place: np.ndarray, weights: np.ndarray, fold: int) -> complex:
-    """Weighted mean of a power of places in a plane, complex[N]; the squared absolute value keeps the second from being 0 always."""
-    return weights @ (place**fold * np.abs(place) ** 2)
+def _moment(x: np.ndarray, y: np.ndarray, weights: np.ndarray, fold: int) -> tuple[float, float]:
+    """Real and imaginary part of the weighted mean of a power of the places x + iy in a plane, in units of the farthest.
+
+    The squared absolute value keeps the second from being 0 always.
+    """
+    reach = math.sqrt((x * x + y * y).max()) or 1.0
+    x, y = x / reach, y / reach
+    square = x * x + y * y
+    real, imaginary = power(x, y, fold)
+    return total(weights * (real * square)), total(weights * (imaginary * square))
 
 
 def _settled(points: Shape, folds: tuple[int, int]) -> np.ndarray:
     """The points, turned within the planes of nearly equal eigenvalues to where the mean of that power of the places is positive.
 
-    There the principal axes hang by a hair: noise that nobody sees turns them by any angle.
+    There the principal axes hang by a hair: noise that nobody sees turns them by any angle. The coordinates are rounded, so that of a
+    symmetric shape places that mirror one another do so to the last bit.
     """
     planes = [(plane, fold) for plane, fold in (((0, 1), folds[0]), ((1, 2), folds[1]), ((0, 2), min(folds))) if fold]
     turned = points.points.copy()
     for _ in range(_SWEEPS if len(planes) > 1 else len(planes)):
         for (a, b), fold in planes:
-            place = turned[:, a] + 1j * turned[:, b]
-            place = place * np.exp(-1j / fold * np.angle(_moment(place, points.weights, fold)))
-            turned[:, a], turned[:, b] = place.real, place.imag
-    return turned
+            x, y = turned[:, a], turned[:, b]
+            cosine, sine = direction(*_moment(x, y, points.weights, fold), fold)
+            turned[:, a], turned[:, b] = x * cosine + y * sine, y * cosine - x * sine
+    return np.round(turned, _DECIMALS)
 
 
 def _cell(points: np.ndarray) -> float:
-    """The smallest cell, of eight sizes an octave, that leaves no more than MOST_SEEN occupied."""
+    """The smallest cell, of eight sizes an octave, that leaves no more than MOST_SEEN occupied.
+
+    It is no smaller than what coordinates are rounded to, which matters where all but a few points lie in one place.
+    """
     step = int(np.ceil(np.log2(2 * np.abs(points).max()) * _CELLS_PER_OCTAVE))
-    while len(np.unique(_occupied(points, 2 ** ((step - 1) / _CELLS_PER_OCTAVE)))) <= MOST_SEEN:
+    while _side(step - 1) > 10.0**-_DECIMALS and len(np.unique(_occupied(points, _side(step - 1)))) <= MOST_SEEN:
         step -= 1
-    return 2 ** (step / _CELLS_PER_OCTAVE)
+    return _side(step)
+
+
+def _side(step: int) -> float:
+    """The side of cells a number of steps above 1; in a root's last digits libraries differ, so they are left out."""
+    octave, rest = divmod(step, _CELLS_PER_OCTAVE)
+    return math.ldexp(round(2 ** (rest / _CELLS_PER_OCTAVE), 12), octave)
 
 
 def _occupied(points: np.ndarray, cell: float) -> np.ndarray:

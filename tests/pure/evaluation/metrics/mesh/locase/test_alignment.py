@@ -47,7 +47,7 @@ def test_the_axes_come_longest_first_and_right_handed():
     points = aligned(mesh("table", 4).vertices)
     variances = (points**2).mean(axis=0)
     assert variances[0] > variances[1] > variances[2]
-    assert (points[:, :2] ** 3).sum(axis=0).min() >= 0
+    assert (points[:, :2] ** 3).sum(axis=0).min() > -1e-9, "0 but for rounding along an axis of symmetry"
     source = mesh("table", 4).vertices
     map_ = np.linalg.lstsq(source - source.mean(axis=0), points, rcond=None)[0]
     assert np.linalg.det(map_) > 0

@@ -77,6 +77,15 @@ def test_a_small_mesh_is_seen_whole_and_a_large_one_thinned_to_the_cells_of_the_
     assert [points.weights.sum() for points in seen] == pytest.approx([1, 1])
 
 
+def test_thinning_ends_where_all_but_three_vertices_lie_in_one_place():
+    """No grid that can be numbered tells the others apart."""
+    vertices = np.random.default_rng(0).normal(size=(900, 3)) * 1e-4
+    vertices[:3] = np.eye(3) * 1e7
+    fan = [[k % 3, k, k + 1] for k in range(3, 899)]
+    points = shape(vertices, np.array(fan))
+    assert len(points.points) == 900 and len(sampled(points, sampling(points)).points) <= MOST_SEEN
+
+
 def test_a_mirror_image_is_thinned_to_the_mirror_image():
     points = shape(*_arrays(mesh("rock", 3)))
     how, mirror = sampling(points), np.array([1.0, -1.0, -1.0])
