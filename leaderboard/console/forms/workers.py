@@ -12,7 +12,7 @@ from evaluation.models.outside import LONGEST_DAYS, QUEUES, USUAL_SHARE
 
 
 def queue_names() -> list[tuple[str, str]]:
-    """What each queue holds here, see `evaluation.models.part_plan.by_device`."""
+    """Label of each queue by what it holds here, see `evaluation.models.part_plan.by_device`."""
     on_cards = "metrics with networks and metric programs that need a card" if settings.GPU_WORKERS else "metric programs that need a card"
     return [(queue, {"cpu": "cpu: everything else", "gpu": f"gpu: {on_cards}"}[queue]) for queue in QUEUES]
 
