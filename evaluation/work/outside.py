@@ -162,9 +162,16 @@ def give_up(part: Part, kind: str, sentence: str) -> None:
         part.defer(0)
         return
     PartRecord.objects.create(
-        part=part, batch_id=part.evaluation.batch_id, submission_id=part.evaluation.submission_id, token=part.token,
-        fence=part.lease_token, worker=part.worker, device=part.device, n_items=part.stop - part.start, verdict=PartRecord.Verdict.FAILED,
-    )  # fmt: skip
+        part=part,
+        batch_id=part.evaluation.batch_id,
+        submission_id=part.evaluation.submission_id,
+        token=part.token,
+        fence=part.lease_token,
+        worker=part.worker,
+        device=part.device,
+        n_items=part.stop - part.start,
+        verdict=PartRecord.Verdict.FAILED,
+    )
     part.give_up_or_retry(f"{part.doing[:1].upper()}{part.doing[1:]} failed.", f"{part.worker} says: {sentence[:2000]}")
 
 
@@ -260,11 +267,16 @@ def _weights(column: Mapping[str, Any], token: WorkerToken, site: str) -> list[d
             signed = signing.dumps({"weights": inner, "token": token.pk}, salt=SALT)
             note = file.path.with_name(f"{file.path.name}.json")  # of published files
             card = note if note.is_file() else file.path.with_suffix(".json")  # of trained ones
-            found.append({
-                "path": inner, "size": file.path.stat().st_size, "sha256": file.sha256,
-                "url": f"{site.rstrip('/')}/api/v1/worker/weights/{signed}",
-                "note_path": card.relative_to(folder).as_posix(), "note": card.read_text(),
-            })  # fmt: skip
+            found.append(
+                {
+                    "path": inner,
+                    "size": file.path.stat().st_size,
+                    "sha256": file.sha256,
+                    "url": f"{site.rstrip('/')}/api/v1/worker/weights/{signed}",
+                    "note_path": card.relative_to(folder).as_posix(),
+                    "note": card.read_text(),
+                }
+            )
     return found
 
 

@@ -26,10 +26,13 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize(
     ("closes_in", "said"),
     [
-        (timedelta(hours=5), "Closes within a day."), (timedelta(days=1, hours=1), "Closes in 1 day."),
-        (timedelta(days=22, hours=1), "Closes in 22 days."), (timedelta(days=400), ""), (-timedelta(days=2), "Closed "),
+        (timedelta(hours=5), "Closes within a day."),
+        (timedelta(days=1, hours=1), "Closes in 1 day."),
+        (timedelta(days=22, hours=1), "Closes in 22 days."),
+        (timedelta(days=400), ""),
+        (-timedelta(days=2), "Closed "),
     ],
-)  # fmt: skip
+)
 def test_a_page_of_a_phase_tells_its_end_in_days_and_only_the_overview_on_two_clocks(client, phase, closes_in, said):
     Phase.objects.filter(pk=phase.pk).update(closes_at=timezone.now() + closes_in)
     head = " ".join(text(client.get(address(phase, "entries"))).partition('<nav class="tabs"')[0].split())
