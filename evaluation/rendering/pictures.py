@@ -82,8 +82,8 @@ def picture(
 
 
 def encoded(linear: NDArray[np.floating]) -> NDArray[np.uint8]:
-    """Linear light as 8-bit sRGB."""
-    clipped = np.clip(linear, 0.0, 1.0)
+    """Linear light as 8-bit sRGB; the power in float64, whose last digit, in which libraries differ, is far from a pixel's."""
+    clipped = np.clip(np.asarray(linear, dtype=np.float64), 0.0, 1.0)
     curve = np.where(clipped <= 0.0031308, 12.92 * clipped, 1.055 * clipped ** (1 / 2.4) - 0.055)
     return np.rint(255 * curve).astype(np.uint8)
 
@@ -121,12 +121,14 @@ class _Shader:
         normal = np.einsum("nk,nkc->nc", shares, self._normals[owner])
         normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-12)
         ray = np.stack([(column - self._middle[0]) / self._focal, (row - self._middle[1]) / self._focal, np.ones_like(row)], axis=1)
-        ray = ray.astype(np.float32) @ self._camera.turn.astype(np.float32)
+        # Turned in float64 and rounded once: in float32 a processor's kernel shows in the last digit, and that in a pixel.
+        ray = (ray.astype(np.float64) @ self._camera.turn).astype(np.float32)
         facing = (ray * normal).sum(axis=1) > 0
         normal = np.where(facing[:, None], -normal, normal)
         base = self._atlas.colours(self._scene.materials[owner], uv, self._density[owner] * depth * np.float32(self._step))
         lit = base * self._light(self._camera.eye.astype(np.float32) + ray * depth[:, None], normal, ray)
-        return lit, normal @ self._camera.turn.T.astype(np.float32) * np.array([1, -1, -1], dtype=np.float32)
+        seen = (normal.astype(np.float64) @ self._camera.turn.T).astype(np.float32)
+        return lit, seen * np.array([1, -1, -1], dtype=np.float32)
 
     def _light(self, place: NDArray[np.float32], normal: NDArray[np.float32], ray: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return what falls on surfaces, float32[N, 3]."""
