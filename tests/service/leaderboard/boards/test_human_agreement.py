@@ -127,7 +127,7 @@ def test_what_must_be_known_before_a_figure_is_taken_for_more_stands_with_it():
 def test_a_head_says_how_far_by_whom_and_when():
     said = human_agreement.People(found(), {"hss": "HSS"}).head("hss")
     assert said.words == "agrees 82% · tier 1" and said.line.style == "--v:82;--lo:80;--hi:84;--b0:82;--b1:89"
-    assert said.title.endswith("1,200 judgements by 11 people, 21 November 2026.")
+    assert said.title.endswith("1,200 judgements by 11 people, 21 November 2026 (UTC).")
     assert human_agreement.People(found(), {"hss": "HSS"}).head("other") is None
 
 
