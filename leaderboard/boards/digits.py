@@ -6,12 +6,16 @@ Pages, charts and tables for papers show a value through `rounded`; CSV and JSON
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
+from functools import lru_cache
 from typing import NamedTuple
 
 MAX_DECIMALS = 6
 EVEN = 1.5  # times the shorter side that the longer one may be, for both to be shown as one ±
 EQUAL = 1e-12  # of 1 or of the value: two numbers this near are the same
 NONE = "–"
+
+UNITS = tuple(10.0**-decimals for decimals in range(MAX_DECIMALS + 1))
 
 Bounds = tuple[float | None, float | None]
 
@@ -51,20 +55,28 @@ def rounded(
         return Rounded("0" if value == 0 and decimals is None else _value(value, count, bounds), count)
     half = (high - low) / 2
     count = decimals_for(half, 2)
-    up, down = max(0.0, high - value), max(0.0, value - low)
+    up, down = high - value, value - low
     text = _value(value, count, bounds)
-    if max(up, down) <= EVEN * min(up, down):
+    if up <= EVEN * down and down <= EVEN * up:
         return Rounded(text, count, half="±" + _side(half, count))
-    return Rounded(text, count, up="+" + _side(up, count), down="−" + _side(down, count))
+    return Rounded(text, count, up="+" + _side(max(0.0, up), count), down="−" + _side(max(0.0, down), count))
+
+
+@lru_cache
+def _steps(digits: int) -> tuple[float, ...]:
+    """Least numbers, in rising order, that need 5, 4, ... 0 decimals to show their first `digits` significant digits. The exponent is
+    that after rounding: 0.0996 to two digits is 0.10."""
+    steps = []
+    for exponent in range(digits - MAX_DECIMALS, digits):
+        step = float(f"{10**digits - 0.5}e{exponent - digits}")
+        # Whether the float nearest to the step itself is rounded up is for the formatting to say.
+        steps.append(step if int(f"{step:.{digits - 1}e}".partition("e")[2]) == exponent else math.nextafter(step, math.inf))
+    return tuple(steps)
 
 
 def decimals_for(number: float, digits: int) -> int:
     """Decimals that show the first `digits` significant digits of `number`, at most six."""
-    if number == 0:
-        return 0
-    # The exponent is taken after rounding: 0.0996 to two digits is 0.10.
-    exponent = int(f"{abs(number):.{digits - 1}e}".partition("e")[2])
-    return min(MAX_DECIMALS, max(0, digits - 1 - exponent))
+    return 0 if number == 0 else MAX_DECIMALS - bisect_right(_steps(digits), abs(number))
 
 
 def fixed(value: float, decimals: int) -> str:
@@ -74,18 +86,25 @@ def fixed(value: float, decimals: int) -> str:
 
 
 def _value(value: float, decimals: int, bounds: Bounds) -> str:
-    text, unit = f"{value:.{decimals}f}", 10.0**-decimals
-    rounded = float(text)
-    if rounded == 0 and decimals >= MAX_DECIMALS and value != 0:
+    text, unit = f"{value:.{decimals}f}", UNITS[decimals] if decimals <= MAX_DECIMALS else 10.0**-decimals
+    if decimals >= MAX_DECIMALS and abs(value) < unit and value != 0 and float(text) == 0:
         return ("<" if value > 0 else ">−") + f"{unit:.{decimals}f}"
-    for bound, inwards in zip(bounds, (unit, -unit), strict=True):
-        if bound is not None and rounded == bound and abs(value - bound) > EQUAL * max(1.0, abs(bound)):
-            return fixed(bound + inwards, decimals)
+    low, high = bounds
+    # Only a value within a unit of a bound can be rounded to it.
+    if low is not None and value - low <= unit and _is_moved(value, low, text):
+        return fixed(low + unit, decimals)
+    if high is not None and high - value <= unit and _is_moved(value, high, text):
+        return fixed(high - unit, decimals)
     return text if text[0] != "-" else fixed(value, decimals)
+
+
+def _is_moved(value: float, bound: float, text: str) -> bool:
+    """Return whether rounding puts a value at a bound that it is not at."""
+    return float(text) == bound and abs(value - bound) > EQUAL * max(1.0, abs(bound))
 
 
 def _side(length: float, decimals: int) -> str:
     """A length without the zero before its point; `<` and one unit of the last decimal where it is shorter than half of that."""
-    unit = 10.0**-decimals
+    unit = UNITS[decimals]
     text = f"<{unit:.{decimals}f}" if 0 < length < unit / 2 else f"{length:.{decimals}f}"
     return text.replace("0.", ".", 1) if text.startswith(("0.", "<0.")) else text

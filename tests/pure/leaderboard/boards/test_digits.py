@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.boards.digits import fixed, rounded
+from leaderboard.boards.digits import MAX_DECIMALS, decimals_for, fixed, rounded
 from tests.support.examples import examples
 
 UNIT = (0.0, 1.0)
@@ -84,3 +84,12 @@ def test_only_what_is_at_a_bound_is_shown_there(value, half):
     text = rounded(value, max(0.0, value - half), min(1.0, value + half), UNIT).text
     number = float(text.removeprefix("<"))
     assert (number == 1) == (value > 1 - 1e-11) and (number == 0) <= (value < 1e-11)
+
+
+@quick
+@given(st.one_of(st.floats(1e-12, 1e9), st.builds(lambda n, e: float(f"{n}e{e}"), st.integers(1, 100_000), st.integers(-12, 4))))
+@pytest.mark.parametrize("digits", [2, 4])
+def test_decimals_are_those_of_the_exponent_that_formatting_finds(digits, number):
+    for near in (math.nextafter(number, 0), number, math.nextafter(number, math.inf)):
+        exponent = int(f"{near:.{digits - 1}e}".partition("e")[2])
+        assert decimals_for(near, digits) == min(MAX_DECIMALS, max(0, digits - 1 - exponent))
