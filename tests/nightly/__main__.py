@@ -2,20 +2,23 @@
 
     python -m tests.nightly [--only NAME ...] [--record]
 
-Each stage runs by itself, so that one that fails or breaks down keeps none of the others from running. With
-`--record` each is written to the table in deploy/nightly.md when it ends, with the counts, the commit and the day;
-stages that do not run keep the rows they had. Ends with status 1 where a stage failed.
+Each stage runs by itself, so that one that fails or breaks down keeps none of the others from running; those that mostly
+wait for processes to start again run first, side by side. With `--record` each is written to the table in
+deploy/nightly.md when it ends, with the counts, the commit and the day; stages that do not run keep the rows they had.
+Ends with status 1 where a stage failed.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import subprocess
 import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,12 +31,13 @@ SAID = "PLUMBLINE_SAID"  # names the file in which a stage says in one line what
 
 @dataclass(frozen=True)
 class Stage:
-    """One row: a run of pytest with these arguments, or else a command of Python."""
+    """One row: a run of pytest with these arguments, or else a command of Python; `waits` where most of its time is waiting."""
 
     name: str
     pytest: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     env: dict[str, str] = field(default_factory=dict)
+    waits: bool = False
 
 
 # What the usual run tries once, for other kinds of work: real processes that are killed, stopped or lack something. test_kills.py
@@ -59,12 +63,14 @@ STAGES = (
     Stage("properties on many examples", ("-n", "2", "-m", "hypothesis", "tests/pure"), env={"PLUMBLINE_EXAMPLES": "5"}),
     Stage("large hostile files", ("tests/nightly/submissions",)),
     Stage("fuzzing, 20,000 a format", command=("-m", "tests.fuzz", "--cases", "20000")),
-    Stage("kills, embedded profile", ("-s", "tests/nightly/leaderboard/test_kills.py")),
-    Stage("kills, cluster profile", ("-s", "tests/nightly/leaderboard/test_kills.py"), env={"PLUMBLINE_PROFILE": "cluster"}),
+    Stage("kills, embedded profile", ("-s", "tests/nightly/leaderboard/test_kills.py"), waits=True),
+    # The only one of its profile that runs beside others: what they store would be in one database.
+    Stage("kills, cluster profile", ("-s", "tests/nightly/leaderboard/test_kills.py"), env={"PLUMBLINE_PROFILE": "cluster"}, waits=True),
     Stage(
         "kills of workers elsewhere",
         ("-n", "0", "tests/cluster/evaluation/work/test_outbound.py", "-k", "killed_again_and_again"),
         env={"PLUMBLINE_OUTBOUND_KILLS": "100"},
+        waits=True,
     ),
     *(
         Stage(f"benchmark {path.stem.removeprefix('bench_')}", command=("-m", f"tests.benchmarks.{path.stem}"))
@@ -86,15 +92,20 @@ class Result:
 
 
 def run(stage: Stage) -> Result:
-    """Do one stage; what it prints goes where ours does."""
+    """Do one stage; what it prints goes where ours does, or, of one that runs beside others, there when it has ended."""
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         counts = Path(folder) / "counts.xml"
         arguments = ("-m", "pytest", "-q", "--timeout=5400", f"--junitxml={counts}", *stage.pytest) if stage.pytest else stage.command
-        print(f"\n=== {stage.name}", flush=True)
         words = Path(folder) / "said"
         env = os.environ | stage.env | {SAID: str(words)}
-        status = subprocess.run([sys.executable, *arguments], cwd=ROOT, env=env).returncode
+        if stage.waits:
+            ended = subprocess.run([sys.executable, *arguments], cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            print(f"\n=== {stage.name}\n{ended.stdout.decode(errors='replace')}", flush=True)
+        else:
+            print(f"\n=== {stage.name}", flush=True)
+            ended = subprocess.run([sys.executable, *arguments], cwd=ROOT, env=env)
+        status = ended.returncode
         minutes = (time.monotonic() - begun) / 60
         said = words.read_text().strip() if words.exists() else ""
         if not stage.pytest:
@@ -137,13 +148,15 @@ def main() -> int:
     options = parser.parse_args()
     wanted = [stage for stage in STAGES if not options.only or any(word in stage.name for word in options.only)]
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    beside, alone = [stage for stage in wanted if stage.waits], [stage for stage in wanted if not stage.waits]
     results, rows = [], {}
-    for stage in wanted:
-        results.append(run(stage))
-        rows[stage.name] = row(results[-1], commit)
-        if options.record:
-            record(rows)
-    print("\n" + "\n".join([*HEAD, *rows.values()]))
+    with ThreadPoolExecutor(max(1, len(beside))) as pool:
+        for result in itertools.chain((one.result() for one in as_completed(pool.submit(run, stage) for stage in beside)), map(run, alone)):
+            results.append(result)
+            rows[result.stage] = row(result, commit)
+            if options.record:
+                record(rows)
+    print("\n" + "\n".join([*HEAD, *(rows[stage.name] for stage in wanted)]))
     return 1 if any(result.failed for result in results) else 0
 
 
