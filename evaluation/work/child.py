@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, cast
 
 from evaluation.metrics import registry
 from evaluation.metrics.registry import OtherDefinition
-from evaluation.networks import gpu
+from evaluation.networks import graphics_card
 from evaluation.networks.weights import WeightsError
 from evaluation.programs import guest, seccomp
 from evaluation.work.parent_death import end_with
@@ -106,7 +106,7 @@ def score(folder: Path, job: dict) -> dict:
     on_card = 0.0  # of metrics whose networks run on a graphics card here
     for request in requests:
         networks = registry.get(request.key).networks_with(registry.resolve_params(request.key, request.params))
-        if any(network not in NOT_NETWORKS for network in networks) and gpu.card() is not None:
+        if any(network not in NOT_NETWORKS for network in networks) and graphics_card.card() is not None:
             on_card += seconds.get(request.slug, 0.0)
     return {
         "scores": {slug: samples.to_dict() for slug, samples in scored.items()},
@@ -315,7 +315,7 @@ def uses_networks(job: dict) -> bool:
 def memory_limit(kind: str) -> int:
     """Resource limit that bounds a job's memory: all its addresses; or, where it computes and a graphics card may be there, what it
     allocates, because a card's driver reserves more addresses than the machine has memory and starts with no fewer."""
-    return resource.RLIMIT_DATA if kind in COMPUTE and gpu.may_be_there() else resource.RLIMIT_AS
+    return resource.RLIMIT_DATA if kind in COMPUTE and graphics_card.may_be_there() else resource.RLIMIT_AS
 
 
 def confine(folder: Path, given: Path | None) -> None:

@@ -27,7 +27,7 @@ from typing import Any
 
 from evaluation.metrics import prepared, registry
 from evaluation.metrics.registry import OtherDefinition
-from evaluation.networks import gpu, weights
+from evaluation.networks import graphics_card, weights
 from evaluation.programs import files as program_files
 from evaluation.programs import sandbox
 from evaluation.programs.document import RUNS, DocumentError, MetricDocument
@@ -353,7 +353,7 @@ def _sandboxes() -> list[str]:
 def _capabilities() -> dict[str, Any]:
     """Description of this worker that organizers are shown."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return {**_environment(), "cores": os.cpu_count() or 1, "memory_gb": round(memory / (1 << 30), 1), "card": gpu.may_be_there()}
+    return {**_environment(), "cores": os.cpu_count() or 1, "memory_gb": round(memory / (1 << 30), 1), "card": graphics_card.may_be_there()}
 
 
 def main(arguments: Sequence[str] | None = None, token: str = "") -> int:

@@ -17,7 +17,7 @@ from evaluation.metrics.mesh.sampling import WORTH_A_CARD
 from evaluation.metrics.mesh.surface import Surface
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.spec import MetricSpec, Param
-from evaluation.networks import gpu
+from evaluation.networks import graphics_card
 
 WORKERS = 2  # threads of a search; the numbers do not depend on it
 RELATIVE_TOLERANCE = 1e-9
@@ -37,7 +37,7 @@ class Gaps:
 
 def nearest(points: np.ndarray, others: Cloud) -> tuple[np.ndarray, np.ndarray]:
     """(distance float64[N], row int64[N]) of the nearest of `others` to each point."""
-    if min(len(points), len(others.points)) >= WORTH_A_CARD and (device := gpu.card()):
+    if min(len(points), len(others.points)) >= WORTH_A_CARD and (device := graphics_card.card()):
         from evaluation.metrics.mesh import on_gpu  # loads torch
 
         try:

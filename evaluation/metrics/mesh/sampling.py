@@ -6,7 +6,7 @@ import numpy as np
 
 from evaluation.metrics.mesh.surface import Surface
 from evaluation.metrics.seeds import generator
-from evaluation.networks import gpu
+from evaluation.networks import graphics_card
 
 # One name for all metrics that look at surface samples, so that they share one draw.
 SEED_NAME = "mesh_surface"
@@ -23,7 +23,7 @@ def samples(surface: Surface, n: int, seed0: int = 0) -> tuple[np.ndarray, np.nd
     rng = generator(SEED_NAME, seed0)
     draws = rng.random(n), np.sqrt(rng.random(n)), rng.random(n)
     triangles = surface.points, surface.faces, np.cumsum(surface.areas)
-    if n >= WORTH_A_CARD and (device := gpu.card()):
+    if n >= WORTH_A_CARD and (device := graphics_card.card()):
         from evaluation.metrics.mesh import on_gpu  # loads torch
 
         try:

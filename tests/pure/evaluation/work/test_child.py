@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from evaluation.networks import gpu
+from evaluation.networks import graphics_card
 from evaluation.work import child
 from evaluation.work.limited import JobFailed
 from tests import ROOT
@@ -17,14 +17,14 @@ from tests.conftest import need
 
 @pytest.mark.parametrize("kind", list(child.JOBS))
 def test_without_a_card_all_addresses_are_bounded(kind, tmp_path, monkeypatch):
-    monkeypatch.setattr(gpu, "DEVICES", tmp_path)
+    monkeypatch.setattr(graphics_card, "DEVICES", tmp_path)
     assert child.memory_limit(kind) == resource.RLIMIT_AS
 
 
 @pytest.mark.parametrize("kind", list(child.JOBS))
 def test_with_a_card_jobs_that_compute_may_reserve_addresses_and_those_that_parse_may_not(kind, tmp_path, monkeypatch):
     (tmp_path / "nvidia0").touch()
-    monkeypatch.setattr(gpu, "DEVICES", tmp_path)
+    monkeypatch.setattr(graphics_card, "DEVICES", tmp_path)
     expected = resource.RLIMIT_DATA if kind in ("prepare", "score", "properties", "trial") else resource.RLIMIT_AS
     assert child.memory_limit(kind) == expected
 

@@ -12,19 +12,19 @@ from evaluation.metrics.mesh import distances, on_gpu, sampling
 from evaluation.metrics.mesh.on_gpu import nearest_rows
 from evaluation.metrics.mesh.pair import Cloud
 from evaluation.metrics.mesh.surface import surface
-from evaluation.networks import gpu
+from evaluation.networks import graphics_card
 from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.solids import box, moved, noisy, pair, random_soup, sphere
 from tests.support.examples import examples
 
-needs_a_card = pytest.mark.skipif(gpu.card() is None, reason="there is no graphics card")
+needs_a_card = pytest.mark.skipif(graphics_card.card() is None, reason="there is no graphics card")
 DEVICES = ["cpu", pytest.param("cuda", marks=needs_a_card)]
 
 
 @pytest.fixture
 def card(monkeypatch, request):
     """A machine whose card is the device of the test, and worth it at any size."""
-    monkeypatch.setattr(gpu, "card", lambda: request.param)
+    monkeypatch.setattr(graphics_card, "card", lambda: request.param)
     monkeypatch.setattr(distances, "WORTH_A_CARD", 1)
     monkeypatch.setattr(sampling, "WORTH_A_CARD", 1)
 
@@ -91,14 +91,14 @@ def test_metrics_give_the_processors_values(card, metric, monkeypatch):
     reference = sphere(10)
     prediction = moved(noisy(reference, 0.05, 1), (0.1, 0, 0))
     found = metric(pair(prediction, reference), n=4000)
-    monkeypatch.setattr(gpu, "card", lambda: None)
+    monkeypatch.setattr(graphics_card, "card", lambda: None)
     expected = metric(pair(prediction, reference), n=4000)
     assert found.value == pytest.approx(expected.value, rel=1e-9)
     assert dict(found.parts) == pytest.approx(dict(expected.parts), rel=1e-9)
 
 
 def test_it_is_asked_only_where_both_sides_are_large(monkeypatch):
-    monkeypatch.setattr(gpu, "card", lambda: pytest.fail("the card was asked"))
+    monkeypatch.setattr(graphics_card, "card", lambda: pytest.fail("the card was asked"))
     few, many = Cloud(np.zeros((10, 3)), None), Cloud(np.zeros((20, 3)), None)
     monkeypatch.setattr(distances, "WORTH_A_CARD", 15)
     assert distances.nearest(many.points, few)[0].max() == 0.0

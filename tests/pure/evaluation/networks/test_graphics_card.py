@@ -6,35 +6,35 @@ import sys
 import pytest
 import torch
 
-from evaluation.networks import gpu, inference
+from evaluation.networks import graphics_card, inference
 
 
 @pytest.mark.parametrize("driver", ["nvidia0", "nvidia7", "dxg", "kfd"])
 def test_a_driver_says_that_a_card_may_be_there(tmp_path, monkeypatch, driver):
-    monkeypatch.setattr(gpu, "DEVICES", tmp_path)
+    monkeypatch.setattr(graphics_card, "DEVICES", tmp_path)
     (tmp_path / "nvidiactl").touch()
-    assert not gpu.may_be_there()
+    assert not graphics_card.may_be_there()
     (tmp_path / driver).touch()
-    assert gpu.may_be_there()
+    assert graphics_card.may_be_there()
 
 
 def test_without_a_driver_nobody_is_asked(tmp_path, monkeypatch):
-    monkeypatch.setattr(gpu, "DEVICES", tmp_path)
+    monkeypatch.setattr(graphics_card, "DEVICES", tmp_path)
     monkeypatch.setattr(inference, "best_device", lambda: pytest.fail("torch was asked"))
-    assert gpu.card() is None
+    assert graphics_card.card() is None
 
 
 @pytest.mark.parametrize(("best", "expected"), [("cpu", None), ("cuda", "cuda")])
 def test_with_a_driver_torch_decides(tmp_path, monkeypatch, best, expected):
     (tmp_path / "nvidia0").touch()
-    monkeypatch.setattr(gpu, "DEVICES", tmp_path)
+    monkeypatch.setattr(graphics_card, "DEVICES", tmp_path)
     monkeypatch.setattr(inference, "best_device", lambda: torch.device(best))
-    assert gpu.card() == expected
+    assert graphics_card.card() == expected
 
 
 def test_mesh_metrics_do_not_load_torch_where_there_is_no_card(tmp_path):
     code = (
-        "import sys; from pathlib import Path; from evaluation.networks import gpu; gpu.DEVICES = Path(sys.argv[1])\n"
+        "import sys; from pathlib import Path; from evaluation.networks import graphics_card; graphics_card.DEVICES = Path(sys.argv[1])\n"
         "from evaluation.metrics.mesh import distances, sampling, volume\n"
         "from evaluation.metrics.mesh.pair import MeshPair; from tests.support.evaluation.solids import box, noisy\n"
         "from tests.support.evaluation.metrics.defaults import with_defaults\n"
