@@ -182,6 +182,7 @@ MIDDLEWARE = [
     "leaderboard.service.middleware.RefusalMiddleware",
     "leaderboard.service.middleware.ApiMethodMiddleware",
     "leaderboard.service.middleware.StaffSecondFactorMiddleware",
+    "leaderboard.service.middleware.FiguresMiddleware",
 ]
 ROOT_URLCONF = "leaderboard.urls"
 WSGI_APPLICATION = "leaderboard.wsgi.application"

@@ -26,6 +26,9 @@ log = structlog.get_logger(__name__)
 
 REFRESH_SECONDS = 5  # a page that was refused for no longer than this is asked for again by the browser itself
 COMPRESSED_TYPES = ("text/", "application/json", "application/problem+json", "application/atom+xml", "application/xml", "image/svg+xml")
+APART = re.compile(rb"(<(script|pre|textarea)\b.*?</\2>)", re.S)  # text of programs, or to be copied
+INTERVAL = re.compile(rb"\[([^][<>,]{1,16}), ([^][<>,]{1,16})\]")
+NO_BREAK = "\xa0".encode()
 IDLE = "worker_claim"  # a worker asks whether there is something to do
 REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
 
@@ -73,6 +76,28 @@ class CompressionMiddleware(GZipMiddleware):
         if not is_mesh and not response.get("Content-Type", "").startswith(COMPRESSED_TYPES):
             return response
         return super().process_response(request, response)
+
+
+class FiguresMiddleware:
+    """On pages a figure stands in one line with its %, and both ends of an interval: hundreds of places say one, in templates and in
+    sentences that other doors give as they are."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if not response.streaming and response.get("Content-Type", "").startswith("text/html") and "Content-Encoding" not in response:
+            parts = APART.split(response.content)  # by threes: a text, what stands apart, and its tag
+            parts[::3] = [INTERVAL.sub(_together, part.replace(b" %", NO_BREAK + b"%")) for part in parts[::3]]
+            response.content = b"".join(part for n, part in enumerate(parts) if n % 3 < 2)
+        return response
+
+
+def _together(interval: re.Match[bytes]) -> bytes:
+    """Both ends, where a word, a figure or a tag stands before them: a list in an attribute is for a program."""
+    before = interval.string[max(0, interval.start() - 80) : interval.start()].rstrip()[-1:]
+    return b"[%b,%b%b]" % (interval[1], NO_BREAK, interval[2]) if before.isalnum() or before in b">%)" else interval[0]
 
 
 class RefusalMiddleware:

@@ -15,8 +15,9 @@ LAID_OUT = ("li", "form", "label", "summary", "option", "select", "button", "svg
 
 
 def compact(page: str) -> str:
-    """Whitespace with a line's end becomes nothing beside blocks and at the edges of what stands in a line, one space elsewhere."""
-    found = PARTS.split(page)
+    """Whitespace with a line's end becomes nothing beside blocks and at the edges of what stands in a line, one space elsewhere; so does
+    a space that does not break."""
+    found = PARTS.split(page.replace("\xa0", " "))
     found[::2] = [GAP.sub(_gap, TAG.sub(lambda tag: LINES.sub(" ", tag[0]), part)) for part in found[::2]]
     return "".join(found)
 

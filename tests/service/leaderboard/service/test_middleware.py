@@ -1,4 +1,4 @@
-"""Compressed answers, and a browser's copy, which is still told to be good."""
+"""Compressed answers, a browser's copy, which is still told to be good, and figures that stand in one line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from django.test import RequestFactory
 from django.urls import reverse
 
-from leaderboard.service.middleware import CompressionMiddleware
+from leaderboard.service.middleware import CompressionMiddleware, FiguresMiddleware
 from leaderboard.tasks import build_due_boards
 from tests.service.leaderboard.views.test_board import address, scores
 from tests.support.factories import gables
@@ -55,3 +55,26 @@ def test_pages_and_geometry_arrive_compressed_and_a_copy_of_them_still_holds(cli
     assert first["Content-Encoding"] == "gzip" and first["ETag"].startswith('W/"')
     again = client.get(geometry, headers=GZIP | {"if-none-match": first["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [
+        ("<b>90</b> of 100 duels [88, 91].", "<b>90</b> of 100 duels [88,~91]."),
+        ("seen by 58 % of people [52, 64]", "seen by 58~% of people [52,~64]"),
+        ("by 1.5 points\n   [−1.3, .7] </b> [2 %, 3 %]", "by 1.5 points\n   [−1.3,~.7] </b> [2~%,~3~%]"),
+        ('<i data-of="[1, 2]" data-by="{&quot;a&quot;: [1, 2]}">', '<i data-of="[1, 2]" data-by="{&quot;a&quot;: [1, 2]}">'),
+        ("<script>a = b [1, 2]; a = 5 % 2</script> 5 %", "<script>a = b [1, 2]; a = 5 % 2</script> 5~%"),
+        ("<pre>values [1, 2] of 95 %</pre><textarea>95 %</textarea>", "<pre>values [1, 2] of 95 %</pre><textarea>95 %</textarea>"),
+        ("a word [of one, or of several words], and [one]", "a word [of one, or of several words], and [one]"),
+    ],
+)
+def test_a_figure_stands_in_one_line_with_its_unit_and_an_interval_with_both_ends(sent, shown):
+    page = FiguresMiddleware(lambda _: HttpResponse(sent))(RequestFactory().get("/"))
+    assert page.content.decode() == shown.replace("~", "\xa0")
+
+
+def test_what_is_no_page_goes_as_it_is():
+    for kind in ("text/csv", "application/json", "image/svg+xml"):
+        sent = FiguresMiddleware(lambda _, kind=kind: HttpResponse("95 % [1, 2]", content_type=kind))(RequestFactory().get("/"))
+        assert sent.content == b"95 % [1, 2]"
