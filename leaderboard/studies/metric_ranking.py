@@ -34,6 +34,7 @@ from submissions.kinds import FAMILIES
 REAL, PUBLISHED, MADE_UP = "real", "published", "made up"
 ALONE = "alone"  # the state of a family with one or two studies; others are "pooled" and "none"
 GUARDS = ("size", "reference only", "coin", "constant")  # as they stand in a table
+MAX_NAMED = 4  # metrics in a claim
 KEPT = PageCache(size=16)
 
 
@@ -385,11 +386,19 @@ def claim(found: Family) -> tuple[str, str]:
         return "", ""
     if all(row.line.state is COIN for row in first):
         return "No metric is told from a coin.", ""
-    titles = [row.line.title for row in first]
+    # Nothing leads whose own row says that it is no better than a coin, or where no metric comes behind.
+    named = [row for row in first if row.line.state not in (COIN, AGAINST)]
+    if not named:
+        return "No metric does better than a coin.", ""
+    titles = [row.line.title for row in named]
     one = len(titles) == 1
     names = titles[0] if one else f"{', '.join(titles[:-1])} and {titles[-1]}"
-    if all(row.line.state is PERSON for row in first):
+    if len(titles) > MAX_NAMED:
+        names = f"{titles[0]} and {len(titles) - 1} others"
+    if all(row.line.state is PERSON for row in named):
         words = f"{names} {'chooses' if one else 'choose'} as another person would"
+    elif found.tiers == 1 and len(first) > 1:
+        return "No metric can be told from another here.", ""
     else:
         words = f"{names} {'leads' if one else 'lead'}"
     return (f"{words}.", "") if one else (words, ", and cannot be told apart here.")

@@ -81,6 +81,25 @@ def test_tiers_are_of_differences_that_studies_share_and_what_cannot_be_pooled_i
     assert bare.band is None and bare.rows[0].line.state is human_agreement.BETTER  # two studies with a band are too few for one
 
 
+@pytest.mark.parametrize(
+    ("values", "tiers", "said"),
+    [
+        ({"a": 0.75}, [1], "a chooses as another person would."),
+        ({"a": 0.62, "b": 0.5}, [1, 2], "a leads."),
+        ({"a": 0.62, "b": 0.6, "c": 0.5}, [1, 1, 2], "a and b lead, and cannot be told apart here."),
+        ({"a": 0.75, "b": 0.62, "c": 0.5}, [1, 1, 1], "No metric can be told from another here."),
+        ({"a": 0.75, "b": 0.51, "c": 0.3}, [1, 1, 2], "a chooses as another person would."),  # b, of the tier as well, is as a coin
+        ({"a": 0.51, "b": 0.49}, [1, 1], "No metric is told from a coin."),
+        ({"a": 0.51, "b": 0.3}, [1, 1], "No metric does better than a coin."),
+        (dict.fromkeys("abcde", 0.62) | {"f": 0.5}, [1] * 5 + [2], "a and 4 others lead, and cannot be told apart here."),
+    ],
+)
+def test_a_claim_names_only_what_leads_somebody(values, tiers, said):
+    one = evidence(1, values)
+    metrics = {key: metric(key, value, tier=tier) for (key, value), tier in zip(values.items(), tiers, strict=True)}
+    assert "".join(claim(family("wireframe", [replace(one, metrics=metrics)]))) == said
+
+
 def test_studies_that_share_items_or_accounts_are_one_by_the_largest_of_them():
     items, accounts = frozenset({(1, "s")}), frozenset({7})
     shared = [
