@@ -163,10 +163,12 @@ def distributions(metric: Metric, series: Sequence[Series], items: Sequence[str]
     layout["xaxis"] |= {"title": {"text": plain(metric.label)}}
     layout["yaxis"] |= _entry_axis([label for label, _ in drawn])
     first = order(medians, metric.higher_is_better)[0]
+    level = medians.count(medians[first]) - 1
+    alike = f" and {_counted(level, 'other')}" if level else ""
     shown_of = "every entry and baseline" if len(drawn) == len(finite) else f"the first {len(drawn)} of {len(finite)} entries and baselines"
     summary = (
         f"{metric.title} per {noun} for {shown_of if len(finite) > 1 else 'one entry'} ({metric.direction}); "
-        f"the best median is {rounded(medians[first]).text}, of {drawn[first][0]}."
+        f"the best median is {rounded(medians[first]).text}, of {drawn[first][0]}{alike}."
     )
     return Figure(tuple(data), layout, summary, columns, tuple(rows))
 
@@ -234,7 +236,7 @@ def progress(
     rows = [(_stamp(p.time), p.label, rounded(p.value).text, "record") for p in records]
     rows += [("–", label, rounded(value).text, "baseline") for label, value in baselines]
     summary = (
-        f"The best {metric.title} ({metric.direction}) is {rounded(best.value).text}, by {best.label} on {best.time:%-d %B %Y}, "
+        f"The best {metric.title} ({metric.direction}) is {rounded(best.value).text}, first by {best.label} on {best.time:%-d %B %Y}, "
         f"after {_counted(len(records), 'record')} among {_counted(len(came), 'entry', 'entries')}."
     )
     return Figure(tuple(data), layout, summary, columns, tuple(rows))

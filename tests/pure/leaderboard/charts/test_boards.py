@@ -127,6 +127,10 @@ class TestDistributions:
         assert distributions(metric, [A, B], ITEMS).summary.endswith(f", of {best}.")
         assert f"{metric.title} per house for every entry" in distributions(metric, [A, B], ITEMS, noun="house").summary
 
+    def test_says_how_many_share_the_best_median(self):
+        same = [Series(name, (1.0, 0.5, 1.0, 1.0)) for name in "abc"]
+        assert distributions(HSS, [*same, Series("d", (0.1,) * 4)], ITEMS).summary.endswith("the best median is 1.000, of a and 2 others.")
+
     def test_first_thirty_are_drawn_and_it_is_said(self):
         figure = distributions(HSS, [Series(f"e{i}", B.values) for i in range(31)], ITEMS)
         assert len(figure.data) == len(figure.rows) == 30
@@ -175,7 +179,7 @@ class TestProgress:
 
     def test_says_who_is_best_and_since_when(self):
         assert progress(HSS, POINTS).summary == (
-            "The best HSS (higher is better) is 0.6000, by best on 8 November 2026, after 3 records among 5 entries."
+            "The best HSS (higher is better) is 0.6000, first by best on 8 November 2026, after 3 records among 5 entries."
         )
 
     def test_times_are_on_the_clock_that_is_named_whatever_zone_they_came_in(self):
