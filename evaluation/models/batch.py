@@ -246,6 +246,11 @@ class EvaluationBatch(models.Model):
         states = list(self.members().values_list("state", flat=True))
         return {"done": sum(s in ("done", "excluded") for s in states), "failed": states.count("failed"), "total": len(states)}
 
+    def parts_progress(self) -> dict[str, int]:
+        """Numbers of parts of its members: done, and with those that wait in all. What failed or was dropped is neither."""
+        states = list(self.members().filter(parts__state__in=("waiting", "done")).values_list("parts__state", flat=True))
+        return {"done": states.count("done"), "total": len(states)}
+
     def switch_if_complete(self) -> bool:
         """Make this the current batch if every member is done or excluded. A failed member blocks
         the switch until an operator retries or excludes it."""

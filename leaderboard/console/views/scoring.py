@@ -62,6 +62,9 @@ def progress(request: HttpRequest, phase: Phase) -> HttpResponse:
 def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
     latest, current = EvaluationBatch.latest(phase), EvaluationBatch.current(phase)
     failed, counts, is_stale = Evaluation.objects.none(), latest.progress() if latest else None, False
+    is_building = latest is not None and latest.state == EvaluationBatch.State.BUILDING
+    # An entry may take an hour: its parts tell that something is done.
+    parts = latest.parts_progress() if latest is not None and is_building else None
     if latest is not None:
         failed = latest.evaluations.filter(state__in=HELD).select_related("submission__team").order_by("submission__number")
         # The metrics have another meaning now than in the batch: edited and not scored anew, or a newer version of their code.
@@ -70,9 +73,10 @@ def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
     return {
         "latest": latest,
         "current": current,
-        "is_building": latest is not None and latest.state == EvaluationBatch.State.BUILDING,
+        "is_building": is_building,
         "counts": counts,
-        "seconds_left": _seconds_left(latest, counts) if latest is not None and counts else None,
+        "parts": parts,
+        "seconds_left": _seconds_left(latest, parts) if latest is not None and parts else None,
         "failed": failed[:MAX_SHOWN],
         "history": phase.batches.select_related("reference", "created_by")[:20],
         "outdated": sentences(latest.outdated()) if latest else [],
@@ -82,12 +86,11 @@ def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
     }
 
 
-def _seconds_left(batch: EvaluationBatch, counts: dict[str, int]) -> float | None:
-    """Seconds that the batch will take at the pace it has had so far; None before its first entry is done."""
-    if not counts["done"]:
+def _seconds_left(batch: EvaluationBatch, parts: dict[str, int]) -> float | None:
+    """Seconds that the batch will take at the pace it has had so far; None before its first part is done."""
+    if not parts["done"]:
         return None
-    waiting = counts["total"] - counts["done"] - counts["failed"]
-    return (timezone.now() - batch.created_at).total_seconds() * waiting / counts["done"]
+    return (timezone.now() - batch.created_at).total_seconds() * (parts["total"] - parts["done"]) / parts["done"]
 
 
 def _chosen_members(request: HttpRequest, phase: Phase) -> list[Evaluation]:
