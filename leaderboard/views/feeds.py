@@ -1,0 +1,141 @@
+"""Feeds of a board and of a challenge's announcements, and its dates as a calendar: what somebody without an account may see, whoever
+asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.contrib.syndication.views import Feed
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.feedgenerator import Atom1Feed
+
+from leaderboard.lookup import shown_board
+from leaderboard.models import Snapshot
+from leaderboard.service.responses import attachment, for_everybody
+from leaderboard.views.share_cards import NOBODY, plain
+from submissions.lookup import challenge_place
+from submissions.models import Challenge, Phase, RenderedText
+
+MAX_ENTRIES_OF_FEED = 50
+
+
+class BoardFeed(Feed):
+    """Changes of the first place of a board, newest first, as Atom."""
+
+    feed_type = Atom1Feed
+
+    def get_object(self, request: HttpRequest, challenge: str, phase: str) -> Phase:
+        return shown_board(NOBODY, challenge, phase).phase
+
+    def title(self, phase: Phase) -> str:
+        return f"{phase.challenge.title} · {phase.title}: who is first"
+
+    def link(self, phase: Phase) -> str:
+        return reverse("board", args=[phase.challenge.slug, phase.slug])
+
+    def items(self, phase: Phase) -> list[dict[str, Any]]:
+        rows = Snapshot.objects.filter(phase=phase, audience=Snapshot.Audience.PUBLIC).defer("payload").order_by("created_at", "pk")
+        found: list[dict[str, Any]] = []
+        before = None
+        for snapshot in rows:
+            snapshot.redact_front(phase)
+            front = snapshot.front
+            if front is not None and front.id != before:
+                found.append({"snapshot": snapshot, "front": front, "phase": phase})
+                before = front.id
+        return found[::-1][:MAX_ENTRIES_OF_FEED]
+
+    def item_title(self, item: dict[str, Any]) -> str:
+        front = item["front"]
+        if front.level > 1:
+            return front.lead
+        return f"{front.name} ({front.team}) is first, {front.metric} {front.value}" if front.team else front.lead
+
+    def item_description(self, item: dict[str, Any]) -> str:
+        snapshot = item["snapshot"]
+        return f"{snapshot.n_entries:,} entries of {snapshot.n_teams:,} teams; snapshot {snapshot.short}."
+
+    def item_link(self, item: dict[str, Any]) -> str:
+        phase, snapshot = item["phase"], item["snapshot"]
+        return reverse("snapshot", args=[phase.challenge.slug, phase.slug, snapshot.digest])
+
+    def item_pubdate(self, item: dict[str, Any]) -> datetime:
+        return item["snapshot"].created_at
+
+    item_updateddate = item_pubdate
+
+
+class NewsFeed(Feed):
+    """A challenge's announcements as Atom."""
+
+    feed_type = Atom1Feed
+
+    def get_object(self, request: HttpRequest, challenge: str) -> Challenge:
+        return challenge_place(NOBODY, challenge).challenge
+
+    def title(self, challenge: Challenge) -> str:
+        return f"{challenge.title}: announcements"
+
+    def link(self, challenge: Challenge) -> str:
+        return reverse("challenge", args=[challenge.slug])
+
+    def items(self, challenge: Challenge) -> Iterable[Any]:
+        return challenge.announcements.filter(published_at__lte=timezone.now()).order_by("-published_at")[:MAX_ENTRIES_OF_FEED]
+
+    def item_title(self, item: Any) -> str:
+        return item.title
+
+    def item_description(self, item: Any) -> str:
+        return RenderedText.of(item.body).html if item.body else ""
+
+    def item_link(self, item: Any) -> str:
+        return f"{reverse('challenge', args=[item.challenge.slug])}#news-{item.pk}"
+
+    def item_pubdate(self, item: Any) -> datetime:
+        return item.published_at
+
+    item_updateddate = item_pubdate
+
+
+def calendar(request: HttpRequest, challenge: str) -> HttpResponse:
+    """A challenge's dates as an iCalendar file: when each phase opens and closes."""
+    place = challenge_place(NOBODY, challenge)
+    lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Plumbline//dates//EN", "CALSCALE:GREGORIAN"]
+    for phase in place.phases:
+        for name, at in (("opens", phase.opens_at), ("closes", phase.closes_at)):
+            if at is None or phase.is_imported:
+                continue
+            start = at.astimezone(UTC)
+            # As RFC 5545 §3.3.11 writes text.
+            summary = plain(f"{place.challenge.title}: {phase.title} {name}").replace("\\", "\\\\").replace(";", "\\;").replace(",", "\\,")
+            lines += [
+                "BEGIN:VEVENT",
+                f"UID:{place.challenge.slug}-{phase.slug}-{name}@{request.get_host()}",
+                f"DTSTAMP:{timezone.now():%Y%m%dT%H%M%SZ}",
+                f"DTSTART:{start:%Y%m%dT%H%M%SZ}",
+                f"DTEND:{start + timedelta(minutes=1):%Y%m%dT%H%M%SZ}",
+                f"SUMMARY:{summary}",
+                f"URL:{settings.SITE_URL}{reverse('board', args=[place.challenge.slug, phase.slug])}",
+                "END:VEVENT",
+            ]
+    lines.append("END:VCALENDAR")
+    response = HttpResponse(
+        "\r\n".join(part for line in lines for part in _folded(line)) + "\r\n", content_type="text/calendar; charset=utf-8"
+    )
+    return for_everybody(attachment(response, f"{place.challenge.slug}.ics"))
+
+
+def _folded(line: str) -> list[str]:
+    """A line in pieces of at most 75 bytes, those after the first behind a blank (RFC 5545 §3.1)."""
+    pieces, piece = [], ""
+    for letter in line:
+        if len(f"{piece}{letter}".encode()) > 74:
+            pieces.append(piece)
+            piece = " "
+        piece += letter
+    return [*pieces, piece]

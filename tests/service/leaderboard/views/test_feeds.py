@@ -1,0 +1,53 @@
+"""Feeds and calendars hold what somebody without an account may see at that moment, whoever asks."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from django.utils import timezone
+
+from leaderboard.models import Snapshot
+from submissions.models import Announcement, Challenge, Phase
+
+pytestmark = pytest.mark.django_db
+ATOM = {"a": "http://www.w3.org/2005/Atom"}
+
+
+@pytest.fixture
+def board(phase, people, scored) -> Phase:
+    scored(0.25, method_name="ridge-net")
+    scored(0.6, method_name="valley-net", team=people.other_team)
+    Snapshot.make_all(phase)
+    return phase
+
+
+def place(phase: Phase) -> str:
+    return f"/challenges/{phase.challenge.slug}/{phase.slug}/"
+
+
+def test_the_feed_has_a_line_for_each_new_first(client, board, scored, people):
+    scored(0.0, method_name="new-first", team=people.other_team)
+    before = len(ElementTree.fromstring(client.get(f"{place(board)}feed.atom").content).findall("a:entry", ATOM))
+    Snapshot.make_all(board)
+    feed = ElementTree.fromstring(client.get(f"{place(board)}feed.atom").content)
+    titles = [entry.findtext("a:title", namespaces=ATOM) for entry in feed.findall("a:entry", ATOM)]
+    assert len(titles) == before + 1 and titles[0].startswith("new-first (") and titles[1].startswith("ridge-net (")
+    Snapshot.make_all(board)  # the same ranking again is no news
+    assert len(ElementTree.fromstring(client.get(f"{place(board)}feed.atom").content).findall("a:entry", ATOM)) == len(titles)
+
+
+def test_announcements_are_a_feed_and_dates_a_calendar(client, board):
+    Announcement.objects.create(challenge=board.challenge, title="Two more weeks", body="**Really.**")
+    later = timezone.now() + timezone.timedelta(days=3)
+    Announcement.objects.create(challenge=board.challenge, title="Not yet", published_at=later)
+    feed = client.get(f"/challenges/{board.challenge.slug}/news.atom").content.decode()
+    assert "Two more weeks" in feed and "&lt;strong&gt;Really" in feed and "Not yet" not in feed
+    Challenge.objects.filter(pk=board.challenge_id).update(title="Roofs; walls, and a very long name " + "x" * 80)
+    data = client.get(f"/challenges/{board.challenge.slug}/dates.ics")
+    lines = data.content.decode().split("\r\n")
+    assert data["Content-Type"].startswith("text/calendar") and lines[0] == "BEGIN:VCALENDAR" and lines[-2] == "END:VCALENDAR"
+    assert all(len(line.encode()) <= 75 for line in lines)
+    whole = data.content.decode().replace("\r\n ", "")
+    assert "SUMMARY:Roofs\\; walls\\, and a very long name" in whole
+    assert f"DTSTART:{board.opens_at:%Y%m%dT%H%M%SZ}" in whole
