@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from leaderboard.boards import human_agreement
 from leaderboard.boards.payload import Board
 from leaderboard.boards.rows import cell, ordinal
-from leaderboard.boards.slope import Slope, SlopeLine, slope, split_of
+from leaderboard.boards.slope import Slope, SlopeLine, slope, slope_of_two, split_of
 from leaderboard.stats.crossed import Ends
 from leaderboard.studies.summary import Record
 
@@ -26,37 +26,57 @@ class Leader(Record):
     against: bool = False
 
 
-class Parted(Record):
-    """A first entry that people do not prefer, beyond chance: (name, id) of the metrics' first and of people's, how often people would
-    pick theirs with its interval (of opinion scores: by how many points), and of what; `lines` draw the two orders of the entries `ids`."""
+class Contradiction(Record):
+    """Two entries that metrics put in one order and people, beyond chance, in the other: how often people would pick theirs with its
+    interval (of opinion scores: by how many points), and of what. `lines` draw the two orders of the entries that have both; `ids` are of
+    all that it names."""
 
-    metrics: tuple[str, int]
-    people: tuple[str, int]
     ends: Ends
     opinions: bool
     basis: str
     made_up: bool
-    imported: bool
-    lines: tuple[SlopeLine, ...]
-    ids: tuple[int, ...]
+    lines: tuple[SlopeLine, ...] = ()
+    ids: tuple[int, ...] = ()
+
+    @property
+    def pair(self) -> tuple[tuple[str, int], tuple[str, int]]:
+        """(name, id) of the entry that the metrics put first of the two, and of the one that people prefer."""
+        raise NotImplementedError
 
     @property
     def slope(self) -> Slope | None:
         return Slope(lines=self.lines) if self.lines else None
 
+    def names(self, ids: Collection[int]) -> bool:
+        """True if it names any of these entries."""
+        named = {*self.ids, *(line.id for line in self.lines), *(pk for _, pk in self.pair)}
+        return not named.isdisjoint(ids)
 
-class Turned(Record):
-    """A metric that puts the first of two entries before the other, which people prefer to it, beyond chance: (name, id) of both, how often
-    people would pick theirs with its interval (of opinion scores: by how many points), of what, and a sample where it shows."""
+
+class Parted(Contradiction):
+    """A first entry that people do not prefer: (name, id) of the metrics' first and of people's."""
+
+    metrics: tuple[str, int]
+    people: tuple[str, int]
+    imported: bool
+
+    @property
+    def pair(self) -> tuple[tuple[str, int], tuple[str, int]]:
+        return self.metrics, self.people
+
+
+class Turned(Contradiction):
+    """A single metric that puts the first of two entries before the other, which people prefer: (name, id) of both, and a sample where it
+    shows."""
 
     metric: str
     first: tuple[str, int]
     preferred: tuple[str, int]
-    ends: Ends
-    opinions: bool
-    basis: str
-    made_up: bool
     sample: str
+
+    @property
+    def pair(self) -> tuple[tuple[str, int], tuple[str, int]]:
+        return self.first, self.preferred
 
 
 class Front(Record):
@@ -90,9 +110,8 @@ class Front(Record):
             return None
         shown = (one for one in self.top if one.id not in ids)
         top = tuple(one.model_copy(update={"place": "", "against": False}) if people else one for one in shown)
-        hides = people or (self.parted is not None and bool(set(self.parted.ids) & set(ids)))
-        turned = self.turned if self.turned and not people and not {self.turned.first[1], self.turned.preferred[1]} & set(ids) else None
-        update = {"top": top, "judgements": 0 if people else self.judgements, "parted": None if hides else self.parted, "turned": turned}
+        parted, turned = (None if one is None or people or one.names(ids) else one for one in (self.parted, self.turned))
+        update = {"top": top, "judgements": 0 if people else self.judgements, "parted": parted, "turned": turned}
         return self.model_copy(update=update)
 
 
@@ -119,7 +138,6 @@ def front(board: Board) -> Front | None:
     if people is not None and claim is not None and claim.ends is not None and claim.metrics is not None and claim.people is not None:
         drawn = slope(board, column, split_of(board, column))
         lines = drawn.lines if drawn else ()
-        named = {line.id for line in lines} | {claim.metrics[1], claim.people[1]}
         parted = Parted(
             metrics=claim.metrics,
             people=claim.people,
@@ -129,29 +147,38 @@ def front(board: Board) -> Front | None:
             made_up=people.study.made_up,
             imported=board.imported is not None,
             lines=lines,
-            ids=tuple(sorted(named)),
+            ids=_ids(lines, claim.metrics, claim.people),
         )
     # The surest contradiction of a metric and people, by the lower end of how often people pick theirs.
-    turned, surest = None, 0.0
-    for slug, by_entry in marks.items() if people is not None else ():
-        against = board.column(slug)
-        for pk, found in by_entry.items():
-            index = board.index_of(int(pk))
-            for mark in found:
-                low = mark.value[1]
-                if people is None or against is None or index is None or mark.id is None or low is None or low <= surest:
-                    continue
-                surest = low
-                turned = Turned(
-                    metric=against.title,
-                    first=(entries[index].name, entries[index].id),
-                    preferred=(mark.preferred, mark.id),
-                    ends=mark.value,
-                    opinions=people.opinions,
-                    basis=people.basis,
-                    made_up=people.study.made_up,
-                    sample=next(iter(mark.samples), ""),
-                )
+    duels = [
+        (low, against, index, mark.id, mark)
+        for slug, by_entry in marks.items()
+        for pk, found in by_entry.items()
+        for mark in found
+        if (against := board.column(slug)) is not None
+        and (index := board.index_of(int(pk))) is not None
+        and mark.id is not None
+        and (low := mark.value[1] or 0.0) > 0
+    ]
+    turned = None
+    if people is not None and duels:
+        _, against, index, other_id, mark = max(duels, key=lambda one: one[0])
+        other = board.index_of(other_id)
+        drawn = slope_of_two(board, against, column, index, other) if column is not None and other is not None else None
+        lines = drawn.lines if drawn else ()
+        ahead, preferred = (entries[index].name, entries[index].id), (mark.preferred, other_id)
+        turned = Turned(
+            metric=against.title,
+            first=ahead,
+            preferred=preferred,
+            ends=mark.value,
+            opinions=people.opinions,
+            basis=people.basis,
+            made_up=people.study.made_up,
+            sample=next(iter(mark.samples), ""),
+            lines=lines,
+            ids=_ids(lines, ahead, preferred),
+        )
     return Front(
         id=entry.id,
         name=entry.name,
@@ -164,3 +191,7 @@ def front(board: Board) -> Front | None:
         level=sum(rank == 1 for rank, _ in ranked),
         turned=turned,
     )
+
+
+def _ids(lines: Sequence[SlopeLine], *named: tuple[str, int]) -> tuple[int, ...]:
+    return tuple(sorted({line.id for line in lines} | {pk for _, pk in named}))

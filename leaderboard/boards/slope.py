@@ -1,7 +1,8 @@
-"""The order by the metrics beside the order by people, as lines between two columns of dots."""
+"""The order by the metrics, or by one of them, beside the order by people, as lines between two columns of dots."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from leaderboard.boards.payload import Board, MetricColumn
@@ -27,8 +28,8 @@ class Split:
 
 
 class SlopeLine(Record):
-    """One entry: `left` and `right` are heights in the drawing, `kind` is "metrics" or "people" for who is first with them, "split" for
-    the widest split, else empty; `place` is its place with people."""
+    """One entry: `left` and `right` are heights in the drawing, `kind` is "metrics" or "people" for who is first with them, or is theirs of
+    two, "split" for the widest split, else empty; `place` is its place with people."""
 
     id: int
     name: str
@@ -72,16 +73,30 @@ def slope(board: Board, people: MetricColumn | None, split: Split | None) -> Slo
         return None
     ranks, places = board.overall.rank, people.rank
     both = sorted((rank, n) for n, rank in enumerate(ranks) if rank is not None and places[n] is not None)
-    if len(both) < LEAST:
+    named = {n: "split" for _, n in both if split is not None and board.entries[n].name == split.name}
+    if both:
+        named |= {min(both, key=lambda one: (places[one[1]] or 0, one[0]))[1]: "people", both[0][1]: "metrics"}
+    return _drawn(board, [n for _, n in both], people, named)
+
+
+def slope_of_two(board: Board, metric: MetricColumn, people: MetricColumn, first: int, preferred: int) -> Slope | None:
+    """Slope chart of one metric's order, in which it puts the first of two entries, by their indices, before the one that people prefer;
+    None of fewer than three, and where either has no rank or place."""
+    ranks, places = metric.rank, people.rank
+    both = sorted((rank, n) for n, rank in enumerate(ranks) if rank is not None and places[n] is not None)
+    named = {first: "metrics", preferred: "people"}
+    return _drawn(board, [n for _, n in both], people, named) if named.keys() <= {n for _, n in both} else None
+
+
+def _drawn(board: Board, in_order: list[int], people: MetricColumn, named: Mapping[int, str]) -> Slope | None:
+    """Lines of the entries that have a rank and a place, their indices in the order of ranks: those `named`, filled up with the first."""
+    if len(in_order) < LEAST:
         return None
-    in_order = [n for _, n in both]
-    first_with_people = min(in_order, key=lambda n: (places[n] or 0, ranks[n] or 0))
-    named = {n: "split" for n in in_order if split is not None and board.entries[n].name == split.name}
-    named |= {first_with_people: "people", in_order[0]: "metrics"}
     if len(in_order) > MOST:
         rest = [n for n in in_order if n not in named][: MOST - len(named)]
         in_order = [n for n in in_order if n in named or n in rest]
-    right = {n: TOP + STEP * k for k, n in enumerate(sorted(in_order, key=lambda n: (places[n] or 0, ranks[n] or 0)))}
+    places, at = people.rank, {n: k for k, n in enumerate(in_order)}
+    right = {n: TOP + STEP * k for k, n in enumerate(sorted(in_order, key=lambda n: (places[n] or 0, at[n])))}
     lines = [
         SlopeLine(
             id=board.entries[n].id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.boards.payload import Board, MetricColumn
+from leaderboard.boards.payload import Board, HumanAgreement, MetricColumn
 from leaderboard.stats import ranking
 
 
@@ -63,3 +63,33 @@ def board_of(a: list[float | None], b: list[float | None] | None = None, groups=
             "overall": ranks,
         }
     )
+
+
+def judged(board: Board, value: list[float | None], half: float = 0.05, **changes) -> Board:
+    """The board with what 9 people prefer in 120 judgements, each share within `half`; `changes` are of `HumanAgreement`."""
+    known = [n for n, share in enumerate(value) if share is not None]
+    found = {
+        "study": {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "made_up": False},
+        "kind": "pairs",
+        "of": "votes",
+        "criterion": "",
+        "raters": 9,
+        "groups": [],
+        "judgements": 120,
+        "questions": 120,
+        "people": 2,
+        "at": "2026-03-01T12:00:00+00:00",
+        "note": "",
+        "left_out": [],
+        "why": "",
+        "band": None,
+        "metrics": [],
+        "value": value,
+        "low": [None if share is None else share - half for share in value],
+        "high": [None if share is None else share + half for share in value],
+        "n": [0 if share is None else 40 for share in value],
+        "first": max(known, key=lambda n: value[n]) if known else None,
+        "over": [None] * len(value),
+        "marks": {},
+    }
+    return board.model_copy(update={"people": HumanAgreement.model_validate(found | changes)})

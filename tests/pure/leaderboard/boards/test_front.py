@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from leaderboard.boards.front import TOP, Front, Parted, Turned, front
+from leaderboard.boards.payload import Against, Mark
 from leaderboard.boards.slope import SlopeLine
-from tests.support.leaderboard.boards import board_of
+from tests.support.leaderboard.boards import board_of, judged
 
 
 def test_the_first_and_who_follows():
@@ -54,8 +55,58 @@ def test_what_is_hidden_later_is_left_out_with_all_that_names_it():
     assert nobody.parted is nobody.turned is None and nobody.judgements == 0 and all(one.place == "" for one in nobody.top)
 
 
+def mark(preferred: str, pk: int | None, low: float) -> Mark:
+    return Mark(preferred=preferred, id=pk, value=(low + 0.1, low, low + 0.2), samples=["s"], n=1)
+
+
+def test_a_first_entry_that_people_do_not_prefer_is_drawn_with_all_that_is_named():
+    board = judged(board_of([0.9, 0.5, 0.1]), [0.2, 0.8, 0.5], over=[Against(value=(0.7, 0.6, 0.8), p_holm=0.001), None, None])
+    parted = front(board).parted
+    assert (parted.metrics, parted.people, parted.ends) == (("method 0", 1), ("method 1", 2), (0.7, 0.6, 0.8))
+    assert parted.pair == (parted.metrics, parted.people) and parted.ids == (1, 2, 3) and len(parted.slope.lines) == 3
+    close = judged(board, [0.2, 0.8, 0.5], over=[Against(value=(0.7, 0.4, 0.8), p_holm=0.3), None, None])
+    assert front(close).parted is None
+
+
+def test_the_surest_duel_that_a_metric_turns_round_is_drawn_in_that_metrics_order():
+    # Metric b, of which less is better, has 2 before 1 before 0; people have 1 before 0 before 2.
+    board = board_of([0.9, 0.5, 0.1])
+    marks = {"a": {"1": [mark("method 1", 2, 0.55)]}, "b": {"3": [mark("method 0", 1, 0.6), mark("of another study", None, 0.9)]}}
+    turned = front(judged(board, [0.6, 0.8, 0.3], marks=marks)).turned
+    assert (turned.metric, turned.pair, turned.sample) == ("B", (("method 2", 3), ("method 0", 1)), "s")
+    assert turned.ids == (1, 2, 3) and turned.basis == "120 judgements by 9 people"
+    by_left = sorted(turned.lines, key=lambda line: line.left)
+    assert [(line.id, line.kind, line.place) for line in by_left] == [(3, "metrics", "3rd"), (2, "", "1st"), (1, "people", "2nd")]
+    assert front(judged(board, [0.6, 0.8, 0.3], marks={})).turned is None
+
+
+def test_fewer_than_three_in_both_orders_and_a_baseline_are_named_without_a_drawing():
+    marks = {"a": {"1": [mark("method 1", 2, 0.6)]}}
+    two = front(judged(board_of([0.9, 0.5, 0.1]), [0.3, 0.8, None], marks=marks)).turned
+    assert two.lines == () and two.slope is None and two.ids == (1, 2)
+    board = board_of([0.9, 0.5, 0.1, 0.05])
+    column = board.metrics[0].model_copy(update={"rank": [None, 1, 2, 3]})  # a baseline holds no rank
+    board = board.model_copy(update={"metrics": [column, *board.metrics[1:]]})
+    assert front(judged(board, [0.3, 0.8, 0.5, 0.4], marks=marks)).turned.lines == ()
+
+
+def test_a_contradiction_goes_where_any_of_its_lines_names_who_is_hidden_later():
+    marks = {"b": {"3": [mark("method 0", 1, 0.6)]}}
+    over = [Against(value=(0.7, 0.6, 0.8), p_holm=0.001), None, None]
+    known = front(judged(board_of([0.9, 0.5, 0.1]), [0.6, 0.8, 0.3], marks=marks, over=over))
+    assert known.parted is not None and known.turned is not None
+    assert known.without({99}) == known
+    for hidden in ({2}, {3}):  # 2 stands in the drawing of the turned duel alone
+        less = known.without(hidden)
+        assert less.parted is less.turned is None
+        assert not any(name in less.model_dump_json() for name in (f"method {pk - 1}" for pk in hidden))
+
+
 def test_one_of_before_is_read():
     assert Front.model_validate({"id": 1, "name": "a", "team": "t", "metric": "A", "value": "0.9"}).top == ()
+    old = {"metric": "A", "first": ["d", 4], "preferred": ["a", 1], "ends": [0.7, 0.6, 0.8], "opinions": False, "basis": "9 judgements"}
+    turned = Turned.model_validate(old | {"made_up": False, "sample": "s"})
+    assert turned.slope is None and turned.names({4}) and turned.names({1}) and not turned.names({2})
 
 
 def test_equal_entries_are_level_and_none_of_them_is_called_the_first():

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from leaderboard.boards.payload import Mark
-from leaderboard.boards.slope import LEAST, MOST, STEP, TOP, slope, split_of
+from leaderboard.boards.slope import LEAST, MOST, STEP, TOP, slope, slope_of_two, split_of
 from tests.support.leaderboard.boards import board_of, column_of
 
 
@@ -57,3 +57,14 @@ def test_the_widest_split_is_among_marked_entries():
     both = board.model_copy(update={"people": SimpleNamespace(marks={"a": {str(ids[1]): [mark], str(ids[0]): [mark]}})})
     assert split_of(both, column).name == "method 0"
     assert split_of(board, column) is None and split_of(both, None) is None
+
+
+def test_two_entries_of_one_metric_are_drawn_however_far_down_they_stand():
+    n = 40
+    board = board_of([1 - k / n for k in range(n)])
+    found = slope_of_two(board, board.metrics[0], people([k / n for k in range(n)]), 30, 35)
+    assert len(found.lines) == MOST and found.lines[-1].name == "method 35"
+    assert {line.name: line.kind for line in found.lines if line.kind} == {"method 30": "metrics", "method 35": "people"}
+    assert [line.left for line in sorted(found.lines, key=lambda line: line.left)] == [TOP + STEP * k for k in range(MOST)]
+    unjudged = people([None if k == 35 else k / n for k in range(n)])
+    assert slope_of_two(board, board.metrics[0], unjudged, 30, 35) is None
