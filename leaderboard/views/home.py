@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.boards.front import Front
+from leaderboard.boards.front import Contradiction, Front, Parted, Turned
 from leaderboard.lookup import page_numbers, page_of, search_text
 from leaderboard.models import Snapshot, Study
 from leaderboard.studies import metric_ranking
@@ -55,12 +55,7 @@ def home(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     all_cards = cards(request, visible(request.user)[: 4 * MAX_SHOWN], now)
     all_cards.sort(key=lambda card: card.challenge.made_up)  # what is real stands before what is made up
-    parted = [(card, card.front.parted) for card in all_cards if card.front is not None and card.front.parted is not None]
-    # The surest contradiction: what is real before what is made up, then by the lower end of how often people prefer theirs.
-    contradiction = max(parted, key=lambda one: (not one[0].challenge.made_up, one[1].ends[1] or 0.0), default=(None,))[0]
-    # Where no board's first is: the surest duel that a single metric turns round.
-    duels = [(card, card.front.turned) for card in all_cards if card.front is not None and card.front.turned is not None]
-    turned = max(duels, key=lambda one: (not one[0].challenge.made_up, one[1].ends[1] or 0.0), default=(None,))[0]
+    where, contradiction = surest_contradiction(all_cards) or (None, None)
     news = Announcement.objects.filter(challenge__in=visible_challenges(request.user), published_at__lte=now).select_related("challenge")
     sections = [
         {"title": title, "cards": [card for card in all_cards if card.when == when][:MAX_SHOWN]}
@@ -75,8 +70,8 @@ def home(request: HttpRequest) -> HttpResponse:
         "sections": [section for section in sections if section["cards"]],
         "now": now,
         "news": news.order_by("-published_at")[:MAX_NEWS],
-        "contradiction": contradiction,
-        "turned": turned if contradiction is None else None,
+        "contradiction": where if isinstance(contradiction, Parted) else None,
+        "turned": where if isinstance(contradiction, Turned) else None,
         "rate_url": next((card.rate_url for card in all_cards if card.rate_url), ""),
     }
     return render(request, "leaderboard/home.html", context)
@@ -187,6 +182,15 @@ def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) 
             )
         )
     return made
+
+
+def surest_contradiction(shown: Iterable[Card]) -> tuple[Card, Contradiction] | None:
+    """The surest contradiction of metrics and people, and its challenge: on the first of a board; where none is, on a duel that a single
+    metric turns round. What is real stands before what is made up, then by the lower end of how often people prefer theirs."""
+    fronts = [(card, card.front) for card in shown if card.front is not None]
+    parted: list[tuple[Card, Contradiction]] = [(card, front.parted) for card, front in fronts if front.parted is not None]
+    turned: list[tuple[Card, Contradiction]] = [(card, front.turned) for card, front in fronts if front.turned is not None]
+    return max(parted or turned, key=lambda one: (not (one[0].challenge.made_up or one[1].made_up), one[1].ends[1] or 0.0), default=None)
 
 
 def main_phase(phases: list[Phase], now: datetime, ranked: set[int]) -> tuple[Phase | None, str]:

@@ -1,0 +1,37 @@
+"""The contradiction of metrics and people that the front page and the site's card show."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from leaderboard.boards.front import Contradiction, Parted, Turned
+from leaderboard.views.home import surest_contradiction
+
+
+def card(name: str, made_up: bool = False, **contradictions: Contradiction) -> SimpleNamespace:
+    front = SimpleNamespace(**({"parted": None, "turned": None} | contradictions))
+    return SimpleNamespace(name=name, challenge=SimpleNamespace(made_up=made_up), front=front)
+
+
+def people(low: float | None, made_up: bool = False) -> dict:
+    return {"ends": (0.9, low, 0.95), "opinions": False, "basis": "9 judgements by 3 people", "made_up": made_up}
+
+
+def parted(low: float | None, made_up: bool = False) -> Parted:
+    return Parted(metrics=("a", 1), people=("b", 2), imported=False, **people(low, made_up))
+
+
+def turned(low: float) -> Turned:
+    return Turned(metric="A", first=("a", 1), preferred=("b", 2), sample="", **people(low))
+
+
+def test_the_surest_is_shown_first_places_before_duels_and_real_before_made_up():
+    nothing = SimpleNamespace(name="nothing", challenge=SimpleNamespace(made_up=False), front=None)
+    one, surer = card("one", parted=parted(0.6)), card("surer", parted=parted(0.7))
+    of_a_demo, of_made_up_people = card("demo", True, parted=parted(0.9)), card("made-up people", parted=parted(0.95, True))
+    duel = card("duel", turned=turned(0.99))
+    assert surest_contradiction([]) is surest_contradiction([nothing, card("none")]) is None
+    found = surest_contradiction([nothing, duel, of_made_up_people, one, of_a_demo, surer])
+    assert found == (surer, surer.front.parted)
+    assert surest_contradiction([duel, of_a_demo, of_made_up_people])[0] is of_made_up_people
+    assert surest_contradiction([nothing, duel, card("less", turned=turned(0.6))]) == (duel, duel.front.turned)
