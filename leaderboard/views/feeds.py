@@ -17,7 +17,7 @@ from django.utils.feedgenerator import Atom1Feed
 from leaderboard.lookup import shown_board
 from leaderboard.models import Snapshot
 from leaderboard.service.responses import attachment, for_everybody
-from leaderboard.views.share_cards import NOBODY, plain
+from leaderboard.views.share_cards import NOBODY
 from submissions.lookup import challenge_place
 from submissions.models import Challenge, Phase, RenderedText
 
@@ -112,7 +112,8 @@ def calendar(request: HttpRequest, challenge: str) -> HttpResponse:
                 continue
             start = at.astimezone(UTC)
             # As RFC 5545 §3.3.11 writes text.
-            summary = plain(f"{place.challenge.title}: {phase.title} {name}").replace("\\", "\\\\").replace(";", "\\;").replace(",", "\\,")
+            title = "".join(letter for letter in f"{place.challenge.title}: {phase.title} {name}" if letter.isprintable())
+            summary = title.replace("\\", "\\\\").replace(";", "\\;").replace(",", "\\,")
             lines += [
                 "BEGIN:VEVENT",
                 f"UID:{place.challenge.slug}-{phase.slug}-{name}@{request.get_host()}",
