@@ -92,6 +92,7 @@ class Front(Record):
     parted: Parted | None = None
     level: int = 1  # entries in first place
     turned: Turned | None = None  # the surest of the contradictions
+    people_made_up: bool = False
 
     @property
     def lead(self) -> str:
@@ -112,7 +113,7 @@ class Front(Record):
         top = tuple(one.model_copy(update={"place": "", "against": False}) if people else one for one in shown)
         parted, turned = (None if one is None or people or one.names(ids) else one for one in (self.parted, self.turned))
         update = {"top": top, "judgements": 0 if people else self.judgements, "parted": parted, "turned": turned}
-        return self.model_copy(update=update)
+        return self.model_copy(update=update | {"people_made_up": self.people_made_up and not people})
 
 
 def front(board: Board) -> Front | None:
@@ -190,6 +191,7 @@ def front(board: Board) -> Front | None:
         parted=parted,
         level=sum(rank == 1 for rank, _ in ranked),
         turned=turned,
+        people_made_up=people is not None and people.study.made_up,
     )
 
 

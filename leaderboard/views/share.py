@@ -22,11 +22,12 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from evaluation.metrics.registry import REGISTRY
 from leaderboard.boards import human_agreement
 from leaderboard.boards.rows import Cell, cell, ordinal, rule_words, span
+from leaderboard.charts.cards import SIZE
 from leaderboard.lookup import current_ranking, shown_board
 from leaderboard.models import Study
 from leaderboard.service.responses import for_everybody
 from leaderboard.views.docs import TITLES
-from leaderboard.views.share_cards import NOBODY, SIZE, public_front
+from leaderboard.views.share_cards import NOBODY, public_front
 from submissions.lookup import entry_place
 from submissions.models import Phase
 from submissions.moments import day_in_words

@@ -1,64 +1,56 @@
-"""Cards of pasted links: of a board, an entry, a study, a metric, a comparison, and of the site. As all of `share`, they hold what somebody
-without an account may see at that moment, whoever asks."""
+"""Cards of pasted links: of the site, a board, an entry, a study, a metric, a comparison. As all of `share`, they hold what somebody
+without an account may see at that moment, whoever asks.
+
+A view decides what a card says, as a `Sheet`; `leaderboard.charts.cards` draws it.
+"""
 
 from __future__ import annotations
 
-import io
-import textwrap
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import replace
 
 from django.contrib.auth.models import AnonymousUser
 from django.http import Http404, HttpRequest, HttpResponse
-from PIL import Image, ImageDraw, ImageFont
+from django.utils import timezone
 
 from evaluation.metrics import registry
 from leaderboard.boards import certainty, human_agreement
-from leaderboard.boards.front import Front
-from leaderboard.boards.human_agreement import lines_of
+from leaderboard.boards.front import Contradiction, Front, Turned
+from leaderboard.boards.human_agreement import lines_of, spread
 from leaderboard.boards.lineup import MAX_ENTRIES, lineup
-from leaderboard.boards.rows import cell, ordinal, span
+from leaderboard.boards.payload import Board
+from leaderboard.boards.reading import reading, strips
+from leaderboard.boards.rows import Cell, bar, ordinal, position
 from leaderboard.boards.scorecard import current_evaluation, results
+from leaderboard.charts.cards import Figure, Row, Sentence, Sheet, SlopeChart, Strip, Words, drawn, legible, shortened
 from leaderboard.lookup import current_ranking, shown_board, study_of
 from leaderboard.models import Snapshot
 from leaderboard.service.responses import for_everybody
+from leaderboard.stats.mos_table import HIGHEST, LOWEST
 from leaderboard.stats.ranking import rank
 from leaderboard.studies import metric_ranking, words
 from leaderboard.studies.metric_ranking import MADE_UP, source_of
+from leaderboard.viewer import thumbnails
 from leaderboard.views.compare import scored_entry
+from leaderboard.views.home import MAX_SHOWN, cards, surest_contradiction, visible
 from leaderboard.views.metric_studies import measured, verdict_on
 from leaderboard.views.studies import metric_titles
+from submissions.kinds import FAMILIES
 from submissions.lookup import EntryPlace, entry_place
 from submissions.models import Phase
 from submissions.moments import day_in_words
 from submissions.visibility import hidden_from
 
 NOBODY = AnonymousUser()
-SIZE = (1200, 630)  # of a card, in pixels
-INK, SOFT, ACCENT, WARN, GROUND, LINE = "#1b1d1f", "#62686d", "#1f5fbf", "#a35600", "#fbfbf9", "#e4e4df"
-DASHES = str.maketrans("–−", "--")  # which the font of cards has no shapes for
-MAX_ROWS = 3
-
-
-@dataclass(frozen=True)
-class Row:
-    """A line of a card: what stands before a name, the name, and what stands at the right, `is_warning` where people contradict it."""
-
-    left: str
-    name: str
-    right: str
-    is_warning: bool = False
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """All that a card says, from top to bottom."""
-
-    title: str
-    words: str
-    rows: tuple[Row, ...] = ()
-    foot: str = ""
-    made_up: bool = False
+MAX_STRIPS = 5
+MAX_LETTERS = 36  # of a name in a sentence
+FOOT = "where metrics and people differ most surely"
+AGREEMENT = (45, 100)  # the scale of duels decided as people did, of which a coin gets 50
+SERVICE = "See which 3D method is best, and whether the metric that says so agrees with people."
+SERVES = (
+    Figure("Score", "Teams send wireframes, meshes or renders; the same metrics score every entry."),
+    Figure("Rank", "Boards say how sure each place is, and which entries are too close to call."),
+    Figure("Ask people", "People judge entries side by side, and each metric is held against them."),
+)
 
 
 def public_front(phase: Phase) -> tuple[Snapshot, Front] | tuple[None, None]:
@@ -69,80 +61,136 @@ def public_front(phase: Phase) -> tuple[Snapshot, Front] | tuple[None, None]:
 
 
 def board_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
-    """The picture that a pasted link of a board shows: its claim, or its first, and the first three with their places with people."""
+    """Card of a board: where metrics and people differ on it, or its first three."""
     place = shown_board(NOBODY, challenge, phase)
     snapshot, front = public_front(place.phase)
+    if snapshot is None or front is None:
+        title = legible(place.challenge.title, place.challenge.slug)
+        words = legible(place.challenge.summary, SERVICE)
+        claim, beneath = ((Words(title),),), ((Words(words, "soft"),),)
+        return sent(Sheet(legible(place.phase.title, phase), claim, beneath, made_up=place.challenge.made_up))
+    counts = [f"{snapshot.n_teams:,} team{'' if snapshot.n_teams == 1 else 's'}"]
+    counts.append(f"{snapshot.n_entries:,} {'entry' if snapshot.n_entries == 1 else 'entries'}")
+    foot = f"{' · '.join(counts)} · {_snapshot_words(snapshot, place.phase)}"
+    return sent(board_sheet(front, _line(place.phase), foot, place.challenge.made_up))
+
+
+def board_sheet(front: Front, line: str, foot: str, made_up: bool) -> Sheet:
+    """Card of a board by its summary: the contradiction of its first, else of a duel that a single metric turns round, else the first
+    three."""
+    contradiction = front.parted or front.turned
     rows = tuple(
-        Row(str(one.rank), one.name, f"people: {one.place}" if one.place else "", one.against) for one in (front.top if front else ())
+        Row(
+            str(one.rank),
+            legible(one.name, f"entry {one.id}"),
+            f"people: {one.place or '–'}" if front.has_places else legible(one.team, ""),
+        )
+        for one in front.top
     )
-    title = f"{place.challenge.title} · {place.phase.title}"
-    foot = ""
-    if snapshot is not None and front is not None:
-        counts = [f"{front.judgements:,} judgements"] if front.judgements else []
-        counts.append(f"{snapshot.n_teams:,} team{'' if snapshot.n_teams == 1 else 's'}")
-        counts.append(f"{snapshot.n_entries:,} {'entry' if snapshot.n_entries == 1 else 'entries'}")
-        made = day_in_words(snapshot.created_at, place.phase.time_zone)
-        foot = f"{' · '.join(counts)} · snapshot {snapshot.digest[:4]}, {made}"
-    return sent(Sheet(title, _claim(front), rows, foot, place.challenge.made_up))
+    if contradiction is not None:
+        sheet = contradiction_sheet(contradiction, line, foot, made_up)
+        return sheet if sheet.chart is not None else replace(sheet, rows=rows)
+    named = front.model_copy(update={"name": _name(front.name, front.id)})
+    claim = f"First: {named.name}, {front.metric} {front.value}." if front.level == 1 else named.lead
+    note = f"people: place with people, {front.judgements:,} judgements in all" if front.judgements and front.has_places else ""
+    note += ", made up" if note and front.people_made_up and not made_up else ""
+    return Sheet(line, ((Words(claim),),), rows=rows, note=note, foot=foot, made_up=made_up)
+
+
+def contradiction_sheet(found: Contradiction, line: str, foot: str, made_up: bool) -> Sheet:
+    """Card of a contradiction: both orders drawn, how often people would pick theirs, and of how many judgements that is."""
+    ahead, preferred = (_name(*one) for one in found.pair)
+    metric = legible(found.metric, "One metric") if isinstance(found, Turned) else "metrics"
+    first = f"{metric} puts {ahead} before {preferred}." if isinstance(found, Turned) else f"The metrics put {ahead} first."
+    value, low, high = found.ends
+    figures = []
+    if value is not None:
+        digits = "{:.2f}" if found.opinions else "{:.0f}"
+        ends = [digits.format(end if found.opinions else 100 * end) for end in (low, high) if end is not None]
+        interval = f"; 95 % interval {' to '.join(ends)}" if len(ends) == 2 else ""
+        if found.opinions:
+            figures.append(Figure(f"{value:.2f} points", f"by which people score {preferred} higher, of {LOWEST} to {HIGHEST}{interval}"))
+        else:
+            share = "more than 99" if value >= 0.995 else f"{100 * value:.0f}"
+            figures.append(Figure(f"{share} of 100", f"duels between these two in which people would pick {preferred}{interval}"))
+    number, _, rest = found.basis.partition(" ")
+    who = f"{rest} on all entries of the study{', made up' if found.made_up and not made_up else ''}"
+    figures.append(Figure(number, who) if number[:1].isdigit() else Figure("", f"{number} {who}"))
+    return Sheet(
+        line,
+        ((Words(first),), (Words("People prefer "), Words(preferred, "accent"), Words("."))),
+        chart=SlopeChart(found.lines, metric) if found.lines else None,
+        figures=tuple(figures),
+        foot=foot,
+        made_up=made_up,
+    )
 
 
 def site_card(request: HttpRequest) -> HttpResponse:
-    """The picture of a link that has none of its own."""
-    return sent(Sheet("Plumbline", _claim(None)))
-
-
-def _claim(front: Front | None) -> str:
-    if front is None:
-        return "See which 3D method is best, and whether the metric that says so agrees with people."
-    parted = front.parted
-    if parted is None:
-        return f"First: {front.name}, {front.metric} {front.value}." if front.level == 1 else front.lead
-    value, low, high = (0.0 if end is None else end for end in parted.ends)
-    if parted.opinions:
-        how = f"by {value:.2f} points [{low:.2f}, {high:.2f}]"
-    else:
-        how = f"in {round(100 * value)} of 100 duels [{round(100 * low)}, {round(100 * high)}]"
-    return f"The metrics put {parted.metrics[0]} first. People prefer {parted.people[0]}, {how}."
+    """The picture of a link that has none of its own: the purpose of the service, and the surest contradiction that anybody may see."""
+    found = surest_contradiction(cards(request, visible(NOBODY)[: 4 * MAX_SHOWN], timezone.now()))
+    if found is None or found[0].phase is None:
+        return sent(Sheet("", (), service=SERVICE, figures=SERVES))
+    (card, contradiction), line = found, f"On {_line(found[0].phase)}"
+    return sent(replace(contradiction_sheet(contradiction, line, FOOT, card.challenge.made_up), service=SERVICE))
 
 
 def entry_card(request: HttpRequest, pk: int) -> HttpResponse:
-    """An entry's place on its board with its values, and with people."""
+    """Card of an entry: its place with people and by the metrics, its values among those of all, and an item of it where everybody may see
+    that."""
     place = entry_place(NOBODY, pk)
-    phase = place.submission.phase
+    submission = place.submission
+    phase = submission.phase
     snapshot = current_ranking(place.phase_place)
     index = snapshot.board.index_of(pk) if snapshot is not None else None
     if snapshot is None or index is None:
         raise Http404
-    board = snapshot.board
-    own_rank, ends = board.overall.rank[index], span(board.overall.rank_low[index], board.overall.rank_high[index])
-    n = sum(one is not None for one in board.overall.rank)
-    standing = "Shown, not ranked."
-    if own_rank is not None:
-        standing = f"Rank {own_rank} of {n}{f' (it may be {ends})' if ends not in ('', str(own_rank)) else ''}."
-    people = human_agreement.of_board(board)
-    column = people.column(board) if people is not None else None
-    at = column.rank[index] if column is not None else None
-    if at is not None and column is not None and people is not None:
-        shown, low, high = cell(column, index).text, column.ci_low[index], column.ci_high[index]
-        figure = f"{shown} of duels won" if column.percent else f"{shown} of 5"
-        if low is not None and high is not None:
-            figure += f" [{low:.0%}, {high:.0%}]".replace("%", " %") if column.percent else f" [{low:.2f}, {high:.2f}]"
-        level = column.rank.count(at) - 1
-        with_others = f", level with {level} other{'' if level == 1 else 's'}" if level else ""
-        standing += f" With people: {ordinal(at)}{with_others}, {figure}, {people.basis}."
-    ranking = [metric for metric in board.metrics if metric.slug in board.overall.metrics] or board.metrics
-    rows = []
-    for metric in ranking[:MAX_ROWS]:
-        own = cell(metric, index)
-        place_in = ordinal(metric.rank[index] or 0) if metric.rank[index] is not None else ""
-        rows.append(
-            Row("", metric.title, f"{own.text} {own.half or f'{own.up} {own.down}'}".strip() + (f"   {place_in}" if place_in else ""))
-        )
-    entry = board.entries[index]
-    title = entry.name + (f", {entry.team}" if entry.team and not board.imported else "")
-    made = day_in_words(snapshot.created_at, phase.time_zone)
-    foot = f"{phase.challenge.title} · {phase.title} · snapshot {snapshot.digest[:4]}, {made}"
-    return sent(Sheet(title, standing, tuple(rows), foot, phase.challenge.made_up))
+    picture, item = None, "" if phase.is_imported else thumbnails.item_of(snapshot.batch)
+    is_public = phase.reference_access == Phase.ReferenceAccess.PUBLIC and place.may("see_render")
+    if is_public and submission.artifact_key and item and item not in submission.missing_items:
+        try:
+            picture = thumbnails.picture(submission, item, thumbnails.LARGE)
+        except FileNotFoundError:
+            picture = None  # as on its page, where the file of an entry is gone
+    sheet = entry_sheet(snapshot.board, index, _line(phase), _snapshot_words(snapshot, phase), picture)
+    return sent(replace(sheet, made_up=phase.challenge.made_up))
+
+
+def entry_sheet(board: Board, index: int, line: str, foot: str, picture: bytes | None = None) -> Sheet:
+    """Card of the entry at `index` in the ranking's lists, with what its own page says first."""
+    named = [
+        entry if entry.name.isascii() and len(entry.name) <= MAX_LETTERS else entry.model_copy(update={"name": _name(entry.name, entry.id)})
+        for entry in board.entries
+    ]
+    own, people = board.entries[index], human_agreement.of_board(board)
+    said = reading(board.model_copy(update={"entries": named}), index)
+    beneath: list[Sentence] = [(Words(f"{said.rank}{said.by_metrics}"),)]
+    if said.people:
+        beneath.insert(0, (Words(said.people, "accent" if said.people_first else "ink"), Words(said.by_people)))
+    bars = []
+    for strip in strips(board, index):
+        if strip.is_people or not board.overall.metrics or strip.slug in board.overall.metrics:
+            more = _half(strip.shown)
+            if strip.is_people and people is not None:
+                more = _ends(people.found.low[index], people.found.high[index], people.opinions)
+            title = f"{legible(strip.title, strip.slug)}{f', {strip.unit}' if strip.unit else ''}"
+            bars.append(Strip(title, strip.shown.text, more, strip.place, strip.dot, strip.left, strip.width))
+    notes = []
+    if people is not None and any(strip.is_people for strip in strips(board, index)):
+        made_up = ", made up" if people.study.made_up and not board.challenge.made_up else ""
+        notes.append(f"People: {said.people_basis or people.basis}{made_up}.")
+    if any(strip.width for strip in bars):
+        notes.append("Thick lines: 95 % intervals.")
+    team = legible(own.team, "") if own.team and not board.imported else ""
+    return Sheet(
+        f"{line}{f' · {team}' if team else ''}",
+        ((Words(legible(own.name, f"entry {own.id}")),),),
+        tuple(beneath),
+        picture=picture,
+        strips=tuple(bars[:MAX_STRIPS]),
+        note=" ".join([*notes, "Right is better."]) if bars else "",
+        foot=foot,
+    )
 
 
 def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
@@ -150,34 +198,48 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     place = shown_board(NOBODY, challenge, phase)
     study = study_of(place.phase, False, slug=slug)
     summary = study.main_summary(hidden_from(place.viewer, place.phase))
-    made_up = source_of(study) == MADE_UP
+    sheet = Sheet(_line(place.phase), ((Words(legible(study.title, slug)),),), made_up=source_of(study) == MADE_UP)
     if summary is None:
-        return sent(Sheet(study.title, study.question, (), f"{place.challenge.title} · {place.phase.title}", made_up))
+        return sent(replace(sheet, beneath=((Words(study.question),),)))
     said = words.sentences(summary, lines_of(summary, metric_titles(place.phase), study.noun))
-    rows = []
+    bars, note = [], ""
     if summary.ordered:
         # Entries of parts that never met are in no common order: the first are those of the part with most answers.
         ranked = [line for line in summary.ranked if line.part in (None, 1)]
-        places = rank([summary.value_of(line)[0] for line in ranked], True)
-        for line, n in list(zip(ranked, places, strict=True))[:MAX_ROWS]:
-            value, low, high = summary.value_of(line)
-            if value is not None and low is not None and high is not None:
-                figure = (
-                    f"{value:.2f} [{low:.2f}, {high:.2f}]"
-                    if summary.opinions
-                    else f"{value:.0%} [{low:.0%}, {high:.0%}]".replace("%", " %")
+        values = [summary.value_of(line) for line in ranked]
+        for line, own, n in zip(ranked, values, rank([value for value, *_ in values], True), strict=True):
+            value, low, high = own
+            at = spread(value, low, high, values)
+            if value is None or low is None or high is None or at is None or n is None:
+                continue
+            shown = f"{value:.2f}" if summary.opinions else f"{value:.0%}".replace("%", " %")
+            bars.append(
+                Strip(
+                    _name(line.method, summary.entries.get(line.method, 0)),
+                    shown,
+                    _ends(low, high, summary.opinions),
+                    ordinal(n),
+                    at["dot"],
+                    at["left"],
+                    at["width"],
                 )
-                rows.append(Row(str(n), line.method, figure))
+            )
+        what = f"Mean scores, {LOWEST} to {HIGHEST}" if summary.opinions else "Duels won"
+        of = f"; the first {MAX_STRIPS} of {len(bars)} entries" if len(bars) > MAX_STRIPS else ""
+        note = f"{what}, with 95 % intervals{of}."
     basis = human_agreement.people_words(summary.n_people)
     if summary.of != "means":
         basis = human_agreement.basis_words(summary.counted, summary.opinions, summary.n_people)
-    counts = [basis, f"{place.challenge.title} · {place.phase.title}"]
     first = f"{said[0].first} {said[0].rest}" if said else study.question
-    return sent(Sheet(study.title, first, tuple(rows), " · ".join(counts), made_up))
+    for method in sorted(
+        (line.method for line in summary.ranked if any(letter.isalnum() for letter in line.method)), key=len, reverse=True
+    ):
+        first = first.replace(method, _name(method, summary.entries.get(method, 0)))
+    return sent(replace(sheet, beneath=((Words(first),),), strips=tuple(bars[:MAX_STRIPS]), note=note if bars else "", foot=basis))
 
 
 def metric_card(request: HttpRequest, key: str) -> HttpResponse:
-    """A metric's verdict, of the studies that everybody may see."""
+    """A metric's verdict, of the studies that everybody may see, and its agreement with people beside a coin and another person."""
     spec = registry.REGISTRY.get(key)
     if spec is None:
         raise Http404
@@ -185,9 +247,33 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
     standing = family.row(key, registry.fingerprint(key, {}))
     found = verdict_on(family, standing, measured(NOBODY, key))
     says = " ".join(part for part in (found.words, found.figure, found.rest) if part)
+    does = spec.doc.partition(". ")[0].removesuffix(".") + "."
+    bars, note, foot = [], "", ""
+    if standing is not None and (own := standing.line.percent) is not None:
+        line = standing.line
+        figures: list[tuple[str, int, int | None, int | None]] = [
+            (spec.title, own, line.low, line.high),
+            ("A coin", 50, None, None),
+        ]
+        if line.band is not None:
+            figures.insert(1, ("Another person", round(100 * line.band.low), None, None))
+        for title, percent, low, high in figures:
+            ends = "" if low is None or high is None else f"[{low}, {high}]"
+            bars.append(Strip(title, str(percent), ends, "", position(AGREEMENT, percent), *bar(AGREEMENT, low, high)))
+        note = "How many of 100 duels that people decided it orders as they did, with a 95 % interval."
+        foot = f"{standing.judgements:,} judgements of {'made-up ' if family.made_up else ''}people"
     arrow = "higher is better" if spec.higher_is_better else "lower is better"
-    rows = (Row("", spec.doc.partition(". ")[0].removesuffix(".") + ".", ""),)
-    return sent(Sheet(spec.title, says, rows, f"A metric of Plumbline · {arrow}", bool(family.made_up and standing)))
+    return sent(
+        Sheet(
+            f"A metric for {FAMILIES[spec.family].title.lower()} · {arrow}",
+            ((Words(spec.title),),),
+            ((Words(says),), (Words(does, "soft"),)),
+            strips=tuple(bars),
+            note=note,
+            foot=foot,
+            made_up=bool(family.made_up and standing),
+        )
+    )
 
 
 def compare_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
@@ -211,67 +297,54 @@ def compare_card(request: HttpRequest, challenge: str, phase: str) -> HttpRespon
     shown = next((one for one in metrics if one.metric.is_primary), next(iter(metrics), None))
     if shown is None:
         raise Http404
-    names = [one.submission.method_name for one in chosen]
-    rows = [
-        Row(str(row.rank or "–"), names[row.at], f"{row.cell.text} {row.cell.half or f'{row.cell.up} {row.cell.down}'}".strip())
-        for row in shown.rows[:MAX_ROWS]
-    ]
-    title = " or ".join(names) if len(names) < 4 else f"{len(names)} entries side by side"
-    foot = f"{place.challenge.title} · {place.phase.title} · {unit.n:,} {certainty.plural(unit.noun, unit.n)}"
-    return sent(Sheet(title, " ".join(shown.claim(names)), tuple(rows), foot, place.challenge.made_up))
+    names = [_name(one.submission.method_name, one.submission.pk) for one in chosen]
+    bars = []
+    for row in shown.rows:
+        at = row.bar or {}
+        where = ordinal(row.rank) if row.rank else ""
+        bars.append(Strip(names[row.at], row.cell.text, _half(row.cell), where, at.get("dot"), at.get("left", 0.0), at.get("width", 0.0)))
+    direction = "higher is better" if shown.spec.higher_is_better else "lower is better"
+    what = f"{shown.metric.title}{f' in {shown.metric.unit}' if shown.metric.unit else ''}, {direction}"
+    return sent(
+        Sheet(
+            f"{_line(place.phase)} · {len(names)} entries side by side",
+            tuple((Words(sentence),) for sentence in shown.claim(names) if sentence),
+            strips=tuple(bars),
+            note=f"{what}{'; thick lines: 95 % intervals' if any(strip.width for strip in bars) else ''}",
+            foot=f"{unit.n:,} {certainty.plural(unit.noun, unit.n)}",
+            made_up=place.challenge.made_up,
+        )
+    )
+
+
+# --- words that several have
+
+
+def _line(phase: Phase) -> str:
+    return f"{legible(phase.challenge.title, phase.challenge.slug)} · {legible(phase.title, phase.slug)}"
+
+
+def _snapshot_words(snapshot: Snapshot, phase: Phase) -> str:
+    return f"snapshot {snapshot.digest[:4]}, {day_in_words(snapshot.created_at, phase.time_zone)}"
+
+
+def _name(name: str, pk: int) -> str:
+    """An entry's name for a sentence."""
+    return shortened(legible(name, f"entry {pk}"), MAX_LETTERS)
+
+
+def _half(cell: Cell) -> str:
+    """The interval of a value as it stands beside it: one ±, or both sides."""
+    return cell.half or f"{cell.up} {cell.down}".strip()
+
+
+def _ends(low: float | None, high: float | None, opinions: bool) -> str:
+    """An interval of people's figures in digits; empty without one."""
+    if low is None or high is None:
+        return ""
+    return f"[{low:.2f}, {high:.2f}]" if opinions else f"[{100 * low:.0f}, {100 * high:.0f}]"
 
 
 def sent(sheet: Sheet) -> HttpResponse:
     """A card as the answer to who asks for it."""
     return for_everybody(HttpResponse(drawn(sheet), content_type="image/png"))
-
-
-@lru_cache(maxsize=256)
-def drawn(sheet: Sheet) -> bytes:
-    """A card as PNG."""
-    image = Image.new("RGB", SIZE, GROUND)
-    draw = ImageDraw.Draw(image)
-
-    def write(x: float, y: float, text: str, size: int, fill: str = INK, bold: bool = False, anchor: str = "la") -> None:
-        draw.text((x, y), text, fill=fill, font=ImageFont.load_default(size), stroke_width=1 if bold else 0, anchor=anchor)
-
-    draw.line([(64, 64), (64, 102)], fill=ACCENT, width=4)
-    draw.polygon([(52, 102), (76, 102), (72, 120), (64, 138), (56, 120)], fill=ACCENT)
-    write(96, 76, "Plumbline", 34, bold=True)
-    if sheet.made_up:
-        write(SIZE[0] - 64, 76, "made up", 28, WARN, anchor="ra")
-    y = 176
-    for line in textwrap.wrap(plain(sheet.title), 46)[:2]:
-        write(64, y, line, 44, bold=True)
-        y += 56
-    y += 14
-    lines = textwrap.wrap(plain(sheet.words), 58)
-    room = 3 if sheet.rows else 5
-    if len(lines) > room:
-        lines = [*lines[: room - 1], textwrap.shorten(" ".join(lines[room - 1 :]), 58, placeholder=" …")]
-    for line in lines:
-        write(64, y, line, 36, INK if sheet.rows or sheet.foot else SOFT)
-        y += 46
-    y = max(y + 14, 410)
-    for row in sheet.rows:
-        write(64, y, row.left, 30, SOFT)
-        write(
-            110 if row.left else 64,
-            y,
-            textwrap.shorten(plain(row.name), 34 if row.right else 70, placeholder=" …"),
-            30,
-            ACCENT if row.left else SOFT,
-        )
-        if row.right:
-            write(SIZE[0] - 64, y, plain(row.right), 30, WARN if row.is_warning else SOFT, anchor="ra")
-        y += 42
-    draw.line([(64, 560), (SIZE[0] - 64, 560)], fill=LINE, width=2)
-    write(64, 576, textwrap.shorten(plain(sheet.foot), 92, placeholder=" …"), 24, SOFT)
-    out = io.BytesIO()
-    image.save(out, "PNG", optimize=True)
-    return out.getvalue()
-
-
-def plain(text: str) -> str:
-    """Without signs that turn the direction of writing round, or that a font has no shape for."""
-    return "".join(letter for letter in text.translate(DASHES) if letter.isprintable())

@@ -16,7 +16,6 @@ from submissions.models import Challenge, Phase
 from tests.support.factories import ChallengeFactory, PhaseFactory
 
 pytestmark = pytest.mark.django_db
-ATOM = {"a": "http://www.w3.org/2005/Atom"}
 
 
 @pytest.fixture

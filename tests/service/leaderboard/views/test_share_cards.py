@@ -10,15 +10,18 @@ import pytest
 from django.http import HttpResponse
 from PIL import Image
 
+from leaderboard.boards.front import front
+from leaderboard.boards.payload import Against, Board, Mark
+from leaderboard.charts.cards import Sheet, drawn
 from leaderboard.models import Snapshot, Study
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.views import share_cards
-from submissions.models import Phase
+from submissions.models import Challenge, Phase
+from tests.support.leaderboard.boards import board_of, judged
 from tests.support.leaderboard.stats.ballots import vote
 from tests.support.leaderboard.studies.held_against_people import held
 
 pytestmark = pytest.mark.django_db
-ATOM = {"a": "http://www.w3.org/2005/Atom"}
 
 
 @pytest.fixture
@@ -73,28 +76,190 @@ def test_entries_comparisons_metrics_and_studies_have_cards_of_their_own(client,
     assert cards[2][0].endswith(f"compare/card.png?a={first.pk}&b={second.pk}")
 
 
-def test_cards_tell_places_that_are_shared_and_figures_with_their_intervals(client, board, monkeypatch):
-    sheets = []
-    monkeypatch.setattr(share_cards, "sent", lambda sheet: sheets.append(sheet) or HttpResponse())
+@pytest.fixture
+def sheets(monkeypatch) -> list[Sheet]:
+    """Sheets of the cards that are asked for, instead of their pictures."""
+    found = []
+    monkeypatch.setattr(share_cards, "sent", lambda sheet: found.append(sheet) or HttpResponse())
+    return found
+
+
+def judged_evenly(board: Phase, **changes) -> Study:
+    """A study of six people who find two entries equal."""
     names = [entry.method_name for entry in board.submissions.order_by("pk")]
     rows = [vote(*names, "left" if (k + n) % 2 else "right", f"r{k}", f"s{n}") for k in range(6) for n in range(6)]
-    Study.import_votes(board, None, rows, slug="level", title="Level", question="?", is_public=True)
+    study = Study.import_votes(board, None, rows, **({"slug": "level", "title": "Level", "question": "?", "is_public": True} | changes))
     while analyse_due():
         pass
     Snapshot.make_all(board)
+    return study
+
+
+def test_cards_tell_places_that_are_shared_and_figures_with_their_intervals(client, board, sheets):
+    judged_evenly(board)
     client.get(f"{place(board)}people/level/card.png")
-    client.get(f"/entries/{board.submissions.first().pk}/card.png")
+    client.get(f"/entries/{board.submissions.order_by('pk').first().pk}/card.png")
     study, entry = sheets
-    assert [(row.left, row.right) for row in study.rows] == [("1", "50 % [33 %, 67 %]")] * 2
-    assert "With people: 1st, level with 1 other, 50 % of duels won [33 %, 67 %], 36 judgements by 6 people." in entry.words
+    assert [(strip.place, strip.value, strip.more) for strip in study.strips] == [("1st", "50 %", "[33, 67]")] * 2
+    assert study.foot == "36 judgements by 6 people" and all(strip.width > 0 for strip in study.strips)
+    assert "People put it first, level with valley-net: it wins 50 % of its duels [33, 67]" in entry.words
+    people, *metrics = entry.strips
+    assert (people.name, people.value, people.more, people.place) == ("People", "50 %", "[33, 67]", "1st")
+    assert metrics and "36 judgements by 6 people" in entry.note
 
 
-def test_a_card_is_cut_where_there_is_no_room_and_has_no_sign_that_cannot_be_drawn():
-    long = share_cards.Sheet(
-        "word " * 60, "more words " * 90, tuple(share_cards.Row("1", "name " * 30, "0.5") for _ in range(3)), "foot " * 60, True
+def test_who_has_no_account_is_shown_no_people_of_a_study_that_is_not_public(client, board, sheets):
+    study = judged_evenly(board)
+    entry = f"/entries/{board.submissions.first().pk}/card.png"
+    client.get(entry)
+    client.get(f"{place(board)}card.png")
+    Study.objects.filter(pk=study.pk).update(is_public=False)
+    board.touch_board()
+    for _ in range(2):  # before the next ranking, and with it
+        client.get(entry)
+        client.get(f"{place(board)}card.png")
+        Snapshot.make_all(board)
+    said = ["eople" in f"{sheet.words}{sheet.note}{sheet.strips}{sheet.rows}" for sheet in sheets]
+    assert said == [True, True, False, False, False, False]
+    assert client.get(f"{place(board)}people/level/card.png").status_code == 404
+
+
+def test_an_item_is_pictured_where_everybody_may_see_it(client, board, sheets):
+    address = f"/entries/{board.submissions.first().pk}/card.png"
+    for access in Phase.ReferenceAccess:
+        Phase.objects.filter(pk=board.pk).update(reference_access=access)
+        client.get(address)
+    seen = {access: sheet.picture for access, sheet in zip(Phase.ReferenceAccess, sheets, strict=True)}
+    assert Image.open(io.BytesIO(seen.pop(Phase.ReferenceAccess.PUBLIC))).size == (576, 384)
+    assert len(seen) >= 1 and set(seen.values()) == {None}
+
+
+# --- boards made by hand
+
+ENDS, OVER = (0.7, 0.6, 0.8), [Against(value=(0.7, 0.6, 0.8), p_holm=0.001), None, None]
+MARKS = {"b": {"3": [Mark(preferred="method 0", id=1, value=(0.7, 0.6, 0.8), samples=["s"], n=1)]}}
+SHARES = [0.2, 0.8, 0.5]
+
+
+def sheet_of(ranking: Board, made_up: bool = False) -> Sheet:
+    return share_cards.board_sheet(front(ranking), "C · P", "snapshot", made_up)
+
+
+def test_a_first_place_that_people_contradict_is_the_claim():
+    sheet = sheet_of(judged(board_of([0.9, 0.5, 0.1]), SHARES, over=OVER, marks=MARKS))
+    assert sheet.words == "The metrics put method 0 first. People prefer method 1."
+    assert [piece.text for sentence in sheet.claim for piece in sentence if piece.tone == "accent"] == ["method 1"]
+    assert [figure.value for figure in sheet.figures] == ["70 of 100", "120"]
+    assert "pick method 1; 95 % interval 60 to 80" in sheet.figures[0].words
+    assert sheet.figures[1].words == "judgements by 9 people on all entries of the study"
+    assert sheet.chart.left == "metrics" and len(sheet.chart.lines) == 3 and not sheet.rows
+
+
+def test_else_a_duel_that_one_metric_turns_round_is_the_claim_in_that_metrics_order():
+    sheet = sheet_of(judged(board_of([0.9, 0.5, 0.1]), [0.6, 0.8, 0.3], marks=MARKS))
+    assert sheet.words == "B puts method 2 before method 0. People prefer method 0."
+    assert sheet.chart.left == "B" and sheet.figures[0].value == "70 of 100"
+
+
+def test_two_entries_have_no_chart_and_the_first_stand_there_as_rows():
+    marks = {"a": {"1": [Mark(preferred="method 1", id=2, value=(0.999, 0.99, 1.0), samples=[], n=0)]}}
+    sheet = sheet_of(judged(board_of([0.9, 0.5]), [0.3, 0.8], marks=marks))
+    assert sheet.chart is None and [(row.left, row.name, row.right) for row in sheet.rows] == [
+        ("1", "method 0", "people: 2nd"),
+        ("2", "method 1", "people: 1st"),
+    ]
+    assert sheet.figures[0].value == "more than 99 of 100"
+
+
+def test_made_up_people_are_marked_on_a_board_that_is_not_made_up_itself():
+    study = {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "made_up": True}
+    ranking = judged(board_of([0.9, 0.5, 0.1]), SHARES, over=OVER, study=study)
+    assert sheet_of(ranking).figures[1].words.endswith(", made up")
+    assert sheet_of(ranking, made_up=True).made_up and "made up" not in sheet_of(ranking, made_up=True).figures[1].words
+
+
+def test_made_up_people_are_marked_beside_places_and_on_an_entry():
+    study = {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "made_up": True}
+    ranking = judged(board_of([0.9, 0.5, 0.1]), SHARES, over=OVER[1:] + OVER[1:2], study=study)
+    assert sheet_of(ranking).note == "people: place with people, 120 judgements in all, made up"
+    assert "made up" not in sheet_of(ranking, made_up=True).note
+    real = ranking.model_copy(update={"challenge": ranking.challenge.model_copy(update={"made_up": False})})
+    notes = [share_cards.entry_sheet(one, 0, "C · P", "snapshot").note for one in (real, ranking)]
+    assert ["9 people in all, made up." in note for note in notes] == [True, False]
+
+
+def test_published_means_are_called_that_beside_an_entrys():
+    nothing = [None, None, None]
+    ranking = judged(board_of([0.9, 0.5, 0.1]), [4.4, 4.0, 3.1], kind="opinions", of="means", low=nothing, high=nothing)
+    sheet = share_cards.entry_sheet(ranking, 0, "C · P", "snapshot")
+    assert sheet.note.startswith("People: mean opinion scores as they were published (9 people).")
+    assert (sheet.strips[0].name, sheet.strips[0].more, sheet.strips[0].width) == ("Opinion score, of 5", "", 0.0)
+
+
+def test_opinion_scores_differ_by_points():
+    over = [Against(value=(0.52, 0.31, 0.7), p_holm=0.001), None, None]
+    sheet = sheet_of(judged(board_of([0.9, 0.5, 0.1]), [2.1, 4.2, 3.0], kind="opinions", of="ratings", over=over))
+    assert sheet.figures[0].value == "0.52 points" and "95 % interval 0.31 to 0.70" in sheet.figures[0].words
+    assert sheet.figures[1].words.startswith("scores by 9 people")
+
+
+@pytest.mark.parametrize(
+    "ranking",
+    [
+        board_of([0.9, 0.5, 0.1]),
+        judged(board_of([0.9, 0.5, 0.1]), SHARES),
+        judged(board_of([0.9, 0.5, 0.1]), SHARES, raters=1, judgements=4, why="Too few people for figures: 1 of 5."),
+    ],
+    ids=["nobody judged", "not beyond chance", "one person"],
+)
+def test_without_a_contradiction_the_first_three_stand_there(ranking):
+    sheet = sheet_of(ranking)
+    assert sheet.words == "First: method 0, A 0.9000." and sheet.chart is None and not sheet.figures
+    assert [(row.left, row.name) for row in sheet.rows] == [("1", "method 0"), ("2", "method 1"), ("3", "method 2")]
+    shows_people = ranking.people is not None and not ranking.people.why
+    assert [row.right for row in sheet.rows] == (
+        ["people: 3rd", "people: 1st", "people: 2nd"] if shows_people else ["team 0", "team 1", "team 2"]
     )
-    assert Image.open(io.BytesIO(share_cards.drawn(long))).size == (1200, 630)
-    assert share_cards.drawn(share_cards.Sheet("a", "rank 1–4, −.05")) == share_cards.drawn(share_cards.Sheet("a", "rank 1-4, -.05"))
+    assert bool(sheet.note) == shows_people
+
+
+def test_level_entries_are_called_level_and_names_without_letters_of_the_font_by_their_number():
+    assert sheet_of(board_of([0.9, 0.9, 0.1])).words == "method 0 and 1 other are level in first place."
+    ranking = board_of([0.9, 0.9, 0.1], name=["网络重建", "x" * 200, "Müller"])
+    assert sheet_of(ranking).words == "entry 1 and 1 other are level in first place."
+    assert [row.name for row in sheet_of(ranking).rows] == ["entry 1", "x" * 200, "Muller"]
+    judged_ = sheet_of(judged(ranking, SHARES, over=OVER).model_copy(update={"overall": board_of([0.9, 0.5, 0.1]).overall}))
+    assert judged_.words.startswith("The metrics put entry 1 first. People prefer xxx") and len(judged_.words) < 90
+
+
+def test_an_entry_that_nobody_judged_has_no_strip_of_people():
+    ranking = judged(board_of([0.9, 0.5, 0.1]), [0.3, 0.8, None], over=OVER)
+    judged_, unjudged = (share_cards.entry_sheet(ranking, index, "C · P", "snapshot") for index in (1, 2))
+    assert [strip.name for strip in judged_.strips] == ["People", "A"]
+    assert "People put it first: it wins 80 % of its duels [75, 85]." in judged_.words
+    assert [strip.name for strip in unjudged.strips] == ["A"] and unjudged.words.startswith("method 2 Rank 3 of 3 by A: behind")
+    assert judged_.line == "C · P · team 1" and "People" not in unjudged.note
+
+
+# --- the site's own
+
+
+def test_the_sites_card_shows_the_surest_contradiction_that_anybody_may_see(client, board, sheets):
+    client.get("/card.png")
+    shown = front(judged(board_of([0.9, 0.5, 0.1]), SHARES, over=OVER)).model_dump(mode="json")
+    lead = Snapshot.current(board, "public").lead
+    Snapshot.objects.filter(phase=board).update(lead=shown)
+    Study.import_votes(board, None, [vote("a", "b", "left", "r", "s")], slug="s", title="S", question="?", is_public=True)
+    client.get("/card.png")
+    Challenge.objects.filter(pk=board.challenge_id).update(visibility=Challenge.Visibility.PRIVATE)
+    client.get("/card.png")
+    Challenge.objects.filter(pk=board.challenge_id).update(visibility=Challenge.Visibility.PUBLIC)
+    Snapshot.objects.filter(phase=board).update(lead=lead)
+    client.get("/card.png")
+    nothing, found, private, again = sheets
+    assert found.words == "The metrics put method 0 first. People prefer method 1." and found.chart is not None
+    assert board.challenge.title in found.line and found.service == share_cards.SERVICE
+    assert nothing == private == again and nothing.figures == share_cards.SERVES and nothing.words == ""
 
 
 def test_every_page_has_a_sentence_and_a_picture(client, board):
@@ -104,7 +269,7 @@ def test_every_page_has_a_sentence_and_a_picture(client, board):
 
 
 def test_cards_are_drawn_once(client, board):
-    share_cards.drawn.cache_clear()
+    drawn.cache_clear()
     for _ in range(3):
         client.get(f"{place(board)}card.png")
-    assert share_cards.drawn.cache_info().misses == 1
+    assert drawn.cache_info().misses == 1
