@@ -75,7 +75,7 @@ class Server:
         if self.url.scheme not in ("http", "https") or not self.url.host:
             raise ValueError(f"{url} is not the address of a server; give one such as https://plumbline.example.org.")
         self.pause, self.patience, self.say = pause, patience, say
-        self._token = token
+        self._token, self._has_answered = token, False
         self._http = httpx.Client(timeout=_TIMEOUT, headers={"Accept": "application/json", "User-Agent": "plumbline-client/1"})
 
     def __enter__(self) -> Self:
@@ -107,7 +107,8 @@ class Server:
         try:
             response = self._http.post(self.url.join(address), json=dict(body), headers=headers, timeout=seconds)
         except httpx.TransportError as error:
-            raise Trouble(f"{self.url.host} cannot be reached ({str(error) or type(error).__name__}).") from None
+            raise self._unreachable(error) from None
+        self._has_answered = True
         if response.status_code in _PASSING:
             raise Trouble(f"{self.url.host} has trouble: {_sentence(response)}")
         return response
@@ -151,6 +152,7 @@ class Server:
             begun = time.monotonic()
             try:
                 response = ask()
+                self._has_answered = True
                 if response.is_redirect:
                     target = response.headers.get("location", "another address")
                     raise RefusedByServer(f"{response.url} has moved to {target}; give that server's address.", response.status_code)
@@ -170,12 +172,17 @@ class Server:
                     if asked_to_wait is None or asked_to_wait > LONGEST_ASKED:
                         raise trouble
             except httpx.TransportError as error:
-                late = isinstance(error, httpx.TimeoutException)
-                reason = "it did not answer in time" if late else str(error) or type(error).__name__
-                trouble = Trouble(f"{self.url.host} cannot be reached ({reason}).")
+                trouble = self._unreachable(error)
             if once:
                 raise trouble
             outage.wait(trouble, asked_to_wait, time.monotonic() - begun)
+
+    def _unreachable(self, error: httpx.TransportError) -> Trouble:
+        """Sentence on a request that got no answer. One that never got any may have been sent to a wrong address."""
+        late = isinstance(error, httpx.TimeoutException)
+        reason = "it did not answer in time" if late else str(error) or type(error).__name__
+        check = "" if self._has_answered else " Check the address."
+        return Trouble(f"{str(self.url).rstrip('/')} cannot be reached ({reason}).{check}")
 
     def _json(self, response: httpx.Response) -> Any:
         try:
