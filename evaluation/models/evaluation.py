@@ -23,7 +23,6 @@ from submissions.formats import fit
 from submissions.leases import LeasedQuerySet
 from submissions.models import AuditEntry, Phase, Status, Submission, User
 
-CANDIDATES = 64  # parts that a worker from outside is offered one of
 # By device: the clock, and what waits of one share of the workers, in seconds, and of how many entries.
 Backlogs = dict[str, tuple[float, float, int]]
 
@@ -267,13 +266,13 @@ class PartQuerySet(LeasedQuerySet):
         running = Evaluation.objects.running().filter(batch__phase__challenge__in=exhausted).values_list("pk", flat=True)
         return self.exclude(evaluation_id__in=list(running))
 
-    def for_token(self, token: WorkerToken) -> list[int]:
-        """The first ones that nobody has and a worker of the token may do, by primary key: of its challenge, none that one of its workers
-        did before, none that the service has to decide, and none that would fail if one more of its workers were lost with it."""
+    def for_token(self, token: WorkerToken) -> Self:
+        """Those that nobody has and a worker of the token may do: of its challenge, none that one of its workers did before, none that the
+        service has to decide, and none that would fail if one more of its workers were lost with it."""
         own = self.unleased().filter(own_only=False, evaluation__batch__phase__challenge=token.challenge_id)
         own = own.exclude(losses__gte=settings.MAX_LOSSES - 1, machine__endswith=f" {token.machine}")
         done = PartRecord.objects.filter(part=OuterRef("pk"), token=token)
-        return list(own.filter(~Exists(done)).values_list("pk", flat=True)[:CANDIDATES])
+        return own.filter(~Exists(done))
 
     def clock(self, device: str) -> float:
         return turns.clock(self.waiting(device), self.filter(state=Part.State.DONE, device=device))

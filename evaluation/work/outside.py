@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, MetricProgram, OutsideWorker, Part, PartRecord, WorkerToken, part_plan
-from evaluation.models.outside import SEEN_SECONDS
+from evaluation.models.outside import QUEUES, SEEN_SECONDS
 from evaluation.networks import weights
 from evaluation.work.hostile_results import BadResult, checked, fits_of
 from evaluation.work.limited import PATIENCE
@@ -34,6 +34,7 @@ from submissions.storage.store import BLOCK
 log = structlog.get_logger(__name__)
 
 SALT = "evaluation.work.outside"
+CANDIDATES = 64  # parts that a worker is offered one of
 LINK_SECONDS = 3600
 QUICK, SLOW = 1.0, 15.0  # seconds until a worker asks again: while work was recent, and at most
 IDLE_SHARE = 0.25  # of the time since work was last there
@@ -67,7 +68,7 @@ def claim(
     if not token.is_trusted:
         return None
     for queue in (queue for queue in token.queues if queue in queues):
-        ids = set(Part.objects.waiting(queue).for_token(token)).difference(without)
+        ids = set(Part.objects.waiting(queue).for_token(token).values_list("pk", flat=True)[:CANDIDATES]).difference(without)
         if not ids:  # which is nearly always so: many workers ask, and nothing waits
             continue
         for row in Part.objects.filter(pk__in=ids).select_related("evaluation__batch"):
@@ -91,6 +92,12 @@ def claim(
             WorkerToken.objects.filter(pk=token.pk).update(worked_at=now)
             return part
     return None
+
+
+def waiting(token: WorkerToken) -> dict[str, int]:
+    """Parts that workers of the token would be given now, by queue; none while something of it is in doubt."""
+    queues = token.queues if token.is_trusted else []
+    return {queue: Part.objects.waiting(queue).for_token(token).affordable().count() if queue in queues else 0 for queue in QUEUES}
 
 
 def described(part: Part, token: WorkerToken, site: str) -> dict[str, Any]:
@@ -292,4 +299,4 @@ def linked_weights(signed: str) -> str:
     return path
 
 
-__all__ = ["BadResult", "Lost", "beat", "claim", "described", "give_up", "hear", "held_part", "retry_after", "take", "was_taken"]
+__all__ = ["BadResult", "Lost", "beat", "claim", "described", "give_up", "hear", "held_part", "retry_after", "take", "waiting", "was_taken"]

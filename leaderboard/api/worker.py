@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from datetime import datetime
 from typing import Annotated, Any
 
 from django.http import FileResponse, HttpRequest, HttpResponse
@@ -61,6 +62,16 @@ class Claim(Schema):
         description="Metric programs that it can isolate: python, script, image, python with a card, script with a card.",
     )
     without: list[Annotated[int, Field(ge=1, le=LARGEST_ID)]] = Field([], max_length=100, description="Parts that it cannot do.")
+
+
+class TokenOut(Schema):
+    name: str = Field(description="What the organizer calls the token.")
+    challenge: str
+    title: str = Field(description="The challenge's title.")
+    queues: list[str]
+    expires_at: datetime
+    trusted: bool = Field(description="It gets parts; false while a result of it is in doubt, and once one was found wrong.")
+    waiting: dict[str, int] = Field(description="Parts that its workers would be given now, by queue.")
 
 
 class Input(Schema):
@@ -134,6 +145,21 @@ class GiveUp(Fenced):
 
 def _site(request: HttpRequest) -> str:
     return request.build_absolute_uri("/")
+
+
+@router.get("/worker", response={200: TokenOut, **ERRORS}, summary="What your token is for, and what waits for it", url_name="worker")
+def token(request: HttpRequest) -> Any:
+    """Nothing is claimed. An autoscaler can start as many workers as `waiting` asks for."""
+    found: WorkerToken = request.auth
+    return {
+        "name": found.name,
+        "challenge": found.challenge.slug,
+        "title": found.challenge.title,
+        "queues": found.queues,
+        "expires_at": found.expires_at,
+        "trusted": found.is_trusted,
+        "waiting": outside.waiting(found),
+    }
 
 
 @router.post("/worker/claim", response={200: PartOut, 204: None, **ERRORS}, summary="Get a part to do", url_name="worker_claim")

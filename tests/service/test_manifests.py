@@ -9,19 +9,20 @@ import subprocess
 import sys
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 import yaml
 from django.conf import settings
 from django.core.management import get_commands
 
+from evaluation.models import WorkerToken
 from evaluation.work import outbound
+from tests.support.factories import ChallengeFactory
 
 DEPLOY = settings.BASE_DIR / "deploy"
 VERSION = "1.31"
 SERVICE = list(yaml.safe_load_all((DEPLOY / "kubernetes" / "service.yaml").read_text()))
-SCALED, SCALED_POLICY = yaml.safe_load_all((DEPLOY / "kubernetes" / "workers.yaml").read_text())
+SCALED, ASKING, SCALED_POLICY = yaml.safe_load_all((DEPLOY / "kubernetes" / "workers.yaml").read_text())
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
 SCRIPT = DEPLOY / "workers.sbatch"
 
@@ -51,6 +52,7 @@ SCALED_JOB = {
                         "properties": {
                             "type": {"type": "string"},
                             "metadata": {"type": "object", "additionalProperties": {"type": "string"}},
+                            "authenticationRef": {"type": "object", "required": ["name"]},
                         },
                     },
                 },
@@ -124,15 +126,24 @@ def test_the_command_that_is_named_puts_a_registry_before_every_image():
     assert built == COMPOSE["web"]["build"]["args"]["WITHOUT"]
 
 
-def test_the_workers_elsewhere_run_a_command_that_exists_on_a_figure_that_is_given():
+@pytest.mark.django_db
+def test_the_workers_elsewhere_run_a_command_that_exists_on_a_figure_that_is_given(client):
     (container,) = SCALED["spec"]["jobTargetRef"]["template"]["spec"]["containers"]
     python, dash_m, module, command, *words = container["command"]
     assert (python, dash_m, command) == ("python", "-m", "worker") and find_spec(f"{module}.__main__")
     options = outbound._parser().parse_args(words)
     assert options.drain and options.server.startswith("https://")
-    query = SCALED["spec"]["triggers"][0]["metadata"]["query"]
-    health = Path(import_module("leaderboard.service.health").__file__).read_text()
-    assert "plumbline_parts{" in query and 'Gauge("plumbline_parts"' in health and '"waiting"' in health
+    (trigger,) = SCALED["spec"]["triggers"]
+    asked = trigger["metadata"]
+    assert trigger["type"] == "metrics-api" and asked["authMode"] == "bearer" and asked["url"].startswith(f"{options.server}/")
+    assert trigger["authenticationRef"]["name"] == ASKING["metadata"]["name"] and ASKING["kind"] == "TriggerAuthentication"
+    (secret,), (variable,) = ASKING["spec"]["secretTargetRef"], container["env"]
+    assert secret == {"parameter": "token"} | variable["valueFrom"]["secretKeyRef"], "one secret for both"
+    _, key = WorkerToken.make(ChallengeFactory(), None, "lab", ["cpu"], 30)
+    answer = client.get(asked["url"].removeprefix(options.server), headers={"authorization": f"Bearer {key}"}).json()
+    for name in asked["valueLocation"].split("."):
+        answer = answer[name]
+    assert answer == 0
 
 
 def test_the_script_of_slurm_gives_the_worker_what_it_understands(tmp_path):

@@ -424,6 +424,7 @@ DELETE /api/v1/challenges/{c}/team/link             lxynyxxx
 POST   /api/v1/challenges/{c}/team/leave            lxyyyxxx
 POST   /api/v1/challenges/{c}/team/remove           lxynxxxx
 POST   /api/v1/teams/join                           lyyyyyyy
+GET    /api/v1/worker                               llllllll
 POST   /api/v1/worker/claim                         llllllll
 POST   /api/v1/worker/parts/1/beat                  llllllll
 POST   /api/v1/worker/parts/1/result                llllllll

@@ -15,7 +15,7 @@ from evaluation.work import outside, worker
 from leaderboard.api import worker as api
 from submissions.models import AuditEntry, Status, Submission
 from tests.support.evaluation.outside import SITE, claim, honest, lie, token_of, work
-from tests.support.factories import archive, perturbed, received
+from tests.support.factories import ChallengeFactory, archive, perturbed, received
 from tests.support.processes import end_leases
 
 pytestmark = pytest.mark.django_db
@@ -124,7 +124,7 @@ def call(client, phase):
         post.last = response
         return response.status_code, response.json() if response.content else None
 
-    post.token = token
+    post.token, post.key = token, key
     return post
 
 
@@ -148,6 +148,37 @@ def test_wrong_revoked_and_expired_tokens_are_refused(call):
     assert status == 401 and "revoked" in said["detail"]
     WorkerToken.objects.update(revoked_at=None, expires_at=timezone.now())
     assert call("claim", {})[0] == 401
+
+
+def test_a_token_is_told_what_it_is_for_and_how_many_parts_its_workers_would_get(call, client, phase, send):
+    def told() -> dict:
+        response = client.get(V1, headers={"authorization": f"Bearer {call.key}"})
+        assert response.status_code == 200
+        return response.json()
+
+    assert told() | {"expires_at": ""} == {
+        "name": "lab",
+        "challenge": phase.challenge.slug,
+        "title": phase.challenge.title,
+        "queues": ["cpu"],
+        "expires_at": "",
+        "trusted": True,
+        "waiting": {"cpu": 0, "gpu": 0},
+    }
+    send()
+    assert told()["waiting"] == {"cpu": 4, "gpu": 0}
+    foreign = token_of(ChallengeFactory())
+    assert outside.waiting(foreign) == {"cpu": 0, "gpu": 0}, "parts of its own challenge alone"
+    work(call.token)
+    assert Part.objects.filter(state=Part.State.WAITING).count() == 4, "what is to be checked by another"
+    assert told()["waiting"]["cpu"] == 3, "is not for its own workers"
+    claim(call.token)
+    assert told()["waiting"]["cpu"] == 2
+    ComputeBudget.set_for(phase.challenge, 0.0, None, None)
+    assert told()["waiting"]["cpu"] == 0, "beyond the budget nobody gets any"
+    ComputeBudget.set_for(phase.challenge, None, None, None)
+    WorkerToken.objects.update(held_at=timezone.now())
+    assert told()["waiting"]["cpu"] == 0 and not told()["trusted"]
 
 
 def test_a_part_is_claimed_beaten_and_brought(call, send):
