@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from evaluation.metrics import prepared, registry
 from evaluation.metrics.registry import OtherDefinition
@@ -33,13 +33,21 @@ from evaluation.programs import sandbox
 from evaluation.programs.document import RUNS, DocumentError, MetricDocument
 from evaluation.work.child import SCORED
 from evaluation.work.limited import PROGRAM_SHARE, JobFailed, LeaseLost, Limits, Sandbox, folder_in
+from submissions.client.command import minutes
 from submissions.client.transfer import PATIENCE_SECONDS, RefusedByServer, Server, ServerError, Trouble
 
 OK, USAGE, REFUSED, TROUBLE, STOPPED = 0, 2, 3, 4, 143
+EXIT_CODES = """exit codes:
+  0    done: nothing waits (--drain), or the time is over (--max-minutes)
+  2    the command was not understood, or there is no token that it can use
+  3    the server refused: the token is revoked, has run out or is for another queue; or no part could be done here
+  4    the server cannot be reached or has trouble, also after --patience
+  143  stopped; the part it had is given back"""
 ASK_SECONDS = 30.0  # in which a claim, a heartbeat or a goodbye must be answered
 KEEP_BYTES = 8 << 30  # of inputs kept between parts
 LIBRARIES = ("plumbline", "numpy", "scipy", "torch", "manifold3d", "libigl", "pillow")
 HEX = re.compile(r"[0-9a-f]{64}")
+T = TypeVar("T")
 MAX_WITHOUT = 100  # parts that a claim may name as those this worker cannot do
 
 
@@ -140,14 +148,31 @@ class Worker:
             (folder / inner).mkdir(parents=True, exist_ok=True)
         weights.use_cache(folder / "weights")
 
+    def introduce(self) -> None:
+        """Say what this worker is connected to. Raises `Useless` where its token is for none of its queues, and `ServerError`."""
+        about = self.server.get("api/v1/worker")
+        queues = [queue for queue in self.queues if queue in about["queues"]]
+        if not queues:
+            given = " ".join(f"--queue {queue}" for queue in about["queues"])
+            asked, right = " and ".join(self.queues), " and ".join(about["queues"])
+            raise Useless(f"The token “{about['name']}” is for the queue {right}, not {asked}; give {given}, or another token.")
+        place = f"{str(self.server.url).rstrip('/')}, challenge “{about['title']}” ({about['challenge']})"
+        self.say(f"Connected to {place}, by the token “{about['name']}”, for the queue {' and '.join(queues)}.")
+        if not about["trusted"]:
+            self.say(
+                "A result of this token differed from another worker's: it gets no parts until that is settled, see the console's page."
+            )
+
     def run(self, drain: bool = False, seconds: float = float("inf")) -> int:
         """Do parts until nothing waits (`drain`), until `seconds` have passed and the part under way is done, or for ever. Raises
         `Useless` once it has given up as many in a row as it may name: it would be given the first of them again, without end."""
-        end = time.monotonic() + seconds
+        end, has_said = time.monotonic() + seconds, False
+        self._until(end, self.introduce)
         while True:
             self.ending.hold()
-            part, wait = self.claim()
+            part, wait = self._until(end, self.claim)
             if part is not None:
+                has_said = False
                 self.do(part)
             else:
                 self.ending.release()
@@ -158,7 +183,19 @@ class Worker:
                 self.say(f"The time is over; {_parts(self.parts)} done.")
                 return OK
             if part is None:
+                if not has_said:
+                    self.say("Nothing waits; asking again every few seconds.")
+                    has_said = True
                 self.ending.pause(min(wait, max(0.0, end - time.monotonic())))
+
+    def _until(self, end: float, ask: Callable[[], T]) -> T:
+        """What `ask` gives; a server in trouble is waited for until `end` at most."""
+        patience = self.server.patience
+        self.server.patience = min(patience, max(0.0, end - time.monotonic()))
+        try:
+            return ask()
+        finally:
+            self.server.patience = patience
 
     def claim(self) -> tuple[dict[str, Any] | None, float]:
         """A part, or the seconds after which to ask again. Raises `ServerError` where the server refuses, or does not answer for long."""
@@ -398,15 +435,19 @@ def _end(sentence: str, code: int) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="plumbline worker", description="Score what waits on a server, calling out alone.", allow_abbrev=False
+        prog="plumbline worker",
+        description="Score what waits on a server, calling out alone.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     parser.add_argument("--server", required=True, metavar="URL", help="address of the server")
     parser.add_argument("--token", default="", help="a worker's token; better given in the environment as PLUMBLINE_WORKER_TOKEN")
     parser.add_argument("--queue", action="append", choices=("cpu", "gpu"), help="which parts to do; may be given twice; cpu without it")
     parser.add_argument("--drain", action="store_true", help="end when nothing waits")
-    parser.add_argument("--max-minutes", type=float, metavar="N", help="begin no part after so many minutes")
+    parser.add_argument("--max-minutes", type=minutes, metavar="N", help="begin no part after so many minutes")
     parser.add_argument(
-        "--patience", type=float, default=PATIENCE_SECONDS / 60, metavar="MINUTES", help="how long to wait for a server in trouble"
+        "--patience", type=minutes, default=PATIENCE_SECONDS / 60, metavar="MINUTES", help="how long to wait for a server in trouble"
     )
     parser.add_argument(
         "--folder", type=Path, default=Path("~/.cache/plumbline/worker"), help="where inputs and weights are kept; %(default)s"

@@ -293,7 +293,7 @@ def _command(commands: Any, name: str, words: str, run: Callable[..., int], need
     parser.add_argument("--server", required=needs_token, default="", metavar="URL", help="address of the server")
     parser.add_argument(
         "--patience",
-        type=_minutes,
+        type=minutes,
         default=PATIENCE_SECONDS / 60,
         metavar="MINUTES",
         help="how long to wait for a server that cannot be reached or has trouble; %(default)g if not given",
@@ -303,8 +303,9 @@ def _command(commands: Any, name: str, words: str, run: Callable[..., int], need
     return parser
 
 
-def _minutes(text: str) -> float:
-    minutes = float(text)  # argparse says what is wrong with a word
-    if not 0 <= minutes <= 7 * 24 * 60:
+def minutes(text: str) -> float:
+    """Number of minutes that an option gives, at most a week."""
+    found = float(text)  # argparse says what is wrong with a word
+    if not 0 <= found <= 7 * 24 * 60:
         raise argparse.ArgumentTypeError(f"{text} is not a number of minutes between 0 and those of a week.")
-    return minutes
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 from django.conf import settings
+from django.utils import timezone
 
 from evaluation.models import Evaluation, EvaluationBatch, MetricProgram, Part, PartRecord, PhaseMetric, Score, WorkerToken
 from evaluation.programs import files
@@ -98,6 +100,46 @@ def test_it_drains_what_waits_and_ends_and_keeps_inputs(phase, sent, start, tmp_
     assert outside == {score.slug: score.value for score in Score.objects.filter(evaluation__submission=entries[0])}, "to the last digit"
 
 
+def test_it_says_at_once_what_it_is_connected_to_and_that_it_waits(phase, start, live_server):
+    _, key = make(phase)
+    process = start(key)
+    first, second = process.stderr.readline(), process.stderr.readline()
+    where = f"Connected to {live_server.url}, challenge “{phase.challenge.title}” ({phase.challenge.slug}), by the token “lab”"
+    assert f"{where}, for the queue cpu." in first and "Nothing waits; asking again" in second
+    process.send_signal(signal.SIGTERM)
+    assert ended(process) == (143, "Stopped.\n"), "once only"
+
+
+def test_one_whose_token_is_for_another_queue_ends_and_says_which(phase, start):
+    _, key = WorkerToken.make(phase.challenge, None, "cards", ["gpu"], 30)
+    code, said = ended(start(key))
+    assert code == 3 and "The token “cards” is for the queue gpu, not cpu; give --queue gpu" in said
+
+
+def test_one_whose_token_was_wrong_says_that_it_gets_nothing(phase, sent, start):
+    sent()
+    token, key = make(phase)
+    WorkerToken.objects.filter(pk=token.pk).update(wrong_at=timezone.now())
+    code, said = ended(start(key, "--drain"))
+    assert code == 0 and "it gets no parts until that is settled" in said and "0 parts done" in said
+
+
+def test_it_ends_in_time_and_has_no_part_left(phase, sent, start):
+    sent(3)
+    _, key = make(phase)
+    code, said = ended(start(key, "--max-minutes", "0.05"))
+    assert code == 0 and re.search(r"The time is over; \d+ parts? done\.", said)
+    assert not Part.objects.filter(lease_token__isnull=False).exists()
+
+
+def test_it_waits_for_a_server_that_is_not_there_until_its_time_is_over(capsys, tmp_path):
+    begun = time.monotonic()
+    words = ["--server", "http://127.0.0.1:9", "--token", "plumbw_x", "--folder", str(tmp_path), "--max-minutes", "0.04"]
+    assert outbound.main(words) == 4
+    said = capsys.readouterr().err
+    assert "http://127.0.0.1:9 cannot be reached" in said and "Check the address." in said and time.monotonic() - begun < 20
+
+
 def test_it_says_what_is_wrong_with_its_token(phase, start):
     code, said = ended(start("plumbw_wrong", "--drain"))
     assert code == 3 and "This is not the token of a worker" in said
@@ -132,6 +174,11 @@ def test_one_that_can_do_nothing_ends_before_it_is_given_the_same_again(tmp_path
     gone = []
 
     class Answers:
+        url, patience = "http://there/", 0.0
+
+        def get(self, address):
+            return {"name": "lab", "challenge": "roofs", "title": "Roofs", "queues": ["cpu"], "trusted": True}
+
         def request(self, method, address, json):
             number = next(n for n in range(1, 1000) if n not in json["without"])
             return httpx.Response(200, json={"id": number, "fence": "f", "heartbeat_seconds": 60, "item_ids": ["a"]})
