@@ -1,8 +1,9 @@
 """A worker that only calls out: it claims parts of a challenge from its server, scores them in the limited child, brings the results. PURE.
 
-    plumbline worker --server https://HOST --token plumbw_... [--queue gpu] [--drain] [--max-minutes N]
+    plumbline worker --server https://HOST --token-file FILE [--queue gpu] [--drain] [--max-minutes N]
 
-The token may stand in the environment as PLUMBLINE_WORKER_TOKEN. It needs Linux: the child is limited by the kernel.
+The token may also stand in the environment as PLUMBLINE_WORKER_TOKEN, and the file's name as PLUMBLINE_WORKER_TOKEN_FILE. It needs Linux:
+the child is limited by the kernel.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import re
 import shutil
 import signal
 import socket
+import stat
 import sys
 import tempfile
 import threading
@@ -23,6 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from evaluation.metrics import prepared, registry
@@ -47,8 +50,8 @@ ASK_SECONDS = 30.0  # in which a claim, a heartbeat or a goodbye must be answere
 KEEP_BYTES = 8 << 30  # of inputs kept between parts
 LIBRARIES = ("plumbline", "numpy", "scipy", "torch", "manifold3d", "libigl", "pillow")
 HEX = re.compile(r"[0-9a-f]{64}")
-T = TypeVar("T")
 MAX_WITHOUT = 100  # parts that a claim may name as those this worker cannot do
+T = TypeVar("T")
 
 
 class Stopped(BaseException):
@@ -393,16 +396,43 @@ def _capabilities() -> dict[str, Any]:
     return {**_environment(), "cores": os.cpu_count() or 1, "memory_gb": round(memory / (1 << 30), 1), "card": graphics_card.may_be_there()}
 
 
-def main(arguments: Sequence[str] | None = None, token: str = "") -> int:
-    """Run the command and return its exit code; `token` is that of the environment."""
-    options = _parser().parse_args(arguments)
-    if not (options.token or token):
-        return _end(
-            "A worker's token is needed: an organizer makes one in the console; give it as PLUMBLINE_WORKER_TOKEN or --token.", USAGE
+class BadToken(Exception):
+    """There is no token that can be used: a sentence."""
+
+
+def _token(options: argparse.Namespace, environment: Mapping[str, str]) -> str:
+    """The worker's token: of the command, of a file, of the environment. Raises `BadToken`."""
+    given = options.token or (not options.token_file and environment.get("PLUMBLINE_WORKER_TOKEN", ""))
+    path = options.token_file or environment.get("PLUMBLINE_WORKER_TOKEN_FILE", "")
+    if given or not path:
+        if given:
+            return str(given)
+        raise BadToken(
+            "A worker's token is needed: an organizer makes one in the console; give it by --token-file or as PLUMBLINE_WORKER_TOKEN."
         )
+    path = Path(path).expanduser()
     try:
-        server = Server(options.server, options.token or token, patience=60 * options.patience, say=lambda sentence: _say(sentence))
-    except ValueError as error:
+        with path.open() as stream:
+            if os.fstat(stream.fileno()).st_mode & (stat.S_IRGRP | stat.S_IROTH):
+                raise BadToken(
+                    f"{path} can be read by others on this machine, and whoever has the token sees what it sees: chmod 600 {path}"
+                )
+            words = stream.read(4096).split()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not a text"
+        raise BadToken(f"{path} cannot be read ({reason}); name the file that holds the worker's token and nothing else.") from None
+    if len(words) != 1:
+        raise BadToken(f"{path} holds {len(words)} words; a worker's token is one, and nothing else is to stand in the file.")
+    return words[0]
+
+
+def main(arguments: Sequence[str] | None = None, environment: Mapping[str, str] = MappingProxyType({})) -> int:
+    """Run the command and return its exit code; of `environment` PLUMBLINE_WORKER_TOKEN and PLUMBLINE_WORKER_TOKEN_FILE are read."""
+    options = _parser().parse_args(arguments)
+    try:
+        token = _token(options, environment)
+        server = Server(options.server, token, patience=60 * options.patience, say=lambda sentence: _say(sentence))
+    except (BadToken, ValueError) as error:
         return _end(str(error), USAGE)
     for library in registry.LIBRARIES:  # without which the limited process does not start
         if importlib.util.find_spec(library) is None:
@@ -442,7 +472,11 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--server", required=True, metavar="URL", help="address of the server")
-    parser.add_argument("--token", default="", help="a worker's token; better given in the environment as PLUMBLINE_WORKER_TOKEN")
+    token = parser.add_mutually_exclusive_group()
+    token.add_argument("--token", default="", help="a worker's token, which others on the machine can read on a command line")
+    token.add_argument(
+        "--token-file", default="", metavar="FILE", help="file that holds the token, readable by you alone; or PLUMBLINE_WORKER_TOKEN"
+    )
     parser.add_argument("--queue", action="append", choices=("cpu", "gpu"), help="which parts to do; may be given twice; cpu without it")
     parser.add_argument("--drain", action="store_true", help="end when nothing waits")
     parser.add_argument("--max-minutes", type=minutes, metavar="N", help="begin no part after so many minutes")

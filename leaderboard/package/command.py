@@ -6,7 +6,7 @@
     plumbline status ID --server URL                       say where an entry stands
     plumbline metrics                                      list the metrics
     plumbline study STUDY.csv                              the analysis of votes or opinion scores
-    plumbline worker --server URL --token TOKEN            score what waits on a server
+    plumbline worker --server URL --token-file FILE        score what waits on a server
 
 `plumbline COMMAND --help` says more of each. Also: fetch (weights of networks), render, inpaint, corrupt, properties, train.
 """
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return USAGE
             from evaluation.work import outbound
 
-            return outbound.main(words[1:], os.environ.get("PLUMBLINE_WORKER_TOKEN", ""))
+            return outbound.main(words[1:], os.environ)
     except ModuleNotFoundError as error:
         sentence = installed.missing(error.name or "", command)
         if not sentence:

@@ -1,4 +1,4 @@
-"""Manifests for Kubernetes and the script for Slurm: valid by their schemas, and naming only what exists."""
+"""Manifests for Kubernetes and the jobs for Slurm and HTCondor: valid by their schemas, and naming only what exists."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VERSION = "1.31"
 SERVICE = list(yaml.safe_load_all((DEPLOY / "kubernetes" / "service.yaml").read_text()))
 SCALED, ASKING, SCALED_POLICY = yaml.safe_load_all((DEPLOY / "kubernetes" / "workers.yaml").read_text())
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
-SCRIPT = DEPLOY / "workers.sbatch"
+SCRIPT, SUBMITTED = DEPLOY / "workers.sbatch", DEPLOY / "workers.sub"
 
 # What KEDA's ScaledJob (keda.sh/v1alpha1) takes, of the fields used here; its jobTargetRef is the spec of a Job.
 SCALED_JOB = {
@@ -161,12 +161,13 @@ def test_the_script_of_slurm_gives_the_worker_what_it_understands(tmp_path):
     }
     missing = subprocess.run(["bash", SCRIPT], env=env, capture_output=True, text=True)
     assert missing.returncode != 0 and "say which server" in missing.stderr
-    env |= {"PLUMBLINE_SERVER": "https://boards.example.org", "PLUMBLINE_WORKER_TOKEN": "plumbw_x"}
+    env |= {"PLUMBLINE_SERVER": "https://boards.example.org"}
     assert subprocess.run(["bash", SCRIPT], env=env).returncode == 0
     command, *words = shlex.split(said.read_text())
     options = outbound._parser().parse_args(words)
     assert command == "worker" and options.drain and options.name == "slurm-7-3" and options.queue == ["cpu"]
     assert not options.token, "a token on a command line is seen by everybody on the node"
+    assert options.token_file == f"{tmp_path}/.plumbline-token"
 
 
 def test_the_script_passes_the_end_of_its_time_on_to_the_worker(tmp_path):
@@ -182,7 +183,6 @@ def test_the_script_passes_the_end_of_its_time_on_to_the_worker(tmp_path):
         "HOME": str(tmp_path),
         "PLUMBLINE_BIN": str(fake),
         "PLUMBLINE_SERVER": "x",
-        "PLUMBLINE_WORKER_TOKEN": "y",
     }
     process = subprocess.Popen(["bash", SCRIPT], env=env)
     from tests.support.processes import wait_until
@@ -190,3 +190,58 @@ def test_the_script_passes_the_end_of_its_time_on_to_the_worker(tmp_path):
     wait_until((tmp_path / "begun").exists, what="the worker")
     process.terminate()
     assert process.wait(30) == 0 and (tmp_path / "ended").read_text() == "gave it back"
+
+
+class NoJob(Exception):
+    """condor_submit refuses the file, with this sentence."""
+
+
+def submitted(home: str, **said: str) -> dict[str, str]:
+    """What condor_submit makes of the file, of the language that it uses: `if [!] defined`, `error :`, $(name), $(name:otherwise) with no
+    hyphen in what stands there otherwise, $ENV(HOME)."""
+    values, reading = dict(said), [True]
+    for line in (line.strip() for line in SUBMITTED.read_text().splitlines()):
+        if condition := re.fullmatch(r"if (! )?defined (\w+)", line):
+            reading.append((condition[2] in values) is (condition[1] is None))
+        elif line == "endif":
+            reading.pop()
+        elif line and not line.startswith("#") and all(reading):
+            if line.startswith("error :"):
+                raise NoJob(line.removeprefix("error :").strip())
+            name, _, value = line.partition(" ") if line.startswith("queue") else line.partition("=")
+            values[name.strip()] = value.strip()
+
+    def expanded(text: str) -> str:
+        text = text.replace("$ENV(HOME)", home)
+        known = values | {"Cluster": "7", "Process": "3"}
+        text = re.sub(r"\$\((\w+)(?::([\w/.]*))?\)", lambda it: expanded(known.get(it[1], it[2] or "")), text)
+        assert "$(" not in text, text
+        return text
+
+    return {name: expanded(value) for name, value in values.items()}
+
+
+def test_the_job_of_htcondor_gives_the_worker_what_it_understands_and_holds_no_token(tmp_path):
+    with pytest.raises(NoJob, match="say which server"):
+        submitted("/home/jo")
+    said = tmp_path / "said"
+    fake = tmp_path / "plumbline"
+    fake.write_text(f'#!/bin/bash\nprintf "%s\\n" "$$ $*" > {said}\n')
+    fake.chmod(0o755)
+    job = submitted("/home/jo-ann", server="https://boards.example.org", workers="20", plumbline=str(fake))
+    assert job["queue"] == "20" and job["executable"] == "/bin/sh" and job["should_transfer_files"] == "NO"
+    assert "environment" not in job and "getenv" not in job and "plumbw_" not in str(job), "everybody can read the job"
+    assert job["kill_sig"] == "SIGTERM" and "request_gpus" not in job
+    quoted = re.fullmatch('"(.*)"', job["arguments"])[1].replace('""', '"')
+    process = subprocess.Popen(
+        [job["executable"], *shlex.split(quoted)], env={"PATH": os.environ["PATH"], "_CONDOR_SCRATCH_DIR": "/scratch/1"}
+    )
+    assert process.wait(30) == 0
+    number, command, *words = shlex.split(said.read_text())
+    assert int(number) == process.pid, "the pool's signal reaches the worker itself"
+    options = outbound._parser().parse_args(words)
+    assert command == "worker" and options.drain and options.name == "condor-7-3" and options.queue == ["cpu"]
+    assert options.token_file == "/home/jo-ann/.plumbline-token" and not options.token
+    assert str(options.folder) == "/scratch/1/plumbline" and options.max_minutes == 220
+    cards = submitted("/home/jo", server="https://boards.example.org", device="gpu", cards="1", token_file="/net/my-token")
+    assert "--queue gpu" in cards["arguments"] and "--token-file /net/my-token " in cards["arguments"] and cards["request_gpus"] == "1"

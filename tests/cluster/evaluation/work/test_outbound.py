@@ -140,6 +140,29 @@ def test_it_waits_for_a_server_that_is_not_there_until_its_time_is_over(capsys, 
     assert "http://127.0.0.1:9 cannot be reached" in said and "Check the address." in said and time.monotonic() - begun < 20
 
 
+def test_its_token_may_lie_in_a_file_that_nobody_else_can_read(phase, start, tmp_path, capsys):
+    _, key = make(phase)
+    file = tmp_path / "token"
+    file.write_text(f"{key}\n")
+    file.chmod(0o600)
+    code, said = ended(start("", "--drain", "--token-file", str(file)))
+    assert code == 0 and "by the token “lab”" in said
+    asked = ["--server", "http://127.0.0.1:9", "--folder", str(tmp_path / "kept"), "--patience", "0"]
+    named = {"PLUMBLINE_WORKER_TOKEN_FILE": str(file)}
+    assert outbound.main(asked, named) == 4 and "cannot be reached" in capsys.readouterr().err, "it was taken from the environment"
+    for mode in (0o640, 0o604):
+        file.chmod(mode)
+        assert outbound.main(asked, named) == 2
+        assert f"{file} can be read by others on this machine" in capsys.readouterr().err
+    file.chmod(0o600)
+    for content, sentence in (("", "holds 0 words"), ("token: plumbw_x", "holds 2 words"), (b"\xff", "not a text")):
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        assert outbound.main([*asked, "--token-file", str(file)]) == 2
+        assert sentence in capsys.readouterr().err
+    assert outbound.main([*asked, "--token-file", str(tmp_path / "none")]) == 2
+    assert "none cannot be read (No such file or directory)" in capsys.readouterr().err
+
+
 def test_it_says_what_is_wrong_with_its_token(phase, start):
     code, said = ended(start("plumbw_wrong", "--drain"))
     assert code == 3 and "This is not the token of a worker" in said
