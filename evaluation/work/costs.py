@@ -13,6 +13,7 @@ from evaluation.models.outside import spent_by
 from submissions.models import Challenge, Phase, Status, Submission
 
 MOST = 50  # rows of a table
+NEWEST = 200  # parts that say how much of a core scoring takes while the clock runs
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def estimate(phase: Phase) -> Estimate | None:
         return None
     planned = EvaluationBatch(phase=phase, reference=current.reference, metrics=metrics, unit_scale=phase.unit_scale)
     pieces = part_plan.priced(planned)
-    core = entries * sum(piece.cost for piece in pieces)
+    core = entries * sum(piece.cost for piece in pieces) * _core_share(phase)
     card = entries * sum(piece.cost for piece in pieces if piece.device == "gpu")
     known = Score.newest_costs(phase.pk, [metric["fingerprint"] for metric in metrics])
     basis = "the newest scores took"
@@ -99,6 +100,14 @@ def estimate(phase: Phase) -> Estimate | None:
     if budget is not None:
         limits = ((budget.core_hours, spent["core_seconds"] + core), (budget.gpu_hours, spent["gpu_seconds"] + card))
     return Estimate(core, card, entries, basis, any(hours is not None and seconds > 3600 * hours for hours, seconds in limits))
+
+
+def _core_share(phase: Phase) -> float:
+    """Seconds of cores for each second on the clock, of the phase's newest parts: little where scoring waits for others' work on the same
+    machine. 1 where no part has told."""
+    rows = PartRecord.objects.filter(batch__phase=phase, core_seconds__gt=0).order_by("-id").values_list("seconds", "core_seconds")
+    told = [(sum(seconds.values()) + part_plan.PART_OVERHEAD, core) for seconds, core in rows[:NEWEST]]
+    return sum(core for _, core in told) / sum(clock for clock, _ in told) if told else 1.0
 
 
 def _sums() -> dict[str, Aggregate]:

@@ -163,6 +163,19 @@ def test_a_budget_is_set_and_said_when_it_is_used_up(desk, at, challenge, entry,
     assert entry.status == Status.SCORED
 
 
+def test_an_estimate_is_of_cores_also_where_the_clock_ran_beside_other_work(phase, entry):
+    worker.drain()
+    took = sum(PartRecord.objects.values_list("core_seconds", flat=True))
+    for record in PartRecord.objects.all():  # the same work on a machine that others kept busy
+        record.seconds = {slug: 10 * spent + 0.5 for slug, spent in record.seconds.items()}
+        record.save()
+    for score in entry.evaluations.get().scores.all():
+        score.cost_ms = 1000 * sum(record.seconds[score.slug] for record in PartRecord.objects.all()) / 4
+        score.save()
+    assert PartRecord.objects.count() == 4 and len(phase.references.get().item_ids) == 4
+    assert costs.estimate(phase).core_seconds == pytest.approx(took)
+
+
 def test_a_reevaluation_is_estimated_before_it_begins(desk, at, challenge, phase, entry):
     worker.drain()
     found = costs.estimate(phase)
