@@ -52,6 +52,11 @@ def plural(noun: str, n: int | None = None) -> str:
     return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{noun}s"
 
 
+def counted(n: int, noun: str) -> str:
+    """A number with its noun: `1 entry`, `5,000 entries`."""
+    return f"{n:,} {plural(noun, n)}"
+
+
 class Nouns(Protocol):
     """A challenge, as far as its words go."""
 

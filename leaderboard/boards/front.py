@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Collection, Sequence
 
 from leaderboard.boards import human_agreement
@@ -39,9 +40,9 @@ class Contradiction(Record):
     ids: tuple[int, ...] = ()
 
     @property
+    @abstractmethod
     def pair(self) -> tuple[tuple[str, int], tuple[str, int]]:
         """(name, id) of the entry that the metrics put first of the two, and of the one that people prefer."""
-        raise NotImplementedError
 
     @property
     def slope(self) -> Slope | None:
@@ -80,7 +81,8 @@ class Turned(Contradiction):
 
 
 class Front(Record):
-    """The first entry, whose fields come first, with its value in the primary metric; the `top` entries, and what people say."""
+    """The first entry, whose fields come first, with its value in the primary metric and that value's interval; the `top` entries, and what
+    people say."""
 
     id: int
     name: str
@@ -180,12 +182,13 @@ def front(board: Board) -> Front | None:
             lines=lines,
             ids=_ids(lines, ahead, preferred),
         )
+    own = cell(metric, first)
     return Front(
         id=entry.id,
         name=entry.name,
         team=entry.team,
         metric=metric.title,
-        value=cell(metric, first).text,
+        value=f"{own.text} {own.half or f'{own.up} {own.down}'}".strip(),
         top=tuple(top),
         judgements=board.people.judgements if board.people is not None and column is not None else 0,
         parted=parted,

@@ -28,7 +28,7 @@ MIN_STEP = 27  # pixels between two lines of a slope chart, for names of 19
 MIN_BAR = 120  # of a strip, in pixels
 MIN_WITH_DIGITS = 800  # pixels across strips that show their intervals in digits too
 MAX_LETTERS_OF_LINE = 400  # more than fit into the width in the smallest size
-DASHES = str.maketrans("–−‑", "---")  # which the font has no shapes for
+INSTEAD = str.maketrans({"–": "-", "−": "-", "‑": "-", "≠": "!="})  # of signs that the font has no shapes for
 HAS_NO_SHAPE = "\uffff"
 
 
@@ -127,7 +127,7 @@ def _has_shape(letter: str) -> bool:
 
 def plain(text: str) -> str:
     """The letters that the font has shapes for, without their accents; none that turn the direction of writing round."""
-    apart = unicodedata.normalize("NFKD", text.translate(DASHES))
+    apart = unicodedata.normalize("NFKD", text.translate(INSTEAD))
     return " ".join("".join(letter if letter != "\n" else " " for letter in apart if letter == "\n" or _drawable(letter)).split())
 
 

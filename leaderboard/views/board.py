@@ -112,7 +112,7 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     share_words, claim = "", context["claim"]
     if snapshot is not None:
         n, teams, front = snapshot.n_entries, snapshot.n_teams, snapshot.front
-        counts = f"{n:,} {'entry' if n == 1 else 'entries'} of {teams:,} team{'' if teams == 1 else 's'}."
+        counts = f"{certainty.counted(n, 'entry')} of {certainty.counted(teams, 'team')}."
         if claim is not None and claim.ends is not None and claim.metrics is not None and claim.people is not None:
             share_words = f"The metrics put {claim.metrics[0]} first; people prefer {claim.people[0]}. {counts}"
         else:

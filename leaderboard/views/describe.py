@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from leaderboard.boards import exports, human_agreement
+from leaderboard.boards.certainty import counted
 from leaderboard.boards.rows import BoardRows, Choice
 from leaderboard.citation import Citation
 from leaderboard.crate import CrateFile, crate
@@ -116,7 +117,9 @@ def snapshot_crate(request: HttpRequest, challenge: str, phase: str, digest: str
     ranking = snapshot_of(place.phase, place.viewer, digest)
     cite, board = citation(place, ranking), ranking.board
     table = BoardRows(human_agreement.with_people(board), Choice()).table(caption(place, ranking))
-    counts = f"{board.n_entries:,} entries of {board.n_teams:,} teams" + ("" if board.imported else f" on {board.n_items:,} items")
+    counts = f"{counted(board.n_entries, 'entry')} of {counted(board.n_teams, 'team')}"
+    if not board.imported:
+        counts += f" on {counted(board.n_items, 'item')}"
     about = f"A ranking of {place.challenge.title}, {place.phase.title}, as it stood: {counts}. SHA-256 of its content: {ranking.digest}."
     if place.challenge.made_up:
         about += " Data, teams and entries are made up."

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.feedgenerator import Atom1Feed
 
+from leaderboard.boards.certainty import counted
 from leaderboard.lookup import shown_board
 from leaderboard.models import Snapshot
 from leaderboard.service.responses import attachment, for_everybody
@@ -33,7 +34,7 @@ class BoardFeed(Feed):
         return shown_board(NOBODY, challenge, phase).phase
 
     def title(self, phase: Phase) -> str:
-        return f"{phase.challenge.title} · {phase.title}: who is first"
+        return f"{phase.challenge.title} · {phase.title}: who is first{' (made up)' if phase.challenge.made_up else ''}"
 
     def link(self, phase: Phase) -> str:
         return reverse("board", args=[phase.challenge.slug, phase.slug])
@@ -58,7 +59,7 @@ class BoardFeed(Feed):
 
     def item_description(self, item: dict[str, Any]) -> str:
         snapshot = item["snapshot"]
-        return f"{snapshot.n_entries:,} entries of {snapshot.n_teams:,} teams; snapshot {snapshot.short}."
+        return f"{counted(snapshot.n_entries, 'entry')} of {counted(snapshot.n_teams, 'team')}; snapshot {snapshot.short}."
 
     def item_link(self, item: dict[str, Any]) -> str:
         phase, snapshot = item["phase"], item["snapshot"]

@@ -69,9 +69,8 @@ def board_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse
         words = legible(place.challenge.summary, SERVICE)
         claim, beneath = ((Words(title),),), ((Words(words, "soft"),),)
         return sent(Sheet(legible(place.phase.title, phase), claim, beneath, made_up=place.challenge.made_up))
-    counts = [f"{snapshot.n_teams:,} team{'' if snapshot.n_teams == 1 else 's'}"]
-    counts.append(f"{snapshot.n_entries:,} {'entry' if snapshot.n_entries == 1 else 'entries'}")
-    foot = f"{' · '.join(counts)} · {_snapshot_words(snapshot, place.phase)}"
+    counts = f"{certainty.counted(snapshot.n_teams, 'team')} · {certainty.counted(snapshot.n_entries, 'entry')}"
+    foot = f"{counts} · {_snapshot_words(snapshot, place.phase)}"
     return sent(board_sheet(front, _line(place.phase), foot, place.challenge.made_up))
 
 

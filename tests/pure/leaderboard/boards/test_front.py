@@ -5,7 +5,7 @@ from __future__ import annotations
 from leaderboard.boards.front import TOP, Front, Parted, Turned, front
 from leaderboard.boards.payload import Against, Mark
 from leaderboard.boards.slope import SlopeLine
-from tests.support.leaderboard.boards import board_of, judged
+from tests.support.leaderboard.boards import board_of, column_of, judged
 
 
 def test_the_first_and_who_follows():
@@ -18,6 +18,15 @@ def test_the_first_and_who_follows():
     ]
     assert len(found.top) == TOP and found.judgements == 0 and found.parted is None
     assert front(board_of([None, None])) is None
+
+
+def test_the_first_stands_with_the_interval_of_its_value():
+    board = board_of([0.2, 0.9])
+    sides = {"ci_low": [0.1, 0.872], "ci_high": [0.3, 0.928]}
+    even = board.model_copy(update={"metrics": [column_of("a", [0.2, 0.9], **sides)]})
+    assert front(even).value == "0.900 ±.028"
+    uneven = board.model_copy(update={"metrics": [column_of("a", [0.2, 0.9], **sides | {"ci_low": [0.1, 0.8]})]})
+    assert front(uneven).value == "0.900 +.028 −.100"
 
 
 def test_what_is_hidden_later_is_left_out_with_all_that_names_it():
