@@ -185,12 +185,15 @@ def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) 
 
 
 def surest_contradiction(shown: Iterable[Card]) -> tuple[Card, Contradiction] | None:
-    """The surest contradiction of metrics and people, and its challenge: on the first of a board; where none is, on a duel that a single
-    metric turns round. What is real stands before what is made up, then by the lower end of how often people prefer theirs."""
-    fronts = [(card, card.front) for card in shown if card.front is not None]
-    parted: list[tuple[Card, Contradiction]] = [(card, front.parted) for card, front in fronts if front.parted is not None]
-    turned: list[tuple[Card, Contradiction]] = [(card, front.turned) for card, front in fronts if front.turned is not None]
-    return max(parted or turned, key=lambda one: (not (one[0].challenge.made_up or one[1].made_up), one[1].ends[1] or 0.0), default=None)
+    """The surest contradiction of metrics and people, and its challenge. What is real stands before what is made up, then the first of a
+    board before a duel that a single metric turns round, then by the lower end of how often people prefer theirs."""
+    found = [(card, one) for card in shown if card.front is not None for one in (card.front.parted, card.front.turned) if one is not None]
+
+    def sureness(of: tuple[Card, Contradiction]) -> tuple[bool, bool, float]:
+        card, one = of
+        return not (card.challenge.made_up or one.made_up), isinstance(one, Parted), one.ends[1] or 0.0
+
+    return max(found, key=sureness, default=None)
 
 
 def main_phase(phases: list[Phase], now: datetime, ranked: set[int]) -> tuple[Phase | None, str]:

@@ -33,5 +33,6 @@ def test_the_surest_is_shown_first_places_before_duels_and_real_before_made_up()
     assert surest_contradiction([]) is surest_contradiction([nothing, card("none")]) is None
     found = surest_contradiction([nothing, duel, of_made_up_people, one, of_a_demo, surer])
     assert found == (surer, surer.front.parted)
-    assert surest_contradiction([duel, of_a_demo, of_made_up_people])[0] is of_made_up_people
+    assert surest_contradiction([duel, of_a_demo, of_made_up_people])[0] is duel, "made-up people tell nothing of metrics"
+    assert surest_contradiction([of_a_demo, of_made_up_people])[0] is of_made_up_people
     assert surest_contradiction([nothing, duel, card("less", turned=turned(0.6))]) == (duel, duel.front.turned)
