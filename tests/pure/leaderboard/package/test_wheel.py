@@ -146,6 +146,21 @@ def test_it_scores_to_the_last_digit_what_the_server_scores(installed, entry):
     assert json.loads(done.stdout) == local.score(entry / "entry", entry / "reference", metrics).to_dict()
 
 
+SEES_NUMPY = """import os
+class Sees:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            print(*(os.environ.get(it) for it in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")), file=sys.stderr)
+sys.meta_path.insert(0, Sees())
+"""
+
+
+def test_it_computes_with_one_thread_as_the_servers_scoring_does(installed, entry):
+    """With several, products of matrices are added in another order, and values of pieces differ in the tenth digit."""
+    done = run(installed, SEES_NUMPY + COMMAND, "score", "--json", "--metric", "edge_f1", "entry", "reference", cwd=entry)
+    assert done.returncode == 0 and done.stderr.splitlines()[0] == "1 1", done.stderr
+
+
 def test_its_commands_say_their_own_names(installed, tmp_path):
     said = run(installed, COMMAND, "--help").stdout
     for command in ("check", "upload", "status", "score", "metrics", "worker", "study"):
