@@ -90,7 +90,8 @@ class WorkerToken(models.Model):
     @classmethod
     def holder(cls, key: str, now: datetime | None = None) -> WorkerToken | None:
         """The live token that has this key; None for any other key."""
-        return cls.objects.live(now).filter(token_hash=hash_secret(key)).select_related("challenge").first()
+        # One small query: hundreds of workers that wait ask it again and again.
+        return next(iter(cls.objects.live(now).filter(token_hash=hash_secret(key)).order_by()), None)
 
     def is_live(self, now: datetime | None = None) -> bool:
         return self.revoked_at is None and self.expires_at > (now or timezone.now())
