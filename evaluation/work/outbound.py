@@ -192,7 +192,7 @@ class Worker:
                 self.ending.pause(min(wait, max(0.0, end - time.monotonic())))
 
     def _until(self, end: float, ask: Callable[[], T]) -> T:
-        """What `ask` gives; a server in trouble is waited for until `end` at most."""
+        """Answer of `ask`, for which a server in trouble is waited for until `end` at most."""
         patience = self.server.patience
         self.server.patience = min(patience, max(0.0, end - time.monotonic()))
         try:

@@ -197,8 +197,8 @@ class NoJob(Exception):
 
 
 def submitted(home: str, **said: str) -> dict[str, str]:
-    """What condor_submit makes of the file, of the language that it uses: `if [!] defined`, `error :`, $(name), $(name:otherwise) with no
-    hyphen in what stands there otherwise, $ENV(HOME)."""
+    """Job that condor_submit makes of the file, by the language that it uses: `if [!] defined`, `error :`, $(name), $ENV(HOME) and
+    $(name:otherwise), with no hyphen in what stands there otherwise."""
     values, reading = dict(said), [True]
     for line in (line.strip() for line in SUBMITTED.read_text().splitlines()):
         if condition := re.fullmatch(r"if (! )?defined (\w+)", line):
