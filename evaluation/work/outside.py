@@ -12,6 +12,7 @@ import time
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any
 
 import structlog
@@ -38,6 +39,7 @@ CANDIDATES = 64  # parts that a worker is offered one of
 LINK_SECONDS = 3600
 QUICK, SLOW = 1.0, 15.0  # seconds until a worker asks again: while work was recent, and at most
 IDLE_SHARE = 0.25  # of the time since work was last there
+MAX_ASKED = 6.0  # times a second that all workers together ask; each costs about half a hundredth of a core
 KEPT = 24 * 3600  # seconds that the digest of a stored file is remembered
 
 
@@ -49,10 +51,18 @@ class Lost(Exception):
 
 
 def retry_after(token: WorkerToken) -> int:
-    """Whole seconds until a worker of the token should ask again: few while it had work recently, more later, and not all at once."""
+    """Whole seconds until a worker of the token should ask again: few while it had work recently, more later, and not all at once. The more
+    workers there are the later, so that hundreds ask no oftener than some dozens; each is heard of before it counts as gone."""
     since = (timezone.now() - (token.worked_at or token.created_at)).total_seconds()
-    seconds = min(SLOW, max(QUICK, IDLE_SHARE * since))
+    together = _n_workers(int(time.monotonic() / SLOW)) / MAX_ASKED
+    seconds = max(min(SLOW, max(QUICK, IDLE_SHARE * since)), min(2 * SEEN_SECONDS, together))
     return max(1, round(seconds * random.uniform(0.75, 1.0)))  # noqa: S311 - spreads requests
+
+
+@lru_cache(maxsize=1)
+def _n_workers(period: int) -> int:
+    """Number of workers heard of lately, counted once in each `period` of the clock."""
+    return OutsideWorker.live().count()
 
 
 def claim(

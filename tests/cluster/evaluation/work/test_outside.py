@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from evaluation.models import ComputeBudget, Evaluation, Part, PartRecord, Score, WorkerToken, crosscheck
+from evaluation.models import ComputeBudget, Evaluation, OutsideWorker, Part, PartRecord, Score, WorkerToken, crosscheck
 from evaluation.work import outside, worker
 from leaderboard.api import worker as api
 from submissions.models import AuditEntry, Status, Submission
@@ -139,6 +139,18 @@ def test_claims_are_answered_at_once_with_when_to_ask_again(call):
     api._idle.clear()
     call("claim", {})
     assert call.last["Retry-After"] == "1"
+
+
+def test_many_workers_ask_no_oftener_together_than_a_server_bears(call):
+    token = WorkerToken.objects.get()
+    rows = [OutsideWorker(token=token, name=f"w{n}", seen_at=timezone.now() - timedelta(hours=n >= 300)) for n in range(400)]
+    OutsideWorker.objects.bulk_create(rows)
+    for worked_at in (timezone.now(), timezone.now() - timedelta(hours=1)):
+        WorkerToken.objects.update(worked_at=worked_at)
+        token.refresh_from_db()
+        outside._n_workers.cache_clear()  # as after a quarter of a minute
+        waits = [outside.retry_after(token) for _ in range(100)]
+        assert min(waits) >= 37 and max(waits) <= 50, "300 of them, six a second"
 
 
 def test_wrong_revoked_and_expired_tokens_are_refused(call):
