@@ -13,7 +13,8 @@ from csp.decorators import csp_replace
 from django.conf import settings
 from django.contrib.sitemaps import Sitemap
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.templatetags.static import static
 from django.urls import Resolver404, resolve, reverse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -146,6 +147,11 @@ def badge(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 # --- search engines
+
+
+def icon(request: HttpRequest) -> HttpResponse:
+    """The icon of what is no page, such as a picture that is opened by itself: browsers ask for it by this address."""
+    return for_everybody(redirect(static("plumbline.svg")))
 
 
 def robots(request: HttpRequest) -> HttpResponse:

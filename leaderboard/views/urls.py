@@ -118,6 +118,7 @@ urlpatterns = [
     page("metrics/<path:key>/", metrics.metric, "metric"),
     page("metric-challenges/", metric_challenges.challenges, "metric_challenges"),
     path("metric-challenges/<int:pk>/", metric_challenges.challenge, name="metric_challenge"),
+    page("favicon.ico", share.icon, "favicon"),
     page("robots.txt", share.robots, "robots"),
     path("sitemap.xml", require_safe(sitemap), {"sitemaps": share.SITEMAPS}, name="sitemap"),
     page("card.png", share_cards.site_card, "site_card"),

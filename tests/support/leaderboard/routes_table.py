@@ -37,6 +37,7 @@ GET    /metrics/papers/nothing/                     xxxxxxxx
 GET    /docs/                                       yyyyyyyy
 GET    /search/?q=hss                               yyyyyyyy
 GET    /status/                                     yyyyyyyy
+GET    /favicon.ico                                 yyyyyyyy
 GET    /robots.txt                                  yyyyyyyy
 GET    /sitemap.xml                                 yyyyyyyy
 GET    /card.png                                    yyyyyyyy

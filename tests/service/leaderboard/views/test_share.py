@@ -60,6 +60,11 @@ def test_a_badge_of_a_hostile_name_is_text(client, board):
     assert b"<script" not in data and ElementTree.fromstring(data) is not None
 
 
+def test_what_is_no_page_has_the_icon_that_pages_have(client):
+    answer = client.get("/favicon.ico")
+    assert answer.status_code == 302 and answer["Location"] in client.get("/").content.decode()
+
+
 def test_search_engines_are_led_to_what_is_public_and_nothing_else(client, board):
     private = PhaseFactory(challenge=ChallengeFactory(visibility=Challenge.Visibility.PRIVATE))
     hidden = PhaseFactory(challenge=board.challenge, board=Phase.Board.HIDDEN, board_at=timezone.now() + timezone.timedelta(days=1))
