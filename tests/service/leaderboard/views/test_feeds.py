@@ -8,37 +8,26 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.models import Snapshot
-from submissions.models import Announcement, Challenge, Phase
+from submissions.models import Announcement, Challenge
+from tests.service.leaderboard.views.test_board import address
 
 pytestmark = pytest.mark.django_db
 ATOM = {"a": "http://www.w3.org/2005/Atom"}
 
 
-@pytest.fixture
-def board(phase, people, scored) -> Phase:
-    scored(0.25, method_name="ridge-net")
-    scored(0.6, method_name="valley-net", team=people.other_team)
-    Snapshot.make_all(phase)
-    return phase
-
-
-def place(phase: Phase) -> str:
-    return f"/challenges/{phase.challenge.slug}/{phase.slug}/"
-
-
 def test_the_feed_has_a_line_for_each_new_first(client, board, scored, people):
     scored(0.0, method_name="new-first", team=people.other_team)
-    before = len(ElementTree.fromstring(client.get(f"{place(board)}feed.atom").content).findall("a:entry", ATOM))
+    before = len(ElementTree.fromstring(client.get(f"{address(board)}feed.atom").content).findall("a:entry", ATOM))
     Snapshot.make_all(board)
-    feed = ElementTree.fromstring(client.get(f"{place(board)}feed.atom").content)
+    feed = ElementTree.fromstring(client.get(f"{address(board)}feed.atom").content)
     titles = [entry.findtext("a:title", namespaces=ATOM) for entry in feed.findall("a:entry", ATOM)]
     assert len(titles) == before + 1 and titles[0].startswith("new-first (") and titles[1].startswith("ridge-net (")
     assert feed.find("a:entry/a:summary", ATOM).text.startswith("3 entries of 2 teams; snapshot ")
     assert feed.findtext("a:title", namespaces=ATOM).endswith(": who is first")
     Challenge.objects.filter(pk=board.challenge_id).update(made_up=True)
-    assert b": who is first (made up)</title>" in client.get(f"{place(board)}feed.atom").content
+    assert b": who is first (made up)</title>" in client.get(f"{address(board)}feed.atom").content
     Snapshot.make_all(board)  # the same ranking again is no news
-    assert len(ElementTree.fromstring(client.get(f"{place(board)}feed.atom").content).findall("a:entry", ATOM)) == len(titles)
+    assert len(ElementTree.fromstring(client.get(f"{address(board)}feed.atom").content).findall("a:entry", ATOM)) == len(titles)
 
 
 def test_announcements_are_a_feed_and_dates_a_calendar(client, board):

@@ -13,35 +13,24 @@ from django.utils import timezone
 
 from leaderboard.models import Snapshot
 from submissions.models import Challenge, Phase
+from tests.service.leaderboard.views.test_board import address
 from tests.support.factories import ChallengeFactory, PhaseFactory
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def board(phase, people, scored) -> Phase:
-    scored(0.25, method_name="ridge-net")
-    scored(0.6, method_name="valley-net", team=people.other_team)
-    Snapshot.make_all(phase)
-    return phase
-
-
-def place(phase: Phase) -> str:
-    return f"/challenges/{phase.challenge.slug}/{phase.slug}/"
-
-
 def test_who_is_hidden_later_is_on_no_card_badge_or_feed(client, board, people):
     first = board.submissions.get(method_name="ridge-net")
-    assert "ridge-net" in client.get(f"{place(board)}feed.atom").content.decode()
+    assert "ridge-net" in client.get(f"{address(board)}feed.atom").content.decode()
     assert "#1 of 2" in client.get(f"/entries/{first.pk}/badge.svg").content.decode()
-    before = client.get(f"{place(board)}card.png").content
+    before = client.get(f"{address(board)}card.png").content
     first.hide(people.organizer, "no")
     organizer = Client()
     organizer.force_login(people.organizer)
     for viewer in (client, organizer):  # whoever asks: what they fetch may be passed on
-        assert "ridge-net" not in viewer.get(f"{place(board)}feed.atom").content.decode()
+        assert "ridge-net" not in viewer.get(f"{address(board)}feed.atom").content.decode()
         assert viewer.get(f"/entries/{first.pk}/badge.svg").status_code == 404
-        assert viewer.get(f"{place(board)}card.png").content != before
+        assert viewer.get(f"{address(board)}card.png").content != before
 
 
 def test_a_badge_says_its_rank_of_how_many_on_which_board(client, board):
@@ -69,8 +58,8 @@ def test_search_engines_are_led_to_what_is_public_and_nothing_else(client, board
     private = PhaseFactory(challenge=ChallengeFactory(visibility=Challenge.Visibility.PRIVATE))
     hidden = PhaseFactory(challenge=board.challenge, board=Phase.Board.HIDDEN, board_at=timezone.now() + timezone.timedelta(days=1))
     places = re.findall(r"<loc>https?://[^/]+([^<]+)</loc>", client.get("/sitemap.xml").content.decode())
-    assert place(board) in places and "/metrics/hss/" in places and "/docs/ranking/" in places
-    assert place(private) not in places and place(hidden) not in places
+    assert address(board) in places and "/metrics/hss/" in places and "/docs/ranking/" in places
+    assert address(private) not in places and address(hidden) not in places
     for path in places:
         assert client.get(path).status_code == 200, path
     robots = client.get("/robots.txt").content.decode()
@@ -78,19 +67,19 @@ def test_search_engines_are_led_to_what_is_public_and_nothing_else(client, board
 
 
 def test_a_board_stands_in_the_frame_of_another_page(client, board, people):
-    page = client.get(place(board)).content.decode()
+    page = client.get(address(board)).content.decode()
     asked = unescape(re.search(r'type="application/json\+oembed"[^>]*href="([^"]*)"', page).group(1))
     told = client.get(asked).json()
     assert (told["version"], told["type"], told["width"]) == ("1.0", "rich", 720)
-    address = re.search(r'<iframe src="https?://[^/]+([^"]*)" width="720"', told["html"]).group(1)
-    frame = client.get(address)
+    src = re.search(r'<iframe src="https?://[^/]+([^"]*)" width="720"', told["html"]).group(1)
+    frame = client.get(src)
     assert "X-Frame-Options" not in frame and "frame-ancestors *" in frame["Content-Security-Policy"]
-    assert client.get(place(board))["X-Frame-Options"] == "DENY"
+    assert client.get(address(board))["X-Frame-Options"] == "DENY"
     shown = frame.content.decode()
     assert shown.index("ridge-net") < shown.index("valley-net") and "<script" not in shown
     assert client.get(f"{asked}&maxwidth=300&maxheight=99999").json()["width"] == 300
     assert client.get(f"{asked}&format=xml").status_code == 501
-    for other in ("/metrics/", "/nothing/", "https://[", "", f"{place(board)}charts/"):
+    for other in ("/metrics/", "/nothing/", "https://[", "", f"{address(board)}charts/"):
         assert client.get("/oembed", {"url": other}).status_code == 404
     board.submissions.get(method_name="ridge-net").hide(people.organizer, "no")
-    assert "ridge-net" not in client.get(address).content.decode()
+    assert "ridge-net" not in client.get(src).content.decode()

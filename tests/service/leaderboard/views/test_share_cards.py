@@ -17,6 +17,7 @@ from leaderboard.models import Snapshot, Study
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.views import share_cards
 from submissions.models import Challenge, Phase
+from tests.service.leaderboard.views.test_board import address
 from tests.support.leaderboard.boards import board_of, judged
 from tests.support.leaderboard.stats.ballots import vote
 from tests.support.leaderboard.studies.held_against_people import held
@@ -24,25 +25,13 @@ from tests.support.leaderboard.studies.held_against_people import held
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def board(phase, people, scored) -> Phase:
-    scored(0.25, method_name="ridge-net")
-    scored(0.6, method_name="valley-net", team=people.other_team)
-    Snapshot.make_all(phase)
-    return phase
-
-
-def place(phase: Phase) -> str:
-    return f"/challenges/{phase.challenge.slug}/{phase.slug}/"
-
-
 def test_a_pasted_link_of_a_board_shows_its_sentence_and_its_card(client, board):
-    page = client.get(place(board)).content.decode()
+    page = client.get(address(board)).content.decode()
     told = dict(re.findall(r'<meta (?:property|name)="((?:og|twitter):[a-z_:]+|description)" content="([^"]*)"', page))
     assert told["og:title"] == f"{board.challenge.title} · {board.title}"
     assert told["og:description"] == told["description"] == "ridge-net is first. 2 entries of 2 teams."
     assert told["twitter:card"] == "summary_large_image"
-    assert f'<link rel="canonical" href="{told["og:url"]}">' in page and told["og:url"].endswith(place(board))
+    assert f'<link rel="canonical" href="{told["og:url"]}">' in page and told["og:url"].endswith(address(board))
     card = client.get(told["og:image"].partition("//")[2].partition("/")[1] + told["og:image"].partition("//")[2].partition("/")[2])
     assert card["Content-Type"] == "image/png" and "public" in card["Cache-Control"]
     picture = Image.open(io.BytesIO(card.content))
@@ -66,10 +55,10 @@ def test_entries_comparisons_metrics_and_studies_have_cards_of_their_own(client,
     pages = [
         f"/entries/{first.pk}/",
         f"/entries/{second.pk}/",
-        f"{place(board)}compare/?a={first.pk}&b={second.pk}",
+        f"{address(board)}compare/?a={first.pk}&b={second.pk}",
         "/metrics/hss/",
         "/metrics/corner_f1/",
-        f"{place(board)}people/people/",
+        f"{address(board)}people/people/",
     ]
     cards = [card_of(client, path) for path in pages]
     assert len({address for address, _ in cards}) == len({data for _, data in cards}) == len(pages)
@@ -97,7 +86,7 @@ def judged_evenly(board: Phase, **changes) -> Study:
 
 def test_cards_tell_places_that_are_shared_and_figures_with_their_intervals(client, board, sheets):
     judged_evenly(board)
-    client.get(f"{place(board)}people/level/card.png")
+    client.get(f"{address(board)}people/level/card.png")
     client.get(f"/entries/{board.submissions.order_by('pk').first().pk}/card.png")
     study, entry = sheets
     assert [(strip.place, strip.value, strip.more) for strip in study.strips] == [("1st", "50 %", "[33, 67]")] * 2
@@ -112,16 +101,16 @@ def test_who_has_no_account_is_shown_no_people_of_a_study_that_is_not_public(cli
     study = judged_evenly(board)
     entry = f"/entries/{board.submissions.first().pk}/card.png"
     client.get(entry)
-    client.get(f"{place(board)}card.png")
+    client.get(f"{address(board)}card.png")
     Study.objects.filter(pk=study.pk).update(is_public=False)
     board.touch_board()
     for _ in range(2):  # before the next ranking, and with it
         client.get(entry)
-        client.get(f"{place(board)}card.png")
+        client.get(f"{address(board)}card.png")
         Snapshot.make_all(board)
     said = ["eople" in f"{sheet.words}{sheet.note}{sheet.strips}{sheet.rows}" for sheet in sheets]
     assert said == [True, True, False, False, False, False]
-    assert client.get(f"{place(board)}people/level/card.png").status_code == 404
+    assert client.get(f"{address(board)}people/level/card.png").status_code == 404
 
 
 def test_an_item_is_pictured_where_everybody_may_see_it(client, board, sheets):
@@ -271,5 +260,5 @@ def test_every_page_has_a_sentence_and_a_picture(client, board):
 def test_cards_are_drawn_once(client, board):
     drawn.cache_clear()
     for _ in range(3):
-        client.get(f"{place(board)}card.png")
+        client.get(f"{address(board)}card.png")
     assert drawn.cache_info().misses == 1
