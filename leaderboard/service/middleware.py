@@ -27,7 +27,8 @@ log = structlog.get_logger(__name__)
 REFRESH_SECONDS = 5  # a page that was refused for no longer than this is asked for again by the browser itself
 COMPRESSED_TYPES = ("text/", "application/json", "application/problem+json", "application/atom+xml", "application/xml", "image/svg+xml")
 APART = re.compile(rb"(<(script|pre|textarea)\b.*?</\2>)", re.S)  # text of programs, or to be copied
-INTERVAL = re.compile(rb"\[([^][<>,]{1,16}), ([^][<>,]{1,16})\]")
+PERCENT = re.compile(rb"\s+%")  # a template's line may end before it
+INTERVAL = re.compile(rb"\[([^][<>,]{1,16}),\s+([^][<>,]{1,16})\]")
 NO_BREAK = "\xa0".encode()
 IDLE = "worker_claim"  # a worker asks whether there is something to do
 REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
@@ -89,7 +90,7 @@ class FiguresMiddleware:
         response = self.get_response(request)
         if not response.streaming and response.get("Content-Type", "").startswith("text/html") and "Content-Encoding" not in response:
             parts = APART.split(response.content)  # by threes: a text, what stands apart, and its tag
-            parts[::3] = [INTERVAL.sub(_together, part.replace(b" %", NO_BREAK + b"%")) for part in parts[::3]]
+            parts[::3] = [INTERVAL.sub(_together, PERCENT.sub(NO_BREAK + b"%", part)) for part in parts[::3]]
             response.content = b"".join(part for n, part in enumerate(parts) if n % 3 < 2)
         return response
 

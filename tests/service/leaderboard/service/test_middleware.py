@@ -63,6 +63,8 @@ def test_pages_and_geometry_arrive_compressed_and_a_copy_of_them_still_holds(cli
         ("<b>90</b> of 100 duels [88, 91].", "<b>90</b> of 100 duels [88,~91]."),
         ("seen by 58 % of people [52, 64]", "seen by 58~% of people [52,~64]"),
         ("by 1.5 points\n   [−1.3, .7] </b> [2 %, 3 %]", "by 1.5 points\n   [−1.3,~.7] </b> [2~%,~3~%]"),
+        ("<i></i>95\n  % interval, [12,\n 14]", "<i></i>95~% interval, [12,\n 14]"),
+        ("of people [12,\n 14]", "of people [12,~14]"),
         ('<i data-of="[1, 2]" data-by="{&quot;a&quot;: [1, 2]}">', '<i data-of="[1, 2]" data-by="{&quot;a&quot;: [1, 2]}">'),
         ("<script>a = b [1, 2]; a = 5 % 2</script> 5 %", "<script>a = b [1, 2]; a = 5 % 2</script> 5~%"),
         ("<pre>values [1, 2] of 95 %</pre><textarea>95 %</textarea>", "<pre>values [1, 2] of 95 %</pre><textarea>95 %</textarea>"),
