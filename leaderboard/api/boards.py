@@ -50,7 +50,7 @@ class SnapshotBrief(Schema):
 
 
 class PropertyCount(Schema):
-    """The number of tests of the property suite that a metric passes with exactly these parameters."""
+    """The number of sanity tests that a metric passes with exactly these parameters."""
 
     state: str = Field(description="measured, measuring, failed or none.")
     passed: int | None
@@ -167,7 +167,7 @@ class MetricOut(Schema):
     paper: str
     fingerprint: str = Field(description="Of the metric with its default parameters.")
     properties: PropertyCount = Field(description="With the default parameters.")
-    cost_ms: float | None = Field(description="Milliseconds a sample takes, here or where the property table was made.")
+    cost_ms: float | None = Field(description="Milliseconds a sample takes, here or where its sanity tests were made.")
 
 
 class RowQuery(Paging):

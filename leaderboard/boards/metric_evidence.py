@@ -124,7 +124,7 @@ _BY_TEST = {
 
 @dataclass(frozen=True)
 class Count:
-    """The number of properties a metric has with certain parameters, as far as that is known."""
+    """The number of sanity tests a metric passes with certain parameters, as far as that is known."""
 
     state: str  # measured, measuring, failed or none
     passed: int | None = None
@@ -135,8 +135,8 @@ class Count:
     def words(self) -> str:
         """Words of a column's head."""
         if self.state == "measured":
-            return f"{self.passed} of {self.of} properties"
-        return "properties: being measured" if self.state == "measuring" else "properties: not measured"
+            return f"{self.passed} of {self.of} sanity tests"
+        return "sanity tests: being measured" if self.state == "measuring" else "sanity tests: not measured"
 
     @property
     def share(self) -> float:

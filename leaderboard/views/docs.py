@@ -23,7 +23,7 @@ TITLES = {
     "client": ("The command line", "Check, score and upload from a terminal."),
     "api": ("The API", "Everything a page does, for programs."),
     "ranking": ("Ranks and intervals", "How values, intervals, ranks and brackets are computed."),
-    "properties": ("Properties of metrics", "What the property suite asks of a metric, and how to read its table."),
+    "properties": ("Sanity tests of metrics", "What the sanity tests ask of a metric, and how to read their table."),
     "studies": ("Studies of people", "What votes say of entries and metrics, and how it is computed."),
     "judges": ("Judge models", "How a vision-language model is asked, what it costs, and what its answers are worth."),
     "organizers": ("For organizers", "Set up a challenge in the browser or as files."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +15,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from evaluation.metrics import registry
 from evaluation.models import ComputeBudget, OutsideWorker, Part, PartRecord, PhaseMetric, Process, WorkerToken
 from evaluation.models.crosscheck import TRUSTED_FROM
 from evaluation.work import costs as spent
@@ -146,8 +148,9 @@ def costs(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         ComputeBudget.set_for(challenge, form.cleaned_data["core_hours"], form.cleaned_data["gpu_hours"], request.user)
         messages.success(request, "The budget is set.")
         return redirect(request.path)
+    metrics = spent.by_metric(challenge)
     tables = [
-        ("Metrics", "Metric", spent.by_metric(challenge)),
+        ("Metrics", "Metric", [replace(cost, name=spec.title) if (spec := registry.find(cost.name)) else cost for cost in metrics]),
         ("Entries", "Entry", spent.by_entry(challenge)),
         ("Teams", "Team", spent.by_team(challenge)),
     ]

@@ -172,11 +172,13 @@ class Command(BaseCommand):
         failed = [run for run in runs if run.state == PropertyRun.State.FAILED]
         if failed:
             one = failed[0]
-            raise CommandError(f"{len(failed)} property tables failed ({one.key}: {one.failure}) Have them measured again in the admin")
+            raise CommandError(
+                f"tables of sanity tests that failed: {len(failed)} ({one.key}: {one.failure}) Have them measured again in the admin"
+            )
         waiting = [run for run in runs if run.state == PropertyRun.State.WAITING]
         if not waiting:
-            return "no property table is to be made"
-        return f"{len(waiting)} property tables are being made, {waiting[0].key} at {waiting[0].percent:.0f} %"
+            return "no table of sanity tests is to be made"
+        return f"tables of sanity tests being made: {len(waiting)}, {waiting[0].key} at {waiting[0].percent:.0f} %"
 
     def _trials(self) -> str:
         trials = Trial.objects.order_by().defer("rows", "scenes", "pictures").select_related("reference__phase__challenge")

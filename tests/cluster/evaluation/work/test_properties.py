@@ -207,7 +207,7 @@ def test_operators_see_how_far_it_is_and_can_have_a_failed_run_measured_again(ru
 
     from leaderboard.management.commands.doctor import Command
 
-    assert Command()._measuring() == "1 property tables are being made, corner_f1 at 0 %"
+    assert Command()._measuring() == "tables of sanity tests being made: 1, corner_f1 at 0 %"
     PropertyRun.objects.update(state=PropertyRun.State.FAILED, failure="It failed.", failure_detail="Traceback: line 7")
     with pytest.raises(CommandError, match="corner_f1: It failed"):
         Command()._measuring()
@@ -216,4 +216,4 @@ def test_operators_see_how_far_it_is_and_can_have_a_failed_run_measured_again(ru
     assert "Traceback: line 7" in client.get(reverse("admin:evaluation_propertyrun_change", args=[run.pk])).content.decode()
     address = reverse("admin:evaluation_propertyrun_changelist")
     client.post(address, {"action": "measure_again", "_selected_action": [run.pk]})
-    assert PropertyRun.objects.get().state == PropertyRun.State.WAITING and Command()._measuring().startswith("1 property")
+    assert PropertyRun.objects.get().state == PropertyRun.State.WAITING and Command()._measuring().startswith("tables of sanity tests being made: 1")

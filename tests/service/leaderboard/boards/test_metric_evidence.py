@@ -20,7 +20,7 @@ class TestCounts:
         fingerprint = registry.fingerprint("corner_f1", {})
         with django_assert_num_queries(0):
             found = metric_evidence.counts([fingerprint])
-        assert found[fingerprint].words == "12 of 16 properties"
+        assert found[fingerprint].words == "12 of 16 sanity tests"
 
     def test_all_others_cost_one(self, db, ships, django_assert_num_queries):
         measured()
@@ -30,7 +30,7 @@ class TestCounts:
         prints = [registry.fingerprint(key, params) for key, params in keys]
         with django_assert_num_queries(1):
             found = metric_evidence.counts(prints)
-        words = ["11 of 16 properties", "properties: being measured", "properties: not measured", "properties: not measured"]
+        words = ["11 of 16 sanity tests", "sanity tests: being measured", "sanity tests: not measured", "sanity tests: not measured"]
         assert [found[fingerprint].words for fingerprint in prints] == words
         assert found[prints[1]].percent == 25.0
 

@@ -41,7 +41,7 @@ class TestPage:
     def test_it_shows_properties_failures_weaknesses_and_cost(self, page, ships):
         ships(table("corner_offset", {}, 12, ms=50.0))
         text = page("new/corner_offset/")
-        assert "12 of 16 properties on 128 procedural houses" in text and "Agreement with people: no people yet" in text
+        assert "12 of 16 sanity tests on 128 procedural houses" in text and "Agreement with people: no people yet" in text
         assert "Tests it fails" in text and "Triangle ineq. (del1/del2)" in text and "What it cannot see" in text
         assert text.count("In the monotonic tests the distance to the original must not fall at any step") == 1
         assert "50 ms an item × 4 items ≈ under 1 s an entry" in text
@@ -84,7 +84,7 @@ class TestPage:
 
     def test_without_javascript_it_is_the_default_parameters(self, page, ships):
         ships(table("corner_f1", {}, 12))
-        assert "12 of 16 properties" in page("new/corner_f1/") and "will be measured" not in page("new/corner_f1/")
+        assert "12 of 16 sanity tests" in page("new/corner_f1/") and "will be measured" not in page("new/corner_f1/")
 
     def test_other_parameters_say_that_they_will_be_measured(self, page, ships):
         ships(table("corner_f1", {}, 12))

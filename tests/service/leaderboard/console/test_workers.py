@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from evaluation.metrics import registry
 from evaluation.models import ComputeBudget, EvaluationBatch, OutsideWorker, PartRecord, PhaseMetric, Process, WorkerToken
 from evaluation.work import costs, outside, worker
 from evaluation.work.progress import OVER_BUDGET
@@ -141,7 +142,7 @@ def test_costs_stand_by_metric_entry_and_team(desk, at, challenge, entry):
     assert {row.name for row in metrics} == {column["key"] for column in EvaluationBatch.objects.get().metrics}
     assert 0 < sum(row.core_seconds for row in metrics) <= total["core_seconds"] + 1e-9
     page = desk.get(at("costs/")).content.decode()
-    assert "#1 Roofer" in page and entry.team.name in page and all(row.name in page for row in metrics)
+    assert "#1 Roofer" in page and entry.team.name in page and all(registry.get(row.name).title in page for row in metrics)
 
 
 def test_a_budget_is_set_and_said_when_it_is_used_up(desk, at, challenge, entry, people):

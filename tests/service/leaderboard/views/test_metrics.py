@@ -104,7 +104,7 @@ class TestPage:
 
     def test_what_a_sample_costs_says_where_that_was_measured(self, client, ships, scored):
         ships(table("hss", {}, 12, ms=250.0))
-        assert "250 ms an item: measured where the property table was made" in words(text(client.get("/metrics/hss/")))
+        assert "250 ms an item: measured where its sanity tests were made" in words(text(client.get("/metrics/hss/")))
         entry = scored(0.1)
         Score.objects.filter(evaluation__submission=entry, key="hss").update(cost_ms=61.0)
         assert "61 ms an item: the median over this server" in words(text(client.get("/metrics/hss/")))
