@@ -216,4 +216,5 @@ def test_operators_see_how_far_it_is_and_can_have_a_failed_run_measured_again(ru
     assert "Traceback: line 7" in client.get(reverse("admin:evaluation_propertyrun_change", args=[run.pk])).content.decode()
     address = reverse("admin:evaluation_propertyrun_changelist")
     client.post(address, {"action": "measure_again", "_selected_action": [run.pk]})
-    assert PropertyRun.objects.get().state == PropertyRun.State.WAITING and Command()._measuring().startswith("tables of sanity tests being made: 1")
+    assert PropertyRun.objects.get().state == PropertyRun.State.WAITING
+    assert Command()._measuring().startswith("tables of sanity tests being made: 1")
