@@ -126,7 +126,8 @@ def mesh(
     findings: Findings,
 ) -> Mesh:
     """Numeric arrays [V, 3], [F, 3] and uint8 [F, 3] as a checked mesh; raises what was found where one is wrong."""
-    vertices = np.ascontiguousarray(vertices, dtype=np.float64)
+    with np.errstate(invalid="ignore"):  # of a float32 that is no number; it is found below
+        vertices = np.ascontiguousarray(vertices, dtype=np.float64)
     _check_coordinates(vertices, naming, findings)
     _check_indices(faces, len(vertices), naming, findings)
     findings.raise_if_any()

@@ -24,7 +24,8 @@ def fan(corners: NDArray[Any], sizes: NDArray[np.int64]) -> tuple[NDArray[Any], 
 
 def bytes_of(colours: NDArray[np.floating] | NDArray[np.integer]) -> NDArray[np.uint8]:
     """Colours [N, 3] as bytes: whole numbers are 0 to 255 already, others 0 to 1. What is out of range is cut off."""
-    scaled = np.asarray(colours, np.float64) * (1 if colours.dtype.kind in "iu" else 255)
+    with np.errstate(over="ignore"):  # beyond the largest number is out of range too
+        scaled = np.asarray(colours, np.float64) * (1 if colours.dtype.kind in "iu" else 255)
     return np.clip(np.rint(np.nan_to_num(scaled, nan=0.0)), 0, 255).astype(np.uint8)
 
 
