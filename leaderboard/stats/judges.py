@@ -39,6 +39,37 @@ class JudgeAnswers:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class MethodScore:
+    """A method's Elo by a judge, with its interval; `placed` among scores that stayed as they were, `regularised` where it never lost or
+    never won."""
+
+    method: str
+    elo: float | None
+    low: float | None
+    high: float | None
+    wins: int
+    ties: int
+    losses: int
+    regularised: bool = False
+    placed: bool = False
+
+    @property
+    def order(self) -> tuple[bool, float, str]:
+        """Place in a list, best first: methods without a score behind all others."""
+        return self.elo is None, -(self.elo or 0.0), self.method
+
+
+@dataclass(frozen=True)
+class JudgeScores:
+    """Scores of methods, best first, and how many comparisons and answers they are of; the anchor is at 1000."""
+
+    anchor: str
+    rows: list[MethodScore]
+    comparisons: int
+    answers: int
+
+
 def blocks(judged: Iterable[Judged], methods: Sequence[str]) -> np.ndarray:
     """int64[N, 5] as `preference.resampled_blocks` takes it; comparisons without a verdict are left out."""
     place = {name: n for n, name in enumerate(methods)}
@@ -60,42 +91,40 @@ def cells(counts: np.ndarray, m: int) -> Floats:
     return counted
 
 
-def elo(judged: Sequence[Judged], anchor: str, resamples: int = preference.RESAMPLES, seed: int = 0) -> dict[str, Any]:
-    """The Elo of every method that was compared, the anchor at 1000, as plain values, best first.
+def elo(judged: Sequence[Judged], anchor: str, resamples: int = preference.RESAMPLES, seed: int = 0) -> JudgeScores:
+    """The Elo of every method that was compared, the anchor at 1000.
 
     Where the anchor was not compared the first method by name stands in its place. Methods that no chain of comparisons joins to
     it have no score; `regularised` marks those that needed half a virtual win each way.
     """
     methods = sorted({name for one in judged if one.verdicts for name in (one.left, one.right)})
     if not methods:
-        return {"anchor": anchor, "rows": [], "comparisons": 0, "answers": 0}
+        return JudgeScores(anchor, [], 0, 0)
     at = methods.index(anchor) if anchor in methods else 0
     counts = blocks(judged, methods)
     counted = cells(counts, len(methods))
     value, fitted = preference.judge_elo(counted, at)
     scale = preference.scale(value, preference.judge_elos(preference.resampled_blocks(counts, len(methods), resamples, seed), at))
-    rows: list[dict[str, Any]] = [
-        {
-            "method": name,
-            "elo": _plain(scale.value[n]),
-            "low": _plain(scale.low[n]),
-            "high": _plain(scale.high[n]),
-            "wins": int(counted[n, :, 0].sum()),
-            "ties": int(counted[n, :, 1].sum()),
-            "losses": int(counted[:, n, 0].sum()),
-            "regularised": bool(fitted.regularised[n]),
-            "placed": False,
-        }
+    rows = [
+        MethodScore(
+            method=name,
+            elo=_plain(scale.value[n]),
+            low=_plain(scale.low[n]),
+            high=_plain(scale.high[n]),
+            wins=int(counted[n, :, 0].sum()),
+            ties=int(counted[n, :, 1].sum()),
+            losses=int(counted[:, n, 0].sum()),
+            regularised=bool(fitted.regularised[n]),
+        )
         for n, name in enumerate(methods)
     ]
-    rows.sort(key=lambda row: (row["elo"] is None, -(row["elo"] or 0.0), row["method"]))
-    return {"anchor": methods[at], "rows": rows, "comparisons": len(counts), "answers": int(counts[:, 2:].sum())}
+    return JudgeScores(methods[at], sorted(rows, key=lambda row: row.order), len(counts), int(counts[:, 2:].sum()))
 
 
 def place(
     judged: Sequence[Judged], newcomer: str, frozen: Mapping[str, float], resamples: int = preference.RESAMPLES, seed: int = 0
-) -> dict[str, Any]:
-    """The row of a new method among `frozen` scores, which stay as they are; comparisons with others are left out."""
+) -> JudgeScores:
+    """The score of a new method alone, among `frozen` ones, which stay as they are; comparisons with others are left out."""
     against = sorted({name for one in judged for name in (one.left, one.right) if name != newcomer and name in frozen})
     methods = [newcomer, *against]
     own = [one for one in judged if newcomer in (one.left, one.right) and {one.left, one.right} <= set(methods)]
@@ -111,24 +140,23 @@ def place(
 
     low, high = preference.interval(np.array([[score(one)] for one in samples]).reshape(-1, 1))
     w = preference.wins(counted, tie=1.0)
-    return {
-        "method": newcomer,
-        "elo": _plain(score(counted)),
-        "low": _plain(low[0]),
-        "high": _plain(high[0]),
-        "wins": int(counted[0, :, 0].sum()),
-        "ties": int(counted[0, :, 1].sum()),
-        "losses": int(counted[:, 0, 0].sum()),
-        "regularised": bool(len(counts)) and not (w[0].sum() and w[:, 0].sum()),
-        "placed": True,
-        "comparisons": len(counts),
-        "answers": int(counts[:, 2:].sum()),
-    }
+    row = MethodScore(
+        method=newcomer,
+        elo=_plain(score(counted)),
+        low=_plain(low[0]),
+        high=_plain(high[0]),
+        wins=int(counted[0, :, 0].sum()),
+        ties=int(counted[0, :, 1].sum()),
+        losses=int(counted[:, 0, 0].sum()),
+        regularised=bool(len(counts)) and not (w[0].sum() and w[:, 0].sum()),
+        placed=True,
+    )
+    return JudgeScores("", [row], len(counts), int(counts[:, 2:].sum()))
 
 
 def elos(judged: Sequence[Judged], methods: Sequence[str], anchor: str = "") -> Floats:
     """The Elo of these methods, float64[M]; NaN where there is none."""
-    elo_of = {row["method"]: row["elo"] for row in elo(judged, anchor, resamples=0)["rows"]}
+    elo_of = {row.method: row.elo for row in elo(judged, anchor, resamples=0).rows}
     return np.array([math.nan if elo_of.get(name) is None else elo_of[name] for name in methods], dtype=np.float64)
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from decimal import Decimal
 from typing import Any, Self
 
 from django.db.models import QuerySet
@@ -18,7 +20,7 @@ from leaderboard.models import JudgeAnswer, JudgeRun, Study
 from leaderboard.models.money import plain
 from leaderboard.stats import judges
 from leaderboard.stats import votes as voting
-from leaderboard.stats.judges import JudgeAnswers, Judged
+from leaderboard.stats.judges import JudgeAnswers, Judged, JudgeScores, MethodScore
 from leaderboard.stats.votes import Vote
 from leaderboard.studies.judge.instructions import KEYS, Row
 from leaderboard.studies.judge.materials import Materials
@@ -27,21 +29,6 @@ from leaderboard.studies.summary import HIDDEN_NAME, Record
 CHOICES = {-1: "left", 0: "tie", 1: "right"}
 # `requests` to `cost` and `instruction` are of a whole comparison and stand on its first line alone, so that they add up.
 MORE = ("judge", "model", "run", "comparison", "text", "shown", "requests", "tokens_in", "tokens_out", "cost", "prompt", "instruction")
-
-
-class MethodScore(Record):
-    """A method's Elo by a judge, with its interval; `placed` among scores that stayed as they were, `regularised` where it never lost or
-    never won."""
-
-    method: str
-    elo: float | None
-    low: float | None
-    high: float | None
-    wins: int
-    ties: int
-    losses: int
-    regularised: bool = False
-    placed: bool = False
 
 
 class CriterionScores(Record):
@@ -80,22 +67,20 @@ def result_of(run: JudgeRun) -> dict[str, Any]:
     judge, which ranks nothing, counts alone."""
     answered = run.answers.filter(state="answered").count()  # counted first: one more meanwhile makes these scores old ones
     by_criterion = judged([run])
-    criteria: dict[str, Any] = {}
+    criteria: dict[str, JudgeScores] = {}
     for key in sorted(by_criterion, key=KEYS.index):
         if run.is_for_display_only:
             answers = sum(len(one.verdicts) for one in by_criterion[key])
-            criteria[key] = {"anchor": "", "rows": [], "comparisons": len(by_criterion[key]), "answers": answers}
+            criteria[key] = JudgeScores("", [], len(by_criterion[key]), answers)
         elif run.base is not None:  # the base's scores as they were, with the newcomer among them
-            before = (run.base.result or {}).get("criteria", {}).get(key, {"rows": [], "anchor": ""})
-            frozen = {row["method"]: row["elo"] for row in before["rows"] if row["elo"] is not None and row["method"] != run.newcomer.label}
+            before = scores_of(run.base).get(key, CriterionScores(anchor="", rows=[]))
+            frozen = {row.method: row.elo for row in before.rows if row.elo is not None and row.method != run.newcomer.label}
             new = judges.place(by_criterion[key], run.newcomer.label, frozen, seed=run.seed)
-            counts = {name: new.pop(name) for name in ("comparisons", "answers")}
-            rows = [*(row for row in before["rows"] if row["method"] in frozen), new]
-            rows.sort(key=lambda row: (row["elo"] is None, -(row["elo"] or 0.0), row["method"]))
-            criteria[key] = {"anchor": before["anchor"], "rows": rows, **counts}
+            rows = [*(row for row in before.rows if row.method in frozen), *new.rows]
+            criteria[key] = replace(new, anchor=before.anchor, rows=sorted(rows, key=lambda row: row.order))
         else:
             criteria[key] = judges.elo(by_criterion[key], run.anchor, seed=run.seed)
-    return {"criteria": criteria, "answered": answered}
+    return {"criteria": {key: asdict(scores) for key, scores in criteria.items()}, "answered": answered}
 
 
 def judges_of(study: Study, criterion: str) -> list[JudgeAnswers]:
@@ -105,18 +90,42 @@ def judges_of(study: Study, criterion: str) -> list[JudgeAnswers]:
     for run in JudgeRun.ended(study).select_related("rater", "newcomer", "base"):
         judgements = judged([run]).get(criterion or "overall")
         if judgements:
-            told = facts(run)
-            told["cost"] = None if told["cost"] is None else plain(told["cost"])
+            it = facts(run)
+            told = asdict(it) | {"cost": None if it.cost is None else plain(it.cost)}
             described.append(JudgeAnswers(run.rater.name, tuple(judgements), run.is_for_display_only, run.newcomer_id is None, told))
     return described
 
 
-def facts(run: JudgeRun) -> dict[str, Any]:
+@dataclass(frozen=True)
+class RunFacts:
     """Requests, images, tokens and cost of a run, with requests whose answer never came at the most that they can have cost; the cost is
     None where that of an answer is not known."""
-    counted = ("n_answered", "n_failed", "n_unparsed", "requests", "images", "tokens_in", "tokens_out")
-    totals: dict[str, Any] = {name: getattr(run, name) for name in counted}
-    return totals | {"cost": None if run.n_uncosted else run.counted, "model": run.model, "plan": run.plan}
+
+    n_answered: int
+    n_failed: int
+    n_unparsed: int
+    requests: int
+    images: int
+    tokens_in: int
+    tokens_out: int
+    cost: Decimal | None
+    model: str
+    plan: str
+
+
+def facts(run: JudgeRun) -> RunFacts:
+    return RunFacts(
+        n_answered=run.n_answered,
+        n_failed=run.n_failed,
+        n_unparsed=run.n_unparsed,
+        requests=run.requests,
+        images=run.images,
+        tokens_in=run.tokens_in,
+        tokens_out=run.tokens_out,
+        cost=None if run.n_uncosted else run.counted,
+        model=run.model,
+        plan=run.plan,
+    )
 
 
 # --- the table

@@ -11,8 +11,9 @@ from leaderboard.charts import judges
 from leaderboard.models import JudgeRun, Study, StudyEntry
 from leaderboard.models.judge_budget import money
 from leaderboard.stats.crossed import Ends
+from leaderboard.stats.judges import MethodScore
 from leaderboard.stats.records import DuelTogether, Judge, Together
-from leaderboard.studies.judge.answers import CriterionScores, MethodScore, facts, scores_of
+from leaderboard.studies.judge.answers import CriterionScores, RunFacts, facts, scores_of
 from leaderboard.studies.judge.instructions import CRITERIA, KEYS, OVERALL
 from leaderboard.studies.summary import Summary
 
@@ -54,7 +55,7 @@ class JudgeOnPage:
     line: Line | None
     together: list[TogetherRow]
     duels: list[DuelRow]
-    took: dict[str, Any]
+    took: RunFacts
     criteria: list[str]
     table: list[ScoreRow]
     radar: dict[str, Any] | None
@@ -74,7 +75,7 @@ class JudgeOnPage:
 
     @property
     def cost(self) -> str:
-        return "not counted" if self.took["cost"] is None else money(self.took["cost"])
+        return "not counted" if self.took.cost is None else money(self.took.cost)
 
 
 def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()) -> list[JudgeOnPage]:

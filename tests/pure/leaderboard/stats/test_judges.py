@@ -25,7 +25,7 @@ def judged_of(w, ties=()) -> list[Judged]:
 
 
 def scores(found) -> dict[str, float]:
-    return {row["method"]: row["elo"] for row in found["rows"]}
+    return {row.method: row.elo for row in found.rows}
 
 
 def adam(w, steps: int = 5_000) -> np.ndarray:
@@ -60,10 +60,10 @@ def test_the_published_optimiser_ends_at_the_same_scores():
 def test_all_texts_of_a_comparison_count_whichever_side_a_method_stood_on():
     texts = [Judged("p", "x", "y", (-1, -1, 0)), Judged("q", "y", "x", (1, -1))]
     found = judges.elo(texts, "y", 0)
-    (row, _) = found["rows"]
-    assert (row["method"], row["wins"], row["ties"], row["losses"]) == ("x", 3, 1, 1)
-    assert found["answers"] == 5 and found["comparisons"] == 2
-    assert row["elo"] - 1000 == pytest.approx(400 * math.log10(4 / 2))
+    (row, _) = found.rows
+    assert (row.method, row.wins, row.ties, row.losses) == ("x", 3, 1, 1)
+    assert found.answers == 5 and found.comparisons == 2
+    assert row.elo - 1000 == pytest.approx(400 * math.log10(4 / 2))
 
 
 def sided(*counts: tuple[int, int]) -> list[Judged]:
@@ -107,12 +107,12 @@ class TestLeftShare:
 
 def test_a_method_that_never_lost_is_bounded_and_one_that_met_nobody_of_the_rest_has_no_score():
     found = judges.elo([*judged_of([[0, 5], [0, 0]]), Judged("p", "m8", "m9", (1,))], "m1", 200)
-    by_name = {row["method"]: row for row in found["rows"]}
-    assert by_name["m0"]["regularised"] and by_name["m0"]["elo"] - 1000 == pytest.approx(400 * math.log10(5.5 / 0.5))
-    assert by_name["m8"]["elo"] is None and by_name["m9"]["elo"] is None
-    assert [row["method"] for row in found["rows"]][:2] == ["m0", "m1"]
-    assert judges.elo([], "m1")["rows"] == [] and judges.elo([Judged("p", "a", "b", ())], "a")["rows"] == []
-    assert judges.elo(judged_of([[0, 3], [1, 0]]), "gone", 0)["anchor"] == "m0"
+    by_name = {row.method: row for row in found.rows}
+    assert by_name["m0"].regularised and by_name["m0"].elo - 1000 == pytest.approx(400 * math.log10(5.5 / 0.5))
+    assert by_name["m8"].elo is None and by_name["m9"].elo is None
+    assert [row.method for row in found.rows][:2] == ["m0", "m1"]
+    assert judges.elo([], "m1").rows == [] and judges.elo([Judged("p", "a", "b", ())], "a").rows == []
+    assert judges.elo(judged_of([[0, 3], [1, 0]]), "gone", 0).anchor == "m0"
 
 
 def test_intervals_resample_comparisons_not_texts():
@@ -121,9 +121,9 @@ def test_intervals_resample_comparisons_not_texts():
     tripled = [Judged(one.sample, one.left, one.right, one.verdicts * 3) for one in single]
     width = {}
     for name, rows in (("single", single), ("tripled", tripled)):
-        row = next(row for row in judges.elo(rows, "y", 1000)["rows"] if row["method"] == "x")
-        assert row["low"] < row["elo"] < row["high"]
-        width[name] = row["high"] - row["low"]
+        row = next(row for row in judges.elo(rows, "y", 1000).rows if row.method == "x")
+        assert row.low < row.elo < row.high
+        width[name] = row.high - row.low
     assert width["tripled"] == pytest.approx(width["single"], rel=0.05)  # three texts of one comparison know no more than one
     p = 0.65
     assert width["single"] == pytest.approx(2 * 1.96 * 400 / math.log(10) / math.sqrt(120 * p * (1 - p)), rel=0.25)
@@ -143,10 +143,11 @@ def test_a_new_method_is_placed_among_scores_that_stay():
     own = [Judged("p", "new", "A", won)] * 3 + [Judged("p", "A", "new", won), Judged("p", "new", "B", won)]
     own += [Judged("p", "new", "B", lost)] * 3
     found = judges.place(own, "new", {"A": 1000.0, "B": 1200.0})
-    assert found["elo"] == pytest.approx(1100) and found["placed"] and found["low"] < 1100 < found["high"] and found["comparisons"] == 8
-    lucky = judges.place([Judged("p", "new", "A", (-1,))] * 5, "new", {"A": 1000.0}, 0)
-    assert lucky["regularised"] and lucky["elo"] == pytest.approx(1000 + 400 * math.log10(5.5 / 0.5))
-    assert judges.place([Judged("p", "new", "gone", (-1,))], "new", {"A": 1000.0}, 0)["elo"] is None
+    (row,) = found.rows
+    assert row.elo == pytest.approx(1100) and row.placed and row.low < 1100 < row.high and found.comparisons == 8
+    (lucky,) = judges.place([Judged("p", "new", "A", (-1,))] * 5, "new", {"A": 1000.0}, 0).rows
+    assert lucky.regularised and lucky.elo == pytest.approx(1000 + 400 * math.log10(5.5 / 0.5))
+    assert judges.place([Judged("p", "new", "gone", (-1,))], "new", {"A": 1000.0}, 0).rows[0].elo is None
 
 
 def test_published_scores_are_reached_again_from_their_own_probabilities(data_folder):

@@ -73,7 +73,7 @@ def judge(noise: int = 4, **values) -> JudgeAnswers:
 def test_a_judges_elo_is_held_against_means_and_its_win_rates_within_samples():
     rows, one = scores(), judge(facts={"requests": 18})
     (found,) = analyse(canonical(rows), models=[one]).judges
-    elo = {row["method"]: row["elo"] for row in elo_of(one.judged, "a", resamples=0)["rows"]}
+    elo = {row.method: row.elo for row in elo_of(one.judged, "a", resamples=0).rows}
     means = [np.mean([row.score for row in rows if row.entry == name]) for name in "abcd"]
     values = [elo[name] for name in "abcd"]
     assert found.left_share is None  # of four samples
