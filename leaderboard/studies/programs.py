@@ -21,6 +21,7 @@ from leaderboard.models import MetricChallenge, MetricEntry, ProgramValues, Stud
 from leaderboard.stats import agreement, metric_board, mos_table, screening
 from leaderboard.stats import votes as voting
 from leaderboard.stats.answers import Answers, answers, of_opinions
+from leaderboard.stats.metric_board import Standing
 from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.people import Opinions, Scored, people
 from leaderboard.stats.records import plain
@@ -77,7 +78,7 @@ def score_due(worker: str = "studies", device: str = "cpu") -> int:
             contest = MetricChallenge.objects.filter(standings_at__isnull=True, entries__isnull=False).first()
             if contest is None:
                 return done
-            contest.standings, contest.standings_at = standings(contest), timezone.now()
+            contest.standings, contest.standings_at = plain(standings(contest)), timezone.now()
             contest.save(update_fields=["standings", "standings_at"])
         done += 1
         if time.monotonic() - start > TURN_SECONDS:
@@ -183,7 +184,7 @@ def table(row: ProgramValues, counted: Answers) -> Floats:
     return found
 
 
-def standings(contest: MetricChallenge) -> dict[str, list[dict[str, Any]]]:
+def standings(contest: MetricChallenge) -> dict[str, list[Standing]]:
     """Standings of the entries that count, on each half of the samples, by the entry's number."""
     counted = counted_answers(contest.study)
     entries = MetricEntry.counted(contest)
@@ -195,5 +196,5 @@ def standings(contest: MetricChallenge) -> dict[str, list[dict[str, Any]]]:
     for name, half in (("public", public), ("final", final)):
         inside = np.array([sample in half for sample in counted.samples], dtype=bool)
         part = counted.take(inside[counted.sample])
-        found[name] = [plain(row) for row in metric_board.ranked(part, values, contest.seed)]
+        found[name] = metric_board.ranked(part, values, contest.seed)
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from django.contrib.auth.models import AnonymousUser
@@ -301,7 +300,16 @@ def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, 
     )
 
 
-def _tries(place: EntryPlace, board: Board | None) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Try:
+    """One of a team's entries in the phase, with what the viewer may know of where it stands."""
+
+    entry: Submission
+    rank: int | None
+    value: float | None
+
+
+def _tries(place: EntryPlace, board: Board | None) -> list[Try]:
     """The team's entries in the phase, the newest first, as far as the viewer may see them; none where this is the only one."""
     submission = place.submission
     if submission.phase.is_imported or submission.made_as:
@@ -320,11 +328,11 @@ def _tries(place: EntryPlace, board: Board | None) -> list[dict[str, Any]]:
         entry.phase, entry.team = submission.phase, submission.team
         at = board.index_of(entry.pk) if board is not None else None
         found.append(
-            {
-                "entry": entry,
-                "rank": board.overall.rank[at] if board is not None and at is not None else None,
-                "value": values.get(entry.pk) if place.viewer.may("submission.see_scores", entry) else None,
-            }
+            Try(
+                entry=entry,
+                rank=board.overall.rank[at] if board is not None and at is not None else None,
+                value=values.get(entry.pk) if place.viewer.may("submission.see_scores", entry) else None,
+            )
         )
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib.syndication.views import Feed
@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.feedgenerator import Atom1Feed
 
 from leaderboard.boards.certainty import counted
+from leaderboard.boards.front import Front
 from leaderboard.lookup import shown_board
 from leaderboard.models import Snapshot
 from leaderboard.service.responses import attachment, for_everybody
@@ -23,6 +24,14 @@ from submissions.lookup import challenge_place
 from submissions.models import Challenge, Phase, RenderedText
 
 MAX_ENTRIES_OF_FEED = 50
+
+
+class Change(NamedTuple):
+    """A ranking whose first place is another than that of the one before."""
+
+    snapshot: Snapshot
+    front: Front
+    phase: Phase
 
 
 class BoardFeed(Feed):
@@ -39,34 +48,33 @@ class BoardFeed(Feed):
     def link(self, phase: Phase) -> str:
         return reverse("board", args=[phase.challenge.slug, phase.slug])
 
-    def items(self, phase: Phase) -> list[dict[str, Any]]:
+    def items(self, phase: Phase) -> list[Change]:
         rows = Snapshot.objects.filter(phase=phase, audience=Snapshot.Audience.PUBLIC).defer("payload").order_by("created_at", "pk")
-        found: list[dict[str, Any]] = []
+        found: list[Change] = []
         before = None
         for snapshot in rows:
             snapshot.redact_front(phase)
             front = snapshot.front
             if front is not None and front.id != before:
-                found.append({"snapshot": snapshot, "front": front, "phase": phase})
+                found.append(Change(snapshot, front, phase))
                 before = front.id
         return found[::-1][:MAX_ENTRIES_OF_FEED]
 
-    def item_title(self, item: dict[str, Any]) -> str:
-        front = item["front"]
+    def item_title(self, item: Change) -> str:
+        front = item.front
         if front.level > 1:
             return front.lead
         return f"{front.name} ({front.team}) is first, {front.metric} {front.value}" if front.team else front.lead
 
-    def item_description(self, item: dict[str, Any]) -> str:
-        snapshot = item["snapshot"]
+    def item_description(self, item: Change) -> str:
+        snapshot = item.snapshot
         return f"{counted(snapshot.n_entries, 'entry')} of {counted(snapshot.n_teams, 'team')}; snapshot {snapshot.short}."
 
-    def item_link(self, item: dict[str, Any]) -> str:
-        phase, snapshot = item["phase"], item["snapshot"]
-        return reverse("snapshot", args=[phase.challenge.slug, phase.slug, snapshot.digest])
+    def item_link(self, item: Change) -> str:
+        return reverse("snapshot", args=[item.phase.challenge.slug, item.phase.slug, item.snapshot.digest])
 
-    def item_pubdate(self, item: dict[str, Any]) -> datetime:
-        return item["snapshot"].created_at
+    def item_pubdate(self, item: Change) -> datetime:
+        return item.snapshot.created_at
 
     item_updateddate = item_pubdate
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,6 +21,7 @@ from leaderboard.models import JudgeAnswer, JudgeBudget, JudgeRun, Study
 from leaderboard.models.judge_budget import money
 from leaderboard.service.responses import attachment
 from leaderboard.studies.judge import answers, planning, prompts, setup
+from leaderboard.studies.judge.instructions import Row
 from leaderboard.studies.judge.materials import Materials, image_of
 from leaderboard.studies.judge.paid import PaidClient
 from leaderboard.studies.judge.planning import Wish
@@ -221,8 +223,17 @@ def _progress(run: JudgeRun, user: User) -> dict[str, Any]:
     }
 
 
-def _with_texts(run: JudgeRun, answers: list[JudgeAnswer]) -> list[dict[str, Any]]:
-    """Answers with the question's text, and the verdicts in words."""
+@dataclass(frozen=True)
+class AnswerOnPage:
+    """An answer with its question, the text that went with it, and all that was said, the verdicts in `words`."""
+
+    it: JudgeAnswer
+    row: Row
+    text: str
+    said: list[dict[str, Any]]
+
+
+def _with_texts(run: JudgeRun, answers: list[JudgeAnswer]) -> list[AnswerOnPage]:
     try:
         materials = Materials(run.study)
     except ValueError:
@@ -237,5 +248,5 @@ def _with_texts(run: JudgeRun, answers: list[JudgeAnswer]) -> list[dict[str, Any
         except (ValueError, KeyError):
             text = ""
         texts = [one | {"words": [words[v] for v in one["verdicts"] or ()]} for one in answer.said]
-        described.append({"it": answer, "row": row, "text": text, "said": texts})
+        described.append(AnswerOnPage(answer, row, text, texts))
     return described

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -25,7 +26,7 @@ from leaderboard.console.page import chosen_act, page, paged
 from leaderboard.lookup import organizer
 from submissions import throttling
 from submissions.lookup import row_number
-from submissions.models import Challenge
+from submissions.models import Challenge, Submission
 
 Verdict = PartRecord.Verdict
 MAX_SHOWN = 20  # differences
@@ -71,7 +72,17 @@ def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: 
     return response
 
 
-def _workers(shown: list[OutsideWorker], now: datetime) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class WorkerRow:
+    """A worker, `live` where it was heard of lately, the sums of what it did, and the part that it has now."""
+
+    worker: OutsideWorker
+    live: bool
+    done: Mapping[str, float | None]
+    part: Part | None
+
+
+def _workers(shown: list[OutsideWorker], now: datetime) -> list[WorkerRow]:
     """Current and past work of each of them, in three queries."""
     names, tokens = {it.name for it in shown}, {it.token_id for it in shown}
     live = set(OutsideWorker.live(now).filter(pk__in=[it.pk for it in shown]).values_list("pk", flat=True))
@@ -81,17 +92,23 @@ def _workers(shown: list[OutsideWorker], now: datetime) -> list[dict[str, Any]]:
     held = Part.objects.held(now).filter(token__in=tokens, worker__in=names, state=Part.State.WAITING)
     at_work = {(part.token_id, part.worker): part for part in held.select_related("evaluation__submission")}
     none = {"n": 0, "core": None, "gpu": None}
-    return [
-        {"worker": it, "live": it.pk in live, "done": done.get((it.token_id, it.name), none), "part": at_work.get((it.token_id, it.name))}
-        for it in shown
-    ]
+    return [WorkerRow(it, it.pk in live, done.get((it.token_id, it.name), none), at_work.get((it.token_id, it.name))) for it in shown]
 
 
-def _differences(challenge: Challenge) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Difference:
+    """A part on which two workers differ, and what each of them sent."""
+
+    part: Part
+    submission: Submission
+    records: list[PartRecord]
+
+
+def _differences(challenge: Challenge) -> list[Difference]:
     open_ones = PartRecord.objects.filter(batch__phase__challenge=challenge, verdict=Verdict.DISPUTED, part__isnull=False)
-    parts: dict[int, dict[str, Any]] = {}
+    parts: dict[int, Difference] = {}
     for one in open_ones.select_related("token", "submission", "part")[: 2 * MAX_SHOWN]:
-        parts.setdefault(one.part_id, {"part": one.part, "submission": one.submission, "records": []})["records"].append(one)
+        parts.setdefault(one.part_id, Difference(one.part, one.submission, [])).records.append(one)
     return list(parts.values())
 
 
