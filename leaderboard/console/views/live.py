@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -18,7 +20,7 @@ from leaderboard.console.forms.studies import InvitationForm, NewStudyForm, PayF
 from leaderboard.console.page import page, reason
 from leaderboard.console.screening import screening
 from leaderboard.lookup import organizer_of_phase, study_of
-from leaderboard.models import PracticeQuestion, Rater, Study
+from leaderboard.models import PracticeQuestion, Rater, Study, StudyLook
 from leaderboard.service.responses import attachment
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
@@ -255,8 +257,21 @@ def _checked(study: Study) -> tuple[dict[str, Share], dict[str, Share]]:
     return lapse_rates(votes, gold), left_shares(votes)
 
 
-def _outlook(request: HttpRequest, study: Study, asked: Subject) -> dict[str, Any]:
-    """Outlook of the study with so many raters, and what that takes; `pay` is an hour's, in whatever money."""
+@dataclass(frozen=True)
+class OutlookOnPage:
+    """Outlook of a study with so many raters, and what each line costs; `pay` is an hour's, in whatever money."""
+
+    looks: list[outlook.PlannedLook]
+    aims: bool
+    lines: list[tuple[outlook.Outlook, float | None]]
+    habits: outlook.Habits
+    form: PayForm
+    pay: float | None
+    raters_for_agreement: int | None
+    advice: str
+
+
+def _outlook(request: HttpRequest, study: Study, asked: Subject) -> OutlookOnPage:
     habits = campaign.habits(study)
     sheet = campaign.sheet(study, int((asked.live_units & ~asked.gold).sum()))
     form = PayForm(request.GET)
@@ -266,21 +281,34 @@ def _outlook(request: HttpRequest, study: Study, asked: Subject) -> dict[str, An
     if study.planned_looks and study.planned_answers and study.plan != Study.Plan.INFORMATIVE:
         n_entries, aims = len(asked.live), study.plan == Study.Plan.FIRST
         looks = outlook.planned_looks(sheet, habits, n_entries, study.planned_looks, study.planned_answers, aims)
-    return {
-        "looks": looks,
-        "aims": study.plan == Study.Plan.FIRST,
-        "lines": [(line, None if pay is None else line.hours * pay) for line in lines],
-        "habits": habits,
-        "form": form,
-        "pay": pay,
-        "raters_for_agreement": outlook.raters_for_agreement(sheet, habits),
-        "advice": outlook.advice(sheet),
-    }
+    return OutlookOnPage(
+        looks=looks,
+        aims=study.plan == Study.Plan.FIRST,
+        lines=[(line, None if pay is None else line.hours * pay) for line in lines],
+        habits=habits,
+        form=form,
+        pay=pay,
+        raters_for_agreement=outlook.raters_for_agreement(sheet, habits),
+        advice=outlook.advice(sheet),
+    )
 
 
-def _standing(study: Study) -> dict[str, Any] | None:
-    """Newest figures on first place of a study that has opened, and what more answers, people or items would add; None while there are
-    none."""
+@dataclass(frozen=True)
+class StandingOnPage:
+    """Newest figures on first place of a study that has opened, and what more answers, people or items would add: of each `forecast` its
+    words, the half of the interval in hundredths, and whether it helps most."""
+
+    looks: str
+    taken: list[StudyLook]
+    made_at: datetime | None
+    sentences: list[str]
+    forecast: list[tuple[str, float, bool]]
+    metric: str
+    items: str
+
+
+def _standing(study: Study) -> StandingOnPage | None:
+    """None while there are no figures."""
     done = study.analyses.filter(criterion=study.main_criterion, content__isnull=False).first()
     summary = done.summary if done else None
     if done is None or summary is None or study.state == Study.State.DRAFT:
@@ -294,12 +322,12 @@ def _standing(study: Study) -> dict[str, Any] | None:
             rows.append((f"with {more:,} more {what}", 100 * half, name == forecast.helps))
     metric = next((line.title for line in summary.metrics if forecast is not None and line.key == forecast.metric), "")
     sentences = [f"{one.first} {one.rest}" for one in words.sentences(summary, ())] + [words.fragile_words(summary, noun)]
-    return {
-        "looks": words.look_words(study, summary.answers),
-        "taken": list(study.looks.all()),
-        "made_at": done.finished_at,
-        "sentences": [one for one in sentences if one],
-        "forecast": rows,
-        "metric": metric,
-        "items": plural(noun),
-    }
+    return StandingOnPage(
+        looks=words.look_words(study, summary.answers),
+        taken=list(study.looks.all()),
+        made_at=done.finished_at,
+        sentences=[one for one in sentences if one],
+        forecast=rows,
+        metric=metric,
+        items=plural(noun),
+    )
