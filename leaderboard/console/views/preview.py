@@ -85,7 +85,7 @@ def _sent(request: HttpRequest) -> dict[str, Any]:
     return sent if isinstance(sent, dict) else {}
 
 
-def _state(make: Callable[[], dict[str, Any]]) -> HttpResponse:
+def _state(make: Callable[[], views.State]) -> HttpResponse:
     try:
         return JsonResponse(make())
     except Refused as refused:

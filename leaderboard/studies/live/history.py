@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Self
+from typing import Self, TypedDict
 
 import numpy as np
 from django.db.models import Max
@@ -150,8 +150,17 @@ def session_started(rater: Rater, now: datetime) -> tuple[datetime, int]:
     return rater.sitting_from, rater.sitting_answers + 1
 
 
-def progress(rater: Rater, answered: int, total: int, now: datetime) -> dict[str, Any]:
+class Progress(TypedDict):
     """Answered of so many; of the sitting that goes on its answers and its rate, and how long the rest takes at that."""
+
+    answered: int
+    total: int
+    since_break: int
+    per_hour: int | None
+    seconds_left: int | None
+
+
+def progress(rater: Rater, answered: int, total: int, now: datetime) -> Progress:
     on = rater.answered_last is not None and rater.sitting_from is not None and now - rater.answered_last < PAUSE
     since = rater.sitting_answers if on else 0
     per_hour = seconds_left = None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 
@@ -107,9 +106,9 @@ def exported(study: Study) -> Iterator[Vote | Rating]:
         given = conditions(row.number + 1, row.answered_at, None, None, None, "", row.rater.came_by)
         each = None if row.seconds is None else round(row.seconds / max(1, len(row.answers)), 3)
         for criterion, value in row.answers.items():
-            about: dict[str, Any] = {"sample": row.sample.name, "group": row.rater.group, "criterion": criterion, "study": study.slug}
+            about = (row.sample.name, row.rater.group, criterion, study.slug)
             if row.right is None:
-                yield Rating(row.rater.name, row.left.label, float(value), seconds=each, **about, **given)
+                yield Rating(row.rater.name, row.left.label, float(value), *about, seconds=each, **given)
             else:
                 gold = "1" if row.is_gold else ""
-                yield Vote(row.rater.name, row.left.label, row.right.label, value, seconds=each, gold=gold, **about, **given)
+                yield Vote(row.rater.name, row.left.label, row.right.label, value, *about, seconds=each, gold=gold, **given)

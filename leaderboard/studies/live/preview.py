@@ -7,7 +7,6 @@ included, and only the first few of those that count.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from django.utils import timezone
@@ -19,6 +18,7 @@ from leaderboard.studies.live.answer import checked
 from leaderboard.studies.live.ask import expected, fresh_left
 from leaderboard.studies.live.grid import Subject
 from leaderboard.studies.live.plan import Known, Overlap
+from leaderboard.studies.live.views import State
 from submissions.errors import Refused
 
 MAX_QUESTIONS = 12
@@ -63,27 +63,26 @@ def question_of(study: Study, token: str) -> PracticeQuestion | Question | None:
     return next((row for row in questions(study) if row.token == token), None)
 
 
-def state(study: Study, base: str, place: int = 0) -> dict[str, Any]:
+def state(study: Study, base: str, place: int = 0) -> State:
     """State of the rating page at the question of that place, as `views.state`; its pictures are below `base`."""
     rows = questions(study)
     trials = sum(isinstance(row, PracticeQuestion) for row in rows)
     at, following = (*rows[place : place + 2], None, None)[:2]
     answered = max(0, place - trials)
-    content = views.described(study, NOBODY) | {
-        "progress": history.progress(rater_of(study), answered, len(rows) - trials, timezone.now()),
-        "closed": None,
-        "note": None,
+    rater, now = rater_of(study), timezone.now()
+    return views.described(study, rater, now) | {
+        "progress": history.progress(rater, answered, len(rows) - trials, now),
         "question": views.question_json(study, at, base),
         "following": views.question_json(study, following, base) if place >= trials else None,
         "done": at is None,
         "undo": rows[place - 1].token if place > trials else None,
         "completion": panel.completion(study) if at is None else None,
+        "practice": [place + 1, trials] if place < trials else None,
         "preview": {"total": expected(Subject(study))},
     }
-    return content | ({"practice": [place + 1, trials]} if place < trials else {})
 
 
-def after_answer(study: Study, base: str, token: str, answers: Mapping[str, object]) -> dict[str, Any]:
+def after_answer(study: Study, base: str, token: str, answers: Mapping[str, object]) -> State:
     """The state after that answer, which is forgotten. `Refused` for one that no rater could give."""
     rows = questions(study)
     place = next((n for n, row in enumerate(rows) if row.token == token), None)
@@ -91,10 +90,10 @@ def after_answer(study: Study, base: str, token: str, answers: Mapping[str, obje
         raise Refused("This is not one of the preview's questions; load the page again.", "no_question")
     given, row = checked(study, NOBODY, answers), rows[place]
     content = state(study, base, place + 1)
-    return content | ({"feedback": practice.feedback(study, row, given)} if isinstance(row, PracticeQuestion) else {})
+    return content | {"feedback": practice.feedback(study, row, given) if isinstance(row, PracticeQuestion) else None}
 
 
-def after_undo(study: Study, base: str, token: str) -> dict[str, Any]:
+def after_undo(study: Study, base: str, token: str) -> State:
     """The state with the question of that token before the rater again."""
     place = next((n for n, row in enumerate(questions(study)) if row.token == token), None)
     if place is None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 from functools import wraps
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
@@ -234,29 +234,54 @@ def _acted(request: HttpRequest, study: Study, rater: Rater, act: Callable[[dict
     return JsonResponse(content)
 
 
-def state(study: Study, rater: Rater, note: str = "", now: datetime | None = None) -> dict[str, Any]:
-    """All that the rating page needs to go on. `since_break` counts the answers since the last pause; where nothing can
+class QuestionState(TypedDict):
+    """A question as its rater may know it: its token, its number and where its scene is."""
+
+    id: str
+    number: int
+    form: str
+    scene: str
+
+
+class StudyState(TypedDict):
+    title: str
+    question: str
+    kind: str
+    break_every: int
+    criteria: list[dict[str, str]]
+
+
+class State(TypedDict):
+    """All that the rating page needs to go on, as JSON. `since_break` counts the answers since the last pause; where nothing can
     be answered, `closed` says why and no question is there. While practice goes on `practice` is its place and their number."""
+
+    study: StudyState
+    closed: str | None
+    note: str | None
+    feedback: str | None
+    progress: history.Progress
+    question: QuestionState | None
+    following: QuestionState | None
+    practice: list[int] | None
+    done: bool
+    undo: str | None  # the token of the question whose answer can be taken back
+    completion: dict[str, str] | None
+    preview: NotRequired[dict[str, int]]
+
+
+def state(study: Study, rater: Rater, note: str = "", now: datetime | None = None) -> State:
+    """State of the rating page for this rater at `now`."""
     now = now or timezone.now()
     closed = answering.removed_sentence(rater) or study.closed_sentence(now)
-    content = described(study, rater.pk) | {"closed": closed or None, "note": note or None}
+    content = described(study, rater, now) | {"closed": closed or None, "note": note or None}
     if closed:
         answered = rater.questions.filter(answered_at__isnull=False).count()
-        progress = history.progress(rater, answered, answered, now)
         finished = panel.completion(study) if rater.finished_at is not None and rater.left_at is None else None
-        return content | {"progress": progress, "question": None, "following": None, "done": False, "undo": None, "completion": finished}
+        return content | {"progress": history.progress(rater, answered, answered, now), "completion": finished}
     base = f"{reverse('rate', args=[study.key])}scenes/"
     if waiting := practice.open_practice(study, rater):
         n = rater.practice.count()
-        return content | {
-            "progress": history.progress(rater, 0, 0, now),
-            "question": question_json(study, waiting[0], base),
-            "following": None,
-            "done": False,
-            "undo": None,
-            "completion": None,
-            "practice": [n - len(waiting) + 1, n],
-        }
+        return content | {"question": question_json(study, waiting[0], base), "practice": [n - len(waiting) + 1, n]}
     at = standing(study, rater, now)
     done = at.current is None
     if done and at.answered and rater.finished_at is None:
@@ -271,14 +296,31 @@ def state(study: Study, rater: Rater, note: str = "", now: datetime | None = Non
     }
 
 
-def described(study: Study, rater: int) -> dict[str, Any]:
-    """The study as the rating page of the rater of that id shows it."""
-    about = {"title": study.title, "question": study.question, "kind": study.kind, "break_every": study.break_every}
-    return {"study": about | {"criteria": asked_of(study, rater)}, "practice": None, "feedback": None}
+def described(study: Study, rater: Rater, now: datetime) -> State:
+    """The study as the rating page of the rater shows it, with nothing asked and nothing answered."""
+    return {
+        "study": {
+            "title": study.title,
+            "question": study.question,
+            "kind": study.kind,
+            "break_every": study.break_every,
+            "criteria": asked_of(study, rater.pk or 0),
+        },
+        "closed": None,
+        "note": None,
+        "feedback": None,
+        "progress": history.progress(rater, 0, 0, now),
+        "question": None,
+        "following": None,
+        "practice": None,
+        "done": False,
+        "undo": None,
+        "completion": None,
+    }
 
 
-def question_json(study: Study, question: Question | PracticeQuestion | None, base: str) -> dict[str, Any] | None:
-    """A question as its rater may know it: its token, its number and where, below `base`, its pictures are."""
+def question_json(study: Study, question: Question | PracticeQuestion | None, base: str) -> QuestionState | None:
+    """State of a question whose pictures are below `base`."""
     if question is None:
         return None
     scene = f"{base}{question.token}/scene.json"
