@@ -178,13 +178,13 @@ class RowQuery(Paging):
 # --- snapshots -------------------------------------------------------------------------------
 
 
-def _brief(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, Any]:
+def _brief(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> SnapshotBrief:
     address = reverse("snapshot", args=[phase.challenge.slug, phase.slug, snapshot.digest])
     fields = ("digest", "audience", "n_entries", "n_teams", "created_at")
-    return {name: getattr(snapshot, name) for name in fields} | {"page_url": request.build_absolute_uri(address)}
+    return SnapshotBrief(**{name: getattr(snapshot, name) for name in fields}, page_url=request.build_absolute_uri(address))
 
 
-def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, Any]:
+def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> SnapshotFull:
     board = snapshot.board
     counts = metric_evidence.counts(metric.fingerprint for metric in board.metrics)
     outdated = {column.slug: column.sentence for column in snapshot.batch.outdated()}
@@ -196,20 +196,22 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, A
         known = {name: getattr(line, name) for name in ("damaged", "tier", "of_ceiling", "above_size", "groups", "trained")}
         decided = None if only_means or line.decided.value is None else line.decided
         agreement.setdefault(line.slug, PeopleOut(**known, decided=decided, srocc=line.rho, krocc=line.tau, plcc=line.r))
-    return _brief(request, snapshot, phase) | {
-        "challenge": phase.challenge.slug,
-        "phase": phase.slug,
-        "made_up": board.challenge.made_up,
-        "reference": board.reference,
-        "imported_from": board.imported.source if board.imported else "",
-        "imported_url": board.imported.url if board.imported else "",
-        "rule": board.overall.rule,
-        "problem": board.overall.problem,
-        "uncertainty": board.uncertainty,
-        "frozen_at": board.frozen_at,
-        "study": people
-        and StudyOut(**_part(StudyFacts, people), **_part(StudyName, people.study), withdrawn=snapshot.withdrawn, rules=people.people),
-        "columns": [
+    return SnapshotFull(
+        **dict(_brief(request, snapshot, phase)),
+        challenge=phase.challenge.slug,
+        phase=phase.slug,
+        made_up=board.challenge.made_up,
+        reference=board.reference,
+        imported_from=board.imported.source if board.imported else "",
+        imported_url=board.imported.url if board.imported else "",
+        rule=board.overall.rule,
+        problem=board.overall.problem,
+        uncertainty=board.uncertainty,
+        frozen_at=board.frozen_at,
+        study=None
+        if people is None
+        else StudyOut(**_part(StudyFacts, people), **_part(StudyName, people.study), withdrawn=snapshot.withdrawn, rules=people.people),
+        columns=[
             Column(
                 **_part(ColumnHead, metric),
                 properties=PropertyCount.from_orm(counts[metric.fingerprint]),
@@ -218,8 +220,8 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> dict[str, A
             )
             for metric in board.metrics
         ],
-        "rows_url": rows,
-    }
+        rows_url=rows,
+    )
 
 
 def _part(record: type[Record], whole: Record) -> dict[str, Any]:
@@ -325,7 +327,7 @@ def get_program_metric(request: HttpRequest, challenge: Slug, name: MetricKey) -
     return _metrics([spec])[0]
 
 
-def _metrics(specs: list[registry.MetricSpec]) -> list[dict[str, Any]]:
+def _metrics(specs: list[registry.MetricSpec]) -> list[MetricOut]:
     """Specs with what is known of them for their default parameters."""
     fingerprints = {spec.key: registry.fingerprint(spec.key, {}) for spec in specs}
     counts, here = metric_evidence.counts(fingerprints.values()), Score.typical_costs(fingerprints.values())
@@ -336,5 +338,6 @@ def _metrics(specs: list[registry.MetricSpec]) -> list[dict[str, Any]]:
         fields = {name: getattr(spec, name) for name in MetricOut.model_fields if hasattr(spec, name)}
         fields["weights"] = " + ".join(network for network, _ in spec.networks) or None
         fields["bounds"] = finite_bounds(spec)
-        rows.append(fields | {"fingerprint": fingerprint, "properties": counts[fingerprint], "cost_ms": cost and cost.ms})
+        fields["properties"] = PropertyCount.from_orm(counts[fingerprint])
+        rows.append(MetricOut(**fields, fingerprint=fingerprint, cost_ms=cost.ms if cost else None))
     return rows

@@ -115,13 +115,13 @@ def get_submission(request: HttpRequest, submission: Id) -> Any:
     return full(request, submission_for(request.user, submission), timezone.now())
 
 
-def full(request: HttpRequest, submission: Submission, now: datetime) -> dict[str, Any]:
-    """`SubmissionFull` as the caller may see it."""
+def full(request: HttpRequest, submission: Submission, now: datetime) -> SubmissionFull:
+    """An entry as the caller may see it."""
     return fulls(request, [submission], now)[0]
 
 
-def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime) -> list[dict[str, Any]]:
-    """`SubmissionFull` of several entries; what they need is fetched for all of them at once."""
+def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime) -> list[SubmissionFull]:
+    """Several entries as the caller may see them; what they need is fetched for all of them at once."""
     viewers: dict[int, Viewer] = {}
     for submission in submissions:
         viewers.setdefault(submission.phase.challenge_id, Viewer(request.user, submission.phase.challenge, now))
@@ -143,29 +143,32 @@ def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime
     rows = []
     for submission in submissions:
         standing, evaluation = standings.get(submission.pk), evaluations.get(submission.pk)
-        scores_of: dict[str, dict[str, Any]] | None = None
+        scores_of: dict[str, ScoreOut] | None = None
         if evaluation is not None:
             columns, scores_of = {metric["slug"]: metric for metric in evaluation.batch.metrics}, {}
             for score in evaluation.scores.all():
                 spec = spec_of(columns[score.slug]) if score.slug in columns else registry.get(score.key)
                 values = {name: getattr(score, name) for name in ("key", "value", "n", "n_ok", "n_missing", "n_invalid")}
-                scores_of[score.slug] = values | {
-                    "title": columns[score.slug]["title"] if score.slug in columns else spec.title,
-                    "higher_is_better": spec.higher_is_better,
-                    "unit": spec.unit,
-                    "ci": score.interval(),
-                }
+                scores_of[score.slug] = ScoreOut(
+                    **values,
+                    title=columns[score.slug]["title"] if score.slug in columns else spec.title,
+                    higher_is_better=spec.higher_is_better,
+                    unit=spec.unit,
+                    ci=score.interval(),
+                )
+        it = brief(request, submission, viewers[submission.phase.challenge_id], again.get(submission.pk))
+        if standing and standing.waits_for_budget:
+            it.sentence = work_progress.OVER_BUDGET
         rows.append(
-            brief(request, submission, viewers[submission.phase.challenge_id], again.get(submission.pk))
-            | {
-                "queue_position": standing.position if standing else None,
-                "progress": {"done": standing.done, "total": standing.total} if standing and standing.total else None,
-                "attempts": standing.attempts if standing else None,
-                "losses": standing.losses if standing else None,
-                "scores": scores_of,
-                "waiting": [metric["slug"] for metric in evaluation.waiting()] if evaluation else [],
-            }
-            | ({"sentence": work_progress.OVER_BUDGET} if standing and standing.waits_for_budget else {})
+            SubmissionFull(
+                **dict(it),
+                queue_position=standing.position if standing else None,
+                progress=Progress(done=standing.done, total=standing.total) if standing and standing.total else None,
+                attempts=standing.attempts if standing else None,
+                losses=standing.losses if standing else None,
+                scores=scores_of,
+                waiting=[metric["slug"] for metric in evaluation.waiting()] if evaluation else [],
+            )
         )
     return rows
 

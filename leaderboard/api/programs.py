@@ -42,20 +42,20 @@ class ProgramOut(Schema):
     environment: dict[str, str] = Field(description="Versions of the interpreter and of packages that it was checked with.")
 
 
-def program_out(row: MetricProgram) -> dict[str, Any]:
-    return {
-        "id": row.pk,
-        "key": row.full_key,
-        "title": row.read.title,
-        "version": row.version,
-        "state": row.state,
-        "failure": row.failure if row.state == MetricProgram.State.FAILED else "",
-        "sha256": row.contents,
-        "created_at": row.created_at,
-        "is_public": row.is_public,
-        "checks": {name: {"passed": found["passed"], "sentence": found["sentence"]} for name, found in row.report.items()},
-        "environment": row.environment,
-    }
+def program_out(row: MetricProgram) -> ProgramOut:
+    return ProgramOut(
+        id=row.pk,
+        key=row.full_key,
+        title=row.read.title,
+        version=row.version,
+        state=row.state,
+        failure=row.failure if row.state == MetricProgram.State.FAILED else "",
+        sha256=row.contents,
+        created_at=row.created_at,
+        is_public=row.is_public,
+        checks={name: CheckOut(passed=found["passed"], sentence=found["sentence"]) for name, found in row.report.items()},
+        environment=row.environment,
+    )
 
 
 @router.get("/challenges/{challenge}/programs", response={200: list[ProgramOut], **ERRORS}, summary="The organizer's own metrics")

@@ -61,21 +61,22 @@ class StudyFull(StudyBrief):
     )
 
 
-def _brief(request: HttpRequest, study: Study, phase: Phase, withdrawn: int) -> dict[str, Any]:
+def _brief(request: HttpRequest, study: Study, phase: Phase, withdrawn: int) -> StudyBrief:
     done = {row.criterion: row for row in study.analyses.all() if row.summary is not None}
     main = study.main_analysis
     summary = main.summary if main else None
     address = reverse("study", args=[phase.challenge.slug, phase.slug, study.slug])
     fields = ("slug", "title", "question", "source", "kind", "state", "rater_skill", "covariates", "made_up", "created_at")
-    return {name: getattr(study, name) for name in fields} | {
-        "criteria": study.in_order(done),
-        "raters": summary.n_people if summary else None,
-        "judgements": summary.counted if summary else None,
-        "withdrawn": withdrawn,
-        "screened": len(summary.screened) if summary and summary.screening else None,
-        "analysed_at": main.finished_at if main else None,
-        "page_url": request.build_absolute_uri(address),
-    }
+    return StudyBrief(
+        **{name: getattr(study, name) for name in fields},
+        criteria=study.in_order(done),
+        raters=summary.n_people if summary else None,
+        judgements=summary.counted if summary else None,
+        withdrawn=withdrawn,
+        screened=len(summary.screened) if summary and summary.screening else None,
+        analysed_at=main.finished_at if main else None,
+        page_url=request.build_absolute_uri(address),
+    )
 
 
 @router.get(
@@ -105,4 +106,4 @@ def get_study(request: HttpRequest, challenge: Slug, phase: Slug, study: Slug) -
     analyses = {name: done[name].without(hidden).numbered(organizes) for name in row.in_order(done)}
     looks = {"planned_looks": row.planned_looks, "planned_answers": row.planned_answers}
     looks["looks"] = [look.record(hidden) for look in row.looks.all()]
-    return _brief(request, row, place.phase, row.withdrawn()) | looks | {"analyses": analyses}
+    return dict(_brief(request, row, place.phase, row.withdrawn())) | looks | {"analyses": analyses}

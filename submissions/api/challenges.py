@@ -139,15 +139,15 @@ class JoinIn(Schema):
     access_key: str = Field("", max_length=64, description="The key of a private challenge's link.")
 
 
-def _brief(request: HttpRequest, challenge: Challenge) -> dict[str, Any]:
+def _brief(request: HttpRequest, challenge: Challenge) -> ChallengeBrief:
     fields = ("slug", "title", "summary", "family", "visibility", "made_up", "tags")
     address = request.build_absolute_uri(f"/challenges/{challenge.slug}/")
-    return {name: getattr(challenge, name) for name in fields} | {"page_url": address}
+    return ChallengeBrief(**{name: getattr(challenge, name) for name in fields}, page_url=address)
 
 
-def _phase_brief(phase: Phase) -> dict[str, Any]:
+def _phase_brief(phase: Phase) -> PhaseBrief:
     fields = ("slug", "title", "opens_at", "closes_at", "time_zone")
-    return {name: getattr(phase, name) for name in fields} | {"is_open": phase.is_open()}
+    return PhaseBrief(**{name: getattr(phase, name) for name in fields}, is_open=phase.is_open())
 
 
 @router.get("/challenges", response={200: Page[ChallengeBrief], **ERRORS}, summary="Challenges you may see")
@@ -165,7 +165,7 @@ def get_challenge(request: HttpRequest, challenge: Slug) -> Any:
     found = challenge_for(request.user, challenge)
     fields = ("description", "rules_version", "needs_approval", "team_size", "licence", "item_noun", "unit_noun")
     phases = [_phase_brief(phase) for phase in found.phases.all()]
-    return _brief(request, found) | {name: getattr(found, name) for name in fields} | {"phases": phases}
+    return ChallengeFull(**dict(_brief(request, found)), **{name: getattr(found, name) for name in fields}, phases=phases)
 
 
 @router.get("/challenges/{challenge}/rules", response={200: Rules, **ERRORS}, summary="Its rules")
@@ -190,10 +190,12 @@ def get_phase(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:
     team = Team.of(found.challenge, request.user)
     fields = ("description", "limit_per_day", "limit_total", "limit_at_once", "board", "board_at", "entries", "ranking", "missing", "unit")
     quota: Quota | None = found.quota(team) if team else None
-    return (
-        _phase_brief(found)
-        | {name: getattr(found, name) for name in fields}
-        | {"max_bytes": found.max_bytes(), "parent": found.parent.slug if found.parent else None, "quota": quota}
+    return PhaseFull(
+        **dict(_phase_brief(found)),
+        **{name: getattr(found, name) for name in fields},
+        max_bytes=found.max_bytes(),
+        parent=found.parent.slug if found.parent else None,
+        quota=QuotaOut.from_orm(quota) if quota else None,
     )
 
 
@@ -241,16 +243,16 @@ def get_file(request: HttpRequest, challenge: Slug, file: Id) -> HttpResponse:
 # --- taking part -----------------------------------------------------------------------------
 
 
-def _participation(request: HttpRequest, challenge: Challenge) -> dict[str, Any]:
+def _participation(request: HttpRequest, challenge: Challenge) -> ParticipationOut:
     it = Participation.of(challenge, request.user)
     team = Team.of(challenge, request.user)
-    return {
-        "admission": it.admission if it else None,
-        "rules_version": it.rules_version or None if it else None,
-        "must_accept": it.must_accept if it else True,
-        "team": team.name if team else None,
-        "leads": bool(team and team.is_leader(request.user)),
-    }
+    return ParticipationOut(
+        admission=it.admission if it else None,
+        rules_version=it.rules_version or None if it else None,
+        must_accept=it.must_accept if it else True,
+        team=team.name if team else None,
+        leads=bool(team and team.is_leader(request.user)),
+    )
 
 
 @router.get(

@@ -170,48 +170,48 @@ OPEN = (
 OWN = ("sentence", "file_name", "size", "sha256", "problems", "n_problems", "awaits_confirmation", "missing_items")
 
 
-def brief(request: HttpRequest, submission: Submission, viewer: Viewer, again: str | None = None) -> dict[str, Any]:
-    """`SubmissionBrief` as `viewer` may see it. `again` is its duplicate warning, where the caller has it already."""
+def brief(request: HttpRequest, submission: Submission, viewer: Viewer, again: str | None = None) -> SubmissionBrief:
+    """An entry as `viewer` may see it. `again` is its duplicate warning, where the caller has it already."""
     own = viewer.may("submission.see_problems", submission)
-    address = request.build_absolute_uri(reverse("entry", args=[submission.pk]))
-    row = {name: getattr(submission, name) for name in OPEN} | {
-        "challenge": submission.phase.challenge.slug,
-        "phase": submission.phase.slug,
-        "team": submission.team.name,
-        "is_withdrawn": submission.withdrawn_at is not None,
-        "page_url": address,
-    }
-    row |= {name: getattr(submission, name) if own else None for name in OWN}
-    return row | {"warnings": None, "reason": None, "upload": None} | (_own(submission, viewer, again) if own else {})
+    columns = {name: getattr(submission, name) for name in OPEN}
+    columns |= {name: getattr(submission, name) if own else None for name in OWN}
+    warnings = reason = upload = None
+    if own:
+        again = submission.duplicate_warning() if again is None else again
+        warnings = [*([again] if again else []), *submission.warnings]
+        reason = submission.disqualified_reason or submission.hidden_reason
+        mine = viewer.may("submission.manage", submission)
+        still_open = submission.status == Status.UPLOADING and submission.upload_expires_at > viewer.now
+        upload = _upload(submission) if mine and still_open else None
+    return SubmissionBrief(
+        **columns,
+        challenge=submission.phase.challenge.slug,
+        phase=submission.phase.slug,
+        team=submission.team.name,
+        is_withdrawn=submission.withdrawn_at is not None,
+        page_url=request.build_absolute_uri(reverse("entry", args=[submission.pk])),
+        warnings=warnings,
+        reason=reason,
+        upload=upload,
+    )
 
 
-def _own(submission: Submission, viewer: Viewer, again: str | None) -> dict[str, Any]:
-    again = submission.duplicate_warning() if again is None else again
-    mine = viewer.may("submission.manage", submission)
-    still_open = submission.status == Status.UPLOADING and submission.upload_expires_at > viewer.now
-    return {
-        "warnings": [*([again] if again else []), *submission.warnings],
-        "reason": submission.disqualified_reason or submission.hidden_reason,
-        "upload": upload_out(submission) if mine and still_open else None,
-    }
-
-
-def upload_out(submission: Submission) -> dict[str, Any]:
+def _upload(submission: Submission) -> UploadOut:
     offer = uploads.offer(submission)
     base = f"/api/v1/submissions/{submission.pk}"  # a path: behind a proxy the service may not know its own name
     multipart = offer.kind == "multipart"
-    return {
-        "kind": offer.kind,
-        "part_size": offer.part_size,
-        "parts_done": offer.parts_done,
-        "url": None if multipart else f"{base}/parts",
-        "parts": [{"number": number, "url": url} for number, url in sorted(offer.urls.items())] if multipart else None,
-        "complete_url": f"{base}/complete",
-        "expires_at": offer.expires_at,
-    }
+    return UploadOut(
+        kind=offer.kind,
+        part_size=offer.part_size,
+        parts_done=offer.parts_done,
+        url=None if multipart else f"{base}/parts",
+        parts=[SignedPart(number=number, url=url) for number, url in sorted(offer.urls.items())] if multipart else None,
+        complete_url=f"{base}/complete",
+        expires_at=offer.expires_at,
+    )
 
 
-def _answer(request: HttpRequest, submission: Submission) -> dict[str, Any]:
+def _answer(request: HttpRequest, submission: Submission) -> SubmissionBrief:
     submission.refresh_from_db()
     return brief(request, submission, Viewer(request.user, submission.phase.challenge, timezone.now()))
 

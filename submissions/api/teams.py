@@ -68,11 +68,11 @@ class MemberName(Schema):
     username: str = Field(max_length=150, pattern=NO_NUL)
 
 
-def _team(team: Team) -> dict[str, Any]:
+def _team(team: Team) -> TeamOut:
     members = [
-        {"username": m.user.get_username(), "leads": m.is_leader, "joined_at": m.joined_at} for m in team.memberships.select_related("user")
+        Member(username=m.user.get_username(), leads=m.is_leader, joined_at=m.joined_at) for m in team.memberships.select_related("user")
     ]
-    return {"id": team.pk, "name": team.name, "challenge": team.challenge.slug, "members": members, "created_at": team.created_at}
+    return TeamOut(id=team.pk, name=team.name, challenge=team.challenge.slug, members=members, created_at=team.created_at)
 
 
 @router.get("/challenges/{challenge}/team", response={200: TeamOut, **ERRORS}, summary="Your team")
