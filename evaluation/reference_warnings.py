@@ -86,14 +86,14 @@ def of_clean_views(views: Mapping[str, View], keys: Iterable[str]) -> list[str]:
     titles = [registry.get(key).title for key in dict.fromkeys(keys) if key.startswith(PIECES)]
     if not titles:
         return []
-    from evaluation.metrics.render.pieces.metric import FEWEST_VIEWS
+    from evaluation.metrics.render.pieces.metric import MIN_VIEWS
 
     counts = {name.partition("/")[0]: len(view.clean.images) if view.clean else 0 for name, view in views.items()}
     return [
         f"{scene}: has {count} clean view{'' if count == 1 else 's'}, so {' and '.join(titles)} {'has' if len(titles) == 1 else 'have'} no "
-        f"value there; put {FEWEST_VIEWS} or more into {scene}/clean/."
+        f"value there; put {MIN_VIEWS} or more into {scene}/clean/."
         for scene, count in counts.items()
-        if count < FEWEST_VIEWS
+        if count < MIN_VIEWS
     ]
 
 

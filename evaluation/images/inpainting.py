@@ -23,7 +23,7 @@ from PIL import Image
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-MOST = 60_000  # pixels of holes that are solved for at once
+MAX_PIXELS = 60_000  # pixels of holes that are solved for at once
 SWEEPS = 40  # of smoothing, after a solution of half the size has been enlarged
 Solver = Callable[[np.ndarray, np.ndarray], np.ndarray]  # float64[H, W, C] and bool[H, W] to float64[n, C] at the mask's pixels
 _NEIGHBOURS = ((0, 1), (0, -1), (1, 0), (-1, 0))
@@ -55,7 +55,7 @@ def _filled(image: np.ndarray, mask: np.ndarray, solve: Solver) -> np.ndarray:
 
 def _solved(values: np.ndarray, mask: np.ndarray, solve: Solver) -> np.ndarray:
     """float64[H, W, C] with the holes filled; too many pixels are first filled at half the size."""
-    if mask.sum() <= MOST or min(mask.shape) < 4:
+    if mask.sum() <= MAX_PIXELS or min(mask.shape) < 4:
         found = values.copy()
         found[mask] = solve(values, mask)
         return found

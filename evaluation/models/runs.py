@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from submissions.leases import Leased, LeasedQuerySet
 
-CARD_AT_MOST = timedelta(days=1)  # that a run waits for a worker with a graphics card while there is none
+MAX_CARD_WAIT = timedelta(days=1)  # that a run waits for a worker with a graphics card while there is none
 WAITS_FOR_CARD = (
     "It waits for a worker with a graphics card, and none listens to the queue gpu now; start one, or ask the operator for one. "
     "After a day it is given up."
@@ -60,7 +60,7 @@ def give_up_without_card(waiting: LeasedQuerySet) -> int:
     have waited since now, unless they did before. How many were given up."""
     now, given_up = timezone.now(), 0
     waiting.unleased(now).filter(lacking_since__isnull=True).update(lacking_since=now)
-    overdue = waiting.filter(lacking_since__lte=now - CARD_AT_MOST)
+    overdue = waiting.filter(lacking_since__lte=now - MAX_CARD_WAIT)
     while (run := overdue.claim("sweeper")) is not None:
         run.give_up("No worker with a graphics card was there for a day; start one of the queue gpu, then have it done again.", "")
         given_up += 1

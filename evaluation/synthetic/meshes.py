@@ -17,7 +17,7 @@ from submissions.formats.arrays import Mesh
 
 Box = tuple[tuple[float, float, float], tuple[float, float, float]]  # two opposite corners
 
-FEWEST, MOST = 1_000, 2_000  # vertices
+MIN_VERTICES, MAX_VERTICES = 1_000, 2_000  # vertices
 _AIM = 1_450
 
 

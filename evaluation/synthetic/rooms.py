@@ -22,7 +22,7 @@ from evaluation.synthetic.shapes import Builder
 SMALL = ("vase", "bottle", "ball", "plant", "lamp", "screen")  # may stand on others
 SUPPORTS = ("table", "crate", "bookshelf")
 TO_THE_WALL = ("bookshelf", "sofa", "bed", "screen")
-FEWEST_PIXELS = 0.0006  # of the image, for an object to count as seen
+MIN_PIXELS = 0.0006  # of the image, for an object to count as seen
 MIN_SHOWN = 0.25  # of the area of the box it would have if nothing stood before it
 
 
@@ -226,7 +226,7 @@ def _on_top(
 def _boxes(of: Room, camera: Camera, items: NDArray[np.int64], width: int, height: int, samples: int) -> tuple[Box, ...]:
     counts = np.bincount(np.maximum(items, 0).reshape(-1), minlength=len(of.items) + 1)
     found = []
-    for number in np.flatnonzero(counts[1:] >= FEWEST_PIXELS * items.size) + 1:
+    for number in np.flatnonzero(counts[1:] >= MIN_PIXELS * items.size) + 1:
         rows, columns = np.nonzero(items == number)
         x1, x2 = columns.min() / samples, (columns.max() + 1) / samples
         y1, y2 = rows.min() / samples, (rows.max() + 1) / samples

@@ -20,10 +20,10 @@ from evaluation.training.scenes import Scene
 
 SIZES = (0.75, 0.875, 1.0, 1.125, 1.25)  # of the input in a step, over the plan's size, to whole strides of 32
 L1_FROM = 0.85  # of the steps; as in the paper, boxes are refined at the end
-FEWEST_PIXELS = 5  # of an object's side in what the network sees
+MIN_PIXELS = 5  # of an object's side in what the network sees
 MIN_LEFT = 0.3  # of an object's box within the cut, for it to be looked for
 DAMAGED = 0.25
-MIN_SCORE, OVERLAP, MOST = 0.01, 0.65, 100  # of the detections that are judged
+MIN_SCORE, OVERLAP, MAX_DETECTIONS = 0.01, 0.65, 100  # of the detections that are judged
 SURE = 0.35  # the score from which osim takes an object for one
 
 
@@ -74,7 +74,7 @@ def _seen(boxes: np.ndarray, window: np.ndarray, size: int, flip: bool) -> np.nd
         inner_low[:, 0], inner_high[:, 0] = size - inner_high[:, 0], size - inner_low[:, 0]
     sides = inner_high - inner_low
     left = np.prod(sides, axis=1) / np.maximum(np.prod(high - low, axis=1), 1e-9)
-    kept = (sides >= FEWEST_PIXELS).all(axis=1) & (left >= MIN_LEFT)
+    kept = (sides >= MIN_PIXELS).all(axis=1) & (left >= MIN_LEFT)
     return np.concatenate([boxes[:, :1], (inner_low + inner_high) / 2, sides], axis=1)[kept]
 
 
@@ -87,10 +87,10 @@ def found(network: Yolox, scene: Scene, size: int, least: float = MIN_SCORE) -> 
     values = decoded(network.eval()(seen))[0].double().numpy()
     scores = values[:, 4:5] * values[:, 5:]
     cells, classes = np.nonzero(scores >= least)
-    order = np.argsort(-scores[cells, classes], kind="stable")[: 10 * MOST]
+    order = np.argsort(-scores[cells, classes], kind="stable")[: 10 * MAX_DETECTIONS]
     cells, classes = cells[order], classes[order]
     boxes = np.concatenate([values[cells, :2] - values[cells, 2:4] / 2, values[cells, :2] + values[cells, 2:4] / 2], axis=1)
-    kept = suppressed(boxes, classes, OVERLAP)[:MOST]
+    kept = suppressed(boxes, classes, OVERLAP)[:MAX_DETECTIONS]
     boxes = np.clip(boxes[kept] * side / size, 0, side)
     return Found(boxes, scores[cells, classes][kept], classes[kept])
 

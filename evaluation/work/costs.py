@@ -12,7 +12,7 @@ from evaluation.models import ComputeBudget, EvaluationBatch, PartRecord, PhaseM
 from evaluation.models.outside import spent_by
 from submissions.models import Challenge, Phase, Status, Submission
 
-MOST = 50  # rows of a table
+MAX_ROWS = 50  # rows of a table
 NEWEST = 200  # parts that say how much of a core scoring takes while the clock runs
 
 
@@ -42,14 +42,14 @@ class Estimate:
 def by_entry(challenge: Challenge) -> list[Cost]:
     """The entries that took most, first."""
     rows = _of(challenge).values_list("submission", "submission__method_name", "submission__number")
-    found = rows.annotate(**_sums()).order_by("-core", "-gpu", "submission")[:MOST]
+    found = rows.annotate(**_sums()).order_by("-core", "-gpu", "submission")[:MAX_ROWS]
     return [Cost(f"#{number} {name}", core, gpu, parts, pk) for pk, name, number, core, gpu, parts in found]
 
 
 def by_team(challenge: Challenge) -> list[Cost]:
     """The teams that took most, first."""
     found = _of(challenge).values_list("submission__team__name").annotate(**_sums()).order_by("-core", "-gpu", "submission__team__name")
-    return [Cost(name, core, gpu, parts) for name, core, gpu, parts in found[:MOST]]
+    return [Cost(name, core, gpu, parts) for name, core, gpu, parts in found[:MAX_ROWS]]
 
 
 def by_metric(challenge: Challenge) -> list[Cost]:

@@ -27,7 +27,7 @@ from submissions.storage import stored_files
 log = structlog.get_logger(__name__)
 
 AWAY_SECONDS = 15.0  # how long work waits where storage or database do not answer, or have no room
-AWAY_AT_MOST = timedelta(days=1)  # then an entry fails like any other
+MAX_AWAY = timedelta(days=1)  # then an entry fails like any other
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -79,7 +79,7 @@ def attempt(row: Leased, since: datetime | None = None) -> Iterator[None]:
 
 def _wait_or_fail(row: Leased, since: datetime | None, sentence: str, detail: str) -> None:
     log.warning("storage, database or disk do not take or give what is needed", row=str(row), error=sentence)
-    if since is None or timezone.now() - since < AWAY_AT_MOST:
+    if since is None or timezone.now() - since < MAX_AWAY:
         row.defer(AWAY_SECONDS)
     else:
         _failed(row, sentence, detail, False)

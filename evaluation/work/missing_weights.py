@@ -17,7 +17,7 @@ from evaluation.networks import weights
 log = structlog.get_logger(__name__)
 
 SECONDS = 20.0  # how long a worker leaves to others what it lacks the weights for
-AT_MOST = timedelta(minutes=5)  # then fails what no worker has the weights for
+MAX_WAIT = timedelta(minutes=5)  # then fails what no worker has the weights for
 
 _left: dict[tuple[type[Deferrable], int], float] = {}  # what this worker leaves to others, and until when
 
@@ -37,7 +37,7 @@ def defer(row: Deferrable, obstacle: str) -> None:
     """Give back a row that is held, because of what `obstacle` says."""
     log.error("left to a worker that has what it needs", row=str(row), obstacle=obstacle)
     _left[type(row), row.pk] = time.monotonic() + SECONDS
-    row.defer_to_others(f"No worker could begin {row.doing}. {obstacle}", AT_MOST)
+    row.defer_to_others(f"No worker could begin {row.doing}. {obstacle}", MAX_WAIT)
 
 
 def deferred_rows(kind: type[Deferrable]) -> list[int]:

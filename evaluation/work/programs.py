@@ -10,7 +10,7 @@ from evaluation.work import leased
 from evaluation.work.sandbox import PATIENCE, sandbox
 from submissions.storage import stored_files
 
-AT_MOST = 1800  # seconds of the processor for a check
+MAX_SECONDS = 1800  # seconds of the processor for a check
 
 
 def sandboxes() -> dict[str, str]:
@@ -40,7 +40,7 @@ def _checked_in(program: MetricProgram, folder: Path) -> bool:
         "item_ids": [] if reference is None else reference.item_ids[:3],
         "unit_scale": 1.0 if reference is None else reference.phase.unit_scale,
         "programs": [program.order()],
-        "program_seconds": 0.8 * AT_MOST * PATIENCE,
+        "program_seconds": 0.8 * MAX_SECONDS * PATIENCE,
     }
-    found = sandbox.run(folder, job, program.heartbeat, AT_MOST, PATIENCE)
+    found = sandbox.run(folder, job, program.heartbeat, MAX_SECONDS, PATIENCE)
     return program.keep(name, found)

@@ -23,7 +23,7 @@ from evaluation.work.sandbox import sandbox
 from submissions.storage import stored_files
 
 SLICE_SECONDS = 10.0  # what a slice aims at: an upload that arrives meanwhile waits so long
-SLICE_AT_MOST = 1800  # seconds of the processor for a slice: one subject of a slow network
+MAX_SLICE_SECONDS = 1800  # seconds of the processor for a slice: one subject of a slow network
 OVERDUE_SECONDS = 60.0  # without a slice, and a trial goes before entries
 
 
@@ -53,7 +53,7 @@ def _score(trial: Trial, folder: Path) -> bool:
         said = (folder / SCORED).read_text() if (folder / SCORED).exists() else ""
         return trial.heartbeat(done=min(trial.done + int(said), trial.total)) if said.isdigit() else trial.heartbeat()
 
-    found = sandbox.run(folder, job, heartbeat, SLICE_AT_MOST)
+    found = sandbox.run(folder, job, heartbeat, MAX_SLICE_SECONDS)
     rows = [gate.Row(**row) for row in found["rows"]]
     end = subject + found["subjects"]
     judged = None
@@ -82,7 +82,7 @@ def _paint(trial: Trial, folder: Path) -> bool:
     missing = [one.scene for one in trial.verdicts if one.views and one.scene not in trial.pictures] if has_pictures else []
     if not missing:
         return trial.keep([], None, state=Trial.State.DONE, finished_at=timezone.now())
-    made = sandbox.run(folder, _job(trial, missing[0], subject=None, seconds=0), trial.heartbeat, SLICE_AT_MOST)["pictures"]
+    made = sandbox.run(folder, _job(trial, missing[0], subject=None, seconds=0), trial.heartbeat, MAX_SLICE_SECONDS)["pictures"]
     for number, (damage, *_) in enumerate(made):
         stored_files.store().save_file(trial.picture_key(missing[0], damage), folder / file_name(number, "trial"))
     return trial.keep([], None, pictures={**trial.pictures, missing[0]: made})

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
-from evaluation.metrics.aggregation import LEAST
+from evaluation.metrics.aggregation import MIN_GROUPS
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.uncertainty import ALPHA, FIRST, Interval
 
@@ -118,7 +118,7 @@ def foot(board: Board, standing: Ranks) -> list[str]:
         return []
     unit = Unit.of_board(board)
     names = {"n": unit.n, "item": unit.noun, "items": plural(unit.noun)}
-    if unit.n < LEAST:
+    if unit.n < MIN_GROUPS:
         return [few(unit.n, unit)]
     by_rule = standing is board.overall and board.overall.rule != "primary"
     keys = ["pm", *(["rare"] if unit.n < RARE else [])]
@@ -132,7 +132,7 @@ def foot(board: Board, standing: Ranks) -> list[str]:
     if not any(standing.group):  # what it rests on may be there for fewer units than the board has
         for metric in board.metrics:
             rests = metric.slug in board.overall.metrics and metric.slug not in fixed if standing is board.overall else metric is standing
-            if rests and 1 < (n := max(metric.n, default=0)) < LEAST:
+            if rests and 1 < (n := max(metric.n, default=0)) < MIN_GROUPS:
                 sentences.append(SENTENCES["few_of"].format(metric=metric.title, n=n, items=plural(unit.noun)))
     return sentences
 
@@ -180,7 +180,7 @@ def untested(board: Board, standing: Ranks, index: int) -> str:
 def of_values(unit: Unit, equal: Sequence[tuple[str, int]]) -> list[str]:
     """Sentences under the scores of one entry over these units; `equal` has the titles of metrics all whose values are equal, with
     how many there are."""
-    if unit.n < LEAST:
+    if unit.n < MIN_GROUPS:
         return [few(unit.n, unit)]
     keys = ["pm", *(["rare"] if unit.n < RARE else [])]
     sentences = [SENTENCES[key].format(n=unit.n, items=plural(unit.noun)) for key in keys]

@@ -30,7 +30,7 @@ from leaderboard.stats.mos_table import HIGHEST, LOWEST
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.records import GUARD_TITLES, Metric
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.stats.votes import FEW, LEAST
+from leaderboard.stats.votes import FEW, MIN_COUNT
 from leaderboard.studies.summary import Summary
 from submissions.models import Phase
 
@@ -88,7 +88,7 @@ class Band(Protocol):
 
 def state_of(figure: Agreement, band: Band | None) -> State:
     """By the interval, never by the value alone; `band` reaches from another person to the best possible."""
-    if figure.value is None or (figure.low is None and min(figure.raters, figure.samples) < LEAST):
+    if figure.value is None or (figure.low is None and min(figure.raters, figure.samples) < MIN_COUNT):
         return EARLY
     # Without an interval all answers are alike, and the value is tested as if it were known for sure.
     low, high = (figure.value if end is None else end for end in (figure.low, figure.high))
@@ -105,8 +105,8 @@ def missing_words(figure: Agreement, noun: str = NOUN) -> str:
     """The people or items that a figure lacks for an interval, in brief: `too early: 3 of 5 people`."""
     if figure.value is None:  # it has values for the duels, but nobody preferred either side of any
         return "no duel is decided" if figure.coverage else "answers no duel"
-    n, counted = (figure.raters, "people") if figure.raters < LEAST else (figure.samples, plural(noun))
-    return f"too early: {n} of {LEAST} {counted}"
+    n, counted = (figure.raters, "people") if figure.raters < MIN_COUNT else (figure.samples, plural(noun))
+    return f"too early: {n} of {MIN_COUNT} {counted}"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from evaluation.metrics.aggregation import LEAST
+from evaluation.metrics.aggregation import MIN_GROUPS
 from leaderboard.boards import certainty, exports
 from leaderboard.boards.digits import rounded
 from leaderboard.boards.payload import PEOPLE, Board, BoardEntry, Mark, MetricColumn, Ranks
@@ -338,7 +338,7 @@ def cell(metric: MetricColumn, index: int, noun: str = certainty.NOUN) -> Cell:
         words.append(f"95 % interval {low:.4g} to {high:.4g}{f' over {n}' if n else ''}")
     elif not metric.may_rank:
         words.append("shown, not ranked")
-    elif n >= LEAST and metric.loose:
+    elif n >= MIN_GROUPS and metric.loose:
         words.append(certainty.alike(n, noun))
     if rank is not None:
         ends = metric.rank_low[index], metric.rank_high[index]

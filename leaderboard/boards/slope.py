@@ -9,7 +9,7 @@ from leaderboard.boards.payload import Board, MetricColumn
 from leaderboard.boards.rows import ordinal
 from leaderboard.studies.summary import Record
 
-LEAST, MOST = 3, 8  # entries drawn: as many as names of 11 px at their ends leave apart in the height of a board's claim
+MIN_LINES, MAX_LINES = 3, 8  # entries drawn: as many as names of 11 px at their ends leave apart in the height of a board's claim
 STEP, TOP = 10.0, 9.0
 
 
@@ -90,10 +90,10 @@ def slope_of_two(board: Board, metric: MetricColumn, people: MetricColumn, first
 
 def _drawn(board: Board, in_order: list[int], people: MetricColumn, named: Mapping[int, str]) -> Slope | None:
     """Lines of the entries that have a rank and a place, their indices in the order of ranks: those `named`, filled up with the first."""
-    if len(in_order) < LEAST:
+    if len(in_order) < MIN_LINES:
         return None
-    if len(in_order) > MOST:
-        rest = [n for n in in_order if n not in named][: MOST - len(named)]
+    if len(in_order) > MAX_LINES:
+        rest = [n for n in in_order if n not in named][: MAX_LINES - len(named)]
         in_order = [n for n in in_order if n in named or n in rest]
     places, at = people.rank, {n: k for k, n in enumerate(in_order)}
     right = {n: TOP + STEP * k for k, n in enumerate(sorted(in_order, key=lambda n: (places[n] or 0, at[n])))}

@@ -15,7 +15,7 @@ from django.utils import timezone
 from evaluation.models import MetricProgram
 from evaluation.models.runs import Run
 from leaderboard.models.study import Study
-from leaderboard.stats.votes import LEAST
+from leaderboard.stats.votes import MIN_COUNT
 from submissions import wake
 from submissions.choices import TextChoices
 from submissions.errors import Refused
@@ -122,9 +122,9 @@ class MetricChallenge(models.Model):
             raise Refused("It must end after it opens; choose a later end.", "wrong_dates")
         answers = study.opinions if study.kind == Study.Kind.OPINIONS else study.study_votes
         samples = answers.values("sample").distinct().count()
-        if samples < 2 * LEAST:
+        if samples < 2 * MIN_COUNT:
             raise Refused(
-                f"The study's judgements are on {samples} samples; a half needs {LEAST} for any figure, so {2 * LEAST} are needed.",
+                f"The study's judgements are on {samples} samples; a half needs {MIN_COUNT} for any figure, so {2 * MIN_COUNT} are needed.",
                 "too_few_samples",
             )
         seed = secrets.randbelow(1 << 31)  # so that nobody can work out which samples decide in the end

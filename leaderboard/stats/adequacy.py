@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from leaderboard.stats.preference import win_rate
-from leaderboard.stats.votes import LEAST, Floats, Votes
+from leaderboard.stats.votes import MIN_COUNT, Floats, Votes
 
 RESAMPLES = 500
 ENOUGH = 0.95
@@ -40,7 +40,7 @@ class Curve:
         nothing about less; and no fewer people or samples than any figure needs."""
         if self.enough is None:
             return None
-        from_ = max(1 if self.resource == "comparisons" else LEAST, self.enough)
+        from_ = max(1 if self.resource == "comparisons" else MIN_COUNT, self.enough)
         return from_ if from_ < self.sizes[-1] else None
 
 

@@ -18,7 +18,7 @@ SCREENED = 0.3  # a rater whose correlation with the mean of the others is less 
 MIN_ENTRIES = 8  # for an interval on Fisher's z
 FEW_ENTRIES = f"Fewer than {MIN_ENTRIES} entries: no interval."
 IN_LINE = 1e-12  # so near to 1 or -1, all entries are in one line
-FEWEST = 4  # values below which resampling says nothing of a correlation
+MIN_VALUES = 4  # values below which resampling says nothing of a correlation
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def correlation(
         return Order(None, None, None, n)
     coefficients = (stats.pearsonr(first, second), stats.spearmanr(first, second), stats.kendalltau(first, second))
     ends: Sequence[tuple[float, float] | None] = [None] * 3
-    if resamples and n >= FEWEST:
+    if resamples and n >= MIN_VALUES:
         ends = [_ends(column) for column in _drawn(first, second, resamples, seed).T]
     r, rho, tau = (float(one.statistic) for one in coefficients)
     return Order(rho, tau, r, n, ends[1], ends[2], ends[0])

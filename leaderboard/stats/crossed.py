@@ -22,7 +22,7 @@ from typing import TypeVar
 import numpy as np
 import scipy
 
-from leaderboard.stats.votes import FEW, LEAST, ROUGH, Floats, Ints
+from leaderboard.stats.votes import FEW, MIN_COUNT, ROUGH, Floats, Ints
 
 LEVEL = 0.95
 NOTHING = 1e-12  # a cluster's sum that is no more than this is rounding
@@ -98,8 +98,8 @@ class Clusters:
     def few(self) -> str:
         """The sentence that says why there is no interval and no test; "" where there are enough."""
         for n, noun in ((self.n_raters, "raters"), (self.n_samples, "samples")):
-            if n < LEAST:
-                return f"{FEW} {noun}: {LEAST} are needed, there {'is' if n == 1 else 'are'} {n}."
+            if n < MIN_COUNT:
+                return f"{FEW} {noun}: {MIN_COUNT} are needed, there {'is' if n == 1 else 'are'} {n}."
         return ""
 
     @property

@@ -14,7 +14,7 @@ import numpy as np
 
 from leaderboard.stats import crossed, preference
 from leaderboard.stats.reliability import Questions
-from leaderboard.stats.votes import LEAST, Floats
+from leaderboard.stats.votes import MIN_COUNT, Floats
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def left_share(judged: Iterable[Judged]) -> LeftShare | None:
         own[1] += one.verdicts.count(-1) + one.verdicts.count(1)
     table = np.array([own for own in counts.values() if own[1]], dtype=np.float64).reshape(-1, 2)
     samples, n = len(table), int(table[:, 1].sum())
-    if samples < LEAST:
+    if samples < MIN_COUNT:
         return None
     value, influence = crossed.ratio(table[:, 0], table[:, 1])
     if value in (0.0, 1.0):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.aggregation import LEAST
+from evaluation.metrics.aggregation import MIN_GROUPS
 from leaderboard.stats.ranking import RULES, TIE_TOLERANCE, Column, Floats, combine, costs, rank_counts, tie_tolerance
 from leaderboard.stats.uncertainty import ALPHA, Interval, adjusted, lined, ranges, same_direction, tested_of
 
@@ -69,7 +69,7 @@ def overall_brackets(
     else:
         cut, tested = len(tested) > FIRST, tested[:FIRST]
         groups = np.asarray(~np.isnan(samples[moving][:, tested]).any(axis=(0, 1)))  # those that all of them have in every metric
-    if len(tested) < 2 or (moving and groups.sum() < LEAST):
+    if len(tested) < 2 or (moving and groups.sum() < MIN_GROUPS):
         return OverallBoard(np.zeros((n, n), dtype=bool), (None,) * n, (False,) * n, (None,) * n)
     sure = np.zeros((metrics, len(tested), len(tested)), dtype=bool)
     own = cost[:, tested]

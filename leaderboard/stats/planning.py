@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from leaderboard.stats.crossed import Variance
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.stats.votes import LEAST, Ints
+from leaderboard.stats.votes import MIN_COUNT, Ints
 
 DESIGN = 2.0  # how many times more answers clustered ones must be, unless a study of the family says otherwise
 POWER = 7.849  # (z of 97.5 % + z of 80 %)^2
@@ -82,8 +82,8 @@ def look(others: Mapping[str, float | None], looks: int, raters: int, samples: i
     5 % over the number of looks, which was fixed before the study opened."""
     if not 1 <= looks <= MAX_LOOKS:
         raise ValueError(f"a study has from 1 to {MAX_LOOKS} planned looks")
-    if raters < LEAST or samples < LEAST:
-        return Look(False, tuple(others), f"Too early: {LEAST} raters and {LEAST} samples are needed.")
+    if raters < MIN_COUNT or samples < MIN_COUNT:
+        return Look(False, tuple(others), f"Too early: {MIN_COUNT} raters and {MIN_COUNT} samples are needed.")
     untold = tuple(name for name, p in others.items() if p is None or p > ALPHA / looks)
     return Look(not untold, untold)
 

@@ -41,7 +41,7 @@ FIGURES = (
     "fitted",
     "of_ceiling",
 )  # beside the decided one
-AT_MOST = 1800  # seconds of the processor for one entry of a study
+MAX_SECONDS = 1800  # seconds of the processor for one entry of a study
 
 
 def request() -> int:
@@ -140,9 +140,9 @@ def _values(row: ProgramValues, entry: StudyEntry, folder: Path) -> dict[str, fl
             "unit_scale": reference.phase.unit_scale,
             "requests": [column | {"weights_sha256": spec.contents}],
             "programs": [program.order()],
-            "program_seconds": 0.8 * AT_MOST * PATIENCE,
+            "program_seconds": 0.8 * MAX_SECONDS * PATIENCE,
         }
-        found = sandbox.run(folder, job, row.heartbeat, AT_MOST, PATIENCE)
+        found = sandbox.run(folder, job, row.heartbeat, MAX_SECONDS, PATIENCE)
         scores = SampleScores.from_dict(found["scores"]["program"])
         values = runner.finish([request], [{"program": scores}], ids, groups)["program"][0].values
     by_sample: dict[str, list[float]] = {}

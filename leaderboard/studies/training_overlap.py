@@ -14,7 +14,7 @@ from leaderboard.stats import votes as voting
 
 THESE, ENTRIES, UNKNOWN, NO = "these", "entries", "unknown", ""
 LEARNT = ("wf_learned", "locase")  # the networks that are trained on what studies export
-FEWEST = 2  # methods that a study and what was learnt from must have in common to have a pair in common
+MIN_SHARED = 2  # methods that a study and what was learnt from must have in common to have a pair in common
 
 
 def trained_on(study: Study, metric: Mapping[str, Any], samples: Collection[str], methods: Collection[str]) -> str:
@@ -38,7 +38,7 @@ def _of_card(study: Study, card: Mapping[str, Any], samples: Collection[str], me
         return NO
     said = card.get("data", {})
     known = "samples" in said and "methods" in said
-    if known and (not set(samples) & set(said["samples"]) or len(set(methods) & set(said["methods"])) < FEWEST):
+    if known and (not set(samples) & set(said["samples"]) or len(set(methods) & set(said["methods"])) < MIN_SHARED):
         return NO
     if said.get("study_created_at") == study.created_at.isoformat():
         return THESE

@@ -12,7 +12,7 @@ from leaderboard.boards.human_agreement import AGAINST, BELOW, BETTER, COIN, PER
 from leaderboard.models import Study, StudyLook
 from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.stats.votes import FEW, LEAST, ROUGH
+from leaderboard.stats.votes import FEW, MIN_COUNT, ROUGH
 from leaderboard.studies.summary import HIDDEN_NAME, Summary
 
 MAX_NAMES = 4
@@ -226,7 +226,7 @@ def duel_brief(summary: Summary, a: str, b: str) -> str:
 
 def rough_words(summary: Summary, noun: str = NOUN) -> str:
     """Sentence beside intervals of few raters or items, which are called `noun`."""
-    few = [noun for n, noun in ((summary.raters_counted, "raters"), (summary.samples_counted, plural(noun))) if LEAST <= n < ROUGH]
+    few = [noun for n, noun in ((summary.raters_counted, "raters"), (summary.samples_counted, plural(noun))) if MIN_COUNT <= n < ROUGH]
     return "" if summary.why or not few else f"Few {names(few)}: read these intervals as rough ones."
 
 
@@ -266,7 +266,7 @@ def look_words(study: Study, judgements: int | None, hidden: Collection[str] = (
         return f"{said} It was closed before the last of them."
     number = 1 + (look.number if look else 0)
     so_far = "" if judgements is None else f", and {judgements:,} count so far"
-    return f"{said} The next is due at {StudyLook.due_at(study, number):,} judgements of at least {LEAST} people{so_far}."
+    return f"{said} The next is due at {StudyLook.due_at(study, number):,} judgements of at least {MIN_COUNT} people{so_far}."
 
 
 class FirstPlace(Protocol):

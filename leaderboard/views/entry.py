@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from evaluation.metrics.aggregation import LEAST
+from evaluation.metrics.aggregation import MIN_GROUPS
 from evaluation.models import Evaluation, Score
 from evaluation.result_tables import spec_of
 from evaluation.work.progress import OVER_BUDGET, standing
@@ -34,7 +34,7 @@ from submissions.permissions import allowed
 from submissions.visibility import hidden_from, visible_entries
 
 ITEMS_PER_PAGE = 100
-MOST_TRIES = 20  # of a team, the newest
+MAX_TRIES = 20  # of a team, the newest
 IMPORTED = "Its figures were imported as they were published; there are no files and no items."
 ASKED = ("see_scores", "see_items", "see_geometry", "see_render", "download", "manage", "retry")
 DIAGNOSES = {  # by what `submissions.formats.fit.diagnosis` says
@@ -315,7 +315,7 @@ def _tries(place: EntryPlace, board: Board | None) -> list[Try]:
     if submission.phase.is_imported or submission.made_as:
         return []
     rows = visible_entries(place.viewer, submission.phase).sent().filter(team=submission.team_id).order_by("-created_at", "-id")
-    entries = list(rows[:MOST_TRIES])
+    entries = list(rows[:MAX_TRIES])
     if len(entries) < 2:
         return []
     column = board.primary if board is not None else None
@@ -366,7 +366,7 @@ def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: S
     """Statements on the entry's intervals and of where it may stand, in sentences."""
     if evaluation.batch.is_imported:
         return []
-    equal = [(result.metric.title, result.score.n) for result in metric_results if result.score.n >= LEAST and not result.ends]
+    equal = [(result.metric.title, result.score.n) for result in metric_results if result.score.n >= MIN_GROUPS and not result.ends]
     sentences = certainty.of_values(certainty.Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge), equal)
     if snapshot is None or index is None:
         return sentences

@@ -13,7 +13,7 @@ from submissions.lookup import PhasePlace, phase_place
 from submissions.visibility import hidden_from
 
 LATELY = 3  # changes that the board's page tells
-MOST = 40  # rankings, the newest; those that were passing ones are not kept anyway
+MAX_RANKINGS = 40  # rankings, the newest; those that were passing ones are not kept anyway
 
 
 def board_history(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
@@ -24,7 +24,7 @@ def board_history(request: HttpRequest, challenge: str, phase: str) -> HttpRespo
     audience = audience_of(place.viewer)
     is_brief = request.GET.get("part") == "lately"
     kept = Snapshot.objects.filter(phase=place.phase, audience=audience).defer("payload").order_by("-revision", "-pk")
-    rows = list(kept[: 2 * LATELY if is_brief else MOST])
+    rows = list(kept[: 2 * LATELY if is_brief else MAX_RANKINGS])
     hidden = hidden_from(place.viewer, place.phase)
     studies = frozenset(place.phase.studies.shown_to(place.viewer.organizes).values_list("pk", flat=True))
     key = ("history", tuple((row.pk, row.digest) for row in rows), hidden, studies, place.phase.board_revision)
@@ -32,7 +32,7 @@ def board_history(request: HttpRequest, challenge: str, phase: str) -> HttpRespo
     if is_brief:  # what the board's page asks for when somebody has read so far
         told = [(step.at, step.changes[0].words) for step in steps if step.changes[0].kind not in ("nothing", "texts")]
         return render(request, "leaderboard/parts/lately.html", {"changes": told[:LATELY], "phase": place.phase})
-    context = place.context("history") | {"steps": steps, "chart": chart, "is_cut": len(rows) == MOST}
+    context = place.context("history") | {"steps": steps, "chart": chart, "is_cut": len(rows) == MAX_RANKINGS}
     return render(request, "leaderboard/history.html", context)
 
 

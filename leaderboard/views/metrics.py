@@ -23,7 +23,7 @@ from leaderboard.boards.metric_evidence import Evidence
 from leaderboard.charts.gap import gap_chart
 from leaderboard.lookup import search_text
 from leaderboard.models import MetricEntry, ProgramValues, Study, StudyAnalysis
-from leaderboard.stats.votes import LEAST
+from leaderboard.stats.votes import MIN_COUNT
 from leaderboard.studies import metric_ranking, paper_figures
 from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing
 from leaderboard.views.home import visible
@@ -118,7 +118,7 @@ def metric_list(request: HttpRequest) -> HttpResponse:
         "n_studies": sum(len(one.studies) for one in real),
         "n_judgements": sum(one.judgements for one in real),
         "ranked": any(one.rows for one in sections),
-        "least": LEAST,
+        "least": MIN_COUNT,
     }
     return render(request, "leaderboard/metric_list.html", context)
 

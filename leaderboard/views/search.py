@@ -20,8 +20,8 @@ from leaderboard.views import docs
 from submissions.models import Phase, Submission
 from submissions.visibility import board_is_out, entries_of_teams, on_board, visible_challenges
 
-MOST = 20  # found of each kind
-LEAST = 2  # letters
+MAX_FOUND = 20  # found of each kind
+MIN_LETTERS = 2  # letters
 AROUND = 90  # characters shown before and behind a word of a document
 
 
@@ -49,11 +49,12 @@ def search(request: HttpRequest) -> HttpResponse:
     """Results of a search, by kind; `?q=` are the words, all of which must be there."""
     text = search_text(request)
     words = text.split()
-    if len(text) < LEAST or not words:
-        return render(request, "leaderboard/search.html", {"text": text, "kinds": [], "least": LEAST, "most": MOST, "searched": False})
+    context = {"text": text, "least": MIN_LETTERS, "most": MAX_FOUND}
+    if len(text) < MIN_LETTERS or not words:
+        return render(request, "leaderboard/search.html", context | {"kinds": [], "searched": False})
 
     visible, now = visible_challenges(request.user), timezone.now()
-    rows = visible.filter(_with_all(words, "title", "summary", "slug")).order_by("-pk")[:MOST]
+    rows = visible.filter(_with_all(words, "title", "summary", "slug")).order_by("-pk")[:MAX_FOUND]
     challenges = [Found(reverse("challenge", args=[one.slug]), one.title, one.summary, "made up" if one.made_up else "") for one in rows]
 
     # Entries by the name of their method or team: those on boards that are out, and those of the viewer's own teams in any state.
@@ -74,7 +75,7 @@ def search(request: HttpRequest) -> HttpResponse:
             f"{row.team.name} · {row.phase.challenge.title}, {row.phase.title}",
             "baseline" if row.is_baseline else "",
         )
-        for row in found.select_related("team", "phase__challenge").order_by("-received_at", "-pk")[:MOST]
+        for row in found.select_related("team", "phase__challenge").order_by("-received_at", "-pk")[:MAX_FOUND]
     ]
 
     # Metrics and documents: first those that have the words in their name or heading.
@@ -101,11 +102,10 @@ def search(request: HttpRequest) -> HttpResponse:
     kinds = [
         ("Challenges", challenges),
         ("Entries", entries),
-        ("Metrics", [one for *_, one in metrics][:MOST]),
-        ("Documents", [one for _, one in documents][:MOST]),
+        ("Metrics", [one for *_, one in metrics][:MAX_FOUND]),
+        ("Documents", [one for _, one in documents][:MAX_FOUND]),
     ]
-    context = {"text": text, "kinds": [kind for kind in kinds if kind[1]], "least": LEAST, "most": MOST, "searched": True}
-    return render(request, "leaderboard/search.html", context)
+    return render(request, "leaderboard/search.html", context | {"kinds": [kind for kind in kinds if kind[1]], "searched": True})
 
 
 def _with_all(words: list[str], *columns: str) -> Q:

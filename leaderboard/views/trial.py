@@ -179,7 +179,7 @@ def _scene(row: Trial, verdict: design.SceneVerdict, kind: str, sees_reference: 
                 held=condition.held,
                 share=f"{share:.2f}" if is_area else f"{100 * share:.1f} %",
                 least=f"{condition.least:.2f}" if is_area else f"{100 * condition.least:.0f} %",
-                floor=f"{design.MAP_LEAST:.2f}" if is_area else "",
+                floor=f"{design.MAP_MIN:.2f}" if is_area else "",
                 counts="" if is_area else f"{condition.right:,} of {condition.of:,}",
                 failed=failed[:1].upper() + failed[1:],
             )

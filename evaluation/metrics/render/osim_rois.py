@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evaluation.metrics.render.pair import RenderPair
     from evaluation.metrics.result import MetricResult
 
-FEWEST_CELLS = 4  # a region of fewer is passed over
+MIN_CELLS = 4  # a region of fewer is passed over
 
 
 def osim_rois(pair: RenderPair, saliency: str, gabor_compat: bool, low_quality_rule: str) -> MetricResult:
@@ -41,7 +41,7 @@ def osim_rois(pair: RenderPair, saliency: str, gabor_compat: bool, low_quality_r
     boxes, labels = marked(pair, letterbox)
     original = letterbox.original(boxes)
     cells = [inside(box, (width, height)) for box in original]
-    kept = [place for place, covered in enumerate(cells) if covered.sum() >= FEWEST_CELLS]
+    kept = [place for place, covered in enumerate(cells) if covered.sum() >= MIN_CELLS]
     kind = "gabor_compat" if gabor_compat and saliency == "gbvs" else saliency
     (salient,) = pair.reference_once(f"saliency of regions {kind}", lambda: (salient_in(pair, boxes[kept], letterbox, kind),))
     unlike = pair.not_alike

@@ -15,7 +15,7 @@ from evaluation.metrics.spec import MetricSpec
 if TYPE_CHECKING:
     from evaluation.metrics.render.pair import RenderPair
 
-MOST = 100.0  # dB, of images that are alike
+MAX_DB = 100.0  # dB, of images that are alike
 CAPPED = "psnr_capped"
 
 
@@ -32,7 +32,7 @@ def ratio(one: np.ndarray, other: np.ndarray, where: np.ndarray | None = None) -
     squares = difference * difference if where is None else difference[where] ** 2
     error = float(squares.sum(dtype=np.float64)) / squares.size / peak**2
     value = -10 * math.log10(error) if error > 0 else math.inf
-    return min(value, MOST), value > MOST
+    return min(value, MAX_DB), value > MAX_DB
 
 
 def psnr(pair: RenderPair) -> MetricResult:

@@ -23,7 +23,7 @@ MIN_CLEAN_VIEWS = 4
 MAX_SET = 24  # pictures of a set that is damaged alike
 CLEAN_FIRST, EMPTY_LAST, FOREIGN_LAST, STEPS = 0.97, 0.98, 0.80, 0.95
 MILD_FIRST, UNRELATED_LAST = 0.95, 0.98  # of meshes and wireframes
-MAP_MEAN, MAP_LEAST = 0.75, 0.60
+MAP_MEAN, MAP_MIN = 0.75, 0.60
 CELL = 16  # px
 NOT_NETWORKS = ("saucd_w",)  # sets of weights that are numbers in a formula
 

@@ -27,8 +27,8 @@ from evaluation.networks.gate.design import (
     FOREIGN_LAST,
     FULL,
     LADDERS,
-    MAP_LEAST,
     MAP_MEAN,
+    MAP_MIN,
     MILD,
     MILD_FIRST,
     MIN_CLEAN_VIEWS,
@@ -318,7 +318,7 @@ def _picture_verdict(scene: str, rows: Sequence[Row], kind: str, higher: bool) -
     conditions.append(_counted("C", steps, STEPS))
     if areas:
         means = {name: float(np.mean(found)) for name, found in areas.items()}
-        mean, low = float(np.mean(list(means.values()))), [name for name, value in means.items() if value < MAP_LEAST]
+        mean, low = float(np.mean(list(means.values()))), [name for name, value in means.items() if value < MAP_MIN]
         fails = tuple((name, round(100 * means[name]), 100) for name in low)
         held = mean >= MAP_MEAN and not low
         conditions.append(Condition("D", held, round(100 * mean), 100, MAP_MEAN, fails))  # the map is low where the damage is

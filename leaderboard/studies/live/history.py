@@ -22,7 +22,7 @@ from leaderboard.studies.live.plan import Grid
 NOTHING, FIRST, EQUAL, SECOND = range(4)  # what was said of a cell: which entry of its unit is better
 POINTS = np.array([0.0, 1.0, 0.5, 0.0])  # of the first entry
 PAUSE = timedelta(minutes=5)  # a sitting ends with it
-FEWEST = 3  # answers of a sitting, before which it has no rate
+MIN_ANSWERS = 3  # answers of a sitting, before which it has no rate
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +164,7 @@ def progress(rater: Rater, answered: int, total: int, now: datetime) -> Progress
     on = rater.answered_last is not None and rater.sitting_from is not None and now - rater.answered_last < PAUSE
     since = rater.sitting_answers if on else 0
     per_hour = seconds_left = None
-    if on and since >= FEWEST:
+    if on and since >= MIN_ANSWERS:
         spent = (rater.answered_last - rater.sitting_from).total_seconds()
         each = max(spent / (since - 1), 0.1)
         per_hour, seconds_left = round(3600 / each), round(each * max(0, total - answered))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from leaderboard.stats.planning import ADVICE, DESIGN, POWER, power_of_look
-from leaderboard.stats.votes import LEAST
+from leaderboard.stats.votes import MIN_COUNT
 from leaderboard.studies.live.plan import EXPLORED, Overlap
 
 ENOUGH_SHARED = 60  # decisive answers on questions that two decided, from which on how far people agree is said (AGREEMENT §D)
@@ -64,7 +64,7 @@ class Outlook:
 
     @property
     def knows_agreement(self) -> bool:
-        return self.raters >= LEAST and self.shared >= ENOUGH_SHARED
+        return self.raters >= MIN_COUNT and self.shared >= ENOUGH_SHARED
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class PlannedLook:
     @property
     def is_early(self) -> bool:
         """True if too few people will have answered for any look."""
-        return self.raters < LEAST
+        return self.raters < MIN_COUNT
 
 
 def planned_looks(sheet: Sheet, habits: Habits, entries: int, looks: int, answers: int, first_place: bool) -> list[PlannedLook]:
@@ -154,9 +154,9 @@ def table(sheet: Sheet, habits: Habits, most: int | None = None) -> list[Outlook
 
 def raters_for_agreement(sheet: Sheet, habits: Habits, most: int = 1000) -> int | None:
     """From how many raters on it is known how far people agree; None where so many are not enough, or samples are too few."""
-    if sheet.samples < LEAST:
+    if sheet.samples < MIN_COUNT:
         return None
-    return next((n for n in range(LEAST, most + 1) if shared_answers(sheet, n, habits.ties) >= ENOUGH_SHARED), None)
+    return next((n for n in range(MIN_COUNT, most + 1) if shared_answers(sheet, n, habits.ties) >= ENOUGH_SHARED), None)
 
 
 def advice(sheet: Sheet) -> str:

@@ -70,7 +70,7 @@ def test_what_no_worker_has_the_weights_for_fails_with_the_sentence(entry, shelf
     part = Part.objects.get()
     assert missing_weights.deferred_rows(Part) == [part.pk] and worker.drain() == 0
     missing_weights._left.clear()
-    since = timezone.now() - missing_weights.AT_MOST - timedelta(seconds=1)
+    since = timezone.now() - missing_weights.MAX_WAIT - timedelta(seconds=1)
     Part.objects.update(lacking_since=since, lease_until=None)
     worker.drain()
     assert state(entry) == Status.FAILED
@@ -80,7 +80,7 @@ def test_what_no_worker_has_the_weights_for_fails_with_the_sentence(entry, shelf
 
 def test_how_long_weights_were_lacking_is_counted_anew_once_a_worker_has_begun(entry, shelf, monkeypatch):
     """One had them and was killed; another that has not may not end at once what was lacking long before."""
-    Part.objects.update(lacking_since=timezone.now() - missing_weights.AT_MOST - timedelta(seconds=1))
+    Part.objects.update(lacking_since=timezone.now() - missing_weights.MAX_WAIT - timedelta(seconds=1))
     with monkeypatch.context() as patch:
         patch.setattr(worker.reference_cache, "local_path", _killed)
         with pytest.raises(KeyboardInterrupt):
@@ -102,7 +102,7 @@ def test_a_batch_of_a_metric_that_is_no_more_is_left_to_newer_code_and_then_fail
     worker.drain()
     assert state(entry) == Status.SCORING
     missing_weights._left.clear()
-    Part.objects.update(lacking_since=timezone.now() - missing_weights.AT_MOST - timedelta(seconds=1), lease_until=None)
+    Part.objects.update(lacking_since=timezone.now() - missing_weights.MAX_WAIT - timedelta(seconds=1), lease_until=None)
     worker.drain()
     assert state(entry) == Status.FAILED
     assert entry.failure.startswith("No worker could begin scoring items 1 to 2. Values of no_such_metric of a version that this service")

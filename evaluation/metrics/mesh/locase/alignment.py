@@ -8,8 +8,8 @@ import numpy as np
 
 from evaluation.metrics.mesh.locase.arithmetic import lengths, principal_axes, total, totals, turned_to
 
-MOST_POINTS = 10_000
-FEWEST_POINTS = 4
+MAX_POINTS = 10_000
+MIN_POINTS = 4
 _DEGENERATE = 1e-14  # of the squared diagonal; faces of less area count for nothing
 _EVEN = 1e-7  # share of the sum of cubed distances along an axis; a shape whose cubes sum to less is symmetric along it
 _SMALLEST = 1e-9  # share of the largest coordinate; a mesh whose mean radius is less is a point
@@ -23,17 +23,17 @@ class Shape:
     weights: np.ndarray
 
 
-def shape(vertices: np.ndarray, faces: np.ndarray, most: int = MOST_POINTS) -> Shape | None:
+def shape(vertices: np.ndarray, faces: np.ndarray, most: int = MAX_POINTS) -> Shape | None:
     """The aligned points of a mesh, or None where it is degenerate: fewer than 4 different vertices, or no size.
 
     The order of the given vertices and faces changes nothing, not even the last bit; neither does the machine.
     """
     points, faces = merged(vertices, faces)
-    if len(points) < FEWEST_POINTS:
+    if len(points) < MIN_POINTS:
         return None
     points, weights = thinned(points, vertex_weights(points, faces), most)
     centred = points - totals(points) / len(points)
-    if not total(lengths(centred)) / len(centred) > _SMALLEST * np.abs(centred).max(initial=0.0) or len(points) < FEWEST_POINTS:
+    if not total(lengths(centred)) / len(centred) > _SMALLEST * np.abs(centred).max(initial=0.0) or len(points) < MIN_POINTS:
         return None
     return Shape(aligned(points), weights)
 
@@ -68,7 +68,7 @@ def vertex_weights(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
     return weights / total(weights)
 
 
-def thinned(points: np.ndarray, weights: np.ndarray, most: int = MOST_POINTS) -> tuple[np.ndarray, np.ndarray]:
+def thinned(points: np.ndarray, weights: np.ndarray, most: int = MAX_POINTS) -> tuple[np.ndarray, np.ndarray]:
     """At most `most` points: one in each cell of the finest grid that has no more occupied cells.
 
     The point nearest to the middle of its cell stays (the first of several) and takes the weight of the whole cell.

@@ -69,7 +69,7 @@ def parts(n: int, size: int) -> list[np.ndarray]:
     return [np.arange(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-MOST_SEEN = 512
+MAX_SEEN = 512
 NEARLY_EQUAL = 0.05  # of the larger of two eigenvalues: axes whose eigenvalues differ by less may come in either order
 _CELLS_PER_OCTAVE = 8
 _SWEEPS = 8
@@ -121,7 +121,7 @@ def sampling(reference: Shape) -> Sampling:
     even = [variances[k + 1] > (1 - NEARLY_EQUAL) * variances[k] for k in range(2)]
     first, second = (4, 4) if all(even) else (_fold(reference, k) if even[k] else 0 for k in range(2))
     folds = (first, second)
-    cell = _cell(_settled(reference, folds)) if len(reference.points) > MOST_SEEN else 0.0
+    cell = _cell(_settled(reference, folds)) if len(reference.points) > MAX_SEEN else 0.0
     seen = sampled(reference, Sampling(1.0, cell, folds))
     return Sampling(Surroundings(seen.points).radius(), cell, folds)
 
@@ -133,7 +133,7 @@ def sampled(points: Shape, how: Sampling) -> Shape:
     images are thinned alike.
     """
     turned = _settled(points, how.folds)
-    cell = how.cell or (_cell(turned) if len(turned) > MOST_SEEN else 0.0)
+    cell = how.cell or (_cell(turned) if len(turned) > MAX_SEEN else 0.0)
     if not cell:
         return Shape(turned, points.weights)
     number = _occupied(turned, cell)
@@ -187,12 +187,12 @@ def _settled(points: Shape, folds: tuple[int, int]) -> np.ndarray:
 
 
 def _cell(points: np.ndarray) -> float:
-    """The smallest cell, of eight sizes an octave, that leaves no more than MOST_SEEN occupied.
+    """The smallest cell, of eight sizes an octave, that leaves no more than MAX_SEEN occupied.
 
     It is no smaller than what coordinates are rounded to, which matters where all but a few points lie in one place.
     """
     step = int(np.ceil(np.log2(2 * np.abs(points).max()) * _CELLS_PER_OCTAVE))
-    while _side(step - 1) > 10.0**-_DECIMALS and len(np.unique(_occupied(points, _side(step - 1)))) <= MOST_SEEN:
+    while _side(step - 1) > 10.0**-_DECIMALS and len(np.unique(_occupied(points, _side(step - 1)))) <= MAX_SEEN:
         step -= 1
     return _side(step)
 

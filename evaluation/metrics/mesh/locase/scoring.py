@@ -12,7 +12,7 @@ from evaluation.metrics.mesh.locase.sampling import Sampling, Surroundings, part
 from evaluation.networks.inference import CPU, best_device, exact, out_of_memory
 
 _PIECE = {"cpu": 256, "cuda": 4096}  # vertices at a time: what a cache, or a card, takes well
-_LEAST = 64  # vertices that must fit
+_MIN_VERTICES = 64  # vertices that must fit
 
 
 def fits(weights: bytes) -> bool:
@@ -68,7 +68,7 @@ def compared(model: LoCaSE, damaged: np.ndarray, reference: np.ndarray) -> float
 def _described(model: LoCaSE, patches: np.ndarray) -> np.ndarray:
     """float32[N, 256] of patches float32[N, 64, 7]; in halves where they do not fit into the memory that is left.
 
-    Where not even _LEAST fit on the card, the model leaves it for the processor. MemoryError where they do not fit there.
+    Where not even _MIN_VERTICES fit on the card, the model leaves it for the processor. MemoryError where they do not fit there.
     """
     device = next(model.parameters()).device
     try:
@@ -76,12 +76,12 @@ def _described(model: LoCaSE, patches: np.ndarray) -> np.ndarray:
     except RuntimeError as error:
         if not out_of_memory(error):
             raise
-        if len(patches) <= _LEAST and device.type == "cpu":
+        if len(patches) <= _MIN_VERTICES and device.type == "cpu":
             raise MemoryError(str(error)) from error
     # Outside the handler, which holds on to what did not fit.
     if device.type == "cuda":
         torch.cuda.empty_cache()
-    if len(patches) <= _LEAST:
+    if len(patches) <= _MIN_VERTICES:
         return _described(model.to(CPU), patches)
     half = len(patches) // 2
     return np.concatenate([_described(model, patches[:half]), _described(model, patches[half:])])

@@ -16,7 +16,7 @@ from evaluation.synthetic.distortions import add_noise, generator
 from submissions.formats.arrays import Mesh
 
 UNSEEN_NOISE = 5e-4  # of the diagonal: nobody sees it
-MOST_CHANGE = 0.02  # of the clean score, under it
+MAX_CHANGE = 0.02  # of the clean score, under it
 NOISES = (1e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2)
 WORST = 1.0
 COUNT = 5
@@ -82,8 +82,8 @@ def sentences(results: list[Trial]) -> list[Sentence]:
     margins = [result.lowest - max((*result.unrelated, WORST)) for result in results]
     return [
         Sentence(
-            f"Noise that nobody sees ({UNSEEN_NOISE:g} of the diagonal) stays within {MOST_CHANGE:.0%} of the clean score",
-            sum(change <= MOST_CHANGE for change in changes),
+            f"Noise that nobody sees ({UNSEEN_NOISE:g} of the diagonal) stays within {MAX_CHANGE:.0%} of the clean score",
+            sum(change <= MAX_CHANGE for change in changes),
             len(changes),
             f"largest change {max(changes):.2%}",
         ),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from submissions.formats.render.views import CleanViews, Render
 
 KEY, NETWORK = "puzzlesim_pieces", "pieces"
-FEWEST_VIEWS = 4
+MIN_VIEWS = 4
 COPIED, COPIED_SHARE = 0.1, 0.2  # a render with more places of a lower ρ than this share is flagged
 _scenes: dict[tuple[Any, ...], Scene] = {}
 
@@ -79,7 +79,7 @@ def _score(pair: RenderPair, features: str, mask: np.ndarray | None) -> MetricRe
     clean = pair.clean
     if clean is None or not clean.images:
         return MetricResult(None, Status.NOT_APPLICABLE, ("no_clean_views",))
-    if len(clean.images) < FEWEST_VIEWS:
+    if len(clean.images) < MIN_VIEWS:
         return MetricResult(None, Status.NOT_APPLICABLE, ("few_references",))
     stored.require(NETWORK, features)
     if pair.missing is not None:

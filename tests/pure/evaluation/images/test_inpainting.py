@@ -79,7 +79,7 @@ def test_large_holes_are_solved_in_halves_with_much_the_same_result(fill, monkey
     mask = np.zeros((80, 101), bool)
     mask[10:60, 20:81] = True
     whole = fill(image, mask)
-    monkeypatch.setattr(inpainting, "MOST", 400)
+    monkeypatch.setattr(inpainting, "MAX_PIXELS", 400)
     halves = fill(image, mask)
     assert np.abs(halves.astype(int) - whole).mean() < 6 and np.array_equal(halves[~mask], image[~mask])
 

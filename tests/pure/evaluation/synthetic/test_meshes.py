@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from evaluation.synthetic.meshes import FEWEST, KINDS, MOST, mesh, meshes
+from evaluation.synthetic.meshes import KINDS, MAX_VERTICES, MIN_VERTICES, mesh, meshes
 from evaluation.synthetic.surfaces import volume
 from submissions.manifest import ITEM_ID
 
@@ -19,7 +19,7 @@ def sides(faces: np.ndarray) -> np.ndarray:
 def test_an_object_is_a_closed_surface_of_the_promised_size(kind, seed):
     made = mesh(kind, seed)
     assert made.vertices.dtype == np.float64 and made.faces.dtype == np.int64 and made.face_colours is None
-    assert FEWEST <= len(made.vertices) <= MOST and np.isfinite(made.vertices).all()
+    assert MIN_VERTICES <= len(made.vertices) <= MAX_VERTICES and np.isfinite(made.vertices).all()
     assert np.array_equal(np.unique(made.faces), np.arange(len(made.vertices)))
     low, high = made.vertices.min(axis=0), made.vertices.max(axis=0)
     assert (high - low).max() == pytest.approx(1) and low + high == pytest.approx(0, abs=1e-12)

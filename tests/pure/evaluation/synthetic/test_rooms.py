@@ -41,7 +41,7 @@ def test_boxes_are_the_extents_of_the_visible_pixels(some):
         for box in view.boxes:
             rows, columns = np.nonzero(view.items == box.item)
             assert (box.x1, box.y1, box.x2, box.y2) == (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)
-            assert len(rows) >= rooms.FEWEST_PIXELS * 96 * 96 and rooms.MIN_SHOWN <= box.shown <= 1
+            assert len(rows) >= rooms.MIN_PIXELS * 96 * 96 and rooms.MIN_SHOWN <= box.shown <= 1
 
 
 def test_an_item_that_fills_the_view_hides_what_is_behind_it(some):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from leaderboard.boards.payload import Mark
-from leaderboard.boards.slope import LEAST, MOST, STEP, TOP, slope, slope_of_two, split_of
+from leaderboard.boards.slope import MAX_LINES, MIN_LINES, STEP, TOP, slope, slope_of_two, split_of
 from tests.support.leaderboard.boards import board_of, column_of
 
 
@@ -36,14 +36,14 @@ def test_where_both_agree_the_first_is_drawn_once():
 
 @pytest.mark.parametrize("values", [None, [0.9, 0.5, None]])
 def test_fewer_than_three_are_not_drawn(values):
-    assert slope(board_of([0.9, 0.5, 0.1]), people(values) if values else None, None) is None and LEAST == 3
+    assert slope(board_of([0.9, 0.5, 0.1]), people(values) if values else None, None) is None and MIN_LINES == 3
 
 
 def test_of_many_the_first_and_those_with_a_name_are_drawn():
     n = 40
     board = board_of([1 - k / n for k in range(n)])
     found = slope(board, people([k / n for k in range(n)]), None)
-    assert len(found.lines) == MOST and found.height == 104
+    assert len(found.lines) == MAX_LINES and found.height == 104
     assert {line.name for line in found.lines if line.kind} == {"method 0", "method 39"}
 
 
@@ -63,8 +63,8 @@ def test_two_entries_of_one_metric_are_drawn_however_far_down_they_stand():
     n = 40
     board = board_of([1 - k / n for k in range(n)])
     found = slope_of_two(board, board.metrics[0], people([k / n for k in range(n)]), 30, 35)
-    assert len(found.lines) == MOST and found.lines[-1].name == "method 35"
+    assert len(found.lines) == MAX_LINES and found.lines[-1].name == "method 35"
     assert {line.name: line.kind for line in found.lines if line.kind} == {"method 30": "metrics", "method 35": "people"}
-    assert [line.left for line in sorted(found.lines, key=lambda line: line.left)] == [TOP + STEP * k for k in range(MOST)]
+    assert [line.left for line in sorted(found.lines, key=lambda line: line.left)] == [TOP + STEP * k for k in range(MAX_LINES)]
     unjudged = people([None if k == 35 else k / n for k in range(n)])
     assert slope_of_two(board, board.metrics[0], unjudged, 30, 35) is None

@@ -85,7 +85,7 @@ def test_many_workers_that_lack_them_use_up_no_tries(run, shelf, settings):
 
 def test_what_no_worker_has_the_weights_for_fails_with_the_sentence(run, shelf):
     weights.get("backbone", "mine").file.unlink()
-    since = timezone.now() - missing_weights.AT_MOST - timedelta(seconds=1)
+    since = timezone.now() - missing_weights.MAX_WAIT - timedelta(seconds=1)
     type(run).objects.update(lacking_since=since)
     assert worker.drain() == 1
     assert state(run)[0] == "failed" and run.failure.endswith("ask the operator to put mine.safetensors beside its model card.")

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from scipy.spatial.transform import Rotation
 
 from evaluation.metrics.mesh.locase.alignment import Shape, aligned, shape
-from evaluation.metrics.mesh.locase.sampling import MOST_SEEN, Sampling, Surroundings, parts, sampled, sampling
+from evaluation.metrics.mesh.locase.sampling import MAX_SEEN, Sampling, Surroundings, parts, sampled, sampling
 from evaluation.synthetic.distortions import add_noise, subdivide
 from evaluation.synthetic.meshes import mesh
 from tests.support.evaluation.metrics.mesh.locase.made_up import brick
@@ -72,7 +72,7 @@ def test_a_small_mesh_is_seen_whole_and_a_large_one_thinned_to_the_cells_of_the_
     coarse, fine = shape(*_arrays(whole)), shape(*_arrays(subdivide(whole)))
     how = sampling(coarse)
     seen = [sampled(points, how) for points in (coarse, fine)]
-    assert MOST_SEEN / 2 < len(seen[0].points) <= MOST_SEEN
+    assert MAX_SEEN / 2 < len(seen[0].points) <= MAX_SEEN
     assert len(seen[1].points) == pytest.approx(len(seen[0].points), rel=0.2), "one grain for both"
     assert [points.weights.sum() for points in seen] == pytest.approx([1, 1])
 
@@ -83,7 +83,7 @@ def test_thinning_ends_where_all_but_three_vertices_lie_in_one_place():
     vertices[:3] = np.eye(3) * 1e7
     fan = [[k % 3, k, k + 1] for k in range(3, 899)]
     points = shape(vertices, np.array(fan))
-    assert len(points.points) == 900 and len(sampled(points, sampling(points)).points) <= MOST_SEEN
+    assert len(points.points) == 900 and len(sampled(points, sampling(points)).points) <= MAX_SEEN
 
 
 def test_a_mirror_image_is_thinned_to_the_mirror_image():
