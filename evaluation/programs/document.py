@@ -404,7 +404,9 @@ class _Reader:
                 raise DocumentError(f"{FILE}: {self.where}{str(name)[:60]} is not a field; the fields are {', '.join(sorted(known))}.")
 
     def wrong(self, name: str, wanted: str, got: Any) -> DocumentError:
-        return DocumentError(f"{FILE}: {self.where}{name} {wanted}; it is {excerpt(_in_yaml(got))}.")
+        # As its author wrote it, or nearly: null and true, not the words that this language has for them.
+        written = json.dumps(got, ensure_ascii=False, default=str)
+        return DocumentError(f"{FILE}: {self.where}{name} {wanted}; it is {excerpt(written)}.")
 
     def missing(self, name: str, what: str) -> DocumentError:
         return DocumentError(f"{FILE}: {self.where}{name} is missing: {what}.")
@@ -459,11 +461,6 @@ class _Reader:
         if found is not None and not _is_number(found):
             raise self.wrong(name, "must be a number", found)
         return found
-
-
-def _in_yaml(value: Any) -> str:
-    """A value as its author wrote it, or nearly: null and true, not the words that this language has for them."""
-    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _is_number(value: Any) -> bool:

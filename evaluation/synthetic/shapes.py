@@ -33,7 +33,8 @@ class Builder:
     def box(self, low: Sequence[float], high: Sequence[float], material: int, about_z: float = 0.0, picture: int | None = None) -> None:
         """A box between two corners, turned about the z axis through its middle; `picture` covers its face towards −y, once."""
         middle, half = np.add(low, high, dtype=float) / 2, np.subtract(high, low, dtype=float) / 2
-        turn = _about_z(about_z)
+        c, s = np.cos(about_z), np.sin(about_z)
+        turn = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
         for axis, side, after in _FACES:
             other = 3 - axis - after
             u, v, n = np.eye(3)[after], np.eye(3)[other], side * np.eye(3)[axis]
@@ -126,8 +127,3 @@ class Builder:
         self._parts.append(
             Triangles(triangles[sound], normals[sound], places[sound], np.full(n, material, dtype=np.int64), np.zeros(n, dtype=np.int64))
         )
-
-
-def _about_z(angle: float) -> np.ndarray:
-    c, s = np.cos(angle), np.sin(angle)
-    return np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])

@@ -46,7 +46,10 @@ def stripes(rng: np.random.Generator) -> Texture:
     """Bands of two or three colours, along u or v or aslant."""
     u, v = _places()
     across = (rng.integers(-3, 4) * u + rng.integers(2, 7) * v) if rng.uniform() < 0.7 else rng.integers(2, 8) * u
-    return _mixed(rng, [colour(rng) for _ in range(rng.integers(2, 4))], across % 1.0)
+    colours = [colour(rng) for _ in range(rng.integers(2, 4))]
+    shares = np.cumsum(rng.uniform(0.3, 1, len(colours)))
+    which = np.searchsorted(shares / shares[-1], across % 1.0, side="right").clip(0, len(colours) - 1)
+    return np.array(colours)[which]
 
 
 def checks(rng: np.random.Generator) -> Texture:
@@ -147,12 +150,6 @@ def _places() -> tuple[np.ndarray, np.ndarray]:
 
 def _shaded(base: np.ndarray, factor: np.ndarray) -> Texture:
     return np.clip(base * np.maximum(factor, 0.05)[..., None], 0, 1)
-
-
-def _mixed(rng: np.random.Generator, colours: list[np.ndarray], place: np.ndarray) -> Texture:
-    shares = np.cumsum(rng.uniform(0.3, 1, len(colours)))
-    which = np.searchsorted(shares / shares[-1], place, side="right").clip(0, len(colours) - 1)
-    return np.array(colours)[which]
 
 
 def _clouds(rng: np.random.Generator, power: float, stretch: float = 1.0) -> np.ndarray:

@@ -236,8 +236,11 @@ def _columns(part: Part, evaluation: Evaluation) -> list[Mapping[str, Any]]:
 
 
 def _input(key: str, token: WorkerToken, site: str, sha256: str = "") -> dict[str, Any]:
+    """A file's address for an hour, of the bucket's own signing, or of ours while the token is answered; its size and its digest."""
     store = stored_files.store()
-    return {"url": _link(key, token, site), "size": store.size(key), "sha256": sha256 or _digest(key)}
+    url = store.link(key, "input", LINK_SECONDS)
+    url = url or f"{site.rstrip('/')}/api/v1/worker/inputs/{signing.dumps({'key': key, 'token': token.pk}, salt=SALT)}"
+    return {"url": url, "size": store.size(key), "sha256": sha256 or _digest(key)}
 
 
 def _digest(key: str) -> str:
@@ -252,12 +255,6 @@ def _digest(key: str) -> str:
         found = digest.hexdigest()
         cache.set(name, found, KEPT)
     return str(found)
-
-
-def _link(key: str, token: WorkerToken, site: str) -> str:
-    """An address that gives the file for an hour: of the bucket's own signing, or of ours while the token is answered."""
-    link = stored_files.store().link(key, "input", LINK_SECONDS)
-    return link or f"{site.rstrip('/')}/api/v1/worker/inputs/{signing.dumps({'key': key, 'token': token.pk}, salt=SALT)}"
 
 
 def linked_key(signed: str) -> str:

@@ -143,10 +143,6 @@ class GiveUp(Fenced):
     reason: Annotated[str, Field(max_length=2000, pattern=NO_NUL)] = ""
 
 
-def _site(request: HttpRequest) -> str:
-    return request.build_absolute_uri("/")
-
-
 @router.get("/worker", response={200: TokenOut, **ERRORS}, summary="What your token is for, and what waits for it", url_name="worker")
 def token(request: HttpRequest) -> Any:
     """Nothing is claimed. An autoscaler can start as many workers as `waiting` asks for."""
@@ -175,7 +171,7 @@ def claim(request: HttpRequest, data: Claim, response: HttpResponse) -> Any:
             _idle[token.token_hash] = now + IDLE_SECONDS, queues
         response["Retry-After"] = str(outside.retry_after(token))
         return 204, None
-    return 200, outside.described(part, token, _site(request))
+    return 200, outside.described(part, token, request.build_absolute_uri("/"))
 
 
 def _held(request: HttpRequest, part: int, fence: uuid.UUID) -> Part:

@@ -133,7 +133,9 @@ class Plan:
 
 def make_plan(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) -> Plan:
     """The way from `before` to `after`."""
-    after = _with_stored_programs(before, after)
+    # Programs that `after` does not name stay: values may be theirs, so they are taken away in the console alone.
+    programs = {program.key: program for program in (*(before.programs if before else ()), *after.programs)}
+    after = replace(after, programs=tuple(programs[key] for key in sorted(programs)))
     after, waiting = _without_waiting_columns(before, after, facts)
     refusals = [*_refusals(before, after, facts), *_missing_prompts(before, after)]
     if before is not None:
@@ -167,12 +169,6 @@ def _with_stored_references(before: ChallengeDef, after: ChallengeDef, facts: Fa
             phase = replace(phase, reference=replace(new, version=versions.get((new.sha256, new.groups))))
         phases.append(phase)
     return replace(after, phases=tuple(phases))
-
-
-def _with_stored_programs(before: ChallengeDef | None, after: ChallengeDef) -> ChallengeDef:
-    """`after` with the programs that it does not name: values may be theirs, so they are taken away in the console alone."""
-    known = {program.key: program for program in (*(before.programs if before else ()), *after.programs)}
-    return replace(after, programs=tuple(known[key] for key in sorted(known)))
 
 
 def _without_waiting_columns(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) -> tuple[ChallengeDef, list[str]]:
