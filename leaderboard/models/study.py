@@ -277,8 +277,8 @@ class Study(models.Model):
         rows = _chosen(self.study_votes, criterion, counted)
         for rater, left, right, choice, sample, group, about, *rest in rows.values_list(*columns, *more).iterator():
             swapped, seconds, repeat, gold, *given = rest
-            known: dict[str, Any] = {"swapped": swapped, "seconds": seconds, "repeat_of": repeat, "gold": "1" if gold else ""}
-            yield Vote(rater, left, right, choice, sample, group, about, self.slug, **(known | conditions(*given)))
+            known = "1" if gold else ""
+            yield Vote(rater, left, right, choice, sample, group, about, self.slug, swapped, seconds, repeat, known, **conditions(*given))
 
     def ratings(self, criterion: str | None = None, counted: bool = False) -> Iterator[Rating]:
         """The opinion scores as they were given, in their order; `counted` as for votes."""
@@ -476,7 +476,7 @@ def conditions(
     }
 
 
-def _conditions(answer: Vote | Rating) -> dict[str, Any]:
+def _conditions(answer: Vote | Rating) -> dict[str, int | str | None]:
     """Columns of a row for what a file says of an answer's conditions; its order, its moment and its rater have places of their own."""
     return {
         "step": order_number(answer.step),

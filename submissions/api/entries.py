@@ -229,7 +229,7 @@ def create_submission(request: HttpRequest, data: SubmissionIn) -> Any:
     phase = phase_for(request.user, data.challenge, data.phase)
     throttling.limit_uploads(request)
     about = {name: getattr(data, name) for name in ABOUT}
-    file: dict[str, Any] = {"file_name": data.file_name, "size": data.size, "sha256": data.sha256, "as_it_is": data.as_it_is}
+    file = {name: getattr(data, name) for name in ("file_name", "size", "sha256", "as_it_is")}
     submission = uploads.start(request.user, phase, **file, **about)
     return 201, _answer(request, submission)
 
