@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -179,17 +179,23 @@ def _joined_meshes(items: Mapping[str, Mesh], ids: Sequence[str]) -> Mesh:
 
 def renders(question: Asked) -> dict[str, Any]:
     """The pictures of some views, and the text they were made from."""
-    about = {side.name: _about_pictures(question, side) for side in sides(question)}
-    normals = any(one["normal"] for one in about.values())
+    shown = sides(question)
+    about = {side.name: _about_pictures(question, side) for side in shown}
     views = [
-        {name: None if item in one["missing"] else f"{name}-{number}.webp" for name, one in about.items()}
+        {side.name: None if item in side.missing else f"{side.name}-{number}.webp" for side in shown}
         for number, item in enumerate(_shown_views(question), start=1)
     ]
-    return {"form": "render", "prompt": about[REFERENCE]["prompt"], "normals": normals, "views": views}
+    return {"form": "render", "prompt": about[REFERENCE].prompt, "normals": any(one.normal for one in about.values()), "views": views}
 
 
-def _about_pictures(question: Asked, side: Side) -> dict[str, Any]:
+class AboutPictures(NamedTuple):
     """The text that a generated object was asked for with, and whether there are pictures of normals, as the first view says."""
+
+    prompt: str
+    normal: bool
+
+
+def _about_pictures(question: Asked, side: Side) -> AboutPictures:
 
     def compute() -> bytes:
         item = next((one for one in _items(question) if one not in side.missing), "")
@@ -198,7 +204,7 @@ def _about_pictures(question: Asked, side: Side) -> dict[str, Any]:
         picture = view if isinstance(view, Render) else getattr(view, "image", None)
         return json.dumps({"prompt": getattr(view, "prompt", ""), "normal": picture is not None and picture.normal is not None}).encode()
 
-    return {"missing": side.missing} | json.loads(_once(question, side, "json", compute) or b"{}")
+    return AboutPictures(**json.loads(_once(question, side, "json", compute) or b"{}"))
 
 
 def _shown_views(question: Asked) -> list[str]:
