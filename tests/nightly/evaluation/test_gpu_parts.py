@@ -16,15 +16,16 @@ __all__ = ["entry", "phase", "warm_child"]  # the fixtures
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_worker_with_a_card_that_is_killed_in_the_middle_of_a_part_loses_nothing(entry):
+def test_a_worker_with_a_card_that_is_killed_in_the_middle_of_a_part_loses_nothing(entry, settings):
+    there = {"PLUMBLINE_WEIGHTS": str(settings.WEIGHTS)}
     worker.drain("cpu")
     at_work = Part.objects.filter(device="gpu", started_at__isnull=False, state=Part.State.WAITING)
-    with Worker("gpu") as first:
+    with Worker("gpu", **there) as first:
         sweep()
         first.catch(at_work)
         part = at_work.get()
         first.kill()
-    with Worker("gpu"):
+    with Worker("gpu", **there):
         wait_until(lambda: bool(sweep()) and state(entry) == Status.SCORED, what="the score")
     part.refresh_from_db()
     assert (part.attempts, part.losses) == (1, 1) and part.state == Part.State.DONE
