@@ -154,9 +154,10 @@ def _variance(people: Asked, same: Floats, more: Asked, weight: float) -> tuple[
 def _df(variance: Variance, raters: int, n: int) -> float:
     samples = variance.clusters[1]
     spent = 0.0
-    if variance.rater > variance.cell:
+    by_raters, by_samples = variance.clustered
+    if by_raters:
         spent += float(variance.rater) ** 2 / max(1, raters - 1)
-    if variance.sample > variance.cell:
+    if by_samples:
         spent += float(variance.sample) ** 2 / max(1, samples - 1)
     spent += float(variance.cell) ** 2 / max(1, n - 1)
     return max(1.0, float(variance.total) ** 2 / spent) if spent > 0 else 1.0

@@ -21,6 +21,7 @@ from typing import TypeVar
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from leaderboard.stats.votes import FEW, MIN_COUNT, ROUGH, Floats, Ints
 
@@ -28,6 +29,7 @@ LEVEL = 0.95
 NOTHING = 1e-12  # a cluster's sum that is no more than this is rounding
 NO_VARIANCE = NOTHING**2  # what such sums leave of a variance
 ROUNDING = 1e-12  # what is left of a difference of equal variances, as a share of them
+SAME = 1e-9  # by which share two variances may differ and be called equal
 ALIKE = "All answers are alike."
 Number = TypeVar("Number", float, Floats)
 
@@ -46,10 +48,19 @@ class Variance:
         return self.cell + np.maximum(0.0, self.rater - self.cell) + np.maximum(0.0, self.sample - self.cell)
 
     @cached_property
+    def clustered(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """True where answers of one rater, and on one sample, go together beyond their cells. Never where each has but one cell: the two
+        variances are one then, and what rounding makes of them says nothing."""
+        raters, samples, cells = self.clusters
+        least = self.cell * (1 + SAME)
+        return (self.rater > least) & (raters < cells), (self.sample > least) & (samples < cells)
+
+    @cached_property
     def df(self) -> Floats:
         """Degrees of freedom, at least 1."""
         r, s, c = (max(1, n - 1) for n in self.clusters)
-        spent = (self.rater > self.cell) * self.rater**2 / r + (self.sample > self.cell) * self.sample**2 / s + self.cell**2 / c
+        by_raters, by_samples = self.clustered
+        spent = by_raters * self.rater**2 / r + by_samples * self.sample**2 / s + self.cell**2 / c
         return np.maximum(1.0, np.divide(self.total**2, spent, out=np.ones_like(self.total), where=spent > 0))
 
     def each(self, change: Callable[[Floats], Floats]) -> Variance:

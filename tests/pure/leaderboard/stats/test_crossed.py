@@ -78,6 +78,20 @@ def test_a_variance_is_not_less_than_any_of_what_it_is_made_of_and_knows_no_name
         assert float(ours) == pytest.approx(float(theirs))
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_samples_that_one_rater_judged_each_add_no_degrees_of_freedom_of_their_own_whatever_their_names(seed):
+    rng = np.random.default_rng(seed)
+    sample = np.arange(60) // 2
+    rater, u = sample % 10, rng.standard_normal(60)
+    u = (u - u.mean()) / 60
+    found = Clusters(rng.permutation(10)[rater], rng.permutation(30)[sample]).variance(u)
+    by_rater = 10 / 9 * sum(u[rater == r].sum() ** 2 for r in range(10))
+    by_cell = 30 / 29 * sum(u[sample == s].sum() ** 2 for s in range(30))
+    total = max(by_rater, by_cell)
+    spent = (by_rater**2 / 9 if by_rater > by_cell else 0.0) + by_cell**2 / 29
+    assert float(found.total) == pytest.approx(total) and float(found.df) == pytest.approx(max(1.0, total**2 / spent))
+
+
 def test_the_variance_of_a_difference_comes_from_the_matrices_or_from_the_influences():
     rng = np.random.default_rng(3)
     clusters, u = Clusters(rng.integers(0, 7, 80), rng.integers(0, 9, 80)), rng.standard_normal((80, 3))
