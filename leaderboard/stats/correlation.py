@@ -17,6 +17,8 @@ LOWEST, HIGHEST = 1, 5
 SCREENED = 0.3  # a rater whose correlation with the mean of the others is less may be left out
 MIN_ENTRIES = 8  # for an interval on Fisher's z
 FEW_ENTRIES = f"Fewer than {MIN_ENTRIES} entries: no interval."
+ROUNDING = 1e-12  # differences of a metric's values up to this are rounding
+FITTED = 1e-9  # the same of what people prefer, which a search ends near
 IN_LINE = 1e-12  # so near to 1 or -1, all entries are in one line
 MIN_VALUES = 4  # values below which resampling says nothing of a correlation
 
@@ -182,12 +184,24 @@ def l1_distance(p: Sequence[float], q: Sequence[float]) -> float:
     return float(2 * np.abs(np.asarray(p, dtype=np.float64) - np.asarray(q, dtype=np.float64)).mean())
 
 
+def level(values: Floats, bound: float) -> Floats:
+    """The values, with those made one that differ by no more than `bound`, of 1 or of the larger: rounding must put none before another."""
+    made = values.copy()
+    first = -math.inf
+    for n in np.argsort(values, kind="stable"):
+        if not values[n] - first <= bound * max(1.0, abs(values[n])):
+            first = values[n]
+        made[n] = first
+    return made
+
+
 def correlations(x: Floats, y: Floats) -> dict[str, Figure]:
-    """Spearman's rho, Kendall's tau-b and Pearson's r with intervals on Fisher's z (Bonett and Wright 2000; Fieller et al. 1957)."""
+    """Spearman's rho, Kendall's tau-b and Pearson's r of a metric's values x and people's y, with intervals on Fisher's z (Bonett and
+    Wright 2000; Fieller et al. 1957)."""
     from scipy.stats import kendalltau, pearsonr, rankdata
 
     known = ~(np.isnan(x) | np.isnan(y))
-    x, y = x[known], y[known]
+    x, y = level(x[known], ROUNDING), level(y[known], FITTED)
     n = len(x)
     if n < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         why = "Correlations need three entries whose values differ: two are always in one line."

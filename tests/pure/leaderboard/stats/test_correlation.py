@@ -120,6 +120,18 @@ def test_correlations_have_intervals_that_speak_of_other_entries():
     assert correlations(np.ones(9), np.arange(9.0))["tau"].value is None
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_values_that_differ_by_rounding_are_level(seed):
+    rng = np.random.default_rng(seed)
+    x, y = np.array([1.0, 1, 2, 2, 3, 4, 4, 4, 5]) / 7, np.array([2.0, 1, 1, 3, 3, 3, 5, 4, 6]) / 7
+    found = correlations(x + rng.uniform(-2e-16, 2e-16, 9), y + rng.uniform(-2e-11, 2e-11, 9))
+    assert found["rho"].value == pytest.approx(stats.spearmanr(x, y)[0], abs=1e-9)
+    assert found["tau"].value == pytest.approx(stats.kendalltau(x, y)[0], abs=1e-9)
+    assert found["r"].value == pytest.approx(stats.pearsonr(x, y)[0], abs=1e-9)
+    same = np.array([rng.permutation([0.1, 0.2, 0.3, 0.7, 1.1]).mean() for _ in range(9)])  # one mean, summed in other orders
+    assert {one.value for one in correlations(same, y).values()} == {None}
+
+
 def test_two_entries_are_always_in_one_line_and_have_no_correlation():
     two, three = (correlations(np.arange(n, dtype=float), np.arange(n, dtype=float) ** 2) for n in (2, 3))
     assert {name: (one.value, one.n) for name, one in two.items()} == {"rho": (None, 2), "tau": (None, 2), "r": (None, 2)}
