@@ -51,12 +51,16 @@ class Differences:
         return len(self.d) / len(self.had) if len(self.had) else None
 
 
+def bounds(first: Floats, second: Floats) -> Floats:
+    """Bounds of the differences that make each two values of a metric a tie."""
+    return EQUAL * np.maximum(1.0, np.maximum(np.abs(first), np.abs(second)))
+
+
 def differences(answers: Answers, x: Floats) -> Differences:
     first, second = x[answers.sample, answers.a], x[answers.sample, answers.b]
     d = second - first
     had = ~np.isnan(d)
-    bound = EQUAL * np.maximum(1.0, np.maximum(np.abs(first), np.abs(second)))
-    verdict = np.where(np.abs(d) <= bound, 0.0, np.sign(d))
+    verdict = np.where(np.abs(d) <= bounds(first, second), 0.0, np.sign(d))
     return Differences(answers.take(had), d[had], verdict[had], had, float(np.nanmax(np.abs(x), initial=0.0)))
 
 
@@ -320,12 +324,13 @@ def certain_by_people(theta: Floats, variance: Floats, df: Floats) -> Floats:
 
 def certain_by_samples(x: Floats) -> Floats:
     """Probability by values per sample x [S, M] that the row's entry is not better than the column's [M, M]; NaN without a sample in
-    common. Sign flips of the paired differences, all of them up to 16 samples, Student's t above."""
+    common. Sign flips of the paired differences, those that are rounding taken as 0, all flips up to 16 samples, Student's t above."""
     m = x.shape[1]
     certainty = np.full((m, m), math.nan)
     for i in range(m):
         for j in range(i + 1, m):
             d = x[:, i] - x[:, j]
+            d[np.abs(d) <= bounds(x[:, i], x[:, j])] = 0.0
             p = one_sided(d[~np.isnan(d)])
             certainty[i, j], certainty[j, i] = p, 1 - p
     return certainty

@@ -300,7 +300,8 @@ def _contradictions(answers: Answers, metric: Scored, compared: Sequence[Duel]) 
                 continue
         on = (answers.a == min(i, j)) & (answers.b == max(i, j))
         leaning = np.bincount(answers.sample[on], answers.verdict[on] * (1 if j < i else -1), len(answers.samples))
-        samples = np.flatnonzero((leaning > 0) & (metric.x[:, j] > metric.x[:, i]))
+        ours, theirs = metric.x[:, i], metric.x[:, j]
+        samples = np.flatnonzero((leaning > 0) & (theirs - ours > agreement.bounds(ours, theirs)))
         contradictions.append(Contradiction(**vars(duel), p_metric=p, samples=[answers.samples[n] for n in samples]))
     return contradictions
 

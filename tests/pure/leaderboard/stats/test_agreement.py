@@ -205,6 +205,14 @@ def test_certainty_by_sign_flips_and_by_t():
     assert agreement.one_sided(d) + agreement.one_sided(-d) == pytest.approx(1)
 
 
+@pytest.mark.parametrize("samples", [6, 20])
+def test_certainty_of_values_that_differ_by_rounding_is_even(samples):
+    x = np.tile([0.1 + 0.2, 0.3, 0.1], (samples, 1))
+    certainty = agreement.certain_by_samples(x)
+    assert x[0, 0] > x[0, 1] and certainty[0, 1] == certainty[1, 0] == 0.5
+    assert certainty[0, 2] == pytest.approx(2.0 ** -(samples + 1) if samples <= 16 else 0.0)  # half of one in 2^n
+
+
 def test_opinion_scores_are_answers_on_each_two_entries_of_one_sample():
     rows = [
         Rating("r", "A", 5, "s"),
