@@ -299,11 +299,16 @@ def compared(first: Differences, second: Differences, keys: tuple[str, str]) -> 
     return pair(value, float(low), float(high), p=crossed.two_sided(value, total, df), se=math.sqrt(total))
 
 
+def place(value: float, key: str) -> tuple[float, str]:
+    """Sorts metrics by their agreement, the best first; those that are equal but for rounding by key."""
+    return -round(value, 12), key
+
+
 def tiers(values: Mapping[str, float], p_holm: Mapping[frozenset[str], float]) -> dict[str, int]:
     """The tier of each metric. The first opens tier 1; a tier runs on while the next metric is not worse than its first."""
     tier_of: dict[str, int] = {}
     tier, first = 0, ""
-    for key in sorted(values, key=lambda key: (-values[key], key)):
+    for key in sorted(values, key=lambda key: place(values[key], key)):
         worse = first and values[key] < values[first] and p_holm.get(frozenset((first, key)), 1.0) <= ALPHA
         if not first or worse:
             tier, first = tier + 1, key

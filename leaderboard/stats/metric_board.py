@@ -47,7 +47,7 @@ def ranked(counted: Answers, metrics: Mapping[str, Floats], seed: int = 0) -> li
     above = {key: not agreement.not_above(agreement.compared(found[key], blind["coin"], (key, "coin"))) for key in values}
     rows = [Standing(key, figures[key], tiers.get(key), above=above.get(key)) for key in found]
     # Where there are too few answers for a figure, the order must not tell it.
-    rows.sort(key=lambda row: (row.tier is None, row.tier or 0, -values.get(row.key, 0.0), row.key))
+    rows.sort(key=lambda row: (row.tier is None, row.tier or 0, agreement.place(values.get(row.key, 0.0), row.key)))
     return rows + [Standing(key, agreement.decided(one), None, True) for key, one in blind.items()]
 
 

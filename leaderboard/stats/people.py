@@ -353,7 +353,7 @@ def _compared(rows: list[Metric], differences: list[Differences], few: bool) -> 
         placed.append(replace(row, tier=None if row.guard else tiers.get(row.key), above_size=above, over_size=over))
     # Where nothing could be tested there is no order of metrics, and none of those that have values for too few raters or samples.
     ranked = [row for row in placed if not row.guard]
-    ranked.sort(key=lambda row: (bool(row.few), 0.0 if few or row.few or row.decided.value is None else -row.decided.value, row.key))
+    ranked.sort(key=lambda row: (bool(row.few), agreement.place(0.0 if few or row.few else row.decided.value or 0.0, row.key)))
     return [*ranked, *(row for row in placed if row.guard)], pairs
 
 

@@ -194,6 +194,9 @@ def test_tiers_run_on_while_the_next_is_not_worse_than_the_first():
     p = {frozenset(pair): 0.01 if pair in ("ac", "ad", "bd") else 0.5 for pair in ("ab", "ac", "ad", "bc", "bd", "cd")}
     assert agreement.tiers({"a": 0.8, "b": 0.7, "c": 0.6, "d": 0.5}, p) == {"a": 1, "b": 1, "c": 2, "d": 2}
     assert agreement.tiers({"b": 0.5, "a": 0.5}, {}) == {"a": 1, "b": 1}
+    rounded = {"b": 0.1 + 0.2, "a": 0.3, "c": 0.2}
+    assert list(agreement.tiers(rounded, {frozenset("ac"): 0.01, frozenset("bc"): 0.2})) == ["a", "b", "c"]  # as equal ones, by key
+    assert agreement.tiers(rounded, {frozenset("ac"): 0.01, frozenset("bc"): 0.2})["c"] == 2
 
 
 def test_certainty_by_sign_flips_and_by_t():
