@@ -148,6 +148,8 @@ def fit(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> Mod
         wild = [
             n for n, value in enumerate(solution.extra) if not abs(value) <= BOUND * max(1e-300, 1 / max(1e-300, np.abs(z[:, n]).max()))
         ]
+        if not wild and extra and not prior and np.abs(solution.eta).max() > BOUND:
+            wild = _endless(a, b, answers.verdict, m, z)
         if not wild:
             break
         notes.append(NO_END.format("The side" if names[wild[0]] == "side" else names[wild[0]]))
@@ -214,6 +216,32 @@ def separated(a: Ints, b: Ints, verdict: Ints, m: int) -> bool:
     except scipy.sparse.csgraph.NegativeCycleError:
         return False
     return True
+
+
+def _endless(a: Ints, b: Ints, verdict: Ints, m: int, z: Floats) -> list[int]:
+    """The column of z [N, K] that goes furthest, if abilities and what is in z together have no finite estimate; empty where they have.
+
+    There is none if some way to go suits every answer at least as well the further it goes, and one of them better: with x the change of
+    an answer's eta on the winner's side and y that of ln nu, x >= 0 and x / 2 >= y of each that names a winner, and y >= |x| / 2 of a tie.
+    Then the search ends where the slope is small, which is nowhere in particular: both abilities and z grow, each by a part.
+    """
+    rows = np.unique(np.column_stack([a, b, verdict, z]), axis=0)
+    n, k = len(rows), z.shape[1]
+    at, scale = np.arange(n), np.abs(z).max(axis=0)
+    ahead = np.zeros((n, m + 1 + k))  # abilities, ln nu, z
+    ahead[at, rows[:, 0].astype(np.int64)] = 1.0
+    ahead[at, rows[:, 1].astype(np.int64)] = -1.0
+    ahead[:, m + 1 :] = rows[:, 3:] / scale
+    won = rows[:, 2] != 0
+    ahead[won] *= -rows[won, 2:3]
+    nu = np.zeros(m + 1 + k)
+    nu[m] = 1.0
+    ends = [ahead[won], nu - ahead[~won] / 2, nu + ahead[~won] / 2, *([] if won.all() else [ahead[won] / 2 - nu])]
+    gains = np.concatenate(ends)
+    solved = scipy.optimize.linprog(-gains.sum(axis=0), A_ub=-gains, b_ub=np.zeros(len(gains)), bounds=(-1.0, 1.0))
+    if not solved.success or -solved.fun <= 1e-6:
+        return []
+    return [int(np.argmax(np.abs(solved.x[m + 1 :])))]
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,6 +65,34 @@ def test_a_lead_that_only_ties_bound_has_no_end_unless_a_way_round_has_more_wins
     assert np.abs(model.theta).max() < 3 and model.nu < 30 and np.isfinite(model.u).all()
 
 
+@pytest.mark.parametrize("ties", [0, 4])
+def test_a_side_that_has_no_end_together_with_abilities_is_left_out(ties):
+    """A on the left won each time, and now and then lost on the right: the farther apart sides and entries, the better that suits."""
+    rows = [("A", "B", "left")] * 10 + [("B", "A", "right")] * 8 + [("B", "A", "left")] * 2
+    rows += [("A", "B", "tie"), ("B", "A", "tie")] * (ties // 2)
+    asked = answers(canonical([Vote(f"r{n % 6}", *row, f"s{n % 7}") for n, row in enumerate(rows)]))
+    model = davidson.fit(asked)
+    if ties:  # a tie on the left keeps them
+        assert model.gamma is not None and np.abs(model.eta).max() < 5
+    else:
+        assert model.gamma is None and model.notes == (davidson.NO_END.format("The side"),) and not model.prior
+        assert model.theta == pytest.approx([math.log(9) / 2, -math.log(9) / 2], abs=1e-6)
+        assert davidson.implied(model).value == pytest.approx([0.9, 0.1], abs=1e-6)
+
+
+def test_a_side_beside_abilities_that_lie_far_apart_stays():
+    """Three steps, each lost twice in 400, once from either side: the first is 3 ln 199 above the last, and that is an end."""
+    votes = []
+    for pair, count in (("AB", 400), ("BC", 400), ("CD", 400), ("AD", 20)):
+        for n in range(count):
+            left, right = pair if n % 2 else pair[::-1]
+            winner = pair[1] if count == 400 and n in (6, 7) else pair[0]
+            votes.append(Vote(f"r{n % 9}", left, right, "left" if winner == left else "right", f"s{n}"))
+    model = davidson.fit(answers(canonical(votes)))
+    assert model.gamma == pytest.approx(0.0, abs=1e-6) and not model.notes and not model.prior
+    assert np.abs(model.eta).max() == pytest.approx(3 * math.log(199), abs=1e-3)
+
+
 def test_whether_a_lead_has_an_end_is_what_linear_programming_says():
     """There is none where some direction of abilities and ln nu makes no answer less likely against another choice, and one more so."""
     rng = np.random.default_rng(7)
