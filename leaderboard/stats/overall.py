@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.metrics.aggregation import MIN_GROUPS
+from leaderboard.stats import uncertainty
 from leaderboard.stats.ranking import RULES, TIE_TOLERANCE, Column, Floats, combine, costs, rank_counts, tie_tolerance
 from leaderboard.stats.uncertainty import ALPHA, Interval, adjusted, lined, ranges, same_direction, tested_of
 
-FIRST = 100  # complete entries of the order that are tested
+FIRST = 100  # complete entries of an order by several metrics that are tested
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ def overall_brackets(
 
     ``fixed`` names the metrics without values per group: every strict order of their scores is taken as it stands. ``scores``
     [metrics, entries] are what the board shows, by default the means over groups; entries without one in every metric take no
-    part. At most the first 100 are tested, over the groups that they have in every metric.
+    part. At most the first 100 are tested, over the groups that they have in every metric; of one metric alone as many as on its board.
     """
     if rule not in RULES:
         raise ValueError(f"{rule!r} is not a ranking rule; choose one of {', '.join(RULES)}")
@@ -65,7 +66,7 @@ def overall_brackets(
     moving = [m for m in range(metrics) if m not in fixed]
     tested = [i for i in in_order if all(not np.isnan(samples[m, i]).all() for m in moving)]
     if rule == "primary" and moving:
-        tested, groups, cut = tested_of(samples[0], ranks, in_order, FIRST)
+        tested, groups, cut = tested_of(samples[0], ranks, in_order, uncertainty.FIRST)
     else:
         cut, tested = len(tested) > FIRST, tested[:FIRST]
         groups = np.asarray(~np.isnan(samples[moving][:, tested]).any(axis=(0, 1)))  # those that all of them have in every metric

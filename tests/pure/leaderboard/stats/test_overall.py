@@ -24,6 +24,9 @@ def test_one_metric_alone_is_that_metrics_board():
     found, own = overall_brackets("primary", BOTH, [True, False]), brackets(matrix)
     assert (found.bracket, found.loose, found.rank_interval) == (own.bracket, own.loose, own.rank_interval)
     assert overall_brackets("mean_rank", BOTH[:1], [True]).bracket == own.bracket
+    many = np.random.default_rng(1).normal(size=(130, 8)) * 0.2 + np.linspace(1, 0, 130)[:, None]  # more than are tested of several metrics
+    found, own = overall_brackets("primary", many[None], [True]), brackets(many)
+    assert len(own.tested) == 130 and (found.bracket, found.rank_interval) == (own.bracket, own.rank_interval)
 
 
 @pytest.mark.parametrize("rule", ["mean_rank", "median_rank", "borda", "weighted"])
