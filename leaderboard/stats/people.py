@@ -130,8 +130,11 @@ def people(
     elif models and len(models[0]) > 1:
         main = models[0]
         column[main.entries] = davidson.implied(main).value
-        certain[np.ix_(main.entries, main.entries)] = agreement.certain_by_people(main.theta, main.between.total, main.between.df)
+        if not main.clusters.few:
+            certain[np.ix_(main.entries, main.entries)] = agreement.certain_by_people(main.theta, main.between.total, main.between.df)
     step()
+    # A part may have too few of its own where all parts together have enough.
+    unsure = models[0].clusters.few if models else ""
     decided = int((answers.verdict != 0).sum())
     why = unanswered if not len(answers) else clusters.few if decided else davidson.NOBODY
     best = agreement.ceiling(answers)
@@ -156,7 +159,7 @@ def people(
             auc_better_worse=agreement.better_worse(difference).brief,
             auc_different_similar=agreement.different_similar(difference).brief,
             acc_eq=agreement.three_way(difference),
-            spa=Soft(sure, why or few if sure is None else ""),
+            spa=Soft(sure, why or few or unsure if sure is None else ""),
             rho=order["rho"],
             tau=order["tau"],
             r=order["r"],
@@ -214,7 +217,7 @@ def people(
     first, p = int(np.argmax(main.theta)), davidson.duels(main).p
     summary = replace(
         summary,
-        fragile=davidson.fragile(main, step) if fragility else None,
+        fragile=davidson.fragile(main, step) if fragility and not unsure else None,
         enough=_enough(main, entries),
         first_place=FirstPlace(names[first], [Rival(name, finite(p[first, n])) for n, name in enumerate(names) if n != first]),
     )

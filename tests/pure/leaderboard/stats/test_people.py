@@ -95,6 +95,17 @@ def test_three_who_never_meet_and_one_alone_are_too_few():
         assert all(duel.p_holm is None for duel in found.duels) and all(entry.rank is None for entry in found.scales)
 
 
+def test_a_part_of_too_few_raters_is_not_tested_though_all_parts_have_enough():
+    others = [replace(vote, rater=f"q{vote.rater}") for vote in said("x", "y", raters=3)]
+    found = told(answers(canonical([*said("a", "b", raters=4), *others])), [Scored("m", table(a=1, b=0, x=1, y=0))])
+    assert found.raters_counted == 7 and not found.why
+    assert {entry.why for entry in found.scales if entry.part == 1} == {"Too few raters: 5 are needed, there are 4."}
+    (row,) = [row for row in found.metrics if row.key == "m"]
+    assert row.decided.low is not None  # of all answers
+    assert row.spa.value is None and row.spa.why == "Too few raters: 5 are needed, there are 4."
+    assert found.fragile is None and found.enough is None and all(duel.p_holm is None for duel in found.duels)
+
+
 def test_nobody_preferring_any_has_no_model_and_no_duel():
     rows = [Vote(f"r{k}", "a", "b", "tie", sample) for k in range(6) for sample in SAMPLES]
     found = told(answers(canonical(rows)), [Scored("m", table(a=1, b=0))])
