@@ -339,6 +339,10 @@ def _beside_people(counted: Answers, scored: Sequence[Scored], one: JudgeAnswers
             said.setdefault((samples[judged.sample], a, b), []).extend(turn * verdict for verdict in judged.verdicts)
     alone = [(*duel, float(np.sign(sum(each)))) for duel, each in sorted(said.items()) if each and duel not in known]
 
+    def unit(h: int, a: int, b: int) -> int:
+        """Unit that an interval takes for the sample of a duel, as `Answers.unit`."""
+        return h if counted.sampled else (h * len(counted.entries) + a) * len(counted.entries) + b
+
     # Each metric's decided agreement by people and the judge: people's answers that the judge gave too, and the judge's on the rest.
     with_people = []
     for metric in scored:
@@ -353,27 +357,27 @@ def _beside_people(counted: Answers, scored: Sequence[Scored], one: JudgeAnswers
             d = metric.x[h, b] - metric.x[h, a]
             if not np.isnan(d):
                 near = agreement.EQUAL * max(1.0, abs(metric.x[h, a]), abs(metric.x[h, b]))
-                more.append((h, (1 + (0 if abs(d) <= near else np.sign(d)) * answer) / 2))
-        people_said = Asked((1 + ours * both.verdict) / 2, both.rater, both.sample)
+                more.append((unit(h, a, b), (1 + (0 if abs(d) <= near else np.sign(d)) * answer) / 2))
+        people_said = Asked((1 + ours * both.verdict) / 2, both.rater, both.unit)
         with_people.append(Together(**vars(_joined(people_said, (1 + ours * own[used][chosen]) / 2, more)), key=metric.key))
 
     # The share of answers that pick the first of each two entries, equal answers half.
     others: dict[tuple[int, int], list[tuple[int, float]]] = {}
     duels = []
     for h, a, b, answer in alone:
-        others.setdefault((a, b), []).append((h, (1 - answer) / 2))
+        others.setdefault((a, b), []).append((unit(h, a, b), (1 - answer) / 2))
     for (a, b), more in sorted(others.items()):
         on = (counted.a == a) & (counted.b == b) & ~np.isnan(own)
         both = counted.take(on)
         if len(both):
-            people_said = Asked((1 - both.verdict) / 2, both.rater, both.sample)
+            people_said = Asked((1 - both.verdict) / 2, both.rater, both.unit)
             joined = _joined(people_said, (1 - own[on]) / 2, more)
             duels.append(DuelTogether(**vars(joined), first=counted.entries[a], second=counted.entries[b]))
     return replace(judge, with_people=with_people, duels_with_people=duels)
 
 
 def _joined(people_said: Asked, same: Floats, more: Sequence[tuple[int, float]]) -> Joined:
-    """People's values with the judge's `same` on them, and its others as (sample, value)."""
+    """People's values with the judge's `same` on them, and its others as (unit, value)."""
     n = len(people_said.value)
     if n < 2:
         return Joined(None, None, None, 0.0, n, None, UNANSWERED)

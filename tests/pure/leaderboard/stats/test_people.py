@@ -225,6 +225,25 @@ def test_a_judge_counts_after_the_test_only_and_then_beside_people_alone():
     assert [one.counts for one in read(found).judges] == [True, False, False, True]
 
 
+def test_a_judge_beside_people_who_name_no_samples_has_a_sample_for_each_duel():
+    rng = np.random.default_rng(4)
+    names = [f"e{n}" for n in range(10)]
+    rows = [
+        Vote(f"r{k}", a, b, "left" if rng.random() < 0.8 else "right")
+        for k in range(6)
+        for n, a in enumerate(names)
+        for b in names[n + 1 :]
+        if b != "e9"
+    ]
+    judge = judge_of(rows, "good", more=[("", a, "e9") for a in names[:5]])
+    metric = MetricScores("m", np.arange(10.0, 0.0, -1.0)[None, :])
+    votes = canonical([*rows, Vote("r0", "e8", "e9", "left")])
+    found = analyse(votes, [metric], models=[judge]).judges[0]
+    assert found.gate.passed
+    (together,) = found.with_people
+    assert together.low is not None and together.low < together.value < together.high and not together.why
+
+
 def test_a_judge_adds_what_it_says_of_duels_that_people_were_not_asked():
     pair = said("a", "b", raters=6, samples=SAMPLES[:5])
     rows = [*pair, *(vote for vote in pairs_of_six() if (vote.left, vote.right) != ("a", "b"))]
