@@ -142,7 +142,8 @@ def _opinions(options: argparse.Namespace) -> dict[str, StudySummary]:
     found = {}
     for criterion, scores in counted.items():
         metrics, damaged = _metrics(options, scores), _damaged(options, scores)
-        found[criterion] = opinion_study.analyse(scores, metrics, options.screen, options.left_out, options.seed, damaged=damaged)
+        summary = opinion_study.analyse(scores, metrics, options.screen, options.left_out, options.seed, damaged=damaged)
+        found[criterion] = replace(summary, scales=[row for row in summary.scales if row.method not in (damaged or ())])
     return found
 
 

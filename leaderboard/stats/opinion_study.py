@@ -172,6 +172,9 @@ def analyse(
             line = replace(line, mos_mle=better.ends, mos_mle_why=better.why)
         scales.append(line)
     scales.sort(key=_best_first)
+    if every is not None:
+        every = replace(every, scales=[replace(line, scenes={}) for line in scales])
+        scales.sort(key=lambda line: line.method in (damaged or ()))  # none of them heads a table
 
     # Rater by rater: how many scores, how high, how long, and how far they go with the mean of the others'.
     by_rater = ratings.by_rater()

@@ -19,6 +19,9 @@ def test_what_is_written_reads_back(tmp_path):
     assert path.read_text().startswith("method,label\n") and read(path) == given
 
 
+NAMES = ("a", "b", "blank")
+
+
 @pytest.mark.parametrize(
     ("text", "problems"),
     [
@@ -52,3 +55,24 @@ def test_with_labels_the_command_leaves_damaged_methods_to_the_figures_of_all(tm
     found = json.loads(capsys.readouterr().out)["criteria"][""]
     assert {row["method"] for row in found["all"]["scales"]} == {"m0", "m1", "m2", "m3"}
     assert {row["method"] for row in found["scales"] if row.get("implied")} == {"m0", "m1", "m2"}
+
+
+def test_a_damaged_method_that_people_score_highest_heads_no_table_of_opinion_scores(tmp_path, capsys):
+    rows = [
+        (f"r{k}", f"s{h}", name, 1 + (k + h + n) % 3 + (name == "blank"))
+        for k in range(6)
+        for h in range(6)
+        for n, name in enumerate(NAMES)
+    ]
+    with (tmp_path / "scores.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows([("rater", "sample", "entry", "score"), *rows])
+    (tmp_path / "labels.csv").write_text("method,label\na,team\nb,baseline\nblank,empty\n")
+    command = [str(tmp_path / "scores.csv"), "--labels", str(tmp_path / "labels.csv")]
+    assert main([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["criteria"][""]
+    assert {row["method"] for row in found["scales"]} == {"a", "b"}
+    assert found["all"]["scales"][0]["method"] == "blank" and len(found["all"]["scales"]) == 3
+    mean = {row["method"]: row["mos"][0] for row in found["all"]["scales"]}
+    assert mean["blank"] == pytest.approx(sum(row[3] for row in rows if row[2] == "blank") / 36)
+    assert main(command) == 0
+    assert "blank" not in capsys.readouterr().out
