@@ -104,7 +104,7 @@ def likelihood(ratings: Ratings) -> Likelihood:
 def unshown(ratings: Ratings, fit: Likelihood) -> str:
     """The sentence that says why the likelihood's scores are not shown; "" where they are."""
     counts = np.bincount(ratings.rater, minlength=len(ratings.raters))
-    if np.count_nonzero(counts >= ENOUGH_SCORES) < ENOUGH_RATERS or (counts[counts > 0] < ENOUGH_SCORES).any():
+    if np.count_nonzero(counts >= ENOUGH_SCORES) < ENOUGH_RATERS:
         return FEW_FOR_LIKELIHOOD
     weight = fit.inconsistency[~np.isnan(fit.inconsistency)] ** -2.0
     return ONE_HOLDS_ALL if weight.max() > weight.sum() / 2 else ""

@@ -51,6 +51,17 @@ def test_the_likelihood_is_that_of_the_reference_implementation(capsys):
     assert ours.inconsistency == pytest.approx(np.array(theirs["observer_inconsistency"]), abs=2e-7)
 
 
+def test_the_likelihood_is_shown_where_twelve_raters_gave_twenty_four_scores_each():
+    rng = np.random.default_rng(3)
+    table = np.clip(np.round(rng.uniform(2, 4, 26)[None] + rng.normal(0, 0.7, (13, 26))), 1, 5)
+    twelve, one_more = scores(table[:12], entries=2), scores(table, entries=2)
+    one_more = one_more.take((one_more.rater < 12) | (one_more.sample < 5))  # the thirteenth gave ten scores
+    for found in (twelve, one_more):
+        assert opinions.unshown(found, opinions.likelihood(found)) == ""
+    eleven = one_more.take(one_more.rater > 0)
+    assert opinions.unshown(eleven, opinions.likelihood(eleven)) == opinions.FEW_FOR_LIKELIHOOD
+
+
 def test_a_rater_who_answers_at_random_is_screened_by_each_rule():
     rng = np.random.default_rng(0)
     truth = rng.uniform(1.5, 4.5, 40)
