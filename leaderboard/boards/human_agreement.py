@@ -8,7 +8,7 @@ that every page draws it on.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from leaderboard.boards.certainty import NOUN, plural
@@ -126,6 +126,7 @@ class Line:
     noun: str = NOUN  # of what people were asked about
     compared: bool = True  # False where nobody was asked about two entries
     of_studies: int | None = None  # the number of studies that the figure is the mean of, where it is one
+    sampled: bool = True  # False where judgements name no sample: an interval speaks of other people alone
 
     @property
     def state(self) -> State:
@@ -209,11 +210,13 @@ class Line:
             words += f", 95 % interval {self.low} to {self.high} with other studies. {self.figure.n:,} decided judgements."
             return " ".join([words, *(f"{note[0].upper()}{note[1:]}." for note in self.notes)])
         words = f"Of 100 duels that people decided, {self.title} orders {self.percent} as they did"
-        words += f" (95 % interval {self.low} to {self.high}, with other people and other {items})" if self.low is not None else ""
+        others = f"other people and other {items}" if self.sampled else "other people"
+        words += f" (95 % interval {self.low} to {self.high}, with {others})" if self.low is not None else ""
         if self.band is not None:
             words += f"; another person {round(100 * self.band.low)}, the best possible {round(100 * self.band.high)}"
         n = self.figure.samples
-        words += f". {self.figure.n:,} decided judgements of {self.figure.raters} people on {n} {plural(self.noun, n)}."
+        on = plural(self.noun if self.sampled else "duel", n)
+        words += f". {self.figure.n:,} decided judgements of {self.figure.raters} people on {n} {on}."
         return " ".join([words, *(f"{note[0].upper()}{note[1:]}." for note in self.notes)])
 
     @property
@@ -232,7 +235,8 @@ def lines_of(summary: Summary, titles: Mapping[str, str] = {}, noun: str = NOUN)
     for metric in summary.metrics:
         with_damaged = beside.metric(metric.key) if beside is not None else None
         title = titles.get(metric.key, metric.title or metric.key)
-        lines.append(_line(metric, title, summary.band, summary.opinions, noun, with_damaged))
+        line = _line(metric, title, summary.band, summary.opinions, noun, with_damaged)
+        lines.append(replace(line, sampled=not summary.unsampled))
     return lines
 
 

@@ -54,6 +54,11 @@ class Summary(StudySummary):
         known = self.n_raters if self.opinions else len(self.raters)
         return None if known is None else known - len(self.screened)
 
+    @property
+    def unsampled(self) -> bool:
+        """True if its judgements name no sample: each duel counts as one of its own, and intervals speak of other people alone."""
+        return not any(self.samples)
+
     def shows(self, line: Entry) -> bool:
         """True if the people's column of an entry may be shown: not below the smallest numbers of people and items."""
         value, low, _ = self.value_of(line)

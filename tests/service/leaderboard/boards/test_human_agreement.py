@@ -124,6 +124,11 @@ def test_what_must_be_known_before_a_figure_is_taken_for_more_stands_with_it():
     )
 
 
+def test_where_judgements_name_no_samples_an_interval_speaks_of_other_people_alone():
+    line = human_agreement.Line("HSS", agreement(0.52, 0.4, 0.6, 800), None, sampled=False)
+    assert "(95 % interval 40 to 60, with other people). 800 decided judgements of 11 people on 43 duels." in line.reading
+
+
 def test_a_head_says_how_far_by_whom_and_when():
     said = human_agreement.People(found(), {"hss": "HSS"}).head("hss")
     assert said.words == "agrees 82% · tier 1" and said.line.style == "--v:82;--lo:80;--hi:84;--b0:82;--b1:89"
