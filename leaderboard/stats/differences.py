@@ -91,14 +91,15 @@ def seen(differences: Differences) -> Seen | None:
 def _slope(z: Floats, y: Floats, w: Floats) -> float:
     """beta of the greatest likelihood, by Newton's method from 0."""
     beta = 0.0
-    for _ in range(100):
+    least = 1 / float(z.max(initial=1.0))  # the scale of beta where one difference is far larger than all others
+    for _ in range(500):
         p = scipy.special.expit(beta * z)
         bend = float((w * z**2 * p * (1 - p)).sum())
         if bend <= 0:
             break
         step = float((w * z * (y - p)).sum()) / bend
         beta += max(-5.0, min(5.0, step))
-        if abs(step) < 1e-12 * max(1.0, abs(beta)):
+        if abs(step) < 1e-12 * max(least, abs(beta)):
             break
     return beta
 

@@ -13,7 +13,7 @@ from leaderboard.stats.answers import answers
 from leaderboard.stats.crossed import Variance
 from leaderboard.stats.differences import gap_seen, seen
 from leaderboard.stats.people import people
-from leaderboard.stats.votes import canonical
+from leaderboard.stats.votes import Vote, canonical
 from tests.pure.leaderboard.stats.test_agreement import made, simulated
 from tests.support.leaderboard.stats.ballots import made_up
 
@@ -40,6 +40,16 @@ def test_noise_tells_nothing_of_differences_and_what_people_go_by_does():
     assert found is not None and found.share(0.3)[0] < found.share(0.6)[0] < found.share(1.2)[0]
     doubled = seen(agreement.differences(said, np.tile(2 * worth, (shape[0], 1))))
     assert doubled.unit == pytest.approx(2 * found.unit) and doubled.share(1.2) == pytest.approx(found.share(0.6))
+
+
+def test_one_difference_far_larger_than_all_others_moves_the_slope_of_none():
+    """Three in four see differences of 1; from one of 1e15, seen too, nothing more can be learnt: beta is ln 3."""
+    rows = [Vote(f"r{k}", "a", "b", "right" if (k + n) % 4 else "left", f"s{n}") for k in range(8) for n in range(8)]
+    votes = canonical([*rows, Vote("r0", "a", "b", "right", "t")])
+    x = np.array([[0.0, 1.0]] * 8 + [[0.0, 1e15]])
+    found = seen(agreement.differences(answers(votes), x))
+    assert found is not None and (found.unit, found.gamma) == (1.0, 1.0)
+    assert found.slope == pytest.approx(math.log(3), abs=1e-9)
 
 
 def test_nothing_is_said_of_differences_where_all_answers_are_alike():
