@@ -38,7 +38,7 @@ FEW_TWICE = "Too few questions were decided by two people to say how well a metr
 @dataclass(frozen=True, eq=False)
 class Differences:
     """A metric's differences d = x[b] - x[a] float64[N] on the answers it has values for, and `credit` for each: its own
-    verdict, -1 (a), 0 (a tie) or +1 (b). `had` marks these among all that count; `largest` is the largest |x| of the metric."""
+    verdict, -1 (a), 0 (a tie) or +1 (b). `had` marks these among all that count; `largest` is the largest |x| of these."""
 
     answers: Answers
     d: Floats
@@ -61,7 +61,8 @@ def differences(answers: Answers, x: Floats) -> Differences:
     d = second - first
     had = ~np.isnan(d)
     verdict = np.where(np.abs(d) <= bounds(first, second), 0.0, np.sign(d))
-    return Differences(answers.take(had), d[had], verdict[had], had, float(np.nanmax(np.abs(x), initial=0.0)))
+    largest = float(np.abs(np.concatenate([first[had], second[had]])).max(initial=0.0))
+    return Differences(answers.take(had), d[had], verdict[had], had, largest)
 
 
 # --- B: one metric against the answers

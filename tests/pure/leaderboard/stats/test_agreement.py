@@ -208,6 +208,15 @@ def test_certainty_by_sign_flips_and_by_t():
     assert agreement.one_sided(d) + agreement.one_sided(-d) == pytest.approx(1)
 
 
+def test_areas_do_not_depend_on_the_values_of_entries_that_are_left_out():
+    choices = ("left", "right", "tie", "left")
+    rows = [Vote(f"r{k}", *pair, choices[(k + n) % 4], f"s{k}") for k in range(6) for n, pair in enumerate(("AB", "AC", "BC", "AD"))]
+    said, x = answers(canonical(rows), ["A", "B", "C"]), np.random.default_rng(2).normal(size=(6, 4))
+    near, far = (agreement.differences(said, np.column_stack([x[:, :3], damaged * x[:, 3]])) for damaged in (1.0, 1e13))
+    for area in (agreement.better_worse, agreement.different_similar):
+        assert area(far).value == area(near).value != 0.5
+
+
 @pytest.mark.parametrize("samples", [6, 20])
 def test_certainty_of_values_that_differ_by_rounding_is_even(samples):
     x = np.tile([0.1 + 0.2, 0.3, 0.1], (samples, 1))
