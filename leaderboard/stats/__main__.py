@@ -448,7 +448,8 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
     lines += summary.model.notes if summary.model else []
     if summary.fragile and not summary.shares_first:  # nothing hangs on a first place that is shared
         hangs = ", ".join(_count(n, noun.removesuffix("s")) for noun, n in vars(summary.fragile).items() if n is not None)
-        lines.append(f"First place hangs on at most {hangs}." if hangs else "No half of the answers decides first place.")
+        none = "No other entry comes first with up to half of the answers left out, those that favour the first most before others."
+        lines.append(f"First place hangs on at most {hangs}." if hangs else none)
     lines += [*_metric_report(summary), ""]
     for curve in summary.adequacy if not summary.why else ():
         if len([mean for mean in curve.mean if mean is not None]) < 2:

@@ -294,7 +294,10 @@ def fragile_words(summary: FirstPlace, noun: str = NOUN) -> str:
     ]
     lines = [f"{n:,} of {total:,} {what}" for n, total, what in parts if n]
     if not lines:
-        return f"No half of the judgements, people or {plural(noun)} decides first place."
+        return (
+            f"No other entry comes first with up to half of the judgements, people or {plural(noun)} left out, those that favour the first "
+            "most before others."
+        )
     return f"At most {names(lines, 'or')}, left out, would put another entry first."
 
 

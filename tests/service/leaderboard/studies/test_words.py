@@ -153,6 +153,12 @@ def test_the_forecast_names_what_helps_most_and_first_place_what_it_hangs_on():
     said_of = words.forecast_words(summary, "The metric")
     assert said_of.startswith("The metric's agreement is known to about ±") and said_of.endswith("More items help most.")
     assert words.fragile_words(summary).startswith("At most ") and "of 160 judgements" in words.fragile_words(summary)
+    firm = summary_of(
+        [Vote(f"r{k}", "good", "bad", "right" if k == n == 0 else "left", sample) for n, sample in enumerate(SAMPLES) for k in range(20)]
+    )
+    # Not that no half decides it: all of the halves cannot be tried.
+    said_of = words.fragile_words(firm)
+    assert said_of.startswith("No other entry comes first with up to half of the judgements, people or items left out, those that favour")
 
 
 def test_the_side_is_told_as_a_share_with_the_interval_of_the_share():
