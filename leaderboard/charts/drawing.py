@@ -594,7 +594,8 @@ class _Plane:
         q1, median, q3 = (float(value) for value in np.percentile(values, [25, 50, 75]))
         reach = 1.5 * (q3 - q1)
         inside = values[(values >= q1 - reach) & (values <= q3 + reach)]
-        low, high = min(q1, float(inside[0])), max(q3, float(inside[-1]))
+        # Values that rounding alone parts can all lie beside their quartiles.
+        low, high = (min(q1, float(inside[0])), max(q3, float(inside[-1]))) if len(inside) else (float(values[0]), float(values[-1]))
         unit = self.height / abs(self.y.high - self.y.low)
         at, half = self.down(trace["y"][0]), trace["width"] / 2 * unit
         left, right, middle = self.across(q1), self.across(q3), self.across(median)

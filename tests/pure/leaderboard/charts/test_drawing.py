@@ -141,6 +141,14 @@ def test_every_number_has_its_mark_between_the_axes(seed):
             )
 
 
+def test_values_that_rounding_alone_parts_have_a_box_without_length():
+    # The quartiles of these two are both the number between them.
+    values = (-388.7221343889642, -388.7221343889643)
+    tree, _ = parsed(boards.distributions(HSS, [boards.Series("gable-net", values)], ["house_01", "house_02"]))
+    (box,) = tree.findall("svg//g[@class='box']")
+    assert box.find("rect").get("width") == "0%" and len(marks(tree)) == 2
+
+
 def test_ranks_and_their_intervals_lie_where_a_ruler_puts_them():
     # Ranks 0.5 to 3.5 from left to right; two rows from -0.6 to 1.6 from the top down, in 96 px.
     tree, height = parsed(boards.rank_intervals("HSS", [boards.RankRow("first", 1, 1, 3), boards.RankRow("second", 2)]))
