@@ -3,8 +3,9 @@
     python -m tests.nightly [--only NAME ...] [--record]
 
 Each stage runs by itself, so that one that fails or breaks down keeps none of the others from running; those that mostly
-wait for processes to start again run first, side by side. With `--record` each is written to the table in
-deploy/nightly.md when it ends, with the counts, the commit and the day; stages that do not run keep the rows they had.
+wait for processes to start again run first, side by side, and what no clock limits takes the time they leave. With
+`--record` each is written to the table in deploy/nightly.md when it ends, with the counts, the commit and the day; stages
+that do not run keep the rows they had.
 Ends with status 1 where a stage failed.
 """
 
@@ -31,13 +32,17 @@ SAID = "PLUMBLINE_SAID"  # names the file in which a stage says in one line what
 
 @dataclass(frozen=True)
 class Stage:
-    """One row: a run of pytest with these arguments, or else a command of Python; `waits` where most of its time is waiting."""
+    """One row: a run of pytest with these arguments, or else a command of Python.
+
+    `beside` is the niceness at which it runs side by side with others: 0 where most of its time is waiting, more where it
+    counts seconds of the processor and none of the clock; None where it must have the machine to itself.
+    """
 
     name: str
     pytest: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     env: dict[str, str] = field(default_factory=dict)
-    waits: bool = False
+    beside: int | None = None
 
 
 # What the usual run tries once, for other kinds of work: real processes that are killed, stopped or lack something. test_kills.py
@@ -62,15 +67,15 @@ STAGES = (
     Stage("statistics", ("tests/nightly/leaderboard/stats", "tests/nightly/leaderboard/studies/live")),
     Stage("properties on many examples", ("-n", "2", "-m", "hypothesis", "tests/pure"), env={"PLUMBLINE_EXAMPLES": "5"}),
     Stage("large hostile files", ("tests/nightly/submissions",)),
-    Stage("fuzzing, 20,000 a format", command=("-m", "tests.fuzz", "--cases", "20000")),
-    Stage("kills, embedded profile", ("-s", "tests/nightly/leaderboard/test_kills.py"), waits=True),
+    Stage("fuzzing, 20,000 a format", command=("-m", "tests.fuzz", "--cases", "20000"), beside=10),
+    Stage("kills, embedded profile", ("-s", "tests/nightly/leaderboard/test_kills.py"), beside=0),
     # The only one of its profile that runs beside others: what they store would be in one database.
-    Stage("kills, cluster profile", ("-s", "tests/nightly/leaderboard/test_kills.py"), env={"PLUMBLINE_PROFILE": "cluster"}, waits=True),
+    Stage("kills, cluster profile", ("-s", "tests/nightly/leaderboard/test_kills.py"), env={"PLUMBLINE_PROFILE": "cluster"}, beside=0),
     Stage(
         "kills of workers elsewhere",
         ("-n", "0", "tests/cluster/evaluation/work/test_outbound.py", "-k", "killed_again_and_again"),
         env={"PLUMBLINE_OUTBOUND_KILLS": "100"},
-        waits=True,
+        beside=0,
     ),
     *(
         Stage(f"benchmark {path.stem.removeprefix('bench_')}", command=("-m", f"tests.benchmarks.{path.stem}"))
@@ -99,8 +104,9 @@ def run(stage: Stage) -> Result:
         arguments = ("-m", "pytest", "-q", "--timeout=5400", f"--junitxml={counts}", *stage.pytest) if stage.pytest else stage.command
         words = Path(folder) / "said"
         env = os.environ | stage.env | {SAID: str(words)}
-        if stage.waits:
-            ended = subprocess.run([sys.executable, *arguments], cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if stage.beside is not None:
+            nice = ["nice", "-n", str(stage.beside), sys.executable, *arguments]
+            ended = subprocess.run(nice, cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             print(f"\n=== {stage.name}\n{ended.stdout.decode(errors='replace')}", flush=True)
         else:
             print(f"\n=== {stage.name}", flush=True)
@@ -148,7 +154,7 @@ def main() -> int:
     options = parser.parse_args()
     wanted = [stage for stage in STAGES if not options.only or any(word in stage.name for word in options.only)]
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
-    beside, alone = [stage for stage in wanted if stage.waits], [stage for stage in wanted if not stage.waits]
+    beside, alone = [stage for stage in wanted if stage.beside is not None], [stage for stage in wanted if stage.beside is None]
     results, rows = [], {}
     with ThreadPoolExecutor(max(1, len(beside))) as pool:
         for result in itertools.chain((one.result() for one in as_completed(pool.submit(run, stage) for stage in beside)), map(run, alone)):
