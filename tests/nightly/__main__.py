@@ -124,6 +124,7 @@ def run(stage: Stage) -> Result:
     return Result(stage.name, total["tests"] - failed - total["skipped"], failed_or_broken, total["skipped"], minutes, said)
 
 
+WHOLE = "The last night of all stages in one run took "
 HEAD = [
     "| what | passed | failed | skipped | minutes | commit | day | in numbers |",
     "| --- | ---: | ---: | ---: | ---: | --- | --- | --- |",
@@ -136,14 +137,15 @@ def row(result: Result, commit: str) -> str:
     return f"| {result.stage} | {counts} | {commit} | {datetime.now(UTC):%Y-%m-%d} | {result.said} |"
 
 
-def record(rows: dict[str, str]) -> None:
-    """Write these rows, by stage, over those of before, in the order of the stages."""
+def record(rows: dict[str, str], whole: str = "") -> None:
+    """Write these rows, by stage, over those of before, in the order of the stages; and what `whole` says of a run of all of them."""
     before = RECORD.read_text().splitlines() if RECORD.exists() else []
+    whole = whole or next((line for line in before if line.startswith(WHOLE)), "")
     kept = {line.split("|")[1].strip(): line for line in before if line.startswith("| ") and line not in HEAD} | rows
     lines = [kept[stage.name] for stage in STAGES if stage.name in kept]
     RECORD.write_text(
         "# The last nightly run of each stage\n\n`make nightly`. A command or a benchmark counts as one test: a benchmark fails "
-        "where a ratio to its peer is worse than it states.\n\n" + "\n".join([*HEAD, *lines]) + "\n"
+        "where a ratio to its peer is worse than it states.\n\n" + (f"{whole}\n\n" if whole else "") + "\n".join([*HEAD, *lines]) + "\n"
     )
 
 
@@ -155,13 +157,16 @@ def main() -> int:
     wanted = [stage for stage in STAGES if not options.only or any(word in stage.name for word in options.only)]
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     beside, alone = [stage for stage in wanted if stage.beside is not None], [stage for stage in wanted if stage.beside is None]
-    results, rows = [], {}
+    results, rows, begun = [], {}, time.monotonic()
     with ThreadPoolExecutor(max(1, len(beside))) as pool:
         for result in itertools.chain((one.result() for one in as_completed(pool.submit(run, stage) for stage in beside)), map(run, alone)):
             results.append(result)
             rows[result.stage] = row(result, commit)
             if options.record:
                 record(rows)
+    if options.record and len(wanted) == len(STAGES):
+        took = f"{(time.monotonic() - begun) / 60:.1f} minutes on {os.cpu_count()} cores"
+        record(rows, f"{WHOLE}{took} ({commit}, {datetime.now(UTC):%Y-%m-%d}).")
     print("\n" + "\n".join([*HEAD, *(rows[stage.name] for stage in wanted)]))
     return 1 if any(result.failed for result in results) else 0
 
