@@ -319,8 +319,11 @@ def _over(points: Floats, count: Floats) -> Floats:
 
 
 def _share(total: Floats, count: Floats, resamples: int = RESAMPLES, seed: int = 0) -> Share:
-    """sum(total) / sum(count), with the interval of resampled entries; those without a count take no part."""
+    """sum(total) / sum(count), with the interval of resampled entries; those without a count take no part. What is drawn does not hang on
+    the order in which they come."""
     total, count = total[count > 0], count[count > 0]
+    order = np.lexsort((total, count))
+    total, count = total[order], count[order]
     n = round(float(count.sum()))
     if not n:
         return Share(None, None, None, 0)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import evalica
 import numpy as np
 import pandas as pd
@@ -77,6 +79,21 @@ def test_one_question_is_no_interval():
     assert (found.value, found.low, found.high, found.n) == (pytest.approx(2 / 3), None, None, 3)
     assert (among.value, among.low, among.high, among.n) == (pytest.approx(1 / 3), None, None, 3)
     assert with_people(np.array([1.0, 1.0]), np.array([[1.0, -1.0]])).low == 0.0
+
+
+def test_intervals_do_not_hang_on_the_order_of_questions_or_of_answers():
+    """The draws are the same for the same cases, in whatever order a file has them and whatever things are called."""
+    people = drawn(3)
+    said = np.random.default_rng(3).choice([-1.0, 0.0, 1.0], people.shape[1])
+    places = np.random.default_rng(4).permutation(people.shape[1])
+    assert with_people(said, people) == with_people(said[places], people[:, places])
+    assert between_people(people) == between_people(people[:, places])
+    votes = [vote("x", "y", "left" if n % 3 else "right", sample=str(n), rater=f"r{n % 4}") for n in range(24)]
+    votes += [replace(one, choice="left", repeat_of="1") for one in votes]
+    backwards = canonical(votes[:24] + votes[:23:-1])
+    assert reliability.self_consistency(canonical(votes))[1] == reliability.self_consistency(backwards)[1]
+    gold = [("x", "y")]
+    assert reliability.gold_correctness(canonical(votes), gold)[1] == reliability.gold_correctness(canonical(votes[::-1]), gold)[1]
 
 
 def test_a_metric_answers_by_the_sign_of_its_difference():
