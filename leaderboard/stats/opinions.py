@@ -21,6 +21,7 @@ from leaderboard.stats.votes import Floats, Ints
 ROUNDS = 1000
 CLOSE = 1e-10
 MIN_VARIANCE = 1e-16
+ROUNDING = 1e-9  # a share of a bound that is rounding
 ENOUGH_RATERS, ENOUGH_SCORES = 12, 24  # from which on the likelihood is shown
 STIMULI = 24  # from which on a metric is fitted to opinion scores
 FEW_FOR_LIKELIHOOD = f"It needs {ENOUGH_RATERS} raters with {ENOUGH_SCORES} scores each."
@@ -140,7 +141,9 @@ def screened_by_spread(table: Floats) -> list[int]:
     apart = np.where(seen, table - mean, 0.0)
     second, fourth = (apart**2).sum(axis=0) / np.maximum(1, n), (apart**4).sum(axis=0) / np.maximum(1, n)
     kurtosis = np.divide(fourth, second**2, out=np.zeros_like(second), where=second > 0)
-    bound = np.where((kurtosis >= 2) & (kurtosis <= 4), 2.0, math.sqrt(20)) * np.sqrt(second)
+    # One of five scores that differs lies at 2 sd, and one of 21 at root 20 sd: rounding must not decide whether it is beyond.
+    bell = (kurtosis >= 2 - ROUNDING) & (kurtosis <= 4 + ROUNDING)
+    bound = np.where(bell, 2.0, math.sqrt(20)) * np.sqrt(second) * (1 - ROUNDING)
     above = (seen & (apart >= bound) & (second > 0)).sum(axis=1)
     below = (seen & (apart <= -bound) & (second > 0)).sum(axis=1)
     out = above + below

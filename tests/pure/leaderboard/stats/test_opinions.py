@@ -75,6 +75,18 @@ def test_a_rater_who_answers_at_random_is_screened_by_each_rule():
     assert np.delete(table, 5, axis=0).mean(axis=0) == pytest.approx(np.array(theirs))
 
 
+@pytest.mark.parametrize("raters", [5, 21])
+@pytest.mark.parametrize("others", [1.0, 2.0, 3.0, 4.0, 4.4])
+@pytest.mark.parametrize("who", range(5))
+def test_a_score_at_the_bound_itself_is_beyond_it_whatever_rounding_makes_of_it(raters, others, who):
+    """One of n scores that differs by d lies d (n - 1) / n off the mean and the sd is d sqrt(n - 1) / n: that is sqrt(n - 1) sd, with a
+    kurtosis of ((n - 1)^3 + 1) / n / (n - 1). Of five it is 2 sd with 3.25, which is bell-shaped; of 21 root 20 sd with 19.05, which is
+    not."""
+    table = np.full((raters, 4), others)
+    table[who] += [0.6, -0.6, 0.3, -0.3]
+    assert opinions.screened_by_spread(table) == [who]
+
+
 def test_biases_are_found_and_sum_to_nothing():
     rng = np.random.default_rng(3)
     bias = np.linspace(-0.5, 0.5, 14)
