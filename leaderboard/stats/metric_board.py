@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,10 +25,6 @@ class Standing:
     tier: int | None
     guard: bool = False
     above: bool | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return asdict(self)
 
 
 def ranked(counted: Answers, metrics: Mapping[str, Floats], seed: int = 0) -> list[Standing]:
