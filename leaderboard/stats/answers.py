@@ -77,7 +77,7 @@ def answers(votes: Votes, entries: Collection[str] | None = None) -> Answers:
         wanted = np.isin(np.array(votes.methods, dtype=object).astype(str), list(entries))
         counted = counted.take(wanted[counted.a] & wanted[counted.b])
     counted = counted.take(np.lexsort((counted.b, counted.a, counted.sample, counted.rater)))  # sums do not depend on the order given
-    return _weighted(
+    return weighted(
         Answers(
             votes.raters,
             votes.samples,
@@ -119,10 +119,11 @@ def of_opinions(ratings: Ratings, entries: Collection[str] | None = None) -> Ans
         np.ones(len(pair)),
         any(ratings.samples),
     )
-    return _weighted(comparisons)
+    return weighted(comparisons)
 
 
-def _weighted(found: Answers) -> Answers:
+def weighted(found: Answers) -> Answers:
+    """These answers, each pair of entries weighing the same among them."""
     pair = found.a * len(found.entries) + found.b
     _, place, counts = np.unique(pair, return_inverse=True, return_counts=True)
     return replace(found, weight=1.0 / counts[place] if len(found) else np.zeros(0))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from leaderboard.stats import agreement
-from leaderboard.stats.answers import Answers
+from leaderboard.stats.answers import Answers, weighted
 from leaderboard.stats.crossed import Figure
 from leaderboard.stats.votes import Floats
 
@@ -52,3 +52,9 @@ def halves(samples: tuple[str, ...], seed: int) -> tuple[frozenset[str], frozens
     names = [sorted(samples)[place] for place in order]
     cut = len(names) // 2
     return frozenset(names[:cut]), frozenset(names[cut:])
+
+
+def part(counted: Answers, samples: Collection[str]) -> Answers:
+    """The answers on these samples; each pair of entries weighs the same among them, however often it was asked about on the others."""
+    inside = np.array([name in samples for name in counted.samples], dtype=bool)
+    return weighted(counted.take(inside[counted.sample]))

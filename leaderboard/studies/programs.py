@@ -192,9 +192,5 @@ def standings(contest: MetricChallenge) -> dict[str, list[Standing]]:
     by_program = {row.program_id: table(row, counted) for row in rows}
     values = {str(entry.pk): by_program[entry.program_id] for entry in entries}
     public, final = metric_board.halves(counted.samples, contest.seed)
-    found = {}
-    for name, half in (("public", public), ("final", final)):
-        inside = np.array([sample in half for sample in counted.samples], dtype=bool)
-        part = counted.take(inside[counted.sample])
-        found[name] = metric_board.ranked(part, values, contest.seed)
-    return found
+    halves = {"public": public, "final": final}
+    return {name: metric_board.ranked(metric_board.part(counted, half), values, contest.seed) for name, half in halves.items()}

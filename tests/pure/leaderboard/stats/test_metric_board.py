@@ -59,3 +59,15 @@ def test_halves_share_nothing_and_leave_nothing_out(n):
     assert len(final) - len(public) in (0, 1)
     assert metric_board.halves(samples, 3) == (public, final)
     assert n < 7 or metric_board.halves(samples, 4) != (public, final)
+
+
+def test_each_pair_weighs_the_same_in_a_half_however_often_it_was_asked_about_in_the_other():
+    """On x one answer about a and b, right, and two about a and c, wrong: one half of two pairs; on y nine more about a and b."""
+    a_b = [(r, 0, 0, 1, -1) for r in range(1)] + [(r, 1, 0, 1, -1) for r in range(9)]
+    rater, sample, a, b, verdict = (np.array(column) for column in zip(*a_b, (0, 0, 0, 2, 1), (1, 0, 0, 2, 1), strict=True))
+    weight = np.where(b == 1, 1 / 10, 1 / 2)
+    counted = Answers(tuple("012345678"), ("x", "y"), tuple("abc"), rater, sample, a, b, verdict, np.zeros(12, dtype=int), weight, True)
+    x = np.array([[2.0, 1.0, 0.0]] * 2)
+    found = agreement.decided(agreement.differences(metric_board.part(counted, {"x"}), x))
+    assert (found.value, found.n) == (pytest.approx(1 / 2), 3)
+    assert found.n_eff == pytest.approx(2**2 / (1 + 1 / 4 + 1 / 4))
