@@ -26,6 +26,7 @@ from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.people import Opinions, Scored, people
 from leaderboard.stats.records import plain
 from leaderboard.stats.votes import Floats
+from leaderboard.studies.live.grid import gold_pairs
 from submissions import wake
 from submissions.storage import stored_files
 
@@ -152,11 +153,11 @@ def _values(row: ProgramValues, entry: StudyEntry, folder: Path) -> dict[str, fl
 
 
 def judgements(study: Study) -> tuple[Answers, Ratings | None]:
-    """The answers that count on the study's leading criterion, of the entries that were handed in, and the opinion scores that they were
-    made of, where they were."""
+    """The answers that count on the study's leading criterion, of the entries of teams and baselines that are here, and the opinion scores
+    that they were made of, where they were; without those of raters that the study's rules leave out."""
     criteria = dict.fromkeys(sorted(study.judged_criteria()))
     criterion = study.leading(criteria) if criteria else study.main_criterion
-    labels = set(scored_entries(study).values_list("label", flat=True))
+    labels = set(scored_entries(study).values_list("label", flat=True)) - study.damaged
     if study.kind == Study.Kind.OPINIONS:
         ratings = mos_table.canonical(study.ratings(criterion, counted=True))
         if study.screening:
@@ -164,6 +165,10 @@ def judgements(study: Study) -> tuple[Answers, Ratings | None]:
             ratings = ratings.take(np.array([ratings.raters[k] not in out for k in ratings.rater], dtype=bool))
         return of_opinions(ratings, labels & set(ratings.methods)), ratings
     votes = voting.canonical(study.votes(criterion, counted=True))
+    if study.screening:
+        gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
+        out = screening.of_pairs(votes, study.screening, gold)
+        votes = votes.take(np.array([votes.raters[k] not in out for k in votes.rater], dtype=bool))
     return answers(votes, labels & set(votes.methods)), None
 
 

@@ -90,6 +90,23 @@ def test_an_organizers_program_is_held_against_the_studies_they_may_see(study, p
     assert found.decided["n"] == len(left)
 
 
+def test_damaged_entries_take_no_part(study):
+    assert len(against.counted_answers(study)) == 216
+    study.entries.filter(label="farther").update(artifact="remove_high")
+    counted = against.counted_answers(Study.objects.get(pk=study.pk))
+    assert len(counted) == 72
+    assert {counted.entries[n] for n in (*counted.a, *counted.b)} == {"near", "far"}
+
+
+def test_raters_whom_the_rules_of_a_study_of_pairs_leave_out_take_no_part(study):
+    study.study_votes.filter(rater__name="r3").update(seconds=0.3)
+    study.study_votes.exclude(rater__name="r3").update(seconds=4)
+    assert against.counted_answers(study).clusters.n_raters == 6
+    Study.objects.filter(pk=study.pk).update(screening={"fast": {"seconds": 1.0, "share": 0.2, "answers": 10}})
+    counted = against.counted_answers(Study.objects.get(pk=study.pk))
+    assert {counted.raters[n] for n in counted.rater} == {"r0", "r1", "r2", "r4", "r5"}
+
+
 def test_a_stranger_to_the_study_is_told_nothing_of_it(study, people, tmp_path):
     row = MetricProgram.add(study.phase.challenge, written(tmp_path, CLOSER), "closer", people.stranger)
     worked()
