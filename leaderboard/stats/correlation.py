@@ -82,14 +82,16 @@ def correlation(
 ) -> Order:
     """Correlation of a metric's values `x` with what people found, `y`; a metric that should be low is negated. NaN pairs are left out.
 
-    With `resamples` the pairs of values (entries, mostly) are drawn anew for an interval; draws in which one side does not
-    vary are left out of it.
+    With `resamples` the pairs of values (entries, mostly) are drawn anew for an interval, which does not hang on their order; draws in
+    which one side does not vary are left out of it.
     """
     from scipy import stats
 
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     known = ~np.isnan(first) & ~np.isnan(second)
     first, second = first[known] * (1 if higher_is_better else -1), second[known]
+    order = np.lexsort((second, first))
+    first, second = first[order], second[order]
     n = len(first)
     if n < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
         return Order(None, None, None, n)
@@ -167,7 +169,8 @@ def averaged(each: Iterable[Order], resamples: int = 0, seed: int = 0) -> Order:
     table = np.array([[row.plcc, row.srocc, row.krocc] for row in known], dtype=np.float64)
     ends: Sequence[tuple[float, float] | None] = [None] * 3
     if resamples and n > 1:
-        drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples) @ table / n
+        ordered = table[np.lexsort(table.T)]
+        drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples) @ ordered / n
         ends = [_ends(column) for column in drawn.T]
     r, rho, tau = table.mean(axis=0).tolist()
     return Order(rho, tau, r, n, ends[1], ends[2], ends[0])

@@ -176,6 +176,8 @@ def fitted(x: Floats, y: Floats) -> Fitted | None:
 
     known = ~(np.isnan(x) | np.isnan(y))
     x, y = x[known], y[known]
+    order = np.lexsort((y, x))  # or the search would end a little elsewhere where entries have other names
+    x, y = x[order], y[order]
     if len(x) < STIMULI or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
 

@@ -1,4 +1,5 @@
 import csv
+import dataclasses
 
 import numpy as np
 import pytest
@@ -137,3 +138,14 @@ def test_two_entries_are_always_in_one_line_and_have_no_correlation():
     assert {name: (one.value, one.n) for name, one in two.items()} == {"rho": (None, 2), "tau": (None, 2), "r": (None, 2)}
     assert two["rho"].why.endswith("two are always in one line.")
     assert three["rho"].value == pytest.approx(1.0) and three["rho"].why == "Fewer than 8 entries: no interval."
+
+
+def test_intervals_do_not_hang_on_the_order_of_entries_or_of_scenes():
+    rng = np.random.default_rng(2)
+    x, y, places = rng.normal(size=9), rng.integers(0, 4, 9).astype(float), rng.permutation(9)
+    first, again = correlation(x, y, resamples=200), correlation(x[places], y[places], resamples=200)
+    assert dataclasses.astuple(first)[4:] == dataclasses.astuple(again)[4:]
+    assert first.krocc == pytest.approx(again.krocc, abs=1e-12)
+    scenes = {str(n): (rng.normal(size=6), rng.normal(size=6)) for n in range(7)}
+    turned = dict(reversed(scenes.items()))
+    assert by_scene(scenes, resamples=200)[1].srocc_ci == by_scene(turned, resamples=200)[1].srocc_ci

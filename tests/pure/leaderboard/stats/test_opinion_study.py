@@ -128,6 +128,7 @@ def test_intervals_of_correlations_are_percentiles_of_a_plain_loop():
     rng = np.random.default_rng(2)
     x, y = rng.integers(0, 9, 9).astype(float), rng.normal(size=9)
     found = correlation(x, y, resamples=300, seed=5)
+    x, y = np.array(sorted(zip(x, y, strict=True))).T  # draws are of the values in order
     chosen = [np.repeat(np.arange(9), counts) for counts in np.random.default_rng(5).multinomial(9, np.full(9, 1 / 9), size=300)]
     loops = [[stats.pearsonr(x[c], y[c])[0], stats.spearmanr(x[c], y[c])[0], stats.kendalltau(x[c], y[c])[0]] for c in chosen]
     for ends, column in zip((found.plcc_ci, found.srocc_ci, found.krocc_ci), np.array(loops).T, strict=True):

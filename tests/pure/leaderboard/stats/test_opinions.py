@@ -103,6 +103,8 @@ def test_a_metric_that_bends_is_fitted_by_a_logistic_and_a_flat_one_is_not():
     found = opinions.fitted(x, y)
     assert found.r == pytest.approx(1, abs=1e-6) and found.rmse < 1e-3 and found.raw < 0.99
     assert opinions.fitted(np.ones(40), y) is None and opinions.fitted(x[:20], y[:20]) is None
+    places = np.random.default_rng(0).permutation(40)
+    assert opinions.fitted(x[places], y[places]) == found
     turned = opinions.fitted(-x, y)
     assert turned.raw < -0.9, "a metric that is turned round has its raw correlation beside the fitted one"
 
