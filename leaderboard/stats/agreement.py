@@ -32,6 +32,7 @@ ALL_FLIPS = 16  # samples up to which every pattern of signs is tried
 NO_ANSWER = "Nobody answered on entries that this metric has values for."
 NO_WINNER = "No answer names a winner between entries that this metric has values for."
 NEVER_BOTH = "People {} tied: nothing can be told apart."
+NO_TWO = "No two entries that people compared have values of this metric on one sample."
 FEW_TWICE = "Too few questions were decided by two people to say how well a metric could do."
 
 

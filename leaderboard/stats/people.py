@@ -159,7 +159,7 @@ def people(
             auc_better_worse=agreement.better_worse(difference).brief,
             auc_different_similar=agreement.different_similar(difference).brief,
             acc_eq=agreement.three_way(difference),
-            spa=Soft(sure, why or few or unsure if sure is None else ""),
+            spa=Soft(sure, why or few or unsure or headline.why or agreement.NO_TWO if sure is None else ""),
             rho=order["rho"],
             tau=order["tau"],
             r=order["r"],
@@ -371,7 +371,8 @@ def _entries(answers: Answers, fitted: Sequence[Model]) -> list[Entry]:
         column, ability, places = davidson.implied(model), davidson.abilities(model), davidson.places(model)
         for n, entry in enumerate(model.entries.tolist()):
             implied, theta = ((float(scale.value[n]), finite(scale.low[n]), finite(scale.high[n])) for scale in (column, ability))
-            row = Entry(method=answers.entries[entry], part=part, answers=int(counts[entry]), implied=implied, theta=theta, why=column.why)
+            why = column.why or (crossed.ALIKE if implied[1] is None else "")  # others may have an interval where this one has none
+            row = Entry(method=answers.entries[entry], part=part, answers=int(counts[entry]), implied=implied, theta=theta, why=why)
             if places is not None:
                 row = replace(row, rank=(int(places.low[n]), int(places.high[n])), p_best=float(places.p_best[n]))
             rows.append(row)

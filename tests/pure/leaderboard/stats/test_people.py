@@ -106,6 +106,28 @@ def test_a_part_of_too_few_raters_is_not_tested_though_all_parts_have_enough():
     assert found.fragile is None and found.enough is None and all(duel.p_holm is None for duel in found.duels)
 
 
+def test_an_entry_that_nothing_moves_says_why_it_has_no_interval_though_others_have_one():
+    """Every second rater has a before b and c and b before c, the others the reverse: b stands at one half whoever votes."""
+    pairs = (("a", "b"), ("a", "c"), ("b", "c"))
+    votes = [Vote(f"r{k}", *pair, "left" if k % 2 else "right", sample) for k in range(6) for sample in SAMPLES for pair in pairs]
+    lines = {entry.method: entry for entry in told(answers(canonical(votes))).scales}
+    assert lines["b"].implied == (pytest.approx(0.5), None, None)
+    assert lines["b"].why == "All answers are alike."
+    assert lines["a"].implied[1] < 0.5 < lines["a"].implied[2]
+    assert lines["a"].why == ""
+
+
+def test_a_metric_without_values_on_samples_says_why_its_certainty_is_not_known():
+    votes = canonical([*said("good", "bad"), *said("fine", "fair")])
+    whole = Scored("whole", np.full((8, 4), math.nan), np.array([2.0, 0.0, 1.0, 3.0]))
+    elsewhere = Scored("elsewhere", table(bad=math.nan, fair=1, fine=2, good=math.nan))
+    rows = {row.key: row.spa for row in told(answers(votes), [whole, elsewhere]).metrics}
+    assert rows["whole"].value is None and rows["whole"].why == "No answer names a winner between entries that this metric has values for."
+    # People's certainty is of the part with most answers, here that of the first name, and this metric has values in the other.
+    assert rows["elsewhere"].value is None
+    assert rows["elsewhere"].why == "No two entries that people compared have values of this metric on one sample."
+
+
 def test_nobody_preferring_any_has_no_model_and_no_duel():
     rows = [Vote(f"r{k}", "a", "b", "tie", sample) for k in range(6) for sample in SAMPLES]
     found = told(answers(canonical(rows)), [Scored("m", table(a=1, b=0))])

@@ -278,8 +278,12 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
         (
             turned([("a", "b"), ("b", "c"), ("a", "c")], every=2),
             {},
-            ["First place with people is open: a, b and c may be first.", "All stand level, so there is no order that a part"],
-            ["too few judgements", "All answers are alike", "What first place hangs on", "Steady:", "These met none"],
+            [
+                "First place with people is open: a, b and c may be first.",
+                "All stand level, so there is no order that a part",
+                "All answers are alike.",  # of b, which nobody's answers move: it has no interval, and that is why
+            ],
+            ["too few judgements", "What first place hangs on", "Steady:", "These met none"],
         ),
         (
             turned([("a", "b"), ("c", "d")], every=5),
