@@ -39,6 +39,7 @@ from leaderboard.stats.reliability import Share
 from leaderboard.stats.study import MetricScores
 from leaderboard.stats.votes import NO_DUELS, VERSION, Floats, finite
 
+ALL_SCREENED = "No score counts: the rule of screening leaves everybody out."
 ONLY_MEANS = "Only the means were published, and a duel needs single scores."
 
 # Rules by which raters may be left out, one at a time, fixed before a study opens.
@@ -98,6 +99,8 @@ def analyse(
     def summarised(among: Collection[str] | None) -> Entries:
         duels, scored_here = of_opinions(counted, among), {ratings.methods[n] for n in counted.method.tolist()}
         unanswered = NO_DUELS if scored_here & set(ratings.methods if among is None else among) else ONLY_DAMAGED
+        if not len(counted):
+            unanswered = ALL_SCREENED
         return people(
             duels, scored, seed, opinions=table, size=size, reference_size=reference_size, unanswered=unanswered, step=step
         ).entries

@@ -87,7 +87,7 @@ def likelihood(ratings: Ratings) -> Likelihood:
     n_r, n_j = np.bincount(rater, minlength=k), np.bincount(stimulus, minlength=j)
     psi = np.bincount(stimulus, x, j) / n_j
     bias, variance = np.zeros(k), np.ones(k)
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS if len(x) else 0):
         bias = np.bincount(rater, x - psi[stimulus], k) / n_r
         bias -= bias.mean()
         rest = x - psi[stimulus] - bias[rater]

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -151,6 +152,15 @@ def test_raters_who_go_against_the_others_are_left_out_where_asked():
     assert screened.scales[0].mos[0] > kept.scales[0].mos[0]
     line = next(row for row in screened.reliability.raters if row.rater == "r6")
     assert line.screened and line.agreement < -0.9 and line.seconds == 4.0
+
+
+def test_where_the_rule_leaves_everybody_out_nothing_counts_and_the_sentence_says_so():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = analyse(canonical(scores(raters=2, contrary=1)), screen=True, damaged=set())
+    assert found.screened == ["r0", "r1"] and found.counted == 0
+    assert found.why == found.all.why == "No score counts: the rule of screening leaves everybody out."
+    assert {row.bias for row in found.reliability.raters} == {None}
 
 
 def test_an_entry_left_out_keeps_its_mean_and_correlates_with_nothing():
