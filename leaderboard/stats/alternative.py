@@ -154,7 +154,8 @@ def _variance(people: Asked, same: Floats, more: Asked, weight: float) -> tuple[
 def _df(variance: Variance, raters: int, n: int) -> float:
     samples = variance.clusters[1]
     spent = 0.0
-    by_raters, by_samples = variance.clustered
+    # G_R counts people alone, the cells the judge too: where each answer is of another rater the two variances still differ.
+    by_raters, by_samples = variance.rater > variance.cell * (1 + crossed.SAME), variance.clustered[1]
     if by_raters:
         spent += float(variance.rater) ** 2 / max(1, raters - 1)
     if by_samples:

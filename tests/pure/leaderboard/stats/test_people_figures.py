@@ -69,6 +69,16 @@ def test_people_and_a_judge_together():
         alternative.Asked(y, np.arange(6), np.arange(6)), f, alternative.Asked(more, np.arange(12), np.arange(12) % 6)
     )
     assert (found.trust, found.value) == pytest.approx((0.5298701, 0.7549784), abs=1e-6) and found.worth > 6
+    # Each of the 18 answers is a rater and a cell of its own; six raters are people, so V_R is 6 / 5 of the squares, V_C 18 / 17.
+    rest = y - found.trust * f
+    u = np.concatenate([(rest - rest.mean()) / 6, found.trust * (more - more.mean()) / 12])
+    by_sample = np.bincount(np.concatenate([np.arange(6), np.arange(12) % 6]), u)
+    v_r, v_s, v_c = 6 / 5 * (u**2).sum(), 6 / 5 * (by_sample**2).sum(), 18 / 17 * (u**2).sum()
+    v = v_r + max(0, v_s - v_c)
+    df = v**2 / (v_r**2 / 5 + (v_s > v_c) * v_s**2 / 5 + v_c**2 / 5)
+    half = scipy.stats.t.ppf(0.975, df) * np.sqrt(v) / (found.value * (1 - found.value))
+    logit = np.log(found.value / (1 - found.value))
+    assert (found.low, found.high) == pytest.approx([1 / (1 + np.exp(-end)) for end in (logit - half, logit + half)])
 
 
 def test_a_judge_that_is_no_help_leaves_peoples_own_figure():
