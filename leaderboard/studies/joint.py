@@ -122,12 +122,16 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
             renamed.append(replace(one, rater=part.raters[one.rater], sample=part.sample(one.sample), group="", criterion="", **names))
     answers: Any = rating.canonical(renamed) if opinions else voting.canonical(renamed)
     columns, size = _columns(parts, answers.samples, answers.methods), np.full((len(answers.samples), len(answers.methods)), math.nan)
+    reference = np.full(len(answers.samples), math.nan)
     places = {name: n for n, name in enumerate(answers.samples)}, {name: n for n, name in enumerate(answers.methods)}
     for part in parts:
         step()
         own = sorted({one.sample for one in part.answers}), sorted(part.entries)
         if sizes := sizes_of(part.study, part.batch, *own, step):
             _place(size, sizes.entries, part, own, places)
+            if sizes.reference is not None:
+                at = [places[0][part.sample(name)] for name in own[0]]
+                reference[at] = np.where(np.isnan(sizes.reference), reference[at], sizes.reference)
     metrics = [
         MetricScores(
             name,
@@ -141,9 +145,11 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
         )
         for name, column in columns.items()
     ]
-    known = None if np.isnan(size).all() else size
+    known, known_reference = (None if np.isnan(table).all() else table for table in (size, reference))
     if opinions:
-        return opinion_study.analyse(answers, metrics, left_out=damaged, step=step, damaged=damaged, size=known)
+        return opinion_study.analyse(
+            answers, metrics, left_out=damaged, step=step, damaged=damaged, size=known, reference_size=known_reference
+        )
     gold = [(part.entries[better], part.entries[worse]) for part in parts for better, worse in part.gold if better in part.entries]
     gold = [pair for pair in gold if set(pair) <= set(answers.methods)]
     return analyse(answers, metrics, gold, step=step, damaged=damaged, fragility=False, size=known)

@@ -78,6 +78,9 @@ def test_a_study_of_opinion_scores_too(scored):
     ours, whole = joint.together(halves), whole_summary(study)
     assert_same(ours, whole)
     assert sorted(line.mos for line in ours.scales) == sorted(line.mos for line in whole.scales)
+    guards = [{line.key: (line.decided.value, line.decided.n) for line in one.metrics if line.guard} for one in (ours, whole)]
+    assert guards[0].keys() == guards[1].keys() == {"constant", "coin", "size", "reference only"}
+    assert guards[0]["reference only"] == guards[1]["reference only"]
 
 
 def test_one_account_in_two_studies_is_one_rater_and_is_asked_nothing_twice(scored):
