@@ -204,13 +204,14 @@ def correlations(x: Floats, y: Floats) -> dict[str, Figure]:
     from scipy.stats import kendalltau, pearsonr, rankdata
 
     known = ~(np.isnan(x) | np.isnan(y))
-    x, y = level(x[known], ROUNDING), level(y[known], FITTED)
+    own, theirs = x[known], y[known]
+    x, y = level(own, ROUNDING), level(theirs, FITTED)  # for what goes by the order
     n = len(x)
     if n < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         why = "Correlations need three entries whose values differ: two are always in one line."
         return {name: Figure(None, None, None, n, why) for name in ("rho", "tau", "r")}
     rho = float(pearsonr(rankdata(x), rankdata(y)).statistic)
-    values = {"rho": rho, "tau": float(kendalltau(x, y).statistic), "r": float(pearsonr(x, y).statistic)}
+    values = {"rho": rho, "tau": float(kendalltau(x, y).statistic), "r": float(pearsonr(own, theirs).statistic)}
     return {name: with_interval(name, value, n) for name, value in values.items()}
 
 

@@ -149,3 +149,9 @@ def test_intervals_do_not_hang_on_the_order_of_entries_or_of_scenes():
     scenes = {str(n): (rng.normal(size=6), rng.normal(size=6)) for n in range(7)}
     turned = dict(reversed(scenes.items()))
     assert by_scene(scenes, resamples=200)[1].srocc_ci == by_scene(turned, resamples=200)[1].srocc_ci
+
+
+def test_the_linear_correlation_is_of_the_values_themselves_however_small_their_differences():
+    x, y = 1e-3 + np.array([0, 0.9e-12, 5e-12, 3e-12, 9e-12]), np.array([0.1, 0.3, 0.2, 0.4, 0.5])
+    assert correlations(x, y)["r"].value == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-12)
+    assert correlations(x, y)["tau"].value == pytest.approx(stats.kendalltau([0, 0, 2, 1, 3], y).statistic)
