@@ -328,9 +328,13 @@ def scale(value: Floats, samples: Floats) -> Scale:
 
 
 def quality_scale(votes: Votes, resamples: int = RESAMPLES, seed: int = 0) -> tuple[Scale, float]:
-    """The quality factor with its interval (votes of each rater resampled by themselves), and the explained share."""
+    """The quality factor with its interval (votes of each rater resampled by themselves), and the explained share; NaN where nobody
+    preferred anything, of which any direction is as good."""
     points, times_shown = rater_points(votes)
     value, share = quality(choice_rates(points, times_shown))
+    if math.isnan(share):
+        nothing = np.full(len(value), math.nan)
+        return Scale(nothing, nothing, nothing), float(share)
     rng = np.random.default_rng(seed)
     drawn = np.zeros((resamples, *points.shape)), np.zeros((resamples, *points.shape))
     for k in range(len(votes.raters)):

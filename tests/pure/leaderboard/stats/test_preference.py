@@ -202,3 +202,9 @@ def test_judges_count_a_tie_as_a_whole_win_of_both():
     votes = from_wins([[0, 1], [0, 0]], [(0, 1, 2)])
     assert wins(cells(votes)).tolist() == [[0, 2], [1, 0]]
     assert wins(cells(votes), tie=1.0).tolist() == [[0, 3], [2, 0]]
+
+
+def test_where_nobody_preferred_anything_no_method_has_a_quality():
+    found, share = preference.quality_scale(canonical([vote("a", "b", "tie"), vote("a", "c", "tie", rater="q")]), 20)
+    assert np.isnan([found.value, found.low, found.high]).all()
+    assert np.isnan(share)
