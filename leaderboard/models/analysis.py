@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from leaderboard.models.judge import JudgeRun
 from leaderboard.models.study import Study
-from leaderboard.stats.votes import VERSION
 from leaderboard.studies.summary import Summary, named_samples
 from submissions import wake
 from submissions.choices import TextChoices
@@ -83,8 +82,7 @@ class StudyAnalysis(Leased):
         """Ask for every analysis that is not there, or not of the votes and scores as they are now; how many."""
         asked = 0
         for study in Study.objects.select_related("phase"):
-            judged = JudgeRun.stamp(study)
-            wanted = f"{study.revision}/{study.scored_under}/{VERSION}{'s' if study.screening else ''}{judged}"
+            wanted = f"{study.stamp}{JudgeRun.stamp(study)}"
             criteria = study.judged_criteria()
             known = {row.criterion: row for row in cls.objects.filter(study=study).defer("content")}
             cls.objects.bulk_create(

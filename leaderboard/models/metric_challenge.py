@@ -38,7 +38,8 @@ class ProgramValuesQuerySet(LeasedQuerySet):
 class ProgramValues(Run):
     """The values of a program on the entries and samples of a study, made an entry at a time, and what they say.
 
-    `values` is by the study's label of the entry, then by sample; None where there is none. `decided` is the figure over all samples.
+    `values` is by the study's label of the entry, then by sample; None where there is none. `decided` is the figure over all samples,
+    of the answers that `made_of` names (`Study.stamp`); it stands until that of newer ones is there.
     """
 
     class State(TextChoices):
@@ -53,6 +54,7 @@ class ProgramValues(Run):
     total = models.PositiveIntegerField(default=0)
     decided = models.JSONField(null=True)
     figures = models.JSONField(default=dict, blank=True)  # of opinion scores: those of a shipped metric's row too
+    made_of = models.CharField(max_length=80, blank=True, default="")
 
     doing = "holding this metric program against people"
     objects = ProgramValuesQuerySet.as_manager()
@@ -69,12 +71,21 @@ class ProgramValues(Run):
         values = {**self.values, label: found}
         return bool(self.under_lease().filter(state=self.State.WAITING).update(values=values, total=total, **self.ANEW))
 
-    def finish(self, decided: dict[str, Any], figures: dict[str, Any]) -> bool:
-        """All values are there, and so is what they say."""
+    @classmethod
+    def ask_anew(cls) -> int:
+        """Ask for the figure of what newer answers, entries or rules than its own say; how many. Values that are there stay."""
+        asked = 0
+        for study in Study.objects.filter(program_values__state=cls.State.DONE).distinct():
+            stale = cls.objects.filter(study=study, state=cls.State.DONE).exclude(made_of=study.stamp).unleased()
+            asked += stale.update(state=cls.State.WAITING, **cls.ANEW)
+        return asked
+
+    def finish(self, decided: dict[str, Any], figures: dict[str, Any], made_of: str) -> bool:
+        """All values are there, and so is what they say of the answers that `made_of` names."""
         return bool(
             self.under_lease()
             .filter(state=self.State.WAITING)
-            .update(state=self.State.DONE, decided=decided, figures=figures, finished_at=timezone.now(), **self.ANEW)
+            .update(state=self.State.DONE, decided=decided, figures=figures, made_of=made_of, finished_at=timezone.now(), **self.ANEW)
         )
 
 
@@ -210,7 +221,7 @@ class MetricEntry(models.Model):
     @classmethod
     def counted(cls, contest: MetricChallenge) -> list[MetricEntry]:
         """The entry of each entrant that counts."""
-        done = Q(program__values_on_studies__study=contest.study_id, program__values_on_studies__state=ProgramValues.State.DONE)
+        done = Q(program__values_on_studies__study=contest.study_id, program__values_on_studies__decided__isnull=False)
         rows = cls.objects.filter(done, contest=contest).select_related("program", "user").order_by(F("created_at").desc(), "-id")
         found: dict[int, MetricEntry] = {}
         for row in rows:

@@ -19,7 +19,7 @@ from leaderboard.models.rater import Rater
 from leaderboard.stats.labels import DAMAGED, LabelsError
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.screening import DEFAULTS
-from leaderboard.stats.votes import Vote, moment, number_cell, order_number, stamp
+from leaderboard.stats.votes import VERSION, Vote, moment, number_cell, order_number, stamp
 from leaderboard.studies.judge.instructions import KEYS
 from leaderboard.studies.summary import Summary
 from submissions import wake
@@ -418,6 +418,11 @@ class Study(models.Model):
         """Its challenge's noun for what people are asked about and intervals are over: an item, or a group of items."""
         challenge, batch = self.phase.challenge, self.batch
         return Unit.of(batch.groups, challenge).noun if batch else challenge.item_noun
+
+    @property
+    def stamp(self) -> str:
+        """Which answers and values a figure of the study as it is now is of, and by which rules; judges aside."""
+        return f"{self.revision}/{self.scored_under}/{VERSION}{'s' if self.screening else ''}"
 
     @property
     def scored_under(self) -> str:

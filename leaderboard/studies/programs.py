@@ -52,6 +52,7 @@ def request() -> int:
     An organizer's own is held against the studies of its kind that whoever brought it may see, but for published means; one that
     entered a challenge of metrics against that challenge's study alone.
     """
+    ProgramValues.ask_anew()
     known = set(ProgramValues.objects.values_list("program", "study"))
     wanted = []
     for program in MetricProgram.objects.newest().filter(contest_entry__isnull=True).select_related("created_by"):
@@ -97,13 +98,14 @@ def _slice(row: ProgramValues, folder: Path) -> bool:
     entries = list(scored_entries(row.study))
     left = [entry for entry in entries if entry.label not in row.values]
     if not left:
+        made_of = row.study.stamp  # before they are read: one that comes meanwhile makes the figure an old one
         counted, ratings = judgements(row.study)
         x = table(row, counted)
         figure, figures = agreement.decided(agreement.differences(counted, x)), {}
         if ratings is not None:
             found = people(counted, [Scored("program", x)], fragility=False, opinions=Opinions.of(ratings)).entries
             figures = {name: plain(getattr(found.metric("program"), name)) for name in FIGURES}
-        if not row.finish(plain(figure), figures):
+        if not row.finish(plain(figure), figures, made_of):
             return False
         for contest in MetricChallenge.objects.filter(study=row.study_id, entries__program=row.program_id):
             contest.ask()

@@ -195,7 +195,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     n_contradictions, contradicted = contradictions(request.user, studies)
 
     # What a program's values on studies say, of those studies that the reader may see.
-    done = ProgramValues.objects.filter(program=program, state=ProgramValues.State.DONE) if program is not None else None
+    done = ProgramValues.objects.filter(program=program, decided__isnull=False) if program is not None else None
     values = list(done.select_related("study__phase__challenge")) if done is not None else []
     known = {row.study_id for row in StudyAnalysis.seen_by(request.user, study__in=[row.study_id for row in values])} if values else set()
 

@@ -90,6 +90,24 @@ def test_an_organizers_program_is_held_against_the_studies_they_may_see(study, p
     assert found.decided["n"] == len(left)
 
 
+def test_a_programs_figure_is_of_the_newest_answers_and_rules_and_stands_until_then(study, people, tmp_path, monkeypatch):
+    row = MetricProgram.add(study.phase.challenge, written(tmp_path, CLOSER), "closer", people.organizer)
+    worked()
+    found = ProgramValues.objects.get(program=row)
+    assert found.decided["n"] == 216 and against.request() == 0
+    study.study_votes.filter(rater__name="r0").delete()
+    Study.objects.get(pk=study.pk).touch_votes()
+    with monkeypatch.context() as patch:
+        patch.setattr(against, "_values", None)  # which are there already
+        assert against.request() == 1
+        waiting = ProgramValues.objects.get(program=row)
+        assert (waiting.state, waiting.decided["n"]) == (ProgramValues.State.WAITING, 216)
+        assert against.score_due() == 1 and against.request() == 0
+    assert ProgramValues.objects.get(program=row).decided["n"] == 180
+    monkeypatch.setattr("leaderboard.models.study.VERSION", 0)
+    assert against.request() == 1
+
+
 def test_damaged_entries_take_no_part(study):
     assert len(against.counted_answers(study)) == 216
     study.entries.filter(label="farther").update(artifact="remove_high")
