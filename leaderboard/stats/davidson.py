@@ -497,8 +497,10 @@ def places(model: Model) -> Places | None:
         if not others.any():
             continue
         c = np.quantile((np.abs(z[:, others] - z[:, [i]]) / apart[i, others]).max(axis=1), 0.95)
+        gap = model.theta - model.theta[i]
+        certain = np.where(np.abs(gap) <= crossed.NOTHING, 0.0, np.copysign(np.inf, gap))  # as `duels` has it
         with np.errstate(divide="ignore", invalid="ignore"):
-            t = (model.theta - model.theta[i]) / np.sqrt(between[i])
+            t = np.where(between[i] > crossed.NO_VARIANCE, gap / np.sqrt(between[i]), certain)
         low[i] = 1 + np.count_nonzero(t[others] > c)
         high[i] = m - np.count_nonzero(t[others] < -c)
     return Places(best, low, high)

@@ -224,6 +224,19 @@ def test_what_rounding_leaves_of_a_variance_is_none_and_gives_no_interval():
     assert known.any() and (~known).sum() > 6 and (found.high[known] - found.low[known]).min() > 0.05
 
 
+def test_entries_that_stand_level_have_one_place_whatever_rounding_leaves_of_their_difference():
+    """Everybody says of A and C what is said of B and C: A and B are level, and of their difference and its variance rounding alone leaves
+    something, one in units of the other."""
+    rows = []
+    for r, s in itertools.product(range(9), range(8)):
+        for left, right, turned in (("C", "A", (r + 3 * s) % 7 == 0), ("C", "B", (r + 3 * s) % 7 == 0), ("A", "B", (r + 3 * s) % 2 == 0)):
+            rows.append(Vote(f"r{r}", left, right, "right" if turned else "left", f"s{s}"))
+    model = davidson.fit(answers(canonical(rows)))
+    assert abs(model.theta[0] - model.theta[1]) <= crossed.NOTHING
+    found = davidson.places(model)
+    assert (found.low.tolist(), found.high.tolist()) == ([2, 2, 1], [3, 3, 1])
+
+
 def test_equal_entries_are_not_put_in_order():
     rng = np.random.default_rng(9)
     pairs = rng.choice(["AB", "AC", "BC"], 300).tolist()
