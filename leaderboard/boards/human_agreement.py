@@ -28,7 +28,7 @@ from leaderboard.stats.agreement import Agreement, Ceiling
 from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.stats.mos_table import HIGHEST, LOWEST
 from leaderboard.stats.ranking import order, rank
-from leaderboard.stats.records import GUARD_TITLES, Metric
+from leaderboard.stats.records import GUARD_TITLES, Metric, places_among
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW, MIN_COUNT
 from leaderboard.studies.summary import Summary
@@ -366,7 +366,12 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
             samples_counted=summary.samples_counted,
         )
 
-    ranges = [line.rank if line is not None and line.part in (None, 1) else None for line in lines]
+    # Who may be first is asked among those who hold a rank here: a baseline before them all, or an entry that is not on this board, would
+    # keep first place from every one of them.
+    counted_ids = {entry.id for entry in entries if entry.counted}
+    outside = {line.method for line in summary.ranked if summary.entries.get(line.method) not in counted_ids}
+    rank_of = {line.method: line.rank for line in places_among(summary.scales, outside) if line.part in (None, 1)}
+    ranges = [rank_of.get(label_of.get(entry.id, "")) for entry in entries]
 
     columns = []
     # By slug and entry: the entries that people prefer to it and the metric does not, those they are surest of first. What stands on the

@@ -9,7 +9,8 @@ included.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Self
 
@@ -245,13 +246,46 @@ class Entries:
         def left(line: Metric) -> Metric:
             return replace(line, contradictions=[one for one in line.contradictions if not one.among(labels)])
 
+        # What hangs on the order of the part with most answers is of the others only where none of these stands as high as it reaches.
+        order = [line.method for line in self.scales if line.part == 1]
+        reach = self.enough.settled + 1 if self.enough is not None else 0
+        is_first = bool(order) and order[0] in labels
         return replace(
             self,
             metrics=[left(line) for line in self.metrics],
-            scales=[line for line in self.scales if line.method not in labels],
+            scales=places_among(self.scales, labels),
             duels=[duel for duel in self.duels if not duel.among(labels)],
             first_place=self.first_place.without(labels) if self.first_place else None,
+            enough=self.enough if set(order[:reach]).isdisjoint(labels) else None,
+            fragile=None if is_first else self.fragile,
         )
+
+
+def places_among(scales: Sequence[Entry], labels: Collection[str]) -> list[Entry]:
+    """The entries but those called so, with the places that are left among them.
+
+    A rank interval counts whom an entry is surely better and surely worse than, not who these are. Of those left out, the ones before an
+    entry may all be among those surely better than it, and are surely worse than none: so many places are taken off at both ends, which
+    leaves an interval that holds its place among the rest. How often an entry comes first is no figure of the rest where the first of its
+    part is left out.
+    """
+    before: Counter[int | None] = Counter()
+    left = Counter(line.part for line in scales if line.method not in labels)
+    without_first, found, seen = set[int | None](), [], set[int | None]()
+    for line in scales:
+        is_out = line.method in labels
+        if line.part not in seen and is_out:
+            without_first.add(line.part)
+        seen.add(line.part)
+        if is_out:
+            before[line.part] += 1
+            continue
+        if line.rank is not None:
+            low, high = (end - before[line.part] for end in line.rank)
+            p_best = None if line.part in without_first else line.p_best
+            line = replace(line, rank=(max(1, low), min(high, left[line.part])), p_best=p_best)
+        found.append(line)
+    return found
 
 
 # --- judges

@@ -56,7 +56,9 @@ def _preferred(summary: Summary) -> Sentence:
     apart = " Some entries met only some others, so each part has an order of its own." if others else ""
     open_ = [line for line in ranked if line.rank is not None and line.rank[0] == 1]
     if len(ranked) < 2:
-        return Sentence(EARLY, "No two entries met.")
+        return Sentence(
+            "No two entries of those that people compared are shown here." if HIDDEN_NAME in summary.methods else "No two entries met."
+        )
     if not open_:  # all answers are alike: nothing says how surely anything leads
         return Sentence(ranked[0].why)
     if len(open_) > 1:

@@ -22,7 +22,8 @@ from leaderboard.studies import analysis
 from leaderboard.studies.analysis import analyse_due, metric_scores
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
 from tests.support.leaderboard.boards import board_of, column_of
-from tests.support.leaderboard.studies.scored_houses import duels, scored_houses
+from tests.support.leaderboard.stats.ballots import vote
+from tests.support.leaderboard.studies.scored_houses import NAMES, duels, items, scored_houses
 
 pytestmark = pytest.mark.django_db
 
@@ -246,6 +247,34 @@ def test_the_board_and_the_study_name_the_same_entries_that_may_be_first(challen
     assert HumanAgreement.read(found.model_dump(mode="json")).may_be_first == open_
     del (earlier := found.model_dump(mode="json"))["may_be_first"]
     assert HumanAgreement.read(earlier).may_be_first is None
+
+
+def test_who_may_be_first_is_asked_among_those_who_hold_a_rank(challenge, people):
+    """All put `far off` first and tell the other two from nobody but it: where it is a baseline, or not on the board, both may be first."""
+    phase = scored_houses(challenge, people)
+    near, midway, far = NAMES
+    houses = items(phase)
+    rows = []
+    for k in range(9):
+        for n, house in enumerate(houses):
+            rows += [vote(far, other, "right" if (k + 3 * n) % 7 == 0 else "left", f"r{k}", house) for other in (near, midway)]
+            is_near = (k + 3 * n) % 9 < 5  # on five of nine
+            rows.append(vote(near, midway, "left" if is_near else "right", f"r{k}", house))
+            if n % 2:  # each side as often
+                rows[-1] = vote(midway, near, "right" if is_near else "left", f"r{k}", house)
+    study = imported(phase, rows)
+    assert analyse_due() == 1
+    pks = study.analyses.get().summary.entries
+
+    def claim(names: list[str], counted: list[bool]) -> str:
+        board = board_of([1.0, 0.5, 0.2][: len(names)], id=[pks[name] for name in names], name=names, counted=counted)
+        found = human_agreement.of_phase(phase, True, board.entries, {})
+        assert found.firm is None
+        return human_agreement.People(found, {}).claim(board).words
+
+    both = "Metrics and people both put near first; with people the other may be first too."
+    assert claim([near, midway, far], [True, True, False]) == both
+    assert claim([near, midway], [True, True]) == both
 
 
 def test_below_the_smallest_numbers_people_have_no_column():

@@ -257,6 +257,20 @@ def test_each_line_says_what_is_settled_and_what_a_part_of_the_judgements_keeps(
     assert words.enough_rows(summary_of(said("a", "b", raters=1))) == []
 
 
+def test_without_an_entry_that_is_withheld_first_place_is_that_of_the_others():
+    """All put h first, and a and b are told from nobody but it."""
+    whole = summary_of([*said("h", "a"), *said("h", "b"), *said("a", "b", wrong_every=2)])
+    assert sentences(whole)[0][0] == "People put h first." and whole.enough.settled == 1 and whole.fragile is not None
+    summary = whole.without({"h"})
+    assert [(line.method, line.rank, line.p_best) for line in summary.ranked] == [("a", (1, 2), None), ("b", (1, 2), None)]
+    assert sentences(summary) == [("First place with people is open:", "a and b may be first.")]
+    assert (summary.enough, summary.fragile) == (None, None)
+    assert sentences(whole.without({"a", "b"})) == [("No two entries of those that people compared are shown here.", "")]
+    # Nothing of what is said of a first place changes with an entry that stands below it.
+    last = whole.without({"b"})
+    assert sentences(last)[0] == sentences(whole)[0] and last.fragile == whole.fragile
+
+
 def test_no_number_of_judgements_is_named_that_nobody_asks_for():
     summary = summary_of([*said("a", "b", wrong_every=3), *said("b", "c"), *said("a", "c", wrong_every=5)])
     hopeless = replace(summary, enough=replace(summary.enough, more=101 * summary.answers))
