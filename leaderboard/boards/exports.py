@@ -53,11 +53,13 @@ _MARKDOWN = re.compile(r"[\\`*_{}\[\]|~#!]")
 
 @dataclass(frozen=True)
 class Agreement:
-    """A figure with its 95 % interval; None where there is none."""
+    """A figure with its 95 % interval, of how many answers or entries it is, and why it has no interval; None where there is none."""
 
     value: float | None = None
     low: float | None = None
     high: float | None = None
+    n: int | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class Table:
 
 def to_csv(table: Table) -> str:
     """RFC 4180, one header line. Per metric: value, both ends of the interval, rank, in full; and where people judged, how far
-    the metric agrees with them, the same on every row.
+    the metric agrees with them, of how many answers, and why without an interval, the same on every row.
 
     Text a spreadsheet could take for a formula gets a leading apostrophe. The last column holds
     the snapshot's address, since CSV has no place for a caption.
@@ -267,6 +269,7 @@ def _people_cells(column: Column) -> list[tuple[str, float | str | None]]:
     found: list[tuple[str, float | str | None]] = []
     for name, figure in column.people.figures.items():
         found += [(name, figure.value), (f"{name}_low", figure.low), (f"{name}_high", figure.high)]
+        found += [(f"{name}_n", "" if figure.n is None else str(figure.n)), (f"{name}_why", _plain_text(figure.why))]
     if "decided" in column.people.figures:
         found.append(("tier", None if column.people.tier is None else str(column.people.tier)))
     return [*found, ("trained", column.people.trained)] if column.people.trained else found

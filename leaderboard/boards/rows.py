@@ -258,10 +258,11 @@ class BoardRows:
         for line in found.metrics if found is not None else ():
             if found is None or line.guard:
                 continue
-            figures = {"rho": exports.Agreement(line.rho.value, line.rho.low, line.rho.high)}
+            figures = {"rho": exports.Agreement(line.rho.value, line.rho.low, line.rho.high, line.rho.n, line.rho.why)}
             if found.of != "means" and not (found.people < 2 and found.kind == "opinions"):
                 name = "pairs" if found.people < 2 else "decided"
-                figures = {name: exports.Agreement(line.decided.value, line.decided.low, line.decided.high)} | figures
+                own = line.decided
+                figures = {name: exports.Agreement(own.value, own.low, own.high, own.n, own.why)} | figures
             people[line.slug] = exports.People(figures, line.tier, line.trained, is_few=bool(found.why) and found.of != "means")
         columns = tuple(
             exports.Column(m.slug, m.title, m.higher_is_better, m.unit, m.decimals, people.get(m.slug), m.bounds) for m in board.metrics

@@ -44,6 +44,7 @@ ROWS = (
     Row(None, "sketch", "", (cell(), cell(math.nan))),
 )
 TABLE = Table(CAPTION, COLUMNS, ROWS)
+FEW_ENTRIES = "Fewer than 8 entries: no interval."
 
 
 def one_name(name, team="T"):
@@ -215,8 +216,8 @@ class TestPeople:
     table = Table(
         Caption("Rooflines", "Final", "7f3a", "2026", "https://example.org/s", "Which roof is closer?, 90 answers by 9 raters"),
         (
-            Column("hss", "HSS", True, people=People({"decided": Agreement(0.825, 0.8, 0.85), "rho": Agreement(0.9, 0.5, 1.0)}, 2)),
-            Column("fid", "FID", False, people=People({"decided": Agreement(), "rho": Agreement(-0.25, None, None)})),
+            Column("hss", "HSS", True, people=People({"decided": Agreement(0.825, 0.8, 0.85, 77), "rho": Agreement(0.9, 0.5, 1.0)}, 2)),
+            Column("fid", "FID", False, people=People({"decided": Agreement(), "rho": Agreement(-0.25, None, None, 7, FEW_ENTRIES)})),
             Column("other", "Other", True),
         ),
         (Row(1, "a", "T", (cell(0.5, None, None, 1), cell(2.0), cell(1.0))),),
@@ -226,6 +227,8 @@ class TestPeople:
         row = read_csv(to_csv(self.table))[0]
         assert (row["hss_people_decided"], row["hss_people_decided_low"], row["hss_people_decided_high"]) == ("0.825", "0.8", "0.85")
         assert (row["hss_people_tier"], row["fid_people_tier"]) == ("2", "")
+        assert (row["hss_people_decided_n"], row["hss_people_decided_why"], row["hss_people_rho_n"]) == ("77", "", "")
+        assert (row["fid_people_rho_n"], row["fid_people_rho_why"]) == ("7", FEW_ENTRIES)
         assert (row["hss_people_rho"], row["fid_people_rho"], row["fid_people_decided"]) == ("0.9", "-0.25", "")
         assert "other_people_rho" not in row and row["hss"] == "0.5" and row["other"] == "1.0"
 
@@ -237,8 +240,11 @@ class TestPeople:
             "value": 0.825,
             "low": 0.8,
             "high": 0.85,
+            "n": 77,
+            "why": "",
         }
-        assert data["columns"][1]["people"]["rho"] == {"value": -0.25, "low": None, "high": None} and "people" not in data["columns"][2]
+        rho = {"value": -0.25, "low": None, "high": None, "n": 7, "why": FEW_ENTRIES}
+        assert data["columns"][1]["people"]["rho"] == rho and "people" not in data["columns"][2]
         assert "people" not in json.loads(to_json(TABLE))["caption"]
 
     def test_latex_and_markdown_end_with_a_line_for_each_figure(self):

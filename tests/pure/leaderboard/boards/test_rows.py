@@ -6,10 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.boards import exports
-from leaderboard.boards.payload import Board
+from leaderboard.boards.payload import Board, ColumnAgreement
 from leaderboard.boards.rows import BoardRows, Choice, bar, cell, gap_words, ordinal, position, rule_words, span
+from leaderboard.stats.agreement import Agreement
+from leaderboard.stats.crossed import Figure
 from leaderboard.stats.differences import Seen
-from tests.support.leaderboard.boards import board_of, column_of
+from tests.support.leaderboard.boards import board_of, column_of, judged
 
 
 def shown(board: Board, per_page: int = 100, **choice) -> list[str]:
@@ -203,6 +205,19 @@ def test_the_exported_table_holds_all_rows_of_the_choice_with_full_numbers_and_f
     assert [row.entry for row in table.rows] == ["method 1", "method 0", "method 2"]
     assert [row.flags for row in table.rows] == [("verified",), ("baseline",), ("hidden",)]
     assert table.rows[1].cells[0] == (0.123456789, None, None, 2)
+
+
+def test_the_exported_table_says_of_how_many_answers_a_figure_is_and_why_it_has_no_interval():
+    few, entries = "Too few raters: 5 are needed, there are 3.", "Fewer than 8 entries: no interval."
+    rho = Figure(value=1.0, low=None, high=None, n=2, why=entries)
+    decided = Agreement(value=0.7, low=None, high=None, n=40, raters=3, samples=8, why=few)
+    column = ColumnAgreement(slug="a", decided=decided, rho=rho, tau=rho, r=rho)
+    board = judged(board_of([0.9, 0.8]), [0.7, 0.3], metrics=[column], why=few)
+    table = BoardRows(board, Choice()).table(exports.Caption("C", "P", "s", "2026", "https://x.example"))
+    assert table.columns[0].people.figures == {
+        "decided": exports.Agreement(0.7, None, None, 40, few),
+        "rho": exports.Agreement(1.0, None, None, 2, entries),
+    }
 
 
 def test_an_interval_over_an_unknown_number_is_not_said_to_be_over_none():
