@@ -263,6 +263,15 @@ class TestPeople:
         assert "with people" not in to_latex(table) + to_markdown(table)
         assert read_csv(to_csv(table))[0]["hss_people_rho"] == "0.94"
 
+    def test_nor_does_that_of_a_metric_with_values_for_too_few_of_the_answers(self):
+        hss, fid, other = self.table.columns
+        fid = replace(fid, people=People({"decided": Agreement(0.81, None, None, 12, "Too few samples: 5 are needed, there are 2.")}))
+        table = replace(self.table, columns=(hss, fid, other))
+        assert "| *Agrees with people* | 0.82 (0.80 to 0.85) | – | – |" in to_markdown(table)
+        assert r" & Agrees with people & 0.82 (0.80 to 0.85) & -- & -- \\" in to_latex(table)
+        alike = replace(fid, people=People({"decided": Agreement(0.5, None, None, 12, "All answers are alike.")}))
+        assert "| *Agrees with people* | 0.82 (0.80 to 0.85) | 0.50 | – |" in to_markdown(replace(table, columns=(hss, alike, other)))
+
     def test_of_published_means_a_correlation_is_all_there_is(self):
         hss, *others = self.table.columns
         table = replace(self.table, columns=(replace(hss, people=People({"rho": Agreement(0.94)})), *others))
