@@ -354,7 +354,7 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
     # no more, or a baseline.
     firm, leading = None, next(iter(summary.ranked), None)
     one_part = len({line.part for line in summary.ranked}) == 1
-    alone = rank(counted, True).count(1) == 1
+    alone = rank(counted, True).count(1) == 1 and sum(value is not None for value in counted) > 1
     if leading is not None and one_part and alone and leading is top and top.rank is not None and top.p_best is not None:
         firm = PeoplesFirst(
             rank=top.rank,
@@ -589,7 +589,7 @@ class People:
         return charts
 
     def first_place(self, board: Board) -> FirstWithPeople | None:
-        """First place with people, as the study's own page states it; None where nobody is first."""
+        """First place with people, as the study's own page states it; None where nobody is first, or one entry alone has a place."""
         first, found = self.found.first, self.found
         if first is None:
             return None
@@ -597,6 +597,8 @@ class People:
         places = rank(counted, True)
         level = [n for n, place in enumerate(places) if place == 1]
         others = [n for n, place in enumerate(places) if place is not None and place > 1]
+        if len(level) + len(others) < 2:
+            return None
         if found.may_be_first is not None:
             open_ = [n for n in others if n in found.may_be_first]
         else:
@@ -671,6 +673,8 @@ class People:
         if not ends or (agreement.people >= 2 and not self.only_means and agreement.why):
             return None  # below the smallest numbers there is no figure
         n = len(board.entries)
+        counted = [v if entry.counted else None for v, entry in zip(self.found.value, board.entries, strict=True)]
+        has_places = sum(v is not None for v in counted) > 1  # one alone is first of nothing
         return MetricColumn(
             slug=PEOPLE,
             key=PEOPLE,
@@ -688,7 +692,7 @@ class People:
             ci_low=low,
             ci_high=high,
             n=[0] * n,  # over how many answers the interval is: 0 says that this is not known, and is no reason to hide it
-            rank=rank([v if entry.counted else None for v, entry in zip(self.found.value, board.entries, strict=True)], True),
+            rank=rank(counted, True) if has_places else [None] * n,
             rank_low=[None] * n,
             rank_high=[None] * n,
             group=[None] * n,

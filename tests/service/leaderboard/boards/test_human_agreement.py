@@ -10,7 +10,9 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.boards import human_agreement
+from leaderboard.boards.front import front
 from leaderboard.boards.payload import Against, Board, ColumnAgreement, HumanAgreement
+from leaderboard.boards.reading import reading
 from leaderboard.boards.rows import BoardRows, Choice
 from leaderboard.models import Snapshot, Study, StudyEntry
 from leaderboard.models.question import Opinion
@@ -189,6 +191,17 @@ def test_a_claim_is_made_beyond_chance_only():
     assert human_agreement.People(found(), {}).claim(board()) is None  # nobody judged these entries
     unranked = board(ranks=(None, None))
     assert human_agreement.People(found(first=1, over=[None, None]), {}).claim(unranked) is None
+
+
+def test_an_entry_that_alone_was_judged_is_first_of_nothing():
+    """People put another entry before it, which is not on this board."""
+    alone = {"value": [0.3, None], "low": [0.2, None], "high": [0.4, None], "n": [40, 0], "first": 0, "over": [None, None]}
+    made = board(people=found(**alone), metrics=[column_of("a", [0.9, 0.8])])
+    people = human_agreement.of_board(made)
+    assert people.claim(made) is None and people.first_place(made) is None
+    assert people.column(made).rank == [None, None] and people.column(made).value == [0.3, None]
+    assert reading(made, 0).people == "People judged it"
+    assert [one.place for one in front(made).top] == ["", ""]
 
 
 def test_who_may_be_first_is_said_as_the_study_says_it_by_the_intervals_of_places():
