@@ -14,6 +14,7 @@ from evaluation.metrics import registry
 from evaluation.models import Score
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study, StudyAnalysis
+from leaderboard.stats.mos_table import Rating
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.views import metric_studies
 from submissions.models import Challenge, Phase
@@ -197,6 +198,27 @@ def test_where_it_contradicts_people_is_drawn_for_who_may_see_it_and_hidden_entr
     client.logout()
     phase.submissions.filter(method_name="near").update(hidden_at=timezone.now())
     assert "Where it contradicts people" not in text(client.get(PAGE))
+
+
+def test_where_it_contradicts_people_is_said_with_its_number_of_answers_and_without_an_interval_that_there_is_not(judged, client):  # noqa: F811
+    """Six people score eight houses: all give far off a point more, and in one study one score of each is another one."""
+    phase, entries = judged
+    items = list(phase.batches.get(state="current").reference.item_ids)
+    alike = [Rating(f"r{k}", entry.method_name, 3.0 + n, item) for k in range(6) for item in items for n, entry in enumerate(entries)]
+    varied = [replace(one, score=5.0 - k) if k < 2 else one for k, one in enumerate(alike)]
+    about = {"title": "Scores", "question": "How good?", "is_public": True}
+    for slug, rows in (("alike", alike), ("varied", varied)):
+        study = Study.import_ratings(phase, None, rows, slug=slug, **about)
+        assert analyse_due() == 1
+        told = words(text(client.get(PAGE)).partition('id="turned"')[2])
+        table = words(text(client.get(reverse("study", args=[phase.challenge.slug, phase.slug, slug]))).partition('id="turned"')[2])
+        if slug == "alike":
+            said = "1.00 points higher , of 48 times one person scored both; every person and item says the same, so there is no interval."
+            assert said in told and "1.00 no interval, n 48" in table
+        else:
+            assert re.search(r"\d\.\d\d points higher \[\d\.\d\d, \d\.\d\d\], of 48 times one person scored both\.", told)
+            assert re.search(r"\d\.\d\d \d\.\d\d to \d\.\d\d, n 48", table)
+        study.delete()
 
 
 def test_of_a_kind_without_drawings_pictures_are_shown_to_who_may_see_them(studied, client, people, monkeypatch):
