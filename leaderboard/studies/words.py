@@ -71,7 +71,10 @@ def _preferred(summary: Summary) -> Sentence:
 def _preferred_scores(summary: Summary) -> Sentence:
     ranked = [line for line in summary.ranked if line.mos[1] is not None]
     if not ranked:
-        why = summary.why or next((line.why for line in summary.scales if line.why), "")
+        reasons = list(dict.fromkeys(line.why for line in summary.ranked if line.why))
+        why = summary.why or next((reason for reason in reasons if reason.startswith(FEW)), next(iter(reasons), ""))
+        if not summary.why and len(reasons) > 1 and not why.startswith(FEW):  # each sentence is of the scores of one entry
+            return Sentence("Nothing says how surely people prefer any:", "all scores of one entry are the same, with each of them.")
         return Sentence(EARLY, why) if not why or why.startswith(FEW) else Sentence(why)
     if not summary.duels:
         return Sentence("First place with people is open:", f"the entries are not tested. {summary.why}".strip())

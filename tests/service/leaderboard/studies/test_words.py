@@ -271,6 +271,16 @@ def test_without_an_entry_that_is_withheld_first_place_is_that_of_the_others():
     assert sentences(last)[0] == sentences(whole)[0] and last.fragile == whole.fragile
 
 
+def test_where_each_entry_has_one_score_from_everybody_no_score_is_said_to_be_that_of_all():
+    rows = [Rating(f"r{k}", name, score, f"s{n}") for k in range(6) for n in range(6) for name, score in (("a", 4.0), ("b", 2.0))]
+    summary = read(opinion_study.analyse(rating.canonical(rows), seed=0))
+    assert [line.why for line in summary.ranked] == ["All 36 scores are 4.", "All 36 scores are 2."]
+    said = ("Nothing says how surely people prefer any:", "all scores of one entry are the same, with each of them.")
+    assert sentences(summary)[0] == said
+    level = read(opinion_study.analyse(rating.canonical([replace(row, score=4.0) for row in rows]), seed=0))
+    assert sentences(level)[0] == ("Nobody preferred either.", "")
+
+
 def test_no_number_of_judgements_is_named_that_nobody_asks_for():
     summary = summary_of([*said("a", "b", wrong_every=3), *said("b", "c"), *said("a", "c", wrong_every=5)])
     hopeless = replace(summary, enough=replace(summary.enough, more=101 * summary.answers))
