@@ -50,6 +50,7 @@ TRAINED_MORE = {
 }
 EQUAL = 1e-12  # a share this near to one half is one half
 LOW_COVERAGE = 0.9  # share of duels a metric has values for, below which it is said beside its figure
+ALIKE = "how surely is not known, for every person and item says the same"
 NOT_ABOVE_SIZE = "not shown to beat size alone"
 EARLIER = (
     "These figures from people were made by an earlier rule: ties count half to whoever says equal, intervals are of these raters alone, "
@@ -651,6 +652,8 @@ class People:
             return Claim(f"The metrics put {len(leaders)} entries level in first place, people put {first_name} first{open_}.{apart}")
         if leader == first:
             words = f"Metrics and people both put {ours_name} first{open_}." if open_ else "Metrics and people agree on the first."
+            if not open_ and self.found.low[first] is None:
+                words = f"Metrics and people both put {ours_name} first; {ALIKE}."
             return Claim(f"{words}{apart}", ours, people)
         against = self.found.over[leader]
         if against is None or against.p_holm is None or against.p_holm > ALPHA:
@@ -659,8 +662,7 @@ class People:
             met = f"between these two{counted} people are too close to call" if against is not None else "nobody was asked about these two"
             return Claim(f"The metrics put {ours_name} first, people {first_name}; {met}.{apart}", ours, people)
         if against.value[1] is None:
-            surely = "how surely is not known, for every person and item says the same"
-            return Claim(f"The metrics put {ours_name} first, people {first_name}; {surely}.{apart}", ours, people)
+            return Claim(f"The metrics put {ours_name} first, people {first_name}; {ALIKE}.{apart}", ours, people)
         return Claim("", ours, people, against.value)
 
     def column(self, board: Board) -> MetricColumn | None:

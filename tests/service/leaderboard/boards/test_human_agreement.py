@@ -207,7 +207,7 @@ def test_an_entry_that_alone_was_judged_is_first_of_nothing():
 def test_who_may_be_first_is_said_as_the_study_says_it_by_the_intervals_of_places():
     """Holm over all duels is another test: by it alone the board would leave open what the study's page calls settled."""
 
-    def claim(may_be_first: list[int], leader: int = 0, value=(0.8, 0.6, 0.4, 0.2), **more) -> str:
+    def claim(may_be_first: list[int] | None, leader: int = 0, value=(0.8, 0.6, 0.4, 0.2), **more) -> str:
         order = [leader, *(n for n in range(4) if n != leader)]
         ranks = [1 + order.index(n) for n in range(4)]
         made = board_of([0.9, 0.8, 0.7, 0.6], overall={"order": order, "rank": ranks}, name=["a", "b", "c", "d"])
@@ -231,7 +231,10 @@ def test_who_may_be_first_is_said_as_the_study_says_it_by_the_intervals_of_place
     # Of another part, which met none of them.
     assert claim([0], value=(0.8, 0.6, 0.4, None)).endswith(" 1 other met none of those that have a place with people.")
     varying = [None, Against(value=(0.8, None, None), p_holm=0.0), None, None]
-    assert claim([0], leader=1, over=varying).endswith("; how surely is not known, for every person and item says the same.")
+    unsure = "; how surely is not known, for every person and item says the same."
+    assert claim([0], leader=1, over=varying).endswith(unsure)
+    alike = {"low": [None] * 4, "high": [None] * 4, "over": [None, *(Against(value=(0.8, None, None), p_holm=0.0) for _ in range(3))]}
+    assert claim(None, **alike) == f"Metrics and people both put a first{unsure}"
 
 
 def test_where_entries_are_level_with_people_none_is_said_to_be_first(judged):  # noqa: F811
