@@ -326,14 +326,13 @@ def _pooled(found: Family) -> Family:
         trained = tuple(study.id for study, metric in here if metric.trained)
         used = [(study, metric) for study, metric in here if not metric.trained]
         key, title = here[0][1].metric, here[0][1].title
-        over, figure = _mean([metric.decided for _, metric in used])
+        over, figure, by = _mean({study.id: metric.decided for study, metric in used})
         sized = [metric.over_size for _, metric in used if metric.over_size is not None and metric.over_size.se]
         beyond = pooled.pool([one.value for one in sized if one.value is not None], [one.se for one in sized if one.se])
         above = None if beyond is None else beyond.p <= ALPHA and beyond.value > 0
         gap = next((Gap(metric.seen, study.id) for study, metric in used if metric.seen and metric.seen.delta75), None)
         words = trained_words(here[0][1].trained, here[0][0].opinions) if not used else ""
         line = Line(title, figure, band, trained=words, above_size=above, key=key, of_studies=over.k if over else None)
-        by = tuple(study.id for study, _ in used)
         rows.append(Standing(key, fingerprint, here[0][1].key, line, by, figure.n, over, gap, trained))
     values = {row.fingerprint: row.over.value for row in rows if row.over is not None}
     differences: dict[tuple[str, str], list[tuple[float, float]]] = {}
@@ -352,28 +351,30 @@ def _pooled(found: Family) -> Family:
         used = [(study, study.guards[name]) for study in studies if name in study.guards]
         if not used:
             continue
-        over, figure = _mean([metric.decided for _, metric in used])
+        over, figure, by = _mean({study.id: metric.decided for study, metric in used})
         if name == "constant":  # one half everywhere, by its definition
             figure = replace(figure, value=0.5, why="")
         line = Line(used[0][1].title, figure, band, guard=True, key=name, of_studies=over.k if over else None)
-        guards.append(Standing("", name, name, line, tuple(study.id for study, _ in used), figure.n, over))
+        guards.append(Standing("", name, name, line, by, figure.n, over))
     return replace(found, rows=tuple(rows), guards=tuple(guards), band=band)
 
 
-def _mean(figures: Collection[Agreement]) -> tuple[Pooled | None, Agreement]:
-    """The mean over studies, and the same as a figure; one without a value where fewer than three can be pooled."""
-    logits = [
-        one
-        for figure in figures
+def _mean(figures: Mapping[int, Agreement]) -> tuple[Pooled | None, Agreement, tuple[int, ...]]:
+    """The mean over studies, by their ids, the same as a figure, and the ids of those that it is of; one without a value, of all of them,
+    where fewer than three can be pooled."""
+    logits = {
+        study: one
+        for study, figure in figures.items()
         if figure.value is not None and figure.low is not None and figure.se and (one := pooled.on_logit(figure.value, figure.se))
-    ]
-    over = pooled.pool([value for value, _ in logits], [se for _, se in logits])
-    totals = {name: sum(getattr(figure, name) for figure in figures) for name in ("n", "n_eff", "raters", "samples")}
-    coverage = min((figure.coverage for figure in figures if figure.coverage is not None), default=None)
+    }
+    over = pooled.pool([value for value, _ in logits.values()], [se for _, se in logits.values()])
+    used = tuple(figures) if over is None else tuple(logits)
+    totals = {name: sum(getattr(figures[study], name) for study in used) for name in ("n", "n_eff", "raters", "samples")}
+    coverage = min((share for study in used if (share := figures[study].coverage) is not None), default=None)
     if over is None:
-        return None, Agreement(value=None, low=None, high=None, why=FEW_STUDIES, coverage=coverage, **totals)
+        return None, Agreement(value=None, low=None, high=None, why=FEW_STUDIES, coverage=coverage, **totals), used
     over = over.as_share()
-    return over, Agreement(value=over.value, low=over.low, high=over.high, coverage=coverage, **totals)
+    return over, Agreement(value=over.value, low=over.low, high=over.high, coverage=coverage, **totals), used
 
 
 # --- in words

@@ -81,6 +81,20 @@ def test_tiers_are_of_differences_that_studies_share_and_what_cannot_be_pooled_i
     assert bare.band is None and bare.rows[0].line.state is human_agreement.BETTER  # two studies with a band are too few for one
 
 
+def test_a_mean_counts_the_answers_of_the_studies_that_it_is_of():
+    """The fourth and fifth have too few people for m, and say something of another metric."""
+    few = metric("m", None, n_eff=10.0)
+    one = metric("m", 1.0)
+    studies = [evidence(n, {"m": 0.7, "x": 0.6}) for n in range(5)]
+    studies[3] = replace(studies[3], metrics=dict(studies[3].metrics) | {"m": few})
+    studies[4] = replace(studies[4], metrics=dict(studies[4].metrics) | {"m": replace(one, decided=replace(one.decided, coverage=0.5))})
+    rows = {row.key: row for row in family("wireframe", studies).rows}
+    row, line = rows["m"], rows["m"].line
+    assert (row.over.k, row.studies, row.judgements, line.figure.n, line.figure.raters) == (3, (0, 1, 2), 360, 360, 36)
+    assert line.caveats == [] and "the mean of 3 studies" in line.reading and "360 decided judgements" in line.reading
+    assert (rows["x"].studies, rows["x"].judgements) == ((0, 1, 2, 3, 4), 600)
+
+
 @pytest.mark.parametrize(
     ("values", "tiers", "said"),
     [
