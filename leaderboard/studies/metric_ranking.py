@@ -424,9 +424,9 @@ MEANING = {
 }
 
 
-def verdict(found: Family, row: Standing | None, early: str = "", is_outdated: bool = False) -> Verdict:
-    """On a metric by its row in the ranking of its family; `early` is what its studies lack, where there are any, and `is_outdated` says
-    that they are all of another version."""
+def verdict(found: Family, row: Standing | None, early: str = "", is_outdated: bool = False, alike: Line | None = None) -> Verdict:
+    """On a metric by its row in the ranking of its family; `early` is what its studies lack, where there are any, `is_outdated` says that
+    they are all of another version, and `alike` is its figure in one whose answers are all alike, so that it has no interval."""
     if row is None or not row.line.shown:
         if row is not None and row.line.trained:
             return Verdict(
@@ -437,6 +437,9 @@ def verdict(found: Family, row: Standing | None, early: str = "", is_outdated: b
             return Verdict(f"It was held against people in {n} of {len(found.studies)} studies, too few to pool: each stands below.")
         if is_outdated:
             return Verdict("Only another version of it was held against people, which says nothing of this one.")
+        if alike is not None:
+            rest = f"duels of {alike.figure.n:,} judgements, without an interval: {alike.figure.why}"
+            return Verdict("It chooses what people choose in", f"{alike.percent} of 100", alike.state.key, rest)
         if early.startswith("too early: "):
             return Verdict(f"It is too early to say how far it goes with people: {early.removeprefix('too early: ')}.")
         if early:
@@ -450,8 +453,8 @@ def verdict(found: Family, row: Standing | None, early: str = "", is_outdated: b
     rest += "."
     if line.tier is not None:
         others = sum(one.line.tier == line.tier for one in found.rows) - 1
-        alike = f", with {others} other{'s' if others > 1 else ''} that cannot be told from it" if others else ""
-        rest += f" Tier {line.tier} of {found.tiers}{alike}."
+        untold = f", with {others} other{'s' if others > 1 else ''} that cannot be told from it" if others else ""
+        rest += f" Tier {line.tier} of {found.tiers}{untold}."
     rest += "".join(f" {note[0].upper()}{note[1:]}." for note in line.caveats)
     who = "made-up people" if found.made_up else "people"
     return Verdict(f"It chooses what {who} choose in", f"{line.percent} of 100", line.state.key, rest)

@@ -146,7 +146,9 @@ def verdict_on(family: Family, standing: Standing | None, studies: Sequence[Meas
     """The sentence on a metric by its place in the ranking of its family, or by what its studies lack where it has none."""
     early = next((one.line.head for one in studies if one.is_current and not one.line.shown and not one.rho), "")
     is_outdated = bool(studies) and not any(one.is_current for one in studies)
-    return verdict(family, standing, early, is_outdated)
+    real = (one.line for one in studies if one.is_current and one.source != MADE_UP and one.line.shown and not one.line.trained)
+    alike = next((line for line in real if line.low is None), None)
+    return verdict(family, standing, early, is_outdated, alike)
 
 
 def contradictions(user: Any, found: Sequence[Measured]) -> tuple[int, list[Contradicted]]:

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 
+import numpy as np
 import pytest
 from django.urls import reverse
 from django.utils import timezone
@@ -219,6 +220,18 @@ def test_where_it_contradicts_people_is_said_with_its_number_of_answers_and_with
             assert re.search(r"\d\.\d\d points higher \[\d\.\d\d, \d\.\d\d\], of 48 times one person scored both\.", told)
             assert re.search(r"\d\.\d\d \d\.\d\d to \d\.\d\d, n 48", table)
         study.delete()
+
+
+def test_of_a_study_whose_answers_are_all_alike_the_page_does_not_say_that_there_is_none(judged, client):  # noqa: F811
+    """Each metric has one value for both entries on every house: half of the duels, whoever wins them."""
+    phase, entries = judged
+    for score in Score.objects.filter(evaluation__submission__in=entries):
+        Score.objects.filter(pk=score.pk).update(vector=np.full(8, 0.5).tobytes(), value=0.5)
+    imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 1))
+    assert analyse_due() == 1
+    page = words(text(client.get(PAGE)))
+    said = "It chooses what people choose in 50 of 100 duels of 64 judgements, without an interval: All answers are alike."
+    assert said in page and "No study with people yet" not in page
 
 
 def test_of_a_kind_without_drawings_pictures_are_shown_to_who_may_see_them(studied, client, people, monkeypatch):
