@@ -34,7 +34,7 @@ from leaderboard.stats.records import (
 from leaderboard.stats.reliability import Questions
 from leaderboard.stats.votes import VERSION, Floats, Votes, finite
 
-NOTHING_COUNTS = "No judgement counts: all are on known pairs, or repeat others."
+NOTHING_COUNTS = "No judgement counts: all are on known pairs, repeat others, or are of people who were left out."
 UNANSWERED = "It answered none of people's duels."
 
 

@@ -356,7 +356,10 @@ def test_a_study_in_which_nothing_counts_says_so(marked):
     metrics = [] if marked is None else [MetricScores("m", table(bad=0, good=1))]
     for damaged in (None, ()):
         found = read(analyse(votes, metrics, damaged=damaged))
-        assert found.why == "No judgement counts: all are on known pairs, or repeat others." and found.answers == 0
+        assert (
+            found.why == "No judgement counts: all are on known pairs, repeat others, or are of people who were left out."
+            and found.answers == 0
+        )
         assert found.enough is None and found.fragile is None and found.adequacy == []
 
 

@@ -578,4 +578,12 @@ def test_a_study_whose_answers_are_all_known_pairs_is_analysed_and_its_page_says
     row = study.analyses.get()
     assert row.state == StudyAnalysis.State.DONE and row.summary.answers == 0
     page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/gold/")
-    assert page.status_code == 200 and "No judgement counts: all are on known pairs, or repeat others." in page.content.decode()
+    nothing = "No judgement counts: all are on known pairs, repeat others, or are of people who were left out."
+    assert page.status_code == 200 and nothing in page.content.decode()
+
+
+def test_a_study_all_of_whose_raters_were_left_out_does_not_say_that_its_pairs_were_known(phase):
+    study = imported(phase, made_up(6, 5, 3))
+    study.raters.update(is_counted=False)
+    assert analyse_due() == 1
+    assert study.analyses.get().summary.why.endswith("or are of people who were left out.")
