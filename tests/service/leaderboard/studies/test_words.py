@@ -281,6 +281,17 @@ def test_where_each_entry_has_one_score_from_everybody_no_score_is_said_to_be_th
     assert sentences(level)[0] == ("Nobody preferred either.", "")
 
 
+def test_where_judgements_name_no_sample_each_duel_is_counted_as_one_and_called_so():
+    pairs = [("a", "b", 5), ("a", "c", 6), ("b", "c", 7), ("a", "d", 5), ("b", "d", 6), ("c", "d", 7)]
+    rows = [row for better, worse, wrong in pairs for row in said(better, worse, samples=("",), raters=12, wrong_every=wrong)]
+    summary = summary_of(rows)
+    assert summary.unsampled and (summary.raters_counted, summary.samples_counted) == (12, 6)
+    assert words.rough_words(summary, "house") == "Few duels: read these intervals as rough ones."
+    assert words.duel_words(summary, "a", "b", "house").rest.endswith("12 people and 6 duels in all.")
+    told = " ".join(f"{row.what} {row.more}" for row in words.enough_rows(summary, "house"))
+    assert " of 6 duels" in told and "house" not in told.lower()
+
+
 def test_no_number_of_judgements_is_named_that_nobody_asks_for():
     summary = summary_of([*said("a", "b", wrong_every=3), *said("b", "c"), *said("a", "c", wrong_every=5)])
     hopeless = replace(summary, enough=replace(summary.enough, more=101 * summary.answers))
