@@ -126,7 +126,7 @@ def _people(board: Board, index: int) -> tuple[str, str, str, bool]:
     n_judged = sum(rank is not None for rank in column.rank)
     theirs = people.first_place(board)
     level = [n for n in theirs.level if n != index] if theirs is not None else []
-    if place is None:
+    if place is None or (place == 1 and theirs is None):  # who was first is withheld since: this one is not known to be
         head = "People judged it"
     elif place == 1:
         head = "People put it first" + (f", level with {_some(board, level)}" if level else "")
@@ -146,7 +146,7 @@ def _people(board: Board, index: int) -> tuple[str, str, str, bool]:
     n = found.n[index]
     counted = "scores" if people.opinions else "judgements"
     basis = f"{n:,} {counted} of it, {people.basis} in all" if n else people.basis
-    return head, f"{rest}.", basis, place == 1
+    return head, f"{rest}.", basis, place == 1 and theirs is not None
 
 
 # --- why it has none

@@ -105,6 +105,13 @@ class TestSentence:
         assert reading(board, 0).by_people.endswith("too close to call with their first, ridge and hip.")
         assert reading(board, 3).by_people.endswith("behind their first, ridge and hip.")
 
+    def test_after_peoples_first_is_withheld_nobody_is_said_to_be_first_in_its_place(self):
+        """Until the next ranking is made it is not known whether they tell the second from the others."""
+        board = judged(with_tests())
+        left = board.people.redacted({1}, {board.entries[1].id}, {"ridge"})
+        found = reading(board.model_copy(update={"people": left}), 2)
+        assert (found.people, found.by_people, found.people_first) == ("People judged it", ": it wins 60 % of its duels [50, 70].", False)
+
     def test_below_the_smallest_numbers_there_is_no_figure_of_people(self):
         for changes in ({"why": "Too few raters: 5 are needed, there are 3."}, {"people": 1}, {"low": [None] * 4, "high": [None] * 4}):
             found = reading(judged(with_tests(), **changes), 1)
