@@ -265,7 +265,9 @@ def test_without_an_entry_that_is_withheld_first_place_is_that_of_the_others():
     assert [(line.method, line.rank, line.p_best) for line in summary.ranked] == [("a", (1, 2), None), ("b", (1, 2), None)]
     assert sentences(summary) == [("First place with people is open:", "a and b may be first.")]
     assert (summary.enough, summary.fragile) == (None, None)
-    assert sentences(whole.without({"a", "b"})) == [("No two entries of those that people compared are shown here.", "")]
+    alone = whole.without({"a", "b"})
+    assert sentences(alone) == [("No two entries of those that people compared are shown here.", "")]
+    assert (whole.ordered, summary.ordered, alone.ordered) == (True, True, False)
     # Nothing of what is said of a first place changes with an entry that stands below it.
     last = whole.without({"b"})
     assert sentences(last)[0] == sentences(whole)[0] and last.fragile == whole.fragile
