@@ -607,6 +607,15 @@ class People:
             open_ = [n for n, one in over.items() if one is None or one.p_holm is None or one.p_holm > ALPHA]
         return FirstWithPeople(level, open_, [n for n in others if n not in open_], found.may_be_first is not None)
 
+    def unplaced_before(self, board: Board) -> list[int]:
+        """Entries that hold no rank, as a baseline does, and that people put before the first of those that do."""
+        first, value = self.found.first, self.found.value
+        best = None if first is None else value[first]
+        if best is None:
+            return []
+        rivals = ((n, v) for n, (v, entry) in enumerate(zip(value, board.entries, strict=True)) if not entry.counted)
+        return [n for n, v in rivals if v is not None and v > best + EQUAL]
+
     def claim(self, board: Board) -> Claim | None:
         """First places by the board's rule and with people, where both are known."""
         theirs = self.first_place(board)
@@ -640,6 +649,10 @@ class People:
             value is None and n > 0 and entry.counted for value, n, entry in zip(self.found.value, self.found.n, entries, strict=True)
         )
         apart = f" {unmet} other{'' if unmet == 1 else 's'} met none of those that have a place with people." if unmet else ""
+        before = self.unplaced_before(board)
+        if before:
+            who = f"{entries[before[0]].name}, which holds no rank, stands" if len(before) == 1 else f"{len(before)} without a rank stand"
+            apart += f" With people {who} before {first_name}."
         if len(theirs.level) > 1:
             k = len(theirs.level)
             if len(leaders) > 1:

@@ -129,7 +129,8 @@ def _people(board: Board, index: int) -> tuple[str, str, str, bool]:
     if place is None or (place == 1 and theirs is None):  # who was first is withheld since: this one is not known to be
         head = "People judged it"
     elif place == 1:
-        head = "People put it first" + (f", level with {_some(board, level)}" if level else "")
+        ranked = " of those that hold a rank" if people.unplaced_before(board) else ""
+        head = f"People put it first{ranked}" + (f", level with {_some(board, level)}" if level else "")
     else:
         head = f"People put it {ordinal(place)} of {n_judged}"
     if people.opinions:

@@ -105,6 +105,14 @@ class TestSentence:
         assert reading(board, 0).by_people.endswith("too close to call with their first, ridge and hip.")
         assert reading(board, 3).by_people.endswith("behind their first, ridge and hip.")
 
+    def test_a_baseline_that_people_put_before_the_first_is_not_passed_over(self):
+        """It holds no rank, so the next one is first of those that do; the study's page puts the baseline first."""
+        board = judged(with_tests(), value=[0.9, 0.8, 0.6, 0.1])
+        entries = [board.entries[0].model_copy(update={"counted": False, "baseline": True}), *board.entries[1:]]
+        found = reading(board.model_copy(update={"entries": entries}), 1)
+        assert found.people == "People put it first of those that hold a rank" and found.people_first
+        assert reading(judged(with_tests()), 1).people == "People put it first"
+
     def test_after_peoples_first_is_withheld_nobody_is_said_to_be_first_in_its_place(self):
         """Until the next ranking is made it is not known whether they tell the second from the others."""
         board = judged(with_tests())

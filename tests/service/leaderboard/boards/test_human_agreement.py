@@ -289,7 +289,8 @@ def test_who_may_be_first_is_asked_among_those_who_hold_a_rank(challenge, people
         return human_agreement.People(found, {}).claim(board).words
 
     both = "Metrics and people both put near first; with people the other may be first too."
-    assert claim([near, midway, far], [True, True, False]) == both
+    before = " With people far off, which holds no rank, stands before near."
+    assert claim([near, midway, far], [True, True, False]) == f"{both}{before}"
     assert claim([near, midway], [True, True]) == both
 
 
