@@ -360,15 +360,16 @@ def _pooled(found: Family) -> Family:
 
 
 def _mean(figures: Mapping[int, Agreement]) -> tuple[Pooled | None, Agreement, tuple[int, ...]]:
-    """The mean over studies, by their ids, the same as a figure, and the ids of those that it is of; one without a value, of all of them,
-    where fewer than three can be pooled."""
+    """The mean over studies, by their ids, the same as a figure, and the ids of those that it is of; one without a value where fewer than
+    three can be pooled, of those in which the metric has values for any decided duel."""
     logits = {
         study: one
         for study, figure in figures.items()
         if figure.value is not None and figure.low is not None and figure.se and (one := pooled.on_logit(figure.value, figure.se))
     }
     over = pooled.pool([value for value, _ in logits.values()], [se for _, se in logits.values()])
-    used = tuple(figures) if over is None else tuple(logits)
+    held = tuple(study for study, figure in figures.items() if figure.value is not None) or tuple(figures)
+    used = held if over is None else tuple(logits)
     totals = {name: sum(getattr(figures[study], name) for study in used) for name in ("n", "n_eff", "raters", "samples")}
     coverage = min((share for study in used if (share := figures[study].coverage) is not None), default=None)
     if over is None:

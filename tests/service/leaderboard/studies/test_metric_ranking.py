@@ -95,6 +95,17 @@ def test_a_mean_counts_the_answers_of_the_studies_that_it_is_of():
     assert (rows["x"].studies, rows["x"].judgements) == ((0, 1, 2, 3, 4), 600)
 
 
+def test_a_study_in_which_a_metric_has_no_values_is_none_that_it_was_held_against():
+    studies = [evidence(n, {"m": 0.7, "x": 0.6}) for n in range(3)]
+    none = metric("x", None)
+    none = replace(none, decided=replace(none.decided, n=0, coverage=0.0))
+    studies[2] = replace(studies[2], metrics=dict(studies[2].metrics) | {"x": none})
+    found = family("wireframe", studies)
+    row = found.row("x", "x")
+    assert (row.studies, row.missing, row.line.caveats) == ((0, 1), "in 2 studies: not pooled", [])
+    assert verdict(found, row).words == "It was held against people in 2 of 3 studies, too few to pool: each stands below."
+
+
 @pytest.mark.parametrize(
     ("values", "tiers", "said"),
     [
