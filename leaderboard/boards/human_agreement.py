@@ -30,7 +30,7 @@ from leaderboard.stats.mos_table import HIGHEST, LOWEST
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.records import GUARD_TITLES, Metric, places_among
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.stats.votes import FEW, MIN_COUNT
+from leaderboard.stats.votes import FEW, MIN_COUNT, ROUGH
 from leaderboard.studies.summary import Summary
 from submissions.models import Phase
 
@@ -530,6 +530,16 @@ class People:
             what = "scores" if self.opinions else f"answers on {self.found.questions:,} pairs"
             return f"{self.found.judgements:,} {what} by {raters}"
         return basis_words(self.found.judgements, self.opinions, self.found.raters)
+
+    @property
+    def rough(self) -> str:
+        """Words beside intervals of few people or items, as the guard that answers every duel counts them; empty where there are more,
+        or too few for any."""
+        every = next((line.decided for line in self.found.metrics if line.guard and line.slug == "constant"), None)
+        if every is None or self.found.why:
+            return ""
+        few = [what for n, what in ((every.raters, "people"), (every.samples, self.units)) if MIN_COUNT <= n < ROUGH]
+        return f"few {' and '.join(few)}: rough intervals" if few else ""
 
     def line(self, slug: str, group: str = "") -> Line | None:
         """A column's agreement; None where nothing is known of it."""

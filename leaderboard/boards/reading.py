@@ -147,6 +147,7 @@ def _people(board: Board, index: int) -> tuple[str, str, str, bool]:
     n = found.n[index]
     counted = "scores" if people.opinions else "judgements"
     basis = f"{n:,} {counted} of it, {people.basis} in all" if n else people.basis
+    basis += f"; {people.rough}" if people.rough else ""
     return head, f"{rest}.", basis, place == 1 and theirs is not None
 
 

@@ -294,6 +294,20 @@ def test_who_may_be_first_is_asked_among_those_who_hold_a_rank(challenge, people
     assert claim([near, midway], [True, True]) == both
 
 
+def test_intervals_of_few_people_or_items_are_said_to_be_rough_where_they_stand_on_a_board():
+    def rough(raters: int, samples: int, **more) -> str:
+        every = column("constant", agreement(0.5, n=60, raters=raters, samples=samples), guard=True)
+        return human_agreement.People(found(metrics=[every], **more), {}, "house").rough
+
+    assert rough(5, 8) == "few people: rough intervals" and rough(8, 7) == "few houses: rough intervals"
+    assert rough(7, 5) == "few people and houses: rough intervals"
+    assert (rough(8, 8), rough(5, 5, why="Too few raters: 5 are needed, there are 4."), human_agreement.People(found(), {}).rough) == (
+        "",
+        "",
+        "",
+    )
+
+
 def test_below_the_smallest_numbers_people_have_no_column():
     assert human_agreement.People(found(), {}).column(board()).value == [0.75, 0.25]
     assert human_agreement.People(found(why="Too few raters: 5 are needed, there are 3."), {}).column(board()) is None
