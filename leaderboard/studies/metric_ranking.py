@@ -147,6 +147,12 @@ class Family:
     def judgements(self) -> int:
         return sum(study.judgements for study in self.studies)
 
+    @property
+    def counted(self) -> str:
+        """Name of what `judgements` counts: people give scores in some studies, and judge duels in others."""
+        kinds = {study.opinions for study in self.studies}
+        return "judgements and scores" if len(kinds) > 1 else "scores" if True in kinds else "judgements"
+
     def row(self, key: str, fingerprint: str) -> Standing | None:
         return next((row for row in self.rows if (row.key, row.fingerprint) == (key, fingerprint)), None)
 

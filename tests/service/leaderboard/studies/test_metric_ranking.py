@@ -95,6 +95,12 @@ def test_a_mean_counts_the_answers_of_the_studies_that_it_is_of():
     assert (rows["x"].studies, rows["x"].judgements) == ((0, 1, 2, 3, 4), 600)
 
 
+def test_scores_are_not_called_judgements():
+    duels, scores = evidence(1, {"m": 0.7}), evidence(2, {"m": 0.7}, opinions=True)
+    said = [family("wireframe", studies).counted for studies in ([], [duels], [scores], [duels, scores])]
+    assert said == ["judgements", "judgements", "scores", "judgements and scores"]
+
+
 def test_a_study_in_which_a_metric_has_no_values_is_none_that_it_was_held_against():
     studies = [evidence(n, {"m": 0.7, "x": 0.6}) for n in range(3)]
     none = metric("x", None)
