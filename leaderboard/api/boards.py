@@ -279,7 +279,8 @@ def _row(board: Board, index: int) -> Row:
     people, figure = board.people, None
     if people is not None and people.value[index] is not None:
         value, low, high = people.value[index], people.low[index], people.high[index]
-        figure = Figure(value=value, low=low, high=high, n=people.n[index], why=people.why if low is None else "")
+        why = people.why or (people.few or {}).get(str(board.entries[index].id), "")
+        figure = Figure(value=value, low=low, high=high, n=people.n[index], why=why if low is None else "")
     return Row(
         **_part(PublicEntry, board.entries[index]),
         **_standing(board.overall, index),

@@ -342,7 +342,13 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
     lines = [line_of.get(label_of.get(entry.id, "")) for entry in entries]
     # Entries of parts that never met have no common column: the board's is that of the part with most answers.
     column = [summary.value_of(line) if line is not None and line.part in (None, 1) else (None, None, None) for line in lines]
-    counted = [value[0] if entry.counted else None for value, entry in zip(column, entries, strict=True)]
+    # An entry that too few people judged, or on too few items, keeps its figure for programs, and has no place beside those with enough.
+    few = {
+        str(entry.id): line.why
+        for entry, line, value in zip(entries, lines, column, strict=True)
+        if not summary.why and line is not None and value[0] is not None and not summary.shows(line)
+    }
+    counted = [value[0] if entry.counted and str(entry.id) not in few else None for value, entry in zip(column, entries, strict=True)]
     first = next((n for n in order(counted, True) if counted[n] is not None), None)
     duels = {frozenset((duel.first, duel.second)): duel for duel in summary.duels}
     top = None if first is None else lines[first]
@@ -426,6 +432,7 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
         marks=marks,
         firm=firm,
         may_be_first=[n for n, ends in enumerate(ranges) if ends is not None and ends[0] == 1] if any(ranges) else None,
+        few=few or None,
     )
 
 
@@ -604,7 +611,7 @@ class People:
         first, found = self.found.first, self.found
         if first is None:
             return None
-        counted = [value if entry.counted else None for value, entry in zip(found.value, board.entries, strict=True)]
+        counted = [value if entry.counted else None for value, entry in zip(self.values(board), board.entries, strict=True)]
         places = rank(counted, True)
         level = [n for n, place in enumerate(places) if place == 1]
         others = [n for n, place in enumerate(places) if place is not None and place > 1]
@@ -617,9 +624,14 @@ class People:
             open_ = [n for n, one in over.items() if one is None or one.p_holm is None or one.p_holm > ALPHA]
         return FirstWithPeople(level, open_, [n for n in others if n not in open_], found.may_be_first is not None)
 
+    def values(self, board: Board) -> list[float | None]:
+        """People's value of each entry, without those that too few people judged, or on too few items."""
+        few = self.found.few or {}
+        return [None if str(entry.id) in few else value for value, entry in zip(self.found.value, board.entries, strict=True)]
+
     def unplaced_before(self, board: Board) -> list[int]:
         """Entries that hold no rank, as a baseline does, and that people put before the first of those that do."""
-        first, value = self.found.first, self.found.value
+        first, value = self.found.first, self.values(board)
         best = None if first is None else value[first]
         if best is None:
             return []
@@ -651,7 +663,7 @@ class People:
                 "Too early to hold the order against people." if self.found.why.startswith(FEW) else "The order is not held against people."
             )
             return Claim(f"{cause} {self.found.why}")
-        if self.found.value[leader] is None:
+        if self.values(board)[leader] is None:
             return None
         open_ = f"; {theirs.others}" if theirs.others else ""
         # Entries of other parts of the study were held against others than these.
@@ -690,15 +702,13 @@ class People:
 
     def column(self, board: Board) -> MetricColumn | None:
         """People's preference as a column of the board; None where they judged none of its entries."""
-        agreement = self.found
-        value, low, high = (
-            [on_scale(v) if self.opinions else v for v in ends] for ends in (agreement.value, agreement.low, agreement.high)
-        )
+        agreement, known = self.found, self.values(board)
+        value, low, high = ([on_scale(v) if self.opinions else v for v in ends] for ends in (known, agreement.low, agreement.high))
         ends = [v for v in (*value, *low, *high) if v is not None]
         if not ends or (agreement.people >= 2 and not self.only_means and agreement.why):
             return None  # below the smallest numbers there is no figure
         n = len(board.entries)
-        counted = [v if entry.counted else None for v, entry in zip(self.found.value, board.entries, strict=True)]
+        counted = [v if entry.counted else None for v, entry in zip(known, board.entries, strict=True)]
         has_places = sum(v is not None for v in counted) > 1  # one alone is first of nothing
         return MetricColumn(
             slug=PEOPLE,

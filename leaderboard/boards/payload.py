@@ -402,8 +402,9 @@ class HumanAgreement(StudyFacts, Stored):
         "marks",
         "firm",
         "may_be_first",
+        "few",
     )
-    optional = frozenset({"firm", "may_be_first"})
+    optional = frozenset({"firm", "may_be_first", "few"})
 
     people: int = 2
     study: StudyOf
@@ -419,6 +420,7 @@ class HumanAgreement(StudyFacts, Stored):
     marks: dict[str, dict[str, list[Mark]]]
     firm: PeoplesFirst | None = None  # of the first, where no other is level with it; none in rankings of before
     may_be_first: list[int] | None = None  # none in rankings of before
+    few: dict[str, str] | None = None  # by id, why an entry has no figure where people read it though others have; none where all have
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Self:
@@ -460,6 +462,7 @@ class HumanAgreement(StudyFacts, Stored):
             for slug, by_entry in self.marks.items()
         }
         update["left_out"] = [name for name in self.left_out if name not in names]
+        update["few"] = None if self.few is None else {pk: why for pk, why in self.few.items() if int(pk) not in ids}
         return self.model_copy(update=update)
 
 

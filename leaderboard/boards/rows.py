@@ -214,7 +214,8 @@ class BoardRows:
             place = self.people.rank[index] if self.people else None
             liked = cell(self.people, index) if self.people else None
             if liked is not None and liked.dot is None and board.people is not None and board.people.n[index]:
-                liked = replace(liked, title="it met none of those that have a place with people")
+                few = (board.people.few or {}).get(str(entry.id), "")
+                liked = replace(liked, title=few or "it met none of those that have a place with people")
             lines.append(
                 Line(
                     entry=entry,

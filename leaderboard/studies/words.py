@@ -87,7 +87,10 @@ def _preferred_scores(summary: Summary) -> Sentence:
     if parts:
         return Sentence("First place with people is open:", " ".join(parts))
     value, low, high = first.mos
-    return Sentence(f"People score {first.method} highest.", f"{value:.2f} of 5 [{low:.2f}, {high:.2f}], told apart from every other.")
+    known = "" if len(ranked) == len(summary.ranked) else " that enough people scored, on enough items"
+    return Sentence(
+        f"People score {first.method} highest.", f"{value:.2f} of 5 [{low:.2f}, {high:.2f}], told apart from every other{known}."
+    )
 
 
 def _metrics(lines: Sequence[Line]) -> Sentence | None:

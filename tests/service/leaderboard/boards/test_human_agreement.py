@@ -19,9 +19,11 @@ from leaderboard.models.question import Opinion
 from leaderboard.models.rater import Rater
 from leaderboard.stats.agreement import Agreement, Ceiling
 from leaderboard.stats.crossed import Figure
+from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.votes import Vote
 from leaderboard.studies import analysis
 from leaderboard.studies.analysis import analyse_due, metric_scores
+from leaderboard.studies.words import sentences
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
 from tests.support.leaderboard.boards import board_of, column_of
 from tests.support.leaderboard.stats.ballots import vote
@@ -306,6 +308,56 @@ def test_intervals_of_few_people_or_items_are_said_to_be_rough_where_they_stand_
         "",
         "",
     )
+
+
+def test_an_entry_that_too_few_people_scored_has_no_place_beside_those_with_enough(challenge, people):
+    """Two people gave `far off` five each time; eight others scored the other two, `near` higher."""
+    phase = scored_houses(challenge, people)
+    near, midway, far = NAMES
+    rows = [
+        Rating(f"r{k}", name, float(best - (k + n) % 2), house)
+        for k in range(8)
+        for n, house in enumerate(items(phase))
+        for name, best in ((near, 5), (midway, 3))
+    ]
+    rows += [Rating(f"r{k}", far, 5.0, house) for k in range(2) for house in items(phase)]
+    study = Study.import_ratings(phase, None, rows, slug="people", title="T", question="?", is_public=True)
+    assert analyse_due() == 1
+    pks = study.analyses.get().summary.entries
+    board = board_of([0.3, 0.2, 0.1], id=[pks[name] for name in NAMES], name=list(NAMES))
+    found = human_agreement.of_phase(phase, True, board.entries, {})
+    why = "Too few raters: 5 are needed, there are 2."
+    assert (found.first, found.few, found.value[2]) == (0, {str(pks[far]): why}, 5.0)
+    made = board.model_copy(update={"people": found})
+    said = human_agreement.of_board(made)
+    column = said.column(made)
+    assert (column.value, column.rank) == ([4.5, 2.5, None], [1, 2, None])
+    assert said.claim(made).words == "Metrics and people agree on the first."
+    lines = BoardRows(human_agreement.with_people(made), Choice()).lines
+    assert [(line.people.text, line.people.title) for line in lines][2] == ("–", why)
+    assert HumanAgreement.read(found.model_dump(mode="json")) == found
+    assert found.redacted([2], {pks[far]}, {far}).few == {}
+    assert "few" not in found.model_copy(update={"few": None}).model_dump(mode="json")
+    study_says = sentences(study.analyses.get().summary, [])[0]
+    assert study_says.rest.endswith("told apart from every other that enough people scored, on enough items.")
+
+
+def test_a_part_of_a_study_that_too_few_people_judged_has_no_column_on_the_board(judged):  # noqa: F811
+    """The part with most answers is of four people; the other, of eight, met none of it."""
+    phase, entries = judged
+    houses = list(phase.batches.get(state="current").reference.item_ids)
+    near, far = (entry.method_name for entry in entries)
+    rows = [vote(near, far, "left" if (k + n) % 3 else "right", f"r{k}", house) for k in range(4) for n, house in enumerate(houses)]
+    rows += [vote(near, far, "left", f"r{k}", house) for k in range(4) for house in houses]
+    rows += [vote("A", "B", "left" if (k + n) % 6 else "right", f"s{k}", house) for k in range(8) for n, house in enumerate(houses[:3])]
+    imported(phase, rows)
+    assert analyse_due() == 1
+    board = board_of([1.0, 0.5], id=[entry.pk for entry in entries], name=[near, far])
+    found = human_agreement.of_phase(phase, True, board.entries, {})
+    assert found.why == "" and set(found.few.values()) == {"Too few raters: 5 are needed, there are 4."} and found.first is None
+    made = board.model_copy(update={"people": found})
+    said = human_agreement.of_board(made)
+    assert said.column(made) is None and said.claim(made) is None and said.first_place(made) is None
 
 
 def test_below_the_smallest_numbers_people_have_no_column():
