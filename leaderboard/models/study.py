@@ -421,7 +421,7 @@ class Study(models.Model):
 
     @property
     def stamp(self) -> str:
-        """Which answers and values a figure of the study as it is now is of, and by which rules; judges aside."""
+        """Answers, values and rules that a figure of the study as it is now is of, as a text; judges aside."""
         return f"{self.revision}/{self.scored_under}/{VERSION}{'s' if self.screening else ''}"
 
     @property
