@@ -72,7 +72,7 @@ def test_a_reader_that_is_broken_on_purpose_is_found_out_and_its_case_kept(name:
 
 
 def _command(*arguments: object) -> str:
-    """What the command prints, in a process of its own: setting up Django a second time ends handlers of the log that others hold."""
+    """Output of the command in a process of its own: setting up Django a second time ends handlers of the log that others hold."""
     command = [sys.executable, "-W", "ignore", "-m", "tests.fuzz", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
