@@ -85,12 +85,12 @@ class StudyAnalysis(Leased):
             wanted = f"{study.stamp}{JudgeRun.stamp(study)}"
             criteria = study.judged_criteria()
             known = {row.criterion: row for row in cls.objects.filter(study=study).defer("content")}
-            cls.objects.bulk_create(
-                (cls(study=study, criterion=name, wanted=wanted) for name in criteria - set(known)), ignore_conflicts=True
-            )
+            # The leading one is worked on first: until it is there, boards speak by another.
+            missing = sorted(study.in_order(criteria - set(known)), key=lambda name: name != study.leading(criteria))
+            cls.objects.bulk_create((cls(study=study, criterion=name, wanted=wanted) for name in missing), ignore_conflicts=True)
             stale = [row.pk for name, row in known.items() if name in criteria and row.wanted != wanted]
             again = cls.objects.filter(pk__in=stale).unleased().update(wanted=wanted, state=cls.State.WAITING, **cls.ANEW)
-            asked += len(criteria - set(known)) + again
+            asked += len(missing) + again
             if cls.objects.filter(study=study).exclude(criterion__in=criteria).unleased().delete()[0]:
                 study.phase.touch_board()  # the last who had answered has left
                 wake.after_commit("boards")
