@@ -63,14 +63,22 @@ _torchvision_operators: list = []
 def torchvision():
     """The package, made importable beside a torch that its compiled part was not built for.
 
-    Its own modules describe two operators of that part to torch, which must know them by then; nothing here calls them.
+    Its own modules describe two operators of that part to torch, which must know them by then; nothing here calls them. Where the
+    part loads it brings them itself, and a second definition would end the process.
     lpips, torch-fidelity, open_clip and torchmetrics' image metrics import it. Skips by name where it is not installed.
     """
-    if importlib.util.find_spec("torchvision") is None:
+    spec = importlib.util.find_spec("torchvision")
+    if spec is None or spec.origin is None:
         pytest.skip("torchvision is not installed (tests/requirements-peers.txt)")
     import torch
 
-    if not _torchvision_operators:
+    loads = True
+    try:
+        for part in Path(spec.origin).parent.glob("_C*.so"):
+            torch.ops.load_library(str(part))
+    except OSError:
+        loads = False
+    if not loads and not _torchvision_operators:
         library = torch.library.Library("torchvision", "FRAGMENT")
         for name in ("nms", "qnms"):
             if not hasattr(torch.ops.torchvision, name):
