@@ -1,14 +1,13 @@
 """The best match of each test feature among many reference features, block by block, in bounded memory.
 
 Features are unit vectors (or zero). Two ways lead to the same numbers: `exact` multiplies all channels of everything in
-float32; screening multiplies along the axes of a `Frame`, where the device is faster so in half precision, knows how wrong
-that can be, and computes in float32 what could be a maximum.
+float32, as a graphics card does; on a processor, screening multiplies along the axes of a `Frame`, where that is faster in half
+precision, knows how wrong that can be, and computes in float32 what could be a maximum.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 
@@ -49,7 +48,7 @@ TOLERANCE = 5e-5  # by which a screened maximum may stay below the exact one; wi
 SPARSE = 64  # one candidate in so many products, and single dots are no cheaper than the whole product
 _ROUNDING = 6e-6  # of sums of a few hundred products in float32, once along the channels and once along axes
 _BLOCK = {"cpu": (2048, 512), "cuda": (16384, 8192)}  # test features × reference features at a time
-_SINGLE = {"cpu": 256, "cuda": 1 << 16}  # single dots at a time; on a processor as many as stay in its cache
+_SINGLE = 256  # single dots at a time: as many as stay in a processor's cache
 _BITS = {2: torch.int16, 4: torch.int32}
 
 
@@ -68,11 +67,11 @@ def normalized(features: Tensor) -> Tensor:
 
 
 @cache
-def screening(device: str) -> torch.dtype:
-    """The type that the device multiplies fastest: float16 on a graphics card, bfloat16 on processors with the units for it,
-    float32 elsewhere (emulated, half precision is slower)."""
-    if device == "cuda":
-        return torch.float16
+def screening(device: str) -> torch.dtype | None:
+    """The type to screen in: bfloat16 on processors with the units for it, float32 on others (emulated, half precision is slower).
+    None on a graphics card, where all products in float32 take a quarter of the time of the many small steps of a screening (H200)."""
+    if device != "cpu":
+        return None
     found = torch.cpu.get_capabilities()
     native = any(found.get(name) for name in ("avx512_bf16", "amx_bf16", "sve_bf16", "bf16"))
     return torch.bfloat16 if native else torch.float32
@@ -84,9 +83,11 @@ def best_match(reference: Layer, test: Tensor, kind: torch.dtype | None = None, 
     S(p) = max over q of <F_ref(q), F_test(p)>. With a `kind` the products are screened in that type; in half precision the
     result is then at most TOLERANCE below the exact one. Beyond this the rounding of float32 is all that differs.
     """
+    if kind is None:
+        return exact(reference, test, limits)
     first, back = distinct(test)
     once = test if len(first) == len(test) else test[first]
-    if kind is None or (kind == torch.float32 and reference.frame.axes is None):
+    if kind == torch.float32 and reference.frame.axes is None:
         found = exact(reference, once, limits)
     else:
         found = _Screening(reference, once, kind, limits).run()
@@ -112,18 +113,6 @@ def exact(reference: Layer, test: Tensor, limits: Limits = Limits()) -> Tensor:
 def _tiles(total: int, size: int) -> Iterator[slice]:
     for start in range(0, total, size):
         yield slice(start, min(start + size, total))
-
-
-@contextmanager
-def _sums_in_float32() -> Iterator[None]:
-    """On a graphics card partial sums may otherwise be added up in half precision, which no bound here allows for."""
-    matmul = torch.backends.cuda.matmul
-    before = matmul.allow_fp16_reduced_precision_reduction
-    matmul.allow_fp16_reduced_precision_reduction = False
-    try:
-        yield
-    finally:
-        matmul.allow_fp16_reduced_precision_reduction = before
 
 
 @cache
@@ -185,10 +174,6 @@ class _Screening:
 
     def run(self) -> Tensor:
         """The maxima. A sample of the reference is looked at first, so that little of the rest needs more than screening."""
-        with _sums_in_float32():
-            return self._run()
-
-    def _run(self) -> Tensor:
         for of in _tiles(len(self.test), self.rows):
             self.best[of] = multiplied(self.test[of], self.reference.sample).amax(1)
         for features, screen in self.reference.pieces(self.limits.chunk, self.kind):
@@ -230,7 +215,7 @@ class _Screening:
         if not len(few):
             return
         pairs = torch.nonzero(candidates[~dense] if len(many) else candidates)
-        for row, column in zip(*(part.split(_SINGLE[test.device.type]) for part in pairs.unbind(1)), strict=True):
+        for row, column in zip(*(part.split(_SINGLE) for part in pairs.unbind(1)), strict=True):
             row = few[row]
             cosines = test.index_select(0, row).mul_(features.index_select(0, column)).sum(1)
             best.scatter_reduce_(0, row, cosines, "amax")
