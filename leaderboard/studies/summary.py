@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
@@ -43,10 +44,10 @@ class PlannedLook(Record):
 class Summary(StudySummary):
     """A stored summary, with what pages make of it."""
 
-    @classmethod
-    def read(cls, content: Mapping[str, Any] | None) -> Self | None:
+    @staticmethod
+    def read(content: Mapping[str, Any] | None) -> Summary | None:
         """Summary of an analysis; None for none, and for one of an older version."""
-        return TypeAdapter(cls).validate_python(content) if content and content.get("version") == VERSION else None
+        return _reader().validate_python(content) if content and content.get("version") == VERSION else None
 
     @property
     def n_people(self) -> int | None:
@@ -121,6 +122,12 @@ class Summary(StudySummary):
             reliability=replace(self.reliability, raters=rows),
             agreement=matrix,
         )
+
+
+@cache
+def _reader() -> TypeAdapter[Summary]:
+    """Reader of summaries, made once: making it takes longer than all else of a page of a study."""
+    return TypeAdapter(Summary)
 
 
 def named_samples(content: Any, noun: Callable[[], str]) -> Any:
