@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from leaderboard.stats.preference import win_rate
-from leaderboard.stats.votes import MIN_COUNT, Floats, Votes
+from leaderboard.stats.votes import MIN_COUNT, Floats, Ints, Votes
 
 RESAMPLES = 500
 ENOUGH = 0.95
@@ -52,8 +52,7 @@ def curves(votes: Votes, resamples: int = RESAMPLES, seed: int = 0) -> tuple[Cur
 
 def curve(votes: Votes, resource: str, resamples: int = RESAMPLES, seed: int = 0) -> Curve:
     """The curve of one resource; the whole of it is the last size, where tau is 1 by definition."""
-    m = len(votes.methods)
-    full = win_rate(_won(votes, np.ones((1, len(votes))), m))[0]
+    full = win_rate(_won(votes, np.zeros(len(votes), dtype=np.int64), 1))[0]
     kinds, draw = _drawer(votes, resource)
     sizes = list(range(1, kinds + 1))
     if kinds > MAX_SIZES:  # evenly spaced by their logarithms
@@ -93,30 +92,34 @@ def _drawer(votes: Votes, resource: str) -> tuple[int, Callable[[int, int, np.ra
         cells = votes.take(first)
 
         def some(size: int, resamples: int, rng: np.random.Generator) -> Floats:
-            return _won(cells, rng.multivariate_hypergeometric(counts, size, resamples, method="marginals").astype(float), m)
+            drawn = rng.multivariate_hypergeometric(counts, size, resamples, method="marginals")
+            found = np.zeros((resamples, m, m))
+            for verdict in (-1, 0, 1):
+                of = cells.verdict == verdict  # one for each two entries: no place is written twice
+                found[:, cells.a[of], cells.b[of]] += drawn[:, of] * ((1 - verdict) / 2)
+                found[:, cells.b[of], cells.a[of]] += drawn[:, of] * ((1 + verdict) / 2)
+            return found
 
         return len(votes), some
-    owner = votes.rater if resource == "raters" else votes.sample
-    names = np.unique(owner)
-    by_owner = np.concatenate([_won(votes.take(owner == name), np.ones((1, int((owner == name).sum()))), m) for name in names])
-    flat = by_owner.reshape(len(names), -1)
+    names, owner = np.unique(votes.rater if resource == "raters" else votes.sample, return_inverse=True)
+    by_owner = _won(votes, owner, len(names)).reshape(len(names), -1)
 
     def overall(size: int, resamples: int, rng: np.random.Generator) -> Floats:
         chosen = np.argsort(rng.random((resamples, len(names))), axis=1)[:, :size]
         picked = np.zeros((resamples, len(names)))
         np.put_along_axis(picked, chosen, 1.0, axis=1)
-        return (picked @ flat).reshape(resamples, m, m)
+        return (picked @ by_owner).reshape(resamples, m, m)
 
     return len(names), overall
 
 
-def _won(votes: Votes, weights: Floats, m: int) -> Floats:
-    """W [R, M, M] with half wins for ties, each vote counted by weights [R, V]."""
-    found = np.zeros((len(weights), m * m))
-    forward, backward = votes.a * m + votes.b, votes.b * m + votes.a
-    for n, row in enumerate(weights):
-        found[n] = np.bincount(forward, row * (1 - votes.verdict) / 2, m * m) + np.bincount(backward, row * (1 + votes.verdict) / 2, m * m)
-    return found.reshape(-1, m, m)
+def _won(votes: Votes, owner: Ints, owners: int) -> Floats:
+    """W [owners, M, M] of the votes of each owner [V], with half wins for ties."""
+    m = len(votes.methods)
+    forward, backward = (owner * m * m + one * m + other for one, other in ((votes.a, votes.b), (votes.b, votes.a)))
+    cells = owners * m * m
+    found = np.bincount(forward, (1 - votes.verdict) / 2, cells) + np.bincount(backward, (1 + votes.verdict) / 2, cells)
+    return found.astype(np.float64).reshape(owners, m, m)
 
 
 def _enough(sizes: Sequence[int], low: Sequence[float | None]) -> int | None:

@@ -48,10 +48,15 @@ def test_clear_differences_need_few_votes_and_noise_needs_many():
 
 def test_parts_are_drawn_without_replacement():
     votes = canonical(made_up(5, 3, 4))
+    wins = np.zeros((4, 4))
+    for a, b, verdict in zip(votes.a, votes.b, votes.verdict, strict=True):
+        wins[a, b] += (1 - verdict) / 2
+        wins[b, a] += (1 + verdict) / 2
+    for resource in adequacy.RESOURCES:
+        n, draw = adequacy._drawer(votes, resource)
+        assert np.array_equal(draw(n, 4, np.random.default_rng(0)), np.repeat(wins[None], 4, axis=0)), resource
+    assert (draw(2, 4, np.random.default_rng(0)).sum((1, 2)) == 2 * len(votes) / n).all()  # samples are asked about equally often
     n, draw = adequacy._drawer(votes, "comparisons")
-    found = draw(n, 4, np.random.default_rng(0))
-    whole = adequacy._won(votes, np.ones((1, n)), 4)
-    assert np.array_equal(found, np.repeat(whole, 4, axis=0))
     assert (draw(7, 4, np.random.default_rng(0)).sum((1, 2)) == 7).all()
 
 
