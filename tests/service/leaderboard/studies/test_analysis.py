@@ -257,7 +257,7 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
             ["Which metrics see it", "Do we have enough", "%</b>", "may be first"],
         ),
         (
-            made_up(5, 8, 40),
+            made_up(5, 8, 6),
             {},
             ["5 people", "Few raters: read these intervals as rough ones.", "Do we have enough judgements?", "Every figure of every"],
             ["It is too early to say."],
