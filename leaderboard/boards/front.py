@@ -95,6 +95,7 @@ class Front(Record):
     level: int = 1  # entries in first place
     turned: Turned | None = None  # the surest of the contradictions
     people_made_up: bool = False
+    opinions: bool = False  # where people gave scores instead of judging duels
 
     @property
     def lead(self) -> str:
@@ -102,6 +103,11 @@ class Front(Record):
         if self.level > 1:
             return f"{self.name} and {self.level - 1} other{'' if self.level == 2 else 's'} are level in first place."
         return f"{self.name} is first."
+
+    @property
+    def judgements_words(self) -> str:
+        """The number of judgements, or of scores, in words."""
+        return human_agreement.counted_words(self.judgements, self.opinions)
 
     @property
     def has_places(self) -> bool:
@@ -195,6 +201,7 @@ def front(board: Board) -> Front | None:
         level=sum(rank == 1 for rank, _ in ranked),
         turned=turned,
         people_made_up=people is not None and people.study.made_up,
+        opinions=people is not None and people.opinions,
     )
 
 

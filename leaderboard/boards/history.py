@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from leaderboard.boards.human_agreement import counted_words
 from leaderboard.boards.payload import Board, BoardEntry
 from leaderboard.studies.summary import HIDDEN_NAME
 
@@ -155,13 +156,17 @@ def _changes(before: Board, after: Board, left: Mapping[int, str]) -> list[Chang
         found.append(Change("moved", f"{', '.join(said)}{more}."))
 
     judged, now_judged = (board.people.judgements if board.people is not None else 0 for board in (before, after))
+    was_scores, opinions = (board.people is not None and board.people.kind == "opinions" for board in (before, after))
+    in_all = counted_words(now_judged, opinions)
     if not judged and now_judged:
-        found.append(Change("people", f"People's part came: {now_judged:,} judgements."))
+        found.append(Change("people", f"People's part came: {in_all}."))
     elif judged and not now_judged:
         found.append(Change("people", "People's part is not shown any more."))
+    elif was_scores != opinions:
+        found.append(Change("people", f"People's part is of another study: {in_all}."))
     elif judged != now_judged:
-        more = "more" if now_judged > judged else "fewer"
-        found.append(Change("people", f"People: {abs(now_judged - judged):,} {more} judgements, {now_judged:,} in all."))
+        more = f"{abs(now_judged - judged):,} {'more' if now_judged > judged else 'fewer'}"
+        found.append(Change("people", f"People: {more} {'scores' if opinions else 'judgements'}, {now_judged:,} in all."))
 
     if changed:
         who = _names(sorted(changed)) if len(changed) <= NAMED else f"{len(changed)} entries"

@@ -292,14 +292,19 @@ def signed(value: float, digits: int = 2) -> str:
     return (text if float(text) else text.removeprefix("-")).replace("-", "−")
 
 
-def withdrawn_words(n: int) -> str:
-    """Judgements that are in figures but no more in the database; nothing for none."""
-    return f"{n:,} judgement{' was' if n == 1 else 's were'} withdrawn since" if n else ""
+def withdrawn_words(n: int, opinions: bool = False) -> str:
+    """Judgements, or scores, that are in figures but no more in the database; nothing for none."""
+    return f"{counted_words(n, opinions)} {'was' if n == 1 else 'were'} withdrawn since" if n else ""
+
+
+def counted_words(n: int, opinions: bool) -> str:
+    """A number of judgements, or of scores, as people gave them: `1,200 judgements`."""
+    return f"{n:,} {'score' if opinions else 'judgement'}{'' if n == 1 else 's'}"
 
 
 def basis_words(n: int, opinions: bool, people: int | None) -> str:
     """Numbers of judgements, or scores, and of people that something is of: `1,200 judgements by 11 people`."""
-    return f"{n:,} {'score' if opinions else 'judgement'}{'' if n == 1 else 's'} by {people_words(people)}"
+    return f"{counted_words(n, opinions)} by {people_words(people)}"
 
 
 def people_words(n: int | None) -> str:

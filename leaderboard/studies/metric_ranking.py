@@ -126,6 +126,12 @@ class Standing:
         return f"in {n} {'study' if n == 1 else 'studies'}: not pooled"
 
 
+def counted_in(studies: Iterable[Evidence]) -> str:
+    """Name of what these studies count: people give scores in some, and judge duels in others."""
+    kinds = {study.opinions for study in studies}
+    return "judgements and scores" if len(kinds) > 1 else "scores" if True in kinds else "judgements"
+
+
 @dataclass(frozen=True)
 class Family:
     """The ranking of one family. `state` is "pooled", "alone" or "none"; `made_up` says that it is of made-up studies alone. `studies` are
@@ -149,9 +155,8 @@ class Family:
 
     @property
     def counted(self) -> str:
-        """Name of what `judgements` counts: people give scores in some studies, and judge duels in others."""
-        kinds = {study.opinions for study in self.studies}
-        return "judgements and scores" if len(kinds) > 1 else "scores" if True in kinds else "judgements"
+        """Name of what `judgements` counts."""
+        return counted_in(self.studies)
 
     def row(self, key: str, fingerprint: str) -> Standing | None:
         return next((row for row in self.rows if (row.key, row.fingerprint) == (key, fingerprint)), None)

@@ -147,7 +147,8 @@ def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> H
     current = Snapshot.current(place.phase, ranking.audience)
     context = place.context("board") | table_context(request, place, ranking)
     context |= {"is_current": current is not None and current.pk == ranking.pk, "cite": citation(place, ranking)}
-    context["withdrawn"] = human_agreement.withdrawn_words(ranking.withdrawn)
+    people = ranking.board.people
+    context["withdrawn"] = human_agreement.withdrawn_words(ranking.withdrawn, people is not None and people.kind == "opinions")
     context["outdated"] = sentences(ranking.batch.outdated())
     return render(request, "leaderboard/snapshot.html", context)
 
@@ -387,7 +388,7 @@ def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
         lines = (people.line(slug) for slug in people.columns)
         study = f"{people.study.title}{' (made up)' if people.study.made_up else ''}, {people.basis}, {people.at:%Y-%m-%d}"
         study += "".join(f"; {line.title}: {line.trained}" for line in lines if line is not None and line.trained)
-        study += f"; {human_agreement.withdrawn_words(snapshot.withdrawn)}" if snapshot.withdrawn else ""
+        study += f"; {human_agreement.withdrawn_words(snapshot.withdrawn, people.opinions)}" if snapshot.withdrawn else ""
 
     return exports.Caption(
         f"{place.challenge.title}{made_up}", phase, snapshot.short, f"{made:%Y-%m-%dT%H:%MZ}", f"{settings.SITE_URL}{path}", study

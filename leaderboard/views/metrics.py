@@ -117,6 +117,7 @@ def metric_list(request: HttpRequest) -> HttpResponse:
         "n_metrics": sum(len(one.tests) for one in sections),
         "n_studies": sum(len(one.studies) for one in real),
         "n_judgements": sum(one.judgements for one in real),
+        "counted": metric_ranking.counted_in(study for one in real for study in one.studies),
         "ranked": any(one.rows for one in sections),
         "least": MIN_COUNT,
     }

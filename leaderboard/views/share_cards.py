@@ -91,13 +91,13 @@ def board_sheet(front: Front, line: str, foot: str, made_up: bool) -> Sheet:
         return sheet if sheet.chart is not None else replace(sheet, rows=rows)
     named = front.model_copy(update={"name": _name(front.name, front.id)})
     claim = f"First: {named.name}, {front.metric} {front.value}." if front.level == 1 else named.lead
-    note = f"people: place with people, {front.judgements:,} judgements in all" if front.judgements and front.has_places else ""
+    note = f"people: place with people, {front.judgements_words} in all" if front.judgements and front.has_places else ""
     note += ", made up" if note and front.people_made_up and not made_up else ""
     return Sheet(line, ((Words(claim),),), rows=rows, note=note, foot=foot, made_up=made_up)
 
 
 def contradiction_sheet(found: Contradiction, line: str, foot: str, made_up: bool) -> Sheet:
-    """Card of a contradiction: both orders drawn, how often people would pick theirs, and of how many judgements that is."""
+    """Card of a contradiction: both orders drawn, how often people would pick theirs, and of how many judgements, or scores, that is."""
     ahead, preferred = (_name(*one) for one in found.pair)
     metric = legible(found.metric, "One metric") if isinstance(found, Turned) else "metrics"
     first = f"{metric} puts {ahead} before {preferred}." if isinstance(found, Turned) else f"The metrics put {ahead} first."
@@ -260,7 +260,7 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
             ends = "" if low is None or high is None else f"[{low}, {high}]"
             bars.append(Strip(title, str(percent), ends, "", position(AGREEMENT, percent), *bar(AGREEMENT, low, high)))
         note = "How many of 100 duels that people decided it orders as they did, with a 95 % interval."
-        foot = f"{standing.judgements:,} judgements of {'made-up ' if family.made_up else ''}people"
+        foot = f"{standing.judgements:,} decided judgements of {'made-up ' if family.made_up else ''}people"
     arrow = "higher is better" if spec.higher_is_better else "lower is better"
     return sent(
         Sheet(

@@ -111,6 +111,13 @@ def test_a_contradiction_goes_where_any_of_its_lines_names_who_is_hidden_later()
         assert not any(name in less.model_dump_json() for name in (f"method {pk - 1}" for pk in hidden))
 
 
+def test_scores_are_counted_as_scores():
+    duels = judged(board_of([0.9, 0.5, 0.1]), [0.2, 0.8, 0.5])
+    scores = judged(board_of([0.9, 0.5, 0.1]), [2.1, 4.2, 3.0], kind="opinions", of="ratings")
+    one = judged(board_of([0.9, 0.5, 0.1]), [2.1, 4.2, 3.0], kind="opinions", of="ratings", judgements=1)
+    assert [front(board).judgements_words for board in (duels, scores, one)] == ["120 judgements", "120 scores", "1 score"]
+
+
 def test_one_of_before_is_read():
     assert Front.model_validate({"id": 1, "name": "a", "team": "t", "metric": "A", "value": "0.9"}).top == ()
     old = {"metric": "A", "first": ["d", 4], "preferred": ["a", 1], "ends": [0.7, 0.6, 0.8], "opinions": False, "basis": "9 judgements"}

@@ -486,6 +486,11 @@ def test_opinion_scores_give_their_column_and_marks(judged, client):  # noqa: F8
     }
     board = client.get(f"{place}?sort=people").content.decode()
     assert "Opinion score" in board and "6 people" in board and 'class="against"' in board
+    card = client.get("/").content.decode().partition('class="soft counted"')[2].partition("<br>")[0]
+    assert re.search(rf"<b>{2 * own}</b>\s+scores$", card)
+    Rater.objects.filter(study=study).update(withdrawn=1, left_at=timezone.now())
+    assert "6 scores were withdrawn since" in client.get(f"{place}snapshots/{snapshot}/").content.decode()
+    assert "6 scores withdrawn by people who left" in " ".join(client.get(f"{place}people/scores/").content.decode().split())
     page = client.get(f"{place}people/scores/").content.decode()
     head = page.partition("By criterion</h2>")[2].partition("</thead>")[0]
     assert head.index("overall") > head.index("semantic")  # as the study asks them

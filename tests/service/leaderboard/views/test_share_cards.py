@@ -190,6 +190,8 @@ def test_opinion_scores_differ_by_points():
     sheet = sheet_of(judged(board_of([0.9, 0.5, 0.1]), [2.1, 4.2, 3.0], kind="opinions", of="ratings", over=over))
     assert sheet.figures[0].value == "0.52 points" and "95 % interval 0.31 to 0.70" in sheet.figures[0].words
     assert sheet.figures[1].words.startswith("scores by 9 people")
+    alike = sheet_of(judged(board_of([0.9, 0.5, 0.1]), [2.1, 4.2, 3.0], kind="opinions", of="ratings"))
+    assert alike.note == "people: place with people, 120 scores in all"
 
 
 @pytest.mark.parametrize(
