@@ -52,6 +52,11 @@ def plural(noun: str, n: int | None = None) -> str:
     return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{noun}s"
 
 
+def sampled_noun(noun: str, unsampled: bool) -> str:
+    """Name of what counts as a sample of a study: where its judgements name none, each duel is one of its own."""
+    return "duel" if unsampled else noun
+
+
 def counted(n: int, noun: str) -> str:
     """A number with its noun: `1 entry`, `5,000 entries`."""
     return f"{n:,} {plural(noun, n)}"

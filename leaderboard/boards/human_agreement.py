@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from leaderboard.boards.certainty import NOUN, plural
+from leaderboard.boards.certainty import NOUN, plural, sampled_noun
 from leaderboard.boards.payload import (
     PEOPLE,
     Against,
@@ -162,7 +162,7 @@ class Line:
 
     @property
     def _missing(self) -> str:
-        return missing_words(self.figure, self.noun) if self.compared else "no entries compared"
+        return missing_words(self.figure, sampled_noun(self.noun, not self.sampled)) if self.compared else "no entries compared"
 
     @property
     def ends(self) -> str:
@@ -190,7 +190,7 @@ class Line:
         return [
             *(["not better than chance here"] if chance else []),
             *self.caveats,
-            *([f"few raters or {plural(self.noun)}: a rough interval"] if rough else []),
+            *([f"few raters or {plural(sampled_noun(self.noun, not self.sampled))}: a rough interval"] if rough else []),
         ]
 
     @property
@@ -216,7 +216,7 @@ class Line:
         if self.band is not None:
             words += f"; another person {round(100 * self.band.low)}, the best possible {round(100 * self.band.high)}"
         n = self.figure.samples
-        on = plural(self.noun if self.sampled else "duel", n)
+        on = plural(sampled_noun(self.noun, not self.sampled), n)
         words += f". {self.figure.n:,} decided judgements of {self.figure.raters} people on {n} {on}."
         return " ".join([words, *(f"{note[0].upper()}{note[1:]}." for note in self.notes)])
 
@@ -438,6 +438,7 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
         firm=firm,
         may_be_first=[n for n, ends in enumerate(ranges) if ends is not None and ends[0] == 1] if any(ranges) else None,
         few=few or None,
+        unsampled=summary.unsampled or None,
     )
 
 
@@ -501,6 +502,7 @@ class People:
         self.found, self.titles, self.noun = found, titles, noun
         self.study, self.at = found.study, found.at
         self.opinions = found.kind == "opinions"
+        self.sampled = not found.unsampled
         self.columns = {line.slug: line for line in found.metrics if not line.guard}
 
     @property
@@ -517,6 +519,11 @@ class People:
     def units(self) -> str:
         """Name of the things that people were asked about, in the plural."""
         return plural(self.noun)
+
+    @property
+    def sampled_noun(self) -> str:
+        """Name of what counts as a sample, which people and intervals are counted over."""
+        return sampled_noun(self.noun, not self.sampled)
 
     @property
     def missing(self) -> str:
@@ -550,7 +557,7 @@ class People:
         every = next((line.decided for line in self.found.metrics if line.guard and line.slug == "constant"), None)
         if every is None or self.found.why:
             return ""
-        few = [what for n, what in ((every.raters, "people"), (every.samples, self.units)) if MIN_COUNT <= n < ROUGH]
+        few = [what for n, what in ((every.raters, "people"), (every.samples, plural(self.sampled_noun))) if MIN_COUNT <= n < ROUGH]
         return f"few {' and '.join(few)}: rough intervals" if few else ""
 
     def line(self, slug: str, group: str = "") -> Line | None:
@@ -564,7 +571,16 @@ class People:
         trained = trained_words(column.trained, self.opinions)
         title = GUARD_TITLES[column.slug] if column.guard else self.titles.get(column.slug, column.slug)
         if group:
-            return Line(title, column.groups[group], None, guard=column.guard, trained=trained, key=column.slug, noun=self.noun)
+            return Line(
+                title,
+                column.groups[group],
+                None,
+                guard=column.guard,
+                trained=trained,
+                key=column.slug,
+                noun=self.noun,
+                sampled=self.sampled,
+            )
         beside = column.damaged if column.damaged is not None and column.damaged.low is not None else None
         return Line(
             title,
@@ -579,6 +595,7 @@ class People:
             beside,
             self.noun,
             compared=column.decided.coverage is not None,
+            sampled=self.sampled,
         )
 
     def head(self, slug: str) -> ColumnWords | None:

@@ -403,8 +403,9 @@ class HumanAgreement(StudyFacts, Stored):
         "firm",
         "may_be_first",
         "few",
+        "unsampled",
     )
-    optional = frozenset({"firm", "may_be_first", "few"})
+    optional = frozenset({"firm", "may_be_first", "few", "unsampled"})
 
     people: int = 2
     study: StudyOf
@@ -421,6 +422,7 @@ class HumanAgreement(StudyFacts, Stored):
     firm: PeoplesFirst | None = None  # of the first, where no other is level with it; none in rankings of before
     may_be_first: list[int] | None = None  # none in rankings of before
     few: dict[str, str] | None = None  # by id, why an entry has no figure where people read it though others have; none where all have
+    unsampled: bool | None = None  # True where judgements name no sample; else none
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Self:

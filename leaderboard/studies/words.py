@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from leaderboard.boards.certainty import NOUN, plural
+from leaderboard.boards.certainty import NOUN, plural, sampled_noun
 from leaderboard.boards.human_agreement import AGAINST, BELOW, BETTER, COIN, PERSON, Line
 from leaderboard.models import Study, StudyLook
 from leaderboard.stats.davidson import Fragile
@@ -150,7 +150,7 @@ def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
     """Lines on what is settled and what is not; none where there are too few people or items for any of it."""
     if summary.why:
         return []
-    noun = _sampled(summary, noun)
+    noun = sampled_noun(noun, summary.unsampled)
     rows, n = [], len([line for line in summary.ranked if line.part == 1])
     if summary.enough is not None:
         k = min(summary.enough.settled, n)
@@ -209,7 +209,7 @@ def duel_words(summary: Summary, a: str, b: str, noun: str = NOUN) -> Sentence:
         known = f"{duel.answers:,} judgement{'' if duel.answers == 1 else 's'} of this pair"
     if not ends:
         figure += f", the same with every person and every {noun}, so that it has no interval"
-    sampled = plural(_sampled(summary, noun), summary.samples_counted)
+    sampled = plural(sampled_noun(noun, summary.unsampled), summary.samples_counted)
     all_of_them = f"{summary.raters_counted:,} people and {summary.samples_counted:,} {sampled} in all"
     if duel.p_holm <= ALPHA:
         claim = f"People prefer {first}." if ends else f"Nothing says how surely people prefer {first}."
@@ -234,21 +234,16 @@ def duel_brief(summary: Summary, a: str, b: str) -> str:
     return f"{percent(value)} of 100 [{percent(low)}, {percent(high)}], n {duel.answers:,}"
 
 
-def _sampled(summary: Summary, noun: str) -> str:
-    """Name of what counts as a sample: where judgements name none, each duel is one of its own."""
-    return "duel" if summary.unsampled else noun
-
-
 def rough_words(summary: Summary, noun: str = NOUN) -> str:
     """Sentence beside intervals of few raters or items, which are called `noun`."""
-    noun = _sampled(summary, noun)
+    noun = sampled_noun(noun, summary.unsampled)
     few = [noun for n, noun in ((summary.raters_counted, "raters"), (summary.samples_counted, plural(noun))) if MIN_COUNT <= n < ROUGH]
     return "" if summary.why or not few else f"Few {names(few)}: read these intervals as rough ones."
 
 
 def forecast_words(summary: Summary, title: str, noun: str = NOUN) -> str:
     """Words on how much surer the first metric's figure would be: `±6 now; 10 more items: ±5`."""
-    forecast, noun = summary.forecast, _sampled(summary, noun)
+    forecast, noun = summary.forecast, sampled_noun(noun, summary.unsampled)
     if forecast is None:
         return ""
     parts = [(forecast.answers, "judgements by these people"), (forecast.raters, "people"), (forecast.samples, plural(noun))]
@@ -299,7 +294,7 @@ class FirstPlace(Protocol):
 
 
 def fragile_words(summary: FirstPlace, noun: str = NOUN) -> str:
-    """Sentence on what first place hangs on."""
+    """Sentence on what first place hangs on; `noun` is the name of what counts as a sample."""
     fragile = summary.fragile
     if fragile is None:
         return ""

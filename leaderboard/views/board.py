@@ -224,7 +224,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "leads": certainty.leads(board, rows.standing),
         "first_place": certainty.first_place(board),
         "peoples_first": board.entries[people.found.first].name if people and people.found.first is not None else "",
-        "hangs_on": words.fragile_words(people.found.firm, board.resampled) if people and people.found.firm else "",
+        "hangs_on": words.fragile_words(people.found.firm, people.sampled_noun) if people and people.found.firm else "",
         "entry_words": ENTRY_WORDS[board.phase.entries],
         "value_title": VALUE_TITLES.get(board.overall.rule, ""),
         "columns": [

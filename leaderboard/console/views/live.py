@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from leaderboard.boards.certainty import plural
+from leaderboard.boards.certainty import plural, sampled_noun
 from leaderboard.bundle.accounts import account_of
 from leaderboard.console.forms.studies import InvitationForm, NewStudyForm, PayForm, RunningStudyForm
 from leaderboard.console.page import page, reason
@@ -314,14 +314,15 @@ def _standing(study: Study) -> StandingOnPage | None:
     if done is None or summary is None or study.state == Study.State.DRAFT:
         return None
     forecast, noun, rows = summary.forecast, study.noun, []
+    sampled = sampled_noun(noun, summary.unsampled)
     if forecast is not None:
-        wider = {"answers": "judgements by these people", "raters": "people", "samples": plural(noun)}
+        wider = {"answers": "judgements by these people", "raters": "people", "samples": plural(sampled)}
         rows = [("as it stands", 100 * forecast.now, False)]
         for name, what in wider.items():
             more, half = getattr(forecast, name)
             rows.append((f"with {more:,} more {what}", 100 * half, name == forecast.helps))
     metric = next((line.title for line in summary.metrics if forecast is not None and line.key == forecast.metric), "")
-    sentences = [f"{one.first} {one.rest}" for one in words.sentences(summary, ())] + [words.fragile_words(summary, noun)]
+    sentences = [f"{one.first} {one.rest}" for one in words.sentences(summary, ())] + [words.fragile_words(summary, sampled)]
     return StandingOnPage(
         looks=words.look_words(study, summary.answers),
         taken=list(study.looks.all()),

@@ -13,6 +13,7 @@ from leaderboard.tasks import build_due_boards
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
 from tests.service.leaderboard.views.test_metrics import text, words
 from tests.support.leaderboard.boards import board_of
+from tests.support.leaderboard.stats.ballots import vote
 
 
 def test_the_orders_first_place_is_as_firm_as_its_rank_intervals():
@@ -49,3 +50,24 @@ def test_peoples_first_place_stands_with_its_interval_what_it_hangs_on_and_goes_
 
     lately = text(client.get(reverse("board_history", args=[phase.challenge.slug, phase.slug]) + "?part=lately"))
     assert "<html" not in lately and lately.count("<p>") <= 3 and "far off" not in lately
+
+
+@pytest.mark.django_db
+def test_what_first_place_hangs_on_is_counted_in_duels_where_judgements_name_no_sample(judged, client):  # noqa: F811
+    phase, entries = judged
+    names = [*(entry.method_name for entry in entries), "elsewhere", "nowhere"]
+    pairs = [(1, 0, 5), (1, 2, 2), (0, 2, 4), (1, 3, 3), (0, 3, 3), (2, 3, 4)]  # better, worse, how many of 12 say the other
+    sides = [("left", names[a], names[b], n) for a, b, n in pairs], [("right", names[b], names[a], n) for a, b, n in pairs]
+    other = {"left": "right", "right": "left"}
+    votes = [(left, right, other[side] if k < n else side, f"r{k}") for k in range(12) for side, left, right, n in sides[k % 2]]
+    study = imported(phase, [vote(*row, "") for row in votes])
+    assert analyse_due() == 1
+    row = study.analyses.get()
+    row.content["fragile"]["samples"] = 2
+    row.save()
+    build_due_boards()
+    board = Snapshot.current(phase, "public").board
+    assert board.people.unsampled and board.people.firm.samples_counted == 6
+    page = words(text(client.get(reverse("board", args=[phase.challenge.slug, phase.slug]))))
+    assert " or 2 of 6 duels, left out, would put another entry first." in page
+    assert "few duels: rough intervals" in page and "with other people and other" not in page

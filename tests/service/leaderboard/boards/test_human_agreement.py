@@ -132,6 +132,8 @@ def test_what_must_be_known_before_a_figure_is_taken_for_more_stands_with_it():
 def test_where_judgements_name_no_samples_an_interval_speaks_of_other_people_alone():
     line = human_agreement.Line("HSS", agreement(0.52, 0.4, 0.6, 800), None, sampled=False)
     assert "(95 % interval 40 to 60, with other people). 800 decided judgements of 11 people on 43 duels." in line.reading
+    few = replace(line, figure=replace(line.figure, rough=True))
+    assert "few raters or duels: a rough interval" in few.notes
 
 
 def test_a_head_says_how_far_by_whom_and_when():
@@ -303,6 +305,7 @@ def test_intervals_of_few_people_or_items_are_said_to_be_rough_where_they_stand_
 
     assert rough(5, 8) == "few people: rough intervals" and rough(8, 7) == "few houses: rough intervals"
     assert rough(7, 5) == "few people and houses: rough intervals"
+    assert rough(8, 7, unsampled=True) == "few duels: rough intervals"
     assert (rough(8, 8), rough(5, 5, why="Too few raters: 5 are needed, there are 4."), human_agreement.People(found(), {}).rough) == (
         "",
         "",

@@ -8,11 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from leaderboard.boards.certainty import sampled_noun
 from leaderboard.boards.human_agreement import lines_of
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import opinion_study
 from leaderboard.stats.adequacy import Curve
 from leaderboard.stats.camps import Camps
+from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.records import Preference
 from leaderboard.stats.study import MetricScores, analyse
@@ -292,6 +294,8 @@ def test_where_judgements_name_no_sample_each_duel_is_counted_as_one_and_called_
     assert words.duel_words(summary, "a", "b", "house").rest.endswith("12 people and 6 duels in all.")
     told = " ".join(f"{row.what} {row.more}" for row in words.enough_rows(summary, "house"))
     assert " of 6 duels" in told and "house" not in told.lower()
+    fragile = Fragile(answers=None, raters=None, samples=2)
+    assert words.fragile_words(replace(summary, fragile=fragile), sampled_noun("house", True)).startswith("At most 2 of 6 duels, left out,")
 
 
 def test_no_number_of_judgements_is_named_that_nobody_asks_for():
