@@ -13,7 +13,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -36,6 +36,7 @@ from submissions.formats.errors import more_cells
 
 DIRECTIONS = {"higher": True, "lower": False}
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+MAX_NAMED = 8  # methods that a sentence names
 LARGEST = 1e100  # of a value, so that no sum of squares is infinite
 VOTES, SCORES = (*voting.COLUMNS, *voting.MORE, *voting.CONDITIONS), (*rating.COLUMNS, *rating.MORE, *voting.CONDITIONS)
 
@@ -112,11 +113,7 @@ def _pairs(options: argparse.Namespace) -> dict[str, StudySummary]:
     _refuse(options, ("screen", "left_out"), "votes on pairs")
     rows = list(_by_criterion(options, voting.read(options.votes, dict(options.column)), "votes"))
     there = {name for _, chosen in rows for row in chosen for name in (row.left, row.right)}
-    for pair in options.gold:
-        if unknown := [name for name in pair if name not in there]:
-            raise ValueError(
-                f"--gold names {unknown[0]!r}, which is not a method of {options.votes.name}; it has: {', '.join(sorted(there)[:8])}."
-            )
+    _check_named("--gold", (name for pair in options.gold for name in pair), there, options.votes)
     known = set() if any(row.gold for _, chosen in rows for row in chosen) else {frozenset(pair) for pair in options.gold}
     found = {}
     for criterion, chosen in rows:
@@ -137,7 +134,8 @@ def _pairs(options: argparse.Namespace) -> dict[str, StudySummary]:
 def _opinions(options: argparse.Namespace) -> dict[str, StudySummary]:
     """The analysis of opinion scores, by criterion."""
     _refuse(options, ("gold", "anchor"), "opinion scores")
-    rows = _by_criterion(options, rating.read(options.votes, dict(options.column)), "scores")
+    rows = list(_by_criterion(options, rating.read(options.votes, dict(options.column)), "scores"))
+    _check_named("--left-out", options.left_out, {row.entry for _, chosen in rows for row in chosen}, options.votes)
     counted = {criterion: rating.canonical(chosen) for criterion, chosen in rows}
     found = {}
     for criterion, scores in counted.items():
@@ -167,6 +165,17 @@ def _by_criterion(options: argparse.Namespace, rows: list[Any], noun: str) -> It
         if not chosen:
             raise VotesError([f"{options.votes.name} holds no {noun} on {criterion!r}; leave --criterion out to see all it has."])
         yield criterion, chosen
+
+
+def _check_named(option: str, names: Iterable[str], there: Collection[str], path: Path) -> None:
+    """ValueError, in a sentence, for a name that is not a method of the file."""
+    for name in names:
+        if name not in there:
+            known = sorted(there)
+            more = " and others" if len(known) > MAX_NAMED else ""
+            raise ValueError(
+                f"{option} names {name!r}, which is not a method of {path.name}; name one it has: {', '.join(known[:MAX_NAMED])}{more}."
+            )
 
 
 def _refuse(options: argparse.Namespace, names: Sequence[str], noun: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +195,19 @@ def test_options_that_mean_nothing_here_are_refused(tmp_path, scores, capsys):
     assert "labels.csv names none of the methods of votes.csv" in refused("--labels", str(labels))
     twice = written(tmp_path, "twice.csv", [["rater", "left", "right", "choice", "rater"], ["r", "a", "b", "left", "s"]])
     assert main([str(twice)]) == 1 and "has the column rater twice" in capsys.readouterr().err
+
+
+def test_an_entry_that_is_left_out_is_one_of_those_that_were_scored(tmp_path, capsys):
+    file = str(written(tmp_path, "opinions.csv", mos_table.write(opinions())))
+    assert main([file, "--left-out", ENTRIES[0], "--left-out", "Q"]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err == (
+        f"--left-out names 'Q', which is not a method of opinions.csv; name one it has: {', '.join(sorted(ENTRIES))}.\n"
+    )
+    assert main([file, "--left-out", ENTRIES[0]]) == 0
+    many = [replace(row, entry=f"{row.entry}{row.sample}") for row in opinions()]
+    assert main([str(written(tmp_path, "many.csv", mos_table.write(many))), "--left-out", "Q"]) == 2
+    assert capsys.readouterr().err.endswith(" and others.\n")
 
 
 def test_below_the_minimum_the_report_shows_counts_and_the_sentence_alone(tmp_path, scores, capsys):
