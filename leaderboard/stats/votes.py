@@ -129,10 +129,14 @@ class Votes:
 
     @cached_property
     def first(self) -> NDArray[np.bool_]:
-        """The votes that count: the first verdict of a rater on each pair of a sample, repeats left out."""
+        """The first verdict of a rater on each pair of a sample, repeats left out."""
+        return self._first_among(~self.repeat)
+
+    def _first_among(self, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The first of these votes of a rater on each pair of a sample."""
         keys = np.stack([self.rater, self.question], axis=1)
         is_first = np.zeros(len(self), dtype=bool)
-        asked = np.flatnonzero(~self.repeat)
+        asked = np.flatnonzero(wanted)
         is_first[asked[np.unique(keys[asked], axis=0, return_index=True)[1]]] = True
         return is_first
 
@@ -143,8 +147,9 @@ class Votes:
         return (self.sample * m + self.a) * m + self.b
 
     def counted(self) -> Votes:
-        """Only the votes of `first`, those on gold questions left out."""
-        return self.take(self.first & ~self.gold)
+        """The votes that count: of those that neither repeat a question nor answer a gold one, a rater's first on each pair of a sample.
+        So an answer to a gold question keeps no later one from counting."""
+        return self.take(self._first_among(~self.repeat & ~self.gold))
 
     def take(self, chosen: NDArray[np.bool_] | Ints) -> Votes:
         """These votes, under the same numbering of raters, samples and methods."""

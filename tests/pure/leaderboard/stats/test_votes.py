@@ -63,6 +63,14 @@ def test_what_is_written_reads_back():
         assert parse(stream.getvalue().splitlines(keepends=True), "old.csv") == [replace(one, **gone) for one in rows]
 
 
+def test_an_answer_to_a_gold_question_keeps_no_later_one_from_counting():
+    rows = [vote("x", "y", "left", gold="1"), vote("x", "y", "right"), vote("x", "y", "tie"), vote("x", "y", "left", repeat_of="2")]
+    votes = canonical(rows)
+    assert votes.counted().verdict.tolist() == [1]
+    assert votes.first.tolist() == [True, False, False, False]  # as pairs of known order and repeats are read
+    assert canonical(rows[:1]).counted().verdict.tolist() == []
+
+
 def test_answers_to_gold_questions_count_in_nothing():
     rows = [vote("x", "y", "left", sample=str(n), gold=text) for n, text in enumerate(("1", "Yes", "true", "", "0", "no", "False"))]
     assert [row.is_gold for row in rows] == [True, True, True, False, False, False, False]
