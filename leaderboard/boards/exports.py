@@ -294,8 +294,13 @@ def _people_rows(table: Table) -> list[tuple[str, list[str]]]:
         if any(figure is not None and figure.value is not None and (figure.low is not None or name != "decided") for figure in figures):
             texts = []
             for figure in figures:
-                ends = f" ({figure.low:.2f} to {figure.high:.2f})" if figure is not None and figure.low is not None else ""
-                texts.append("–" if figure is None or figure.value is None else f"{figure.value:.2f}{ends}")
+                if figure is None or figure.value is None:
+                    texts.append("–")
+                    continue
+                more = [f"{figure.low:.2f} to {figure.high:.2f}"] if figure.low is not None else []
+                if name == "rho" and figure.n:  # of entries, which no caption counts
+                    more += [*([] if more else ["no interval"]), f"{figure.n:,} {'entry' if figure.n == 1 else 'entries'}"]
+                texts.append(f"{figure.value:.2f} ({', '.join(more)})" if more else f"{figure.value:.2f}")
             found.append((title, texts))
     return found
 

@@ -216,7 +216,7 @@ class TestPeople:
     table = Table(
         Caption("Rooflines", "Final", "7f3a", "2026", "https://example.org/s", "Which roof is closer?, 90 answers by 9 raters"),
         (
-            Column("hss", "HSS", True, people=People({"decided": Agreement(0.825, 0.8, 0.85, 77), "rho": Agreement(0.9, 0.5, 1.0)}, 2)),
+            Column("hss", "HSS", True, people=People({"decided": Agreement(0.825, 0.8, 0.85, 77), "rho": Agreement(0.9, 0.5, 1.0, 9)}, 2)),
             Column("fid", "FID", False, people=People({"decided": Agreement(), "rho": Agreement(-0.25, None, None, 7, FEW_ENTRIES)})),
             Column("other", "Other", True),
         ),
@@ -227,7 +227,7 @@ class TestPeople:
         row = read_csv(to_csv(self.table))[0]
         assert (row["hss_people_decided"], row["hss_people_decided_low"], row["hss_people_decided_high"]) == ("0.825", "0.8", "0.85")
         assert (row["hss_people_tier"], row["fid_people_tier"]) == ("2", "")
-        assert (row["hss_people_decided_n"], row["hss_people_decided_why"], row["hss_people_rho_n"]) == ("77", "", "")
+        assert (row["hss_people_decided_n"], row["hss_people_decided_why"], row["hss_people_rho_n"]) == ("77", "", "9")
         assert (row["fid_people_rho_n"], row["fid_people_rho_why"]) == ("7", FEW_ENTRIES)
         assert (row["hss_people_rho"], row["fid_people_rho"], row["fid_people_decided"]) == ("0.9", "-0.25", "")
         assert "other_people_rho" not in row and row["hss"] == "0.5" and row["other"] == "1.0"
@@ -250,9 +250,12 @@ class TestPeople:
     def test_latex_and_markdown_end_with_a_line_for_each_figure(self):
         latex = to_latex(self.table)
         assert r" & Agrees with people & 0.82 (0.80 to 0.85) & -- & -- \\" in latex
-        assert r" & Spearman's $\rho$ with people & 0.90 (0.50 to 1.00) & -- & -- \\" in latex, "of too few entries for an interval"
+        assert r" & Spearman's $\rho$ with people & 0.90 (0.50 to 1.00, 9 entries) & -- & -- \\" in latex, (
+            "of too few entries for an interval"
+        )
         text = to_markdown(self.table)
         assert "| *Agrees with people* | 0.82 (0.80 to 0.85) | – | – |" in text and "9 raters" in text
+        assert "| *Spearman's ρ with people* | 0.90 (0.50 to 1.00, 9 entries) | – | – |" in text
         assert "people" not in to_latex(TABLE) + to_markdown(TABLE)
 
     def test_where_people_read_it_no_figure_stands_below_the_smallest_numbers(self):
@@ -273,6 +276,14 @@ class TestPeople:
         assert "| *Agrees with people* | 0.82 (0.80 to 0.85) | 0.50 | – |" in to_markdown(replace(table, columns=(hss, alike, other)))
 
     def test_of_published_means_a_correlation_is_all_there_is(self):
-        hss, *others = self.table.columns
-        table = replace(self.table, columns=(replace(hss, people=People({"rho": Agreement(0.94)})), *others))
-        assert "| *Spearman's ρ with people* | 0.94 | – | – |" in to_markdown(table)
+        hss, fid, other = self.table.columns
+        known, few = Agreement(0.94, 0.71, 0.99, 11), Agreement(0.9, None, None, 6, FEW_ENTRIES)
+        both = replace(hss, people=People({"rho": known})), replace(fid, people=People({"rho": few}))
+        table = replace(self.table, columns=(*both, other))
+        line = "0.94 (0.71 to 0.99, 11 entries) {0} 0.90 (no interval, 6 entries) {0}"
+        assert f"| *Spearman's ρ with people* | {line.format('|')} – |" in to_markdown(table)
+        assert rf" & Spearman's $\rho$ with people & {line.format('&')} -- \\" in to_latex(table)
+        unknown = replace(hss, people=People({"rho": Agreement(0.94)}))  # in rankings of before
+        assert "| *Spearman's ρ with people* | 0.94 | – | – |" in to_markdown(
+            replace(table, columns=(unknown, replace(fid, people=None), other))
+        )
