@@ -136,7 +136,7 @@ class Row(PublicEntry):
     people: Figure | None = Field(
         None,
         description="What people found of it: how often they would pick it against the others, by its `n` answers, or its mean of `n` "
-        "scores; 0 where that number is not known.",
+        "scores; 0 where that number is not known. The interval of a mean is not cut to the scale from 1 to 5.",
     )
     scores: dict[str, CellOut]
 

@@ -56,8 +56,9 @@ class StudyFull(StudyBrief):
     analyses: dict[str, Summary] = Field(
         description="By criterion, what `python -m leaderboard.stats --json` prints: how far every metric agrees with people, with "
         "intervals over raters and samples, tiers and guards; what people prefer, with rank intervals; the best possible; "
-        "contradictions, reliability, and whether that is enough. The top level is of the entries of teams and baselines, `all` of "
-        "damaged ones too. Raters are numbered, and how consistent each of them is goes to organizers alone."
+        "contradictions, reliability, and whether that is enough. Intervals of mean scores are not cut to the scale from 1 to 5. The "
+        "top level is of the entries of teams and baselines, `all` of damaged ones too. Raters are numbered, and how consistent each of "
+        "them is goes to organizers alone."
     )
 
 

@@ -26,7 +26,6 @@ from leaderboard.boards.payload import (
 )
 from leaderboard.stats.agreement import Agreement, Ceiling
 from leaderboard.stats.crossed import Ends, Figure
-from leaderboard.stats.mos_table import HIGHEST, LOWEST
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.records import GUARD_TITLES, Metric, places_among
 from leaderboard.stats.uncertainty import ALPHA
@@ -309,11 +308,6 @@ def basis_words(n: int, opinions: bool, people: int | None) -> str:
 
 def people_words(n: int | None) -> str:
     return "people unknown" if n is None else f"{n:,} {'person' if n == 1 else 'people'}"
-
-
-def on_scale(score: float | None) -> float | None:
-    """An opinion score as it is shown: the interval of a few of them may reach beyond the scale, where no score can be."""
-    return None if score is None else min(max(score, LOWEST), HIGHEST)
 
 
 # --- into the payload
@@ -725,8 +719,7 @@ class People:
     def column(self, board: Board) -> MetricColumn | None:
         """People's preference as a column of the board; None where they judged none of its entries."""
         agreement, known = self.found, self.values(board)
-        value, low, high = ([on_scale(v) if self.opinions else v for v in ends] for ends in (known, agreement.low, agreement.high))
-        ends = [v for v in (*value, *low, *high) if v is not None]
+        ends = [v for v in (*known, *agreement.low, *agreement.high) if v is not None]
         if not ends or (agreement.people >= 2 and not self.only_means and agreement.why):
             return None  # below the smallest numbers there is no figure
         n = len(board.entries)
@@ -745,15 +738,15 @@ class People:
             weight=0.0,
             scale=(min(ends), max(ends)),
             decimals=2,
-            value=value,
-            ci_low=low,
-            ci_high=high,
+            value=known,
+            ci_low=agreement.low,
+            ci_high=agreement.high,
             n=[0] * n,  # over how many answers the interval is: 0 says that this is not known, and is no reason to hide it
             rank=rank(counted, True) if has_places else [None] * n,
             rank_low=[None] * n,
             rank_high=[None] * n,
             group=[None] * n,
-            order=order(value, True),
+            order=order(known, True),
             percent=not self.opinions,
         )
 
@@ -773,10 +766,11 @@ def with_people(board: Board) -> Board:
 
 
 def spread(value: float | None, low: float | None, high: float | None, rows: Sequence[Sequence[float | None]]) -> dict[str, float] | None:
-    """Positions of a value and its interval, in percent of the line that holds all `rows`; None without a value."""
+    """Positions of a value and its interval, in percent of the line that holds all `rows`; an interval that goes beyond them ends with
+    the line. None without a value."""
     ends = [end for row in rows for end in row if end is not None]
     if value is None or not ends:
         return None
     start, width = min(ends), (max(ends) - min(ends)) or 1.0
-    at = [round(100 * ((value if end is None else end) - start) / width, 1) for end in (value, low, high)]
+    at = [round(min(max(100 * ((value if end is None else end) - start) / width, 0.0), 100.0), 1) for end in (value, low, high)]
     return {"dot": at[0], "left": at[1], "width": round(at[2] - at[1], 1)}

@@ -138,7 +138,11 @@ def scatter(title: str, higher_is_better: bool, points: Sequence[Point], colours
     layout = base_layout(colours, height=380)
     arrow = "higher is better" if higher_is_better else "lower is better"
     layout["xaxis"] |= {"title": {"text": f"{plain(title)} ({arrow})", "font": {"color": colours.soft}}}
-    layout["yaxis"] |= {"range": [0.9, 5.1], "title": {"text": "opinion score", "font": {"color": colours.soft}}}
+    ends = [end for point in points for end in (point.low, point.high) if end is not None]  # which may lie beyond the scale
+    layout["yaxis"] |= {
+        "range": [min([1.0, *ends]) - 0.1, max([5.0, *ends]) + 0.1],
+        "title": {"text": "opinion score", "font": {"color": colours.soft}},
+    }
     data, labels = [], _labels(points)
     for is_out, colour, symbol in ((False, colours.accent, "circle"), (True, colours.soft, "circle-open")):
         chosen = [n for n, point in enumerate(points) if point.is_out == is_out]

@@ -15,7 +15,7 @@ from django.urls import reverse
 from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
 from leaderboard.boards.certainty import plural
-from leaderboard.boards.human_agreement import Line, basis_words, lines_of, on_scale, spread, trained_more
+from leaderboard.boards.human_agreement import Line, basis_words, lines_of, spread, trained_more
 from leaderboard.boards.payload import Board
 from leaderboard.boards.rows import ordinal, rule_words, span
 from leaderboard.charts import studies as study_charts
@@ -188,7 +188,7 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         context |= _analysis_context(chosen_study, summary, metric_titles(chosen_study.phase), pages, board, request.GET.get("metric", ""))
         if len(summaries) > 1 and summary.opinions:
             # Mean opinions of every criterion side by side, in the order of the one shown.
-            means = [{line.method: _value(one, line) for line in one.scales} for one in summaries.values()]
+            means = [{line.method: one.value_of(line) for line in one.scales} for one in summaries.values()]
             by_entry = [CriteriaRow(line.method, [values.get(line.method, (None,) * 3) for values in means]) for line in summary.scales]
             context["criteria_table"] = CriteriaTable([title for _, title in titled(chosen_study, summaries)], by_entry)
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
@@ -304,8 +304,8 @@ def _analysis_context(
             span(*line.rank) if line.rank is not None else "",
             pages.get(line.method),
             summary.shows(line),
-            _value(summary, line),
-            spread(*_value(summary, line), ends_of_scale),
+            summary.value_of(line),
+            spread(*summary.value_of(line), ends_of_scale),
             standing.get(line.method, ""),
             "; ".join(against.get(line.method, [])),
             before is not None and before.part != line.part,
@@ -395,17 +395,11 @@ def _analysis_context(
     }
 
 
-def _value(summary: Summary, line: Entry) -> Ends:
-    """The people's column of an entry, an opinion score cut to the scale."""
-    value, low, high = summary.value_of(line)
-    return (on_scale(value), on_scale(low), on_scale(high)) if summary.opinions else (value, low, high)
-
-
 def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> dict[str, Any] | None:
     """A metric's values over opinion scores, entry by entry."""
     if metric.values is None:
         return None
-    scores = {line.method: _value(summary, line) for line in summary.scales}
+    scores = {line.method: summary.value_of(line) for line in summary.scales}
     out = {*summary.left_out, *summary.damaged}
     points = [
         study_charts.Point(name, value, mos, low, high, is_out=name in out)

@@ -52,6 +52,12 @@ def test_labels_that_would_lie_over_each_other_are_left_to_the_pointer():
     assert crowd["hovertext"] == [f"method {n}" for n in range(10)]
 
 
+def test_an_interval_beyond_the_scale_is_drawn_whole():
+    near = scatter("PSNR", True, [Point("a", 20, 4.6, 3.9, 5.3), Point("b", 25, 1.5, 1.2, 1.8)])
+    assert near.layout["yaxis"]["range"] == pytest.approx([0.9, 5.4])
+    assert scatter("PSNR", True, points((20, 2), (25, 3))).layout["yaxis"]["range"] == pytest.approx([0.9, 5.1])
+
+
 def test_the_map_says_who_is_in_it_and_leaves_names_out_below_where_they_have_no_room():
     for n, shown in ((MAX_NAMES, True), (MAX_NAMES + 1, False)):
         square = [[0.5] * n for _ in range(n)]

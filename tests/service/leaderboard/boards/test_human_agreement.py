@@ -313,6 +313,33 @@ def test_intervals_of_few_people_or_items_are_said_to_be_rough_where_they_stand_
     )
 
 
+def test_the_interval_of_a_mean_is_the_same_on_pages_and_in_files_and_is_not_cut_to_the_scale(challenge, people, client):
+    phase = scored_houses(challenge, people)
+    # One of six people finds the best one bad: its interval reaches beyond 5.
+    rows = [
+        Rating(f"r{k}", name, score - (2.0 if k == 0 and n else 0.0), house)
+        for k in range(6)
+        for n, house in enumerate(items(phase))
+        for name, score in zip(NAMES, (5.0, 4.0, 3.0), strict=True)
+    ]
+    study = Study.import_ratings(phase, None, rows, slug="people", title="T", question="?", is_public=True)
+    assert analyse_due() == 1
+    Snapshot.make_all(phase)
+    best = next(line for line in study.analyses.get().summary.scales if line.method == NAMES[0])
+    mean, low, high = best.mos
+    assert low < mean < 5 < high
+    board = Snapshot.current(phase, "public").board
+    column, at = human_agreement.of_board(board).column(board), board.index_of(study.analyses.get().summary.entries[NAMES[0]])
+    assert (column.value[at], column.ci_low[at], column.ci_high[at]) == best.mos
+    place = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
+    told = client.get(f"{place}people/people/analysis.json").json()["criteria"][""]["scales"]
+    assert next(line["mos"] for line in told if line["method"] == NAMES[0]) == pytest.approx(best.mos)
+    assert f"{low:.2f} to {high:.2f}" in " ".join(client.get(f"{place}people/people/").content.decode().split())
+    assert human_agreement.spread(4.6, 3.9, 5.3, [(1.0, 5.0)]) == {"dot": 90.0, "left": 72.5, "width": 27.5}  # which is drawn to its end
+    table = client.get(f"{place}?sort=people").content.decode()
+    assert f"±{high - mean:.2f}".replace("±0.", "±.") in table
+
+
 def test_an_entry_that_too_few_people_scored_has_no_place_beside_those_with_enough(challenge, people):
     """Two people gave `far off` five each time; eight others scored the other two, `near` higher."""
     phase = scored_houses(challenge, people)
