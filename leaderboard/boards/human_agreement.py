@@ -30,7 +30,7 @@ from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.records import GUARD_TITLES, Metric, places_among
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW, MIN_COUNT, ROUGH
-from leaderboard.studies.summary import Summary
+from leaderboard.studies.summary import Summary, precedence
 from submissions.models import Phase
 
 if TYPE_CHECKING:
@@ -315,7 +315,7 @@ def people_words(n: int | None) -> str:
 
 def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], fingerprints: Mapping[str, str]) -> HumanAgreement | None:
     """Findings of people, for a ranking of `entries`: of the phase's studies that may be shown, those on entries of the ranking first, the
-    one that most raters took part in, of equals the newest. None without a study that has been analysed.
+    one that stands for the others by `precedence`. None without a study that has been analysed.
 
     `fingerprints` are those of the ranking's columns: what was found of other values under the same slug is not said of them.
     """
@@ -332,7 +332,8 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
 
     def weight(one: tuple[StudyAnalysis, Summary]) -> tuple[Any, ...]:
         row, summary = one
-        return bool(ids & set(summary.entries.values())), summary.n_people or 0, row.study.created_at, row.study_id
+        own = precedence(summary.metrics, row.study.made_up, summary.n_people, row.study_id, summary.of == "means")
+        return bool(ids & set(summary.entries.values())), own
 
     row, summary = max(main, key=weight)
     used = [line for line in summary.metrics if line.guard or fingerprints.get(line.key, "") in ("", line.fingerprint)]

@@ -1,9 +1,10 @@
 """The metrics of each family by how far they agree with people, over all studies that somebody may see.
 
 A study gives one figure to a metric: decided agreement on its leading criterion, by values of one definition. From three studies on they
-are pooled (`leaderboard.stats.pooled`); one or two are shown as the larger one has them. Studies that share items or a rater's account
-are no evidence of their own: they are analysed together as one (`leaderboard.studies.joint`), and until they are, or where they cannot
-be, the largest of them stands for all. Made-up studies count only where there are no others, and say so.
+are pooled (`leaderboard.stats.pooled`); one or two are shown as the larger one has them, which a board follows too
+(`leaderboard.studies.summary.precedence`). Studies that share items or a rater's account are no evidence of their own: they are analysed
+together as one (`leaderboard.studies.joint`), and until they are, or where they cannot be, the largest of them stands for all. Made-up
+studies count only where there are no others, and say so.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from leaderboard.stats.pooled import Pooled
 from leaderboard.stats.records import Metric
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW_STUDIES, MIN_STUDIES
-from leaderboard.studies.summary import Summary
+from leaderboard.studies.summary import Summary, precedence
 from submissions.kinds import FAMILIES
 
 REAL, PUBLISHED, MADE_UP = "real", "published", "made up"
@@ -75,14 +76,14 @@ class Evidence:
     sharing: tuple[int, ...] = ()
 
     @cached_property
-    def size(self) -> float:
-        """The effective number of its answers."""
-        return max((line.decided.n_eff for line in self.metrics.values()), default=0.0)
+    def precedence(self) -> tuple[bool, bool, float, int, int]:
+        """Key by which the study that stands for others is the largest."""
+        return precedence(self.metrics.values(), self.source == MADE_UP, self.people, self.id)
 
     @property
     def counts(self) -> bool:
         """True if any of its figures has an interval."""
-        return any(line.decided.low is not None and not line.trained for line in self.metrics.values())
+        return self.precedence[0]
 
     def shares(self, other: Evidence) -> bool:
         return bool(self.samples & other.samples or self.accounts & other.accounts)
@@ -220,7 +221,7 @@ def _families(rows: Collection[StudyAnalysis], joint: Collection[JointAnalysis] 
         members = [found[one] for one in row.ids if one in found]
         if row.summary is None or len(members) != len(row.ids):
             continue
-        largest = max(members, key=lambda one: (one.size, -one.id))
+        largest = max(members, key=lambda one: one.precedence)
         whole = _evidence(studies[largest.id], row.summary, current, frozenset())
         slugs = {fingerprint: line.key for one in (*members, largest) for fingerprint, line in one.metrics.items()}
         metrics = {name: replace(line, key=slugs.get(name, line.key)) for name, line in whole.metrics.items()}
@@ -257,7 +258,7 @@ def _evidence(study: Study, summary: Summary, current: Collection[str], accounts
 
 def family(key: str, evidence: Iterable[Evidence], joint: Mapping[frozenset[int], Evidence] = MappingProxyType({})) -> Family:
     """The ranking of a family by what its studies say, some of them together: `joint`, by their ids."""
-    found = sorted(evidence, key=lambda one: (-one.size, one.id))
+    found = sorted(evidence, key=lambda one: one.precedence, reverse=True)
     counted = [one for one in found if one.source != MADE_UP]
     early = sum(not one.counts for one in counted)
     usable, made_up = [one for one in counted if one.counts], False
@@ -271,14 +272,14 @@ def family(key: str, evidence: Iterable[Evidence], joint: Mapping[frozenset[int]
         # together.
         members = frozenset(study.id for study in among)
         analysed = [*(one for some, one in joint.items() if some <= members), *among]
-        first = joint[members] if members in joint else max(analysed, key=lambda study: (study.size, -study.id))
+        first = joint[members] if members in joint else max(analysed, key=lambda study: study.precedence)
         studies.append(replace(first, sharing=tuple(study.id for study in among if study.id not in (first.id, *first.joined))))
         # They can be joined if they ask for one kind of answer, on one version of each reference.
         versions = {study.reference for study in among if study.reference is not None}
         one_kind = len({study.opinions for study in among}) == 1
         if len(among) > 1 and one_kind and len({phase for phase, _ in versions}) == len(versions):
             sets.append(tuple(sorted(members)))
-    studies.sort(key=lambda study: (-study.size, study.id))
+    studies.sort(key=lambda study: study.precedence, reverse=True)
     is_pooled = len(studies) >= MIN_STUDIES
     state = "pooled" if is_pooled else ALONE
     one = Family(key, state, made_up, studies=tuple(studies), all=tuple(found), early=early, sets=tuple(sets))
@@ -292,7 +293,7 @@ def _sharing(studies: Collection[Evidence]) -> list[list[Evidence]]:
         joined = [one for one in sets if any(study.shares(other) for other in one)]
         sets = [one for one in sets if one not in joined] + [[*(other for one in joined for other in one), study]]
     for one in sets:
-        one.sort(key=lambda study: (-study.size, study.id))
+        one.sort(key=lambda study: study.precedence, reverse=True)
     return sets
 
 

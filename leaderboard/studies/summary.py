@@ -6,7 +6,7 @@ made anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from leaderboard.boards.certainty import plural
 from leaderboard.stats.agreement import Ceiling
-from leaderboard.stats.records import Entry, StudySummary
+from leaderboard.stats.records import Entry, Metric, StudySummary
 from leaderboard.stats.votes import FEW, NO_DUELS, VERSION
 
 FEW_SAMPLES = f"{FEW} samples:"  # begins the sentence of `leaderboard.stats` that says so of samples
@@ -128,6 +128,21 @@ class Summary(StudySummary):
 def _reader() -> TypeAdapter[Summary]:
     """Reader of summaries, made once: making it takes longer than all else of a page of a study."""
     return TypeAdapter(Summary)
+
+
+def precedence(
+    metrics: Iterable[Metric], made_up: bool, people: int | None, study: int, only_means: bool = False
+) -> tuple[bool, bool, float, int, int]:
+    """Key of a study among several that could stand for all of them, largest first: on a phase's board, and over the studies of a family.
+
+    One with an interval for any metric comes before one that is too early, then people before made-up ones, then the larger effective
+    number of answers (the most that any of its metrics has), then more people, then the one that is there longest. Published means, of
+    which nothing else is known, are not too early.
+    """
+    known = [metric for metric in metrics if not metric.guard]
+    sure = only_means or any(metric.decided.low is not None and not metric.trained for metric in known)
+    effective = max((metric.decided.n_eff for metric in known), default=0.0)
+    return sure, not made_up, effective, people or 0, -study
 
 
 def named_samples(content: Any, noun: Callable[[], str]) -> Any:

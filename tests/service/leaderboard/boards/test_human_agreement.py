@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
 from leaderboard.boards import human_agreement
@@ -21,7 +22,7 @@ from leaderboard.stats.agreement import Agreement, Ceiling
 from leaderboard.stats.crossed import Figure
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.votes import Vote
-from leaderboard.studies import analysis
+from leaderboard.studies import analysis, metric_ranking
 from leaderboard.studies.analysis import analyse_due, metric_scores
 from leaderboard.studies.words import sentences
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
@@ -439,7 +440,7 @@ def test_what_is_withheld_leaves_no_trace():
     assert left.value == [0.75, None] and left.high == [0.8, None] and left.marks == {"hss": {"7": []}}
 
 
-def test_of_several_studies_the_one_with_most_raters_stands_on_the_board(judged):  # noqa: F811
+def test_of_several_studies_the_one_with_most_answers_stands_on_the_board(judged):  # noqa: F811
     phase, entries = judged
     items = list(phase.batches.get(state="current").reference.item_ids)
     many = imported(phase, votes_for(entries, items, 0))
@@ -454,6 +455,32 @@ def test_of_several_studies_the_one_with_most_raters_stands_on_the_board(judged)
     assert human_agreement.of_phase(phase, True, rows, {}).study.id == few.pk and (
         human_agreement.of_phase(phase, False, rows, {}).study.id == many.pk
     )
+
+
+def test_a_board_follows_the_study_that_the_ranking_of_metrics_follows(judged):  # noqa: F811
+    """More people in one, more answers in another, most of both in one that is too early or made up: the second stands for all."""
+    phase, entries = judged
+    items = list(phase.batches.get(state="current").reference.item_ids)
+    answers = votes_for(entries, items, 0)
+
+    def brought(slug: str, rows: list[Vote], **more) -> Study:
+        return Study.import_votes(phase, None, rows, slug=slug, title=slug, question="?", is_public=True, **more)
+
+    brought("people", [row for row in answers if row.sample in items[:5]])
+    most = brought("answers", [row for row in answers if row.rater < "r6"])
+    again = [*answers, *(replace(row, rater=f"{row.rater} again") for row in answers)]
+    brought("made-up", again, made_up=True)
+    brought("early", [row for row in again if row.sample in items[:4]])
+    while analyse_due():
+        pass
+    rows = board_of([1.0] * len(entries), id=[entry.pk for entry in entries]).entries
+    assert human_agreement.of_phase(phase, True, rows, {}).study.id == most.pk
+    family = metric_ranking.of(AnonymousUser()).families["wireframe"]
+    assert [one.id for one in family.studies] == [most.pk] and family.early == 1
+    most.publish(None, False)
+    assert human_agreement.of_phase(phase, True, rows, {}).study.slug == "people"
+    phase.studies.exclude(slug="early").exclude(slug="made-up").update(is_public=False)
+    assert human_agreement.of_phase(phase, True, rows, {}).study.slug == "made-up"
 
 
 def test_entries_that_never_met_are_in_no_common_order(judged, client):  # noqa: F811

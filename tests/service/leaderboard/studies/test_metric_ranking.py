@@ -95,6 +95,14 @@ def test_a_mean_counts_the_answers_of_the_studies_that_it_is_of():
     assert (rows["x"].studies, rows["x"].judgements) == ((0, 1, 2, 3, 4), 600)
 
 
+def test_of_equally_large_studies_the_one_of_more_people_leads_and_then_the_older():
+    older, newer = evidence(1, {"m": 0.7}), evidence(2, {"m": 0.6})
+    assert [one.id for one in family("wireframe", [newer, older]).studies] == [1, 2]
+    assert [one.id for one in family("wireframe", [older, replace(newer, people=13)]).studies] == [2, 1]
+    early = evidence(3, {"m": None}, n_eff=900.0)
+    assert [one.id for one in family("wireframe", [early, newer, older]).all] == [1, 2, 3]
+
+
 def test_scores_are_not_called_judgements():
     duels, scores = evidence(1, {"m": 0.7}), evidence(2, {"m": 0.7}, opinions=True)
     said = [family("wireframe", studies).counted for studies in ([], [duels], [scores], [duels, scores])]
