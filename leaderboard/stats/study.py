@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -13,7 +13,7 @@ from leaderboard.stats import adequacy, agreement, alternative, camps, correlati
 from leaderboard.stats.agreement import Differences
 from leaderboard.stats.alternative import Asked, Joined
 from leaderboard.stats.answers import Answers, answers
-from leaderboard.stats.judges import JudgeAnswers
+from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.people import Scored, by_group, people
 from leaderboard.stats.records import (
     GUARD_TITLES,
@@ -164,6 +164,18 @@ def analyse(
             scenes_mean=mean,
         )
 
+    # Duels in which no answer counts, whoever gives it: those of damaged entries, and those whose answer is known.
+    inside, known_pairs = set(votes.methods if entries is None else entries), {frozenset(pair) for pair in gold}
+    golden = votes.take(votes.gold)
+    known_duels = {
+        (votes.samples[h], frozenset((votes.methods[a], votes.methods[b])))
+        for h, a, b in zip(golden.sample.tolist(), golden.a.tolist(), golden.b.tolist(), strict=True)
+    }
+
+    def would_count(said: Judged) -> bool:
+        pair = frozenset((said.left, said.right))
+        return pair <= inside and pair not in known_pairs and (said.sample, pair) not in known_duels
+
     def judge(one: JudgeAnswers) -> Judge:
         preferred = judges.preferred(asked, votes.samples, votes.methods, one.judged)
         verdict, order = judges.verdict(preferred), None
@@ -171,7 +183,7 @@ def analyse(
             elos = judges.elos(one.judged, votes.methods, anchored or "")
             order = correlation.correlation(elos, rates, resamples=preference.RESAMPLES, seed=seed)
         return replace(
-            _beside_people(of_entries, scored, one, tolerated),
+            _beside_people(of_entries, scored, one, tolerated, filter(would_count, one.judged)),
             pairs=reliability.with_people(verdict, asked.verdicts, seed=seed),
             decisive=reliability.with_people(verdict, asked.verdicts, decisive=True, seed=seed),
             probability=reliability.probability(preferred, prefer),
@@ -305,8 +317,9 @@ def unscreened(
 # --- judges
 
 
-def _beside_people(counted: Answers, scored: Sequence[Scored], one: JudgeAnswers, tolerated: float) -> Judge:
-    """Agreement of a judge with people, whether it may stand beside them, and, where it may, what its answers add."""
+def _beside_people(counted: Answers, scored: Sequence[Scored], one: JudgeAnswers, tolerated: float, would_count: Iterable[Judged]) -> Judge:
+    """Agreement of a judge with people, whether it may stand beside them, and, where it may, what its answers add; of these
+    `would_count` are on duels in which people's answers count."""
     _, first, place = np.unique(counted.question, return_index=True, return_inverse=True)
     verdicts = np.full((len(counted.raters), len(first)), np.nan)
     verdicts[counted.rater, place] = counted.verdict
@@ -332,7 +345,7 @@ def _beside_people(counted: Answers, scored: Sequence[Scored], one: JudgeAnswers
     samples = {name: n for n, name in enumerate(counted.samples)}
     entries = {name: n for n, name in enumerate(counted.entries)}
     said: dict[tuple[int, int, int], list[int]] = {}
-    for judged in one.judged:
+    for judged in would_count:
         if judged.sample in samples and judged.left in entries and judged.right in entries:
             turn = 1 if judged.left < judged.right else -1
             a, b = sorted((entries[judged.left], entries[judged.right]))

@@ -288,6 +288,26 @@ def test_a_judge_adds_what_it_says_of_duels_that_people_were_not_asked():
     assert summary.without({"b"}).judges[0].duels_with_people == []  # nothing of an entry that is hidden
 
 
+def test_a_judge_adds_nothing_on_duels_in_which_no_answer_of_people_counts():
+    rows = pairs_of_six()
+    known = [Vote("r0", "a", "g", "left", sample, gold="1") for sample in SAMPLES[:4]]
+    damaged = [Vote("r0", "a", "z", "left", sample) for sample in SAMPLES[:4]]
+    values = table(a=6, b=5, c=4, d=3, e=2, f=1, g=0, z=-9)
+    values[:3, :7] *= -1  # of three samples in eight the metric turns the order round
+    votes, metric = canonical([*rows, *known, *damaged]), MetricScores("m", values)
+    plain = judge_of(rows, "plain", more=[(sample, "b", "g") for sample in SAMPLES])
+    more = [(sample, left, "z") for sample in SAMPLES for left in "abcdef"] + [(sample, "a", "g") for sample in SAMPLES]
+    judge = replace(plain, key="more", judged=(*plain.judged, *(Judged(*one, (-1,)) for one in more)))
+    without, with_more = analyse(votes, [metric], [("a", "g")], models=[plain, judge], damaged={"z"}).judges
+    assert without.gate.passed and without.with_people[0].trust > 0
+    assert with_more.with_people == without.with_people
+    # Where no pair is of known order as such, a question may be: on that sample alone.
+    flagged, unflagged = [Judged(sample, "a", "g", (-1,)) for sample in SAMPLES[:4]], [Judged(SAMPLES[5], "a", "g", (-1,))]
+    asked = [replace(plain, judged=(*plain.judged, *some)) for some in (flagged, unflagged)]
+    same, changed = analyse(votes, [metric], models=asked, damaged={"z"}).judges
+    assert same.with_people == without.with_people and changed.with_people != without.with_people
+
+
 # --- sets of entries
 
 
