@@ -30,7 +30,7 @@ class Judged:
 @dataclass(frozen=True)
 class JudgeAnswers:
     """A judge that answers people's questions too: its name, what it said on the criterion, and facts to be shown beside it.
-    `drawn_alike` says that its questions were drawn from all entries and samples, as people's are."""
+    `drawn_alike` says that its questions were drawn from all entries and samples, and people's too."""
 
     key: str
     judged: tuple[Judged, ...] = field(repr=False)

@@ -92,7 +92,9 @@ def judges_of(study: Study, criterion: str) -> list[JudgeAnswers]:
         if judgements:
             it = facts(run)
             told = asdict(it) | {"cost": None if it.cost is None else plain(it.cost)}
-            described.append(JudgeAnswers(run.rater.name, tuple(judgements), run.is_for_display_only, run.newcomer_id is None, told))
+            # A judge's duels are drawn from all; people's too, unless their pairs were chosen by what was answered before.
+            alike = run.newcomer_id is None and not study.chooses_pairs
+            described.append(JudgeAnswers(run.rater.name, tuple(judgements), run.is_for_display_only, alike, told))
     return described
 
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from leaderboard.stats.__main__ import main
 from leaderboard.stats.votes import COLUMNS, parse
-from leaderboard.studies.judge.answers import MORE, runs_of, table
+from leaderboard.studies.judge.answers import MORE, judges_of, runs_of, table
 from leaderboard.studies.judge.instructions import KEYS
 from tests.support.factories import gables, perturbed
 from tests.support.leaderboard.studies.judge.studies import QUALITY, answered, entry, study_of, study_of_objects
@@ -50,6 +50,15 @@ def test_the_command_line_computes_the_judges_elo_of_the_file(study, tmp_path, c
         theirs = {row["method"]: row["judge_elo"][0] for row in analysis["scales"]}
         assert theirs == pytest.approx(ours, abs=1e-6) and ours["ruby"] > ours["coal"]
         assert analysis["counted"] == analysis["votes"] == run.result["criteria"][key]["answers"] == 18 * 3 - 4
+
+
+@pytest.mark.parametrize(
+    ("plan", "key", "alike"), [("first", "k", False), ("informative", "k", False), ("balanced", "k", True), ("first", None, True)]
+)
+def test_a_judge_is_drawn_as_people_are_unless_their_answers_chose_their_pairs(study, plan, key, alike):
+    answered(study)
+    study.plan, study.key = plan, key  # judgements that were brought from elsewhere have no plan of this service
+    assert [one.drawn_alike for one in judges_of(study, "overall")] == [alike]
 
 
 def test_every_line_says_who_what_it_took_and_how_it_was_asked(study):
