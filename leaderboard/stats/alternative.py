@@ -62,7 +62,7 @@ def gate(people: Floats, judge: Floats, tolerated: float) -> Gate:
         why = f"Too few raters answered {MIN_QUESTIONS} of its questions with another rater: {MIN_RATERS} are needed, there are {m}."
         return Gate(False, None, None, m, tolerated, why)
     winning = float(benjamini_yekutieli(np.array(p_values)).mean())
-    why = "" if winning >= 0.5 else "It agrees with the others clearly less than most raters do."
+    why = "" if winning >= 0.5 else "It was not shown to agree with the others about as often as at least half of the raters do."
     return Gate(winning >= 0.5, winning, float(np.mean(chances)), m, tolerated, why)
 
 

@@ -137,7 +137,17 @@ def test_a_judge_as_good_as_people_passes_and_a_coin_does_not():
     assert alternative.gate(people, panel(0.8, seed=0)[0], 0.15).passed
     coin = np.random.default_rng(5).choice([-1.0, 0.0, 1.0], 200)
     found = alternative.gate(people, coin, 0.15)
-    assert not found.passed and found.winning == 0.0 and found.chance < 0.6 and "less than most raters" in found.why
+    assert not found.passed and found.winning == 0.0 and found.chance < 0.6 and "was not shown to agree" in found.why
+
+
+def test_a_judge_that_fails_on_few_questions_is_not_called_worse_than_people():
+    """Each of six who are right in the same share of cases, as if it were the judge: 40 questions do not show that it is as good."""
+    rng = np.random.default_rng(1)
+    six = np.where(rng.random((6, 40)) < 0.8, 1.0, -1.0)
+    found = [alternative.gate(np.delete(six, k, axis=0), six[k], 0.1) for k in range(6)]
+    failed = [one for one in found if not one.passed]
+    assert len(failed) >= 3 and max(one.chance for one in failed) > 0.75
+    assert {one.why for one in failed} == {"It was not shown to agree with the others about as often as at least half of the raters do."}
 
 
 def test_a_judge_is_not_let_in_on_too_few_raters():
