@@ -146,8 +146,10 @@ def analyse(
         values = judges.win_rates(one.judged, counted.samples, counted.methods)
         scores = MetricScores(one.key, values, overall=judges.elos(one.judged, counted.methods))
         order, each, mean = orders(scores)
+        undamaged = takes_part & ~np.isin(np.array(counted.methods, dtype=object).astype(str), list(damaged or ()))
+        rho = correlation.correlations(np.where(undamaged, scores.of_methods, math.nan), means[""][-1])["rho"]
         by_part: dict[str, Share | Order] = {name: _order(scores, part[-1], takes_part, seed) for name, part in means.items() if name}
-        return replace(found, order=order, groups=by_part, scenes=each, scenes_mean=mean)
+        return replace(found, rho=rho, order=order, groups=by_part, scenes=each, scenes_mean=mean)
 
     # Entry by entry, over all and sample by sample.
     likelihood = opinions.likelihood(counted)

@@ -308,7 +308,8 @@ class DuelTogether(Joined):
 
 @dataclass(frozen=True, kw_only=True)
 class Judge:
-    """A judge model that answered too. It has a `gate` in studies of pairs, where it answers people's own questions."""
+    """A judge model that answered too. It has a `gate` in studies of pairs, where it answers people's own questions, and in those of
+    opinion scores `rho`, of its Elo with the mean scores of entries; `order` is over all that was compared, as earlier papers have it."""
 
     key: str
     display_only: bool = False
@@ -319,6 +320,7 @@ class Judge:
     pairs: Share | None = None
     decisive: Share | None = None
     probability: Probability | None = None
+    rho: Figure | None = None
     order: Order | None = None
     groups: dict[str, Share | Order] = field(default_factory=dict)
     scenes: dict[str, Order] = field(default_factory=dict)

@@ -98,10 +98,31 @@ def test_a_judges_elo_is_held_against_means_and_its_win_rates_within_samples():
     assert found.scenes_mean.n == 3
 
 
+def test_a_judges_order_on_the_page_is_of_undamaged_entries_and_has_an_interval_from_eight_on():
+    worth = dict(zip("abcdefghz", (4.4, 4.1, 3.9, 3.6, 3.4, 3.1, 2.9, 2.6, 1.0), strict=True))
+    rows = [
+        Rating(f"r{k}", name, value + 0.1 * k, sample) for k in range(6) for sample in ("barn", "house") for name, value in worth.items()
+    ]
+    # It sees that z is damaged, and beside that it has neighbours the wrong way round.
+    better = dict(zip("badcfehgz", range(9), strict=True))
+    said = [
+        Judged(sample, one, other, (-1 if better[one] < better[other] else 1,) * 3 + (1, -1))
+        for sample in ("barn", "house")
+        for one, other in combinations(worth, 2)
+    ]
+    ratings = canonical(rows)
+    (found,) = analyse(ratings, models=[JudgeAnswers("seer", tuple(said))], damaged={"z"}).judges
+    assert found.rho.n == 8 and found.order.n == 9 and found.rho.value < found.order.srocc
+    # The worked example of eight entries in which each two neighbours are turned.
+    assert [found.rho.value, found.rho.low, found.rho.high] == pytest.approx([0.9047619, 0.4278916, 0.9875982], abs=1e-6)
+    (few,) = analyse(ratings, models=[JudgeAnswers("seer", tuple(said))], damaged={"y", "z"}, left_out=["h"]).judges
+    assert (few.rho.n, few.rho.low, few.rho.why) == (7, None, "Fewer than 8 entries: no interval.")
+
+
 def test_a_judge_for_display_only_has_no_order_and_one_left_out_entry_takes_no_part():
     rows = canonical(scores())
     (shown,) = analyse(rows, models=[judge(display_only=True)]).judges
-    assert shown.order is None and shown.display_only and shown.groups == {}
+    assert shown.order is None and shown.rho is None and shown.display_only and shown.groups == {}
     assert analyse(rows, models=[judge()], left_out=["d"]).judges[0].order.n == 3
     assert analyse(rows).judges == []
 

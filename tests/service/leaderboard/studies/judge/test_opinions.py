@@ -53,6 +53,7 @@ def test_its_elo_stands_in_a_table_of_judges(study, client, people):
     page = client.get(f"{reverse('study', args=place)}?metric=seer-1 · one-view").content.decode()
     table = page.partition('aria-label="Judges and opinion scores"')[2].partition("</table>")[0]
     assert "seer-1 · one-view" in table and "figure-judge-1" in page
+    assert "Fewer than 8 entries: no interval." in table and ">–<" in table.replace(" ", "").replace("\n", "")
     assert "fewer than five items with a decided answer" in table and "It picks the left side in" not in page  # two samples
     assert "seer-1 · one-view" not in page.partition('id="judges"')[0]  # nor among metrics
     client.force_login(people.organizer)
