@@ -16,6 +16,8 @@ from leaderboard.stats import crossed, preference
 from leaderboard.stats.reliability import Questions
 from leaderboard.stats.votes import MIN_COUNT, Floats
 
+SAME = 1e-6  # points by which the draws of a score may differ and be the same but for rounding
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -41,8 +43,8 @@ class JudgeAnswers:
 
 @dataclass(frozen=True)
 class MethodScore:
-    """A method's Elo by a judge, with its interval; `placed` among scores that stayed as they were, `regularised` where it never lost or
-    never won."""
+    """A method's Elo by a judge, with its interval, which the anchor has none of, and no score that every draw of comparisons gives;
+    `placed` among scores that stayed as they were, `regularised` where it never lost or never won."""
 
     method: str
     elo: float | None
@@ -105,12 +107,13 @@ def elo(judged: Sequence[Judged], anchor: str, resamples: int = preference.RESAM
     counted = cells(counts, len(methods))
     value, fitted = preference.judge_elo(counted, at)
     scale = preference.scale(value, preference.judge_elos(preference.resampled_blocks(counts, len(methods), resamples, seed), at))
+    ends = [_ends(low, high) for low, high in zip(scale.low, scale.high, strict=True)]
     rows = [
         MethodScore(
             method=name,
             elo=_plain(scale.value[n]),
-            low=_plain(scale.low[n]),
-            high=_plain(scale.high[n]),
+            low=ends[n][0],
+            high=ends[n][1],
             wins=int(counted[n, :, 0].sum()),
             ties=int(counted[n, :, 1].sum()),
             losses=int(counted[:, n, 0].sum()),
@@ -139,12 +142,13 @@ def place(
         return preference.placed([s for s, m in zip(scores, met, strict=True) if m], w[0, 1:][met].tolist(), w[1:, 0][met].tolist())
 
     low, high = preference.interval(np.array([[score(one)] for one in samples]).reshape(-1, 1))
+    ends = _ends(low[0], high[0])
     w = preference.wins(counted, tie=1.0)
     row = MethodScore(
         method=newcomer,
         elo=_plain(score(counted)),
-        low=_plain(low[0]),
-        high=_plain(high[0]),
+        low=ends[0],
+        high=ends[1],
         wins=int(counted[0, :, 0].sum()),
         ties=int(counted[0, :, 1].sum()),
         losses=int(counted[:, 0, 0].sum()),
@@ -231,3 +235,8 @@ def verdict(preferred: Floats) -> Floats:
 
 def _plain(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
+
+
+def _ends(low: float, high: float) -> tuple[float | None, float | None]:
+    """The ends of an interval; none where all draws give one score, as where every comparison ended alike: that is no certainty."""
+    return (float(low), float(high)) if high - low > SAME else (None, None)  # NaN is not

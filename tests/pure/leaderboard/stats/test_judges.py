@@ -129,6 +129,21 @@ def test_intervals_resample_comparisons_not_texts():
     assert width["single"] == pytest.approx(2 * 1.96 * 400 / math.log(10) / math.sqrt(120 * p * (1 - p)), rel=0.25)
 
 
+def ends(row) -> tuple[float | None, float | None]:
+    return row.low, row.high
+
+
+def test_no_interval_is_a_point_where_every_draw_gives_one_score():
+    for said in ([Judged("p", "x", "y", (-1, -1, 0))], [Judged(f"p{n}", "x", "y", (1, -1, 0)) for n in range(40)]):
+        found = judges.elo(said, "y", 200)
+        assert [ends(row) for row in found.rows] == [(None, None)] * 2 and all(row.elo is not None for row in found.rows)
+    (row,) = judges.place([Judged("p", "new", "A", (-1, 1, 1))], "new", {"A": 1000.0}, 200).rows
+    assert row.elo == pytest.approx(1000 + 400 * math.log10(1 / 2)) and ends(row) == (None, None)
+    mixed = judges.elo([Judged(f"p{n}", "x", "y", (-1 if n % 3 else 1,)) for n in range(30)], "y", 200)
+    x, y = sorted(mixed.rows, key=lambda one: one.method)
+    assert x.low < x.elo < x.high and y.elo == 1000 and ends(y) == (None, None)  # the anchor stands where it stands
+
+
 def test_blocks_of_single_verdicts_resample_like_votes():
     votes = canonical(made_up(4, 3, 3))
     rows = [Judged("", votes.methods[a], votes.methods[b], (v,)) for a, b, v in zip(votes.a, votes.b, votes.verdict, strict=True)]
