@@ -115,11 +115,15 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
             )
         )
     damaged = {part.entries[label] for part in parts for label in part.study.damaged | part.out if label in part.entries}
-    renamed = []
+    # Of what an account said of one question in several studies the first counts, whichever study was made first; answers that were
+    # brought from elsewhere, by raters of their own, keep their order.
+    dated = []
     for part in parts:
         for one in part.answers:
             names = {name: part.entries[getattr(one, name)] for name in (("entry",) if opinions else ("left", "right"))}
-            renamed.append(replace(one, rater=part.raters[one.rater], sample=part.sample(one.sample), group="", criterion="", **names))
+            as_one = replace(one, rater=part.raters[one.rater], sample=part.sample(one.sample), group="", criterion="", **names)
+            dated.append((one.at if part.study.key is not None else "", as_one))
+    renamed = [one for _, one in sorted(dated, key=lambda answer: answer[0])]
     answers: Any = rating.canonical(renamed) if opinions else voting.canonical(renamed)
     columns, size = _columns(parts, answers.samples, answers.methods), np.full((len(answers.samples), len(answers.methods)), math.nan)
     reference = np.full(len(answers.samples), math.nan)

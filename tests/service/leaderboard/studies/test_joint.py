@@ -95,6 +95,20 @@ def test_one_account_in_two_studies_is_one_rater_and_is_asked_nothing_twice(scor
     assert_same(as_one, whole_summary(studies[0]))
 
 
+def test_of_one_accounts_answers_in_two_studies_that_given_first_counts_whichever_study_is_older(scored):
+    rows = duels(scored)
+    turned = {"left": "right", "right": "left", "tie": "tie"}
+    later = [replace(one, choice=turned[one.choice], at=f"2026-11-02T10:00:{n % 60:02}+00:00") for n, one in enumerate(rows)]
+    earlier = [replace(one, at=f"2026-11-01T10:00:{n % 60:02}+00:00") for n, one in enumerate(rows)]
+    older, newer = imported(scored, "older", later), imported(scored, "newer", earlier)
+    for n, study in enumerate((older, newer)):
+        study.key = f"live {n}"
+        study.save(update_fields=["key"])
+    for k in range(7):
+        Rater.objects.filter(study__in=(older, newer), name=f"r{k}").update(user=UserFactory())
+    assert_same(joint.together([older, newer]), whole_summary(imported(scored, "alone", earlier)))
+
+
 def test_pairs_and_scores_are_not_analysed_together(scored):
     mixed = [imported(scored, "pairs", duels(scored)), Study.import_ratings(scored, None, scores(scored), slug="mos", title="M", **ABOUT)]
     with pytest.raises(ValueError, match="pairs and of opinion scores"):
