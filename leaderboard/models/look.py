@@ -15,8 +15,8 @@ from leaderboard.studies.summary import HIDDEN_NAME, PlannedLook
 class StudyLook(models.Model):
     """Result of one of a study's planned looks, of the main criterion: never changed afterwards, whatever answers come or go.
 
-    `judgements` counted then, of so many `raters` on so many `samples`; `entry` was first, and `untold` are those that were not
-    told from it. First place is settled where there are none.
+    `judgements` counted then, of so many `raters` on so many `samples`; `entry` was first (none where nobody preferred any), and
+    `untold` are those that were not told from it. First place is settled where there are none.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="looks")
@@ -66,17 +66,18 @@ class StudyLook(models.Model):
         """
         from leaderboard.stats.planning import look
 
-        if not study.planned_looks or study.state != Study.State.OPEN or summary.first_place is None:
+        if not study.planned_looks or study.state != Study.State.OPEN:
             return None
         due = [n for n in range(1, study.planned_looks + 1) if summary.answers >= cls.due_at(study, n)]
         last = study.looks.aggregate(models.Max("number"))["number__max"] or 0
         if not due or due[-1] <= last:
             return None
-        others: dict[str, float | None] = {rival.entry: rival.p for rival in summary.first_place.others}
-        apart = study.damaged | {summary.first_place.entry}
+        first = summary.first_place
+        others: dict[str, float | None] = {} if first is None else {rival.entry: rival.p for rival in first.others}
+        apart = study.damaged | ({first.entry} if first else set())
         others |= dict.fromkeys({entry.label for entry in study.entries.live()} - apart - set(others))
         found = look(others, study.planned_looks, summary.raters_counted, summary.samples_counted)
-        if found.why:
+        if found.why or not others:
             return None
         return cls.objects.create(
             study=study,
@@ -84,6 +85,6 @@ class StudyLook(models.Model):
             judgements=summary.answers,
             raters=summary.raters_counted,
             samples=summary.samples_counted,
-            entry=summary.first_place.entry,
+            entry=first.entry if first else "",
             untold=sorted(found.open),
         )

@@ -28,7 +28,8 @@ class Record(BaseModel):
 
 
 class PlannedLook(Record):
-    """Result of a planned look at first place; settled where every other entry was told from the first."""
+    """Result of a planned look at first place; settled where every other entry was told from the first, which is empty where nobody had
+    preferred any."""
 
     number: int
     at: datetime

@@ -267,7 +267,9 @@ def look_words(study: Study, judgements: int | None, hidden: Collection[str] = (
             "about 5 of 100 studies."
         )
     if look is not None:
-        untold = f"{first} led and was not told from {names([HIDDEN_NAME if name in hidden else name for name in look.untold])}"
+        untold = "nobody had preferred any entry"
+        if look.entry:
+            untold = f"{first} led and was not told from {names([HIDDEN_NAME if name in hidden else name for name in look.untold])}"
         if look.number >= study.planned_looks:
             return f"Not settled: when all {look.judgements:,} planned judgements were in, {untold}."
         said = f"Not settled by look {look.number} {of}, after {look.judgements:,} judgements: {untold}."

@@ -31,7 +31,8 @@ def study(phase, people, rows) -> Study:
 
 
 def answered(study: Study, n: int, raters: int = 6, samples: int = 20, worth=WORTH, seed: int = 0) -> int:
-    """`n` more answers of these people, by how much each entry is worth to all; the number of analyses made of them."""
+    """`n` more answers of these people, by how much each entry is worth to all (without it none prefers any); the number of analyses made
+    of them."""
     rng, entries = np.random.default_rng([seed, n]), list(study.entries.order_by("id"))
     people = list(study.raters.order_by("id"))
     while len(people) < raters:
@@ -41,7 +42,7 @@ def answered(study: Study, n: int, raters: int = 6, samples: int = 20, worth=WOR
     for cell in cells[begun : begun + n]:
         who, sample, pair = np.unravel_index(cell, (raters, samples, 6))
         i, j = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))[pair]
-        wins = rng.random() < 1 / (1 + np.exp(worth[j] - worth[i]))
+        choice = "tie" if worth is None else "left" if rng.random() < 1 / (1 + np.exp(worth[j] - worth[i])) else "right"
         votes.append(
             StudyVote(
                 study=study,
@@ -49,7 +50,7 @@ def answered(study: Study, n: int, raters: int = 6, samples: int = 20, worth=WOR
                 sample=f"s{sample}",
                 left=entries[i],
                 right=entries[j],
-                choice="left" if wins else "right",
+                choice=choice,
                 criterion="overall",
             )
         )
@@ -106,6 +107,17 @@ def test_equal_entries_end_not_settled_when_the_planned_answers_are_in(study, pe
     answered(study, 170, worth=level)
     assert study.state == "closed" and not study.ended_as_planned.is_settled
     assert words.look_words(study, None).startswith("Not settled: when all 490 planned judgements were in, ")
+
+
+def test_a_study_in_which_nobody_prefers_any_ends_when_the_planned_answers_are_in(study):
+    for n in (150, 30, 320):
+        answered(study, n, worth=None)
+    assert [(look.number, look.judgements, look.entry, look.is_settled) for look in study.looks.all()] == [
+        (1, 180, "", False),
+        (3, 500, "", False),
+    ]
+    assert study.state == "closed" and len(study.ended_as_planned.untold) == 4
+    assert words.look_words(study, None) == "Not settled: when all 500 planned judgements were in, nobody had preferred any entry."
 
 
 @pytest.mark.parametrize(("raters", "samples"), [(4, 20), (15, 4)])
