@@ -279,8 +279,8 @@ def _outlook(request: HttpRequest, study: Study, asked: Subject) -> OutlookOnPag
     lines = outlook.table(sheet, habits, study.most_raters)
     looks: list[outlook.PlannedLook] = []
     if study.planned_looks and study.planned_answers and study.plan != Study.Plan.INFORMATIVE:
-        n_entries, aims = len(asked.live), study.plan == Study.Plan.FIRST
-        looks = outlook.planned_looks(sheet, habits, n_entries, study.planned_looks, study.planned_answers, aims)
+        aims, counts = study.plan == Study.Plan.FIRST, int(asked.counting.sum()) / sheet.pairs if sheet.pairs else 1.0
+        looks = outlook.planned_looks(sheet, habits, len(asked.undamaged), study.planned_looks, study.planned_answers, aims, counts)
     return OutlookOnPage(
         looks=looks,
         aims=study.plan == Study.Plan.FIRST,

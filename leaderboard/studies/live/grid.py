@@ -62,6 +62,16 @@ class Subject:
         return is_gold
 
     @cached_property
+    def undamaged(self) -> set[int]:
+        """The ids of the live entries that first place is among."""
+        return {entry.id for entry in self.entries if entry.id in self.live and entry.label not in self.study.damaged}
+
+    @cached_property
+    def counting(self) -> NDArray[np.bool_]:
+        """Units of these alone whose order is not known: bool[U]. Answers on others are in no headline."""
+        return self.grid.live(np.array([entry.id in self.undamaged for entry in self.entries], dtype=bool)) & ~self.gold
+
+    @cached_property
     def crown(self) -> Crown | None:
         """First place by the newest figures, and the entries not told from it, among them those that the figures do not name. None while
         there are no figures, or the first is not asked about any more."""

@@ -85,17 +85,22 @@ class PlannedLook:
         return self.raters < MIN_COUNT
 
 
-def planned_looks(sheet: Sheet, habits: Habits, entries: int, looks: int, answers: int, first_place: bool) -> list[PlannedLook]:
+def planned_looks(
+    sheet: Sheet, habits: Habits, entries: int, looks: int, answers: int, first_place: bool, counts: float = 1.0
+) -> list[PlannedLook]:
     """The looks of a study of so many `entries` that ends after `answers`. `first_place`: questions go to the first and those not yet told
-    from it, which are all others until something is known. A look stands by the answers on two entries alone, as `outlook` does."""
+    from it, which are all others until something is known. Answers on damaged entries are asked and not counted: `counts` is the share
+    of pairs that have none. A look stands by the answers on two entries alone, as `outlook` does."""
     rows = []
-    counted = sheet.per_rater - math.ceil(sheet.gold * sheet.per_rater - 1e-9)
+    own = sheet.per_rater - math.ceil(sheet.gold * sheet.per_rater - 1e-9)
+    aimed = 1 - EXPLORED if first_place and entries > 1 else 0.0  # share of the questions that go to the first
     for number in range(1, looks + 1):
         due = -(-number * answers // looks)
-        everywhere = due / sheet.pairs if sheet.pairs else 0.0
-        duels = EXPLORED * everywhere + (1 - EXPLORED) * due / (entries - 1) if first_place and entries > 1 else everywhere
+        asked = due / (aimed + (1 - aimed) * counts) if counts else 0.0
+        duels = (1 - aimed) * asked / sheet.pairs if sheet.pairs else 0.0
+        duels += aimed * asked / (entries - 1) if aimed else 0.0
         share = smallest_share(duels, habits.ties, power=power_of_look(looks))
-        rows.append(PlannedLook(number, due, math.ceil(due / counted) if counted else 0, duels, share))
+        rows.append(PlannedLook(number, due, math.ceil(asked / own - 1e-9) if own else 0, duels, share))
     return rows
 
 

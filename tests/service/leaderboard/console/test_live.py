@@ -621,12 +621,18 @@ class TestOutlook:
         assert "not yet: five raters are needed" in client.get(f"{place}roofs/").content.decode()
 
     def test_planned_looks_say_how_large_a_lead_each_of_them_settles(self, place, client, rows):
+        def looks() -> tuple[str, list[list[str]]]:
+            found = client.get(f"{place}roofs/").content.decode().partition("When first place is looked at")[2].partition("</section>")[0]
+            return found, [re.sub(r"<[^>]+>", " ", line).split() for line in re.findall(r"<tr>(.*?)</tr>", found, re.S)[1:]]
+
         client.post(f"{place}new/", filled(rows, plan="first", planned_looks=2, planned_answers=240))
-        found = client.get(f"{place}roofs/").content.decode().partition("When first place is looked at")[2].partition("</section>")[0]
-        lines = [re.sub(r"<[^>]+>", " ", line).split() for line in re.findall(r"<tr>(.*?)</tr>", found, re.S)[1:]]
+        found, lines = looks()
         # 4 entries, 6 pairs: of 120 answers .85 / 3 and .15 / 6 are on the first and one other: .5 + √(9.506 · .7 / 4 · 2 / 37)
         assert [line[:4] for line in lines] == [["1", "120", "12", "37.0"], ["2", "240", "24", "74.0"]]
         assert [line[4] for line in lines] == ["80", "71"] and "later looks see more" in found
+        # One of them damaged: what is said of its 3 pairs does not count, and 120 answers on others are 120 / (.85 + .15 / 2) in all.
+        StudyEntry.objects.filter(label=rows[3].method_name).update(artifact="empty")
+        assert [line[:4] for line in looks()[1]] == [["1", "120", "13", "58.4"], ["2", "240", "26", "116.8"]]
 
     def test_what_another_study_found_is_reckoned_with(self, place, phase, client, rows):
         names = {f"m{n}": row.method_name for n, row in enumerate(rows)}

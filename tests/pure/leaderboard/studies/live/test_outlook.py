@@ -103,6 +103,16 @@ class TestOutlook:
         assert [one.share for one in spread] == [None] * 4, "with so few answers on a pair not even everybody is told from a coin"
         assert aimed[0].share is None and aimed[1].share > aimed[2].share > aimed[3].share
 
+    def test_answers_on_damaged_entries_bring_no_look_nearer(self):
+        # Of 8 entries two are damaged: 15 of 28 pairs count. 300 judgements on these are 560 in all, 20 on each pair.
+        sheet = Sheet(28, 24, 30, Overlap(0.1, 2))
+        (spread,) = outlook.planned_looks(sheet, Habits(0.3), 6, 1, 300, False, 15 / 28)
+        assert (spread.answers, spread.raters, spread.duels) == (300, 19, pytest.approx(300 / 15))
+        # Of the first place's every question in the 85 of 100 counts, of the others 15 of 28.
+        (aimed,) = outlook.planned_looks(sheet, Habits(0.3), 6, 1, 300, True, 15 / 28)
+        asked = 300 / (0.85 + 0.15 * 15 / 28)
+        assert aimed.raters == 11 and aimed.duels == pytest.approx(0.85 * asked / 5 + 0.15 * asked / 28)
+
     def test_advice_names_what_is_lacking(self):
         assert outlook.advice(self.SHEET) == ""
         assert outlook.advice(Sheet(28, 8, None, Overlap())) == "Better have 24 items (it has 8)."
