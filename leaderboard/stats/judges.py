@@ -6,6 +6,7 @@ A judge gives several texts on one comparison, and every one that could be read 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -158,8 +159,11 @@ def place(
     return JudgeScores("", [row], len(counts), int(counts[:, 2:].sum()))
 
 
-def elos(judged: Sequence[Judged], methods: Sequence[str], anchor: str = "") -> Floats:
-    """The Elo of these methods, float64[M]; NaN where there is none."""
+def elos(judged: Sequence[Judged], methods: Sequence[str]) -> Floats:
+    """The Elo of these methods, float64[M], for their order: the one that was compared most is at 1000, so that no name decides which part
+    of comparisons that fall apart has scores. NaN where there is none."""
+    compared = Counter(name for one in judged if one.verdicts for name in (one.left, one.right))
+    anchor = max(sorted(compared), key=lambda name: compared[name], default="")
     elo_of = {row.method: row.elo for row in elo(judged, anchor, resamples=0).rows}
     return np.array([math.nan if elo_of.get(name) is None else elo_of[name] for name in methods], dtype=np.float64)
 

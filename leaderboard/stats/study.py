@@ -180,7 +180,7 @@ def analyse(
         preferred = judges.preferred(asked, votes.samples, votes.methods, one.judged)
         verdict, order = judges.verdict(preferred), None
         if not one.display_only:
-            elos = judges.elos(one.judged, votes.methods, anchored or "")
+            elos = judges.elos(one.judged, votes.methods)
             order = correlation.correlation(elos, rates, resamples=preference.RESAMPLES, seed=seed)
         return replace(
             _beside_people(of_entries, scored, one, tolerated, filter(would_count, one.judged)),

@@ -144,6 +144,16 @@ def test_no_interval_is_a_point_where_every_draw_gives_one_score():
     assert x.low < x.elo < x.high and y.elo == 1000 and ends(y) == (None, None)  # the anchor stands where it stands
 
 
+def test_which_part_of_comparisons_has_an_order_hangs_on_no_name():
+    pairs = [("a", "b"), ("p", "q"), ("q", "r"), ("p", "r"), ("p", "q")]
+    for names in ("abpqr", "yzpqr"):
+        named = dict(zip("abpqr", names, strict=True))
+        said = [Judged(f"s{n}", named[one], named[other], (-1, 1, -1)) for n, (one, other) in enumerate(pairs)]
+        found = judges.elos(said, list(names))
+        assert np.isnan(found[:2]).all() and found[2] > found[3] > found[4]
+    assert np.isnan(judges.elos([], ["a"])).all()
+
+
 def test_blocks_of_single_verdicts_resample_like_votes():
     votes = canonical(made_up(4, 3, 3))
     rows = [Judged("", votes.methods[a], votes.methods[b], (v,)) for a, b, v in zip(votes.a, votes.b, votes.verdict, strict=True)]
