@@ -211,9 +211,12 @@ def _families(rows: Collection[StudyAnalysis], joint: Collection[JointAnalysis] 
     for columns in batches.values_list("metrics", flat=True):
         current |= {column["fingerprint"] for column in columns if registry.is_current(column)}
     accounts: defaultdict[int, set[int]] = defaultdict(set)
-    known = Rater.objects.filter(study__in={row.study_id for row in summaries}, user__isnull=False)
-    for study, user in known.values_list("study_id", "user_id"):
-        accounts[study].add(user)
+    # Of people whose answers count: who is on the list of a study, or was left out of it, makes it share nothing with another.
+    counted = {row.study_id: set(summary.raters) - set(summary.screened) for row, summary in summaries.items()}
+    known = Rater.objects.filter(study__in=counted, user__isnull=False)
+    for study, name, user in known.values_list("study_id", "name", "user_id"):
+        if name in counted[study]:
+            accounts[study].add(user)
     found = {row.study_id: _evidence(row.study, summary, current, frozenset(accounts[row.study_id])) for row, summary in summaries.items()}
     studies = {row.study_id: row.study for row in summaries}
     as_one = {}

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from evaluation.metrics import registry
 from leaderboard.boards import human_agreement
-from leaderboard.models import Study
+from leaderboard.models import Rater, Study
 from leaderboard.stats.records import Metric
 from leaderboard.studies import metric_ranking
 from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Evidence, claim, family, verdict
@@ -150,6 +150,23 @@ def test_studies_that_share_items_or_accounts_are_one_by_the_largest_of_them():
     found = family("wireframe", shared)
     assert found.state == "alone" and [(one.id, one.sharing) for one in found.studies] == [(2, (1, 3)), (4, ())]
     assert family("wireframe", [*shared, evidence(5, {"m": 0.7})]).state == "pooled"
+
+
+@pytest.mark.django_db
+def test_an_account_on_the_list_of_a_study_joins_it_to_none_before_its_answers_count():
+    roofs, user = ChallengeFactory(), UserFactory()
+    first, second = (held(PhaseFactory(challenge=roofs), f"s{n}", n, noise={"hss": 0.3}) for n in range(2))
+    Rater.objects.filter(study=first, name="r0").update(user=user)
+    listed = Rater.objects.create(study=second, name="listed", user=user)
+
+    def sharing() -> list[int]:
+        metric_ranking.KEPT.clear()
+        return [len(one.sharing) for one in metric_ranking.of(AnonymousUser()).families["wireframe"].studies]
+
+    assert sharing() == [0, 0]
+    listed.delete()
+    Rater.objects.filter(study=second, name="r3").update(user=user)
+    assert sharing() == [1]
 
 
 def test_made_up_studies_count_only_where_there_are_no_others_and_early_ones_not_at_all():
