@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
-import resource
 import sys
 import time
 from pathlib import Path
@@ -47,7 +46,7 @@ from evaluation.metrics.render.pieces.metric import Scene
 from evaluation.metrics.seeds import generator
 from evaluation.networks.gate import trial
 from submissions.formats.render.views import CleanViews, View, render
-from tests.benchmarks.timing import shortest
+from tests.benchmarks.timing import largest, shortest
 
 LEARNT, NEAREST, OFF, MEMORY = 0.7, 5.0, 1e-3, 1024.0
 COPIES = 4  # of each view that is moved, itself included
@@ -87,11 +86,6 @@ def operations(width: int, height: int, views: int, channels: int) -> tuple[floa
     cells = 2.0 * down * across * patch * (patch + ATOMS) + 2.0 * h * down * across * ATOMS + 2.0 * h * w * across * ATOMS
     cells += 2.0 * h * height * width * 3 + 2.0 * h * w * width * 3
     return cells, 2.0 * (h * w) ** 2 * views * (channels + 1)
-
-
-def largest() -> float:
-    """MiB of the process's largest size so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def measured(chosen: argparse.Namespace, queue: Any) -> None:

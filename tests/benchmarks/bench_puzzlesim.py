@@ -22,7 +22,6 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
-import resource
 import sys
 import tempfile
 import time
@@ -42,6 +41,7 @@ from evaluation.metrics.render.puzzlesim.matching import Limits
 from evaluation.metrics.render.puzzlesim.similarity import Budget, Scene, features, scene
 from evaluation.networks.inference import exact
 from evaluation.networks.load import load
+from tests.benchmarks.timing import largest
 from tests.support.evaluation.metrics.render.puzzlesim.scenes import peer, put_weights
 
 EXACT, SCREENED, ON_A_CARD, OFF = 2.0, 4.0, 0.8, 1e-4
@@ -121,10 +121,9 @@ def grown(net: str, views: int, queue: Any) -> None:
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as shelf:
         network = load("backbone", put_weights(patch, Path(shelf), net))
     found = scene(network, clean, image.shape[1::-1], budget=Budget(features=0, limits=Limits(chunk=16 << 20)))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = largest()
     found.map(image)
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    queue.put(((after - before) / 1024, after / 1024))
+    queue.put((largest() - before, largest()))
 
 
 def memory(net: str) -> None:
