@@ -79,7 +79,8 @@ def test_who_was_logged_out_loses_no_answer(rate):
     part(tab, "trouble").wait_for()
     assert "kept in this browser" in part(tab, "trouble").inner_text()
     desk.down = None
-    tab.get_by_role("button", name="Load again").click()
+    with tab.expect_navigation():
+        tab.get_by_role("button", name="Load again").click()
     ready(tab, 2)
     assert desk.stored == {1: {"overall": "left"}}
 
