@@ -36,7 +36,7 @@ class Frame:
         """The frame in which best matches cost least, judged by a `sample` float32[S, C] of the features.
 
         K axes cost K a product; but the fewer there are, the more products could be maxima and are computed again. How many
-        is counted within the sample. A graphics card keeps all channels: there a product costs less than to write it down.
+        is counted within the sample. A graphics card multiplies all channels and screens nothing (`matching.screening`).
         """
         whole = cls(mean)
         if mean.device.type != "cpu":
