@@ -46,7 +46,8 @@ from evaluation.metrics.render.pieces.metric import Scene
 from evaluation.metrics.seeds import generator
 from evaluation.networks.gate import trial
 from submissions.formats.render.views import CleanViews, View, render
-from tests.benchmarks.timing import largest, shortest
+from tests.benchmarks.timing import shortest
+from tests.support.memory import status
 
 LEARNT, NEAREST, OFF, MEMORY = 0.7, 5.0, 1e-3, 1024.0
 COPIES = 4  # of each view that is moved, itself included
@@ -86,6 +87,11 @@ def operations(width: int, height: int, views: int, channels: int) -> tuple[floa
     cells = 2.0 * down * across * patch * (patch + ATOMS) + 2.0 * h * down * across * ATOMS + 2.0 * h * w * across * ATOMS
     cells += 2.0 * h * height * width * 3 + 2.0 * h * w * width * 3
     return cells, 2.0 * (h * w) ** 2 * views * (channels + 1)
+
+
+def largest() -> float:
+    """MiB of the process's largest size so far."""
+    return status("VmHWM") / 2**20
 
 
 def measured(chosen: argparse.Namespace, queue: Any) -> None:

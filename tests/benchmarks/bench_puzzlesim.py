@@ -41,8 +41,8 @@ from evaluation.metrics.render.puzzlesim.matching import Limits
 from evaluation.metrics.render.puzzlesim.similarity import Budget, Scene, features, scene
 from evaluation.networks.inference import exact
 from evaluation.networks.load import load
-from tests.benchmarks.timing import largest
 from tests.support.evaluation.metrics.render.puzzlesim.scenes import peer, put_weights
+from tests.support.memory import status
 
 EXACT, SCREENED, ON_A_CARD, OFF = 2.0, 4.0, 0.8, 1e-4
 RATED = 100  # products of 2048 × 256 and 512 vectors in what tells the rate
@@ -121,9 +121,10 @@ def grown(net: str, views: int, queue: Any) -> None:
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as shelf:
         network = load("backbone", put_weights(patch, Path(shelf), net))
     found = scene(network, clean, image.shape[1::-1], budget=Budget(features=0, limits=Limits(chunk=16 << 20)))
-    before = largest()
+    before = status("VmHWM")
     found.map(image)
-    queue.put((largest() - before, largest()))
+    after = status("VmHWM")
+    queue.put(((after - before) / 2**20, after / 2**20))
 
 
 def memory(net: str) -> None:

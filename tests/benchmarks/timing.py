@@ -1,11 +1,9 @@
-"""Time that actions take, for all benchmarks: the shortest of several rounds, because whatever else a machine does only adds. And
-memory that a process takes."""
+"""Time that actions take, for all benchmarks: the shortest of several rounds, because whatever else a machine does only adds."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 Name = TypeVar("Name", bound=Hashable)
@@ -26,9 +24,3 @@ def shortest(
             answers[name] = action()
             times[name] = min(times[name], clock() - start)
     return times, answers
-
-
-def largest() -> float:
-    """MiB of this process's largest size so far. `ru_maxrss` would count that of the process which began it too."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith("VmHWM:")).split()[1]) / 1024

@@ -27,6 +27,7 @@ from typing import Any, Protocol
 
 from tests.fuzz.edits import case
 from tests.fuzz.formats import BY_NAME, Format
+from tests.support.memory import status
 
 SECONDS = 3
 BYTES = 200_000_000
@@ -141,7 +142,7 @@ def _outcome(cases: Made, number: int, folder: Path) -> tuple[str, str, float, i
     kind, data = cases.kind, cases[number]
     (folder / kind.file).write_bytes(data)
     Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from here
-    before = _status("VmRSS")
+    before = status("VmRSS")
     used = resource.getrusage(resource.RUSAGE_SELF)
     begun = used.ru_utime + used.ru_stime
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(begun) + SECONDS, resource.RLIM_INFINITY))
@@ -164,15 +165,7 @@ def _outcome(cases: Made, number: int, folder: Path) -> tuple[str, str, float, i
         resource.setrlimit(limit, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     if seconds > SECONDS:
         end, text = "fault", f"took {seconds:.1f} s of the processor"
-    return end, text[:4000], round(seconds, 4), max(0, _status("VmHWM") - before)
-
-
-def _status(name: str) -> int:
-    """A line of the kernel's account of this process, in bytes."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(name):
-            return int(line.split()[1]) * 1024
-    raise KeyError(name)
+    return end, text[:4000], round(seconds, 4), max(0, status("VmHWM") - before)
 
 
 def _is_sentence(text: str) -> bool:
