@@ -1,7 +1,8 @@
 """Programs that try to leave the sandbox, in every rung that starts on this machine: none gets out, and none harms what is outside.
 
-Bubblewrap holds a Python function and a script alike: all attempts are made as a function, and a few as a script. A container begins for
-each attempt of an image, so every other one is made. At night all are made in every form (tests/nightly/evaluation/programs).
+Bubblewrap holds a Python function and a script alike: all attempts are made as a function, and a few as a script. To start a container
+takes longest, so all that only ask for something are made in one, each in a process of its own, and of those that end their container or
+fill it a few. At night each is made alone in every form (tests/nightly/evaluation/programs).
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ AS_A_SCRIPT = (
     "deaf",
     "left_behind",
 )
-AS_AN_IMAGE = tuple(ATTEMPTS)[::2]
+# What follows are bombs, which end what they run in or fill it.
+ASKING = tuple(name for name in list(ATTEMPTS)[: list(ATTEMPTS).index("processes")] if not name.startswith("killing"))
+ALONE_IN_AN_IMAGE = ("killing_the_parent", "killing_everybody", "processes", "shared_memory", "many_full_files", "deaf")
 # These come to nothing but their limit, of which a second and a half is as good as six.
 ENDLESS = ("asleep", "deaf", "endless", "files_of_others", "left_behind")
 ITEM = Sample("item", "item", *[Wireframe(np.array([[0.0, 0, 0], [1, 0, 0]]), np.array([[0, 1]]))] * 2)
@@ -153,15 +156,27 @@ def python_image(tmp_path_factory) -> str:
     return image.make(tmp_path_factory.mktemp("image"), FOLDER / "attempts.py")
 
 
-@pytest.mark.parametrize("attempt", AS_AN_IMAGE)
+@pytest.mark.parametrize("attempt", ALONE_IN_AN_IMAGE)
 def test_an_image_stays_inside(attempt, python_image, outside):
     image_holds(attempt, python_image, outside)
 
 
-def image_holds(attempt: str, name: str, given: dict[str, Any]) -> None:
+def image_of(name: str) -> Program:
     program = load(FOLDER, Budget(memory=400 << 20), boxed=False)
     program.document = replace(program.document, run="image", image=name, entry="/usr/bin/python3 /attempts.py")
-    held(program, attempt, {**given, "own_kernel": True})
+    return program
+
+
+def image_holds(attempt: str, name: str, given: dict[str, Any]) -> None:
+    held(image_of(name), attempt, {**given, "own_kernel": True})
+
+
+def test_an_image_gets_nothing_that_it_asks_for(python_image, outside):
+    samples = [replace(ITEM, id=attempt) for attempt in ASKING]
+    found = image_of(python_image).score_all(samples, {**outside, "own_kernel": True, "attempts": ASKING})
+    assert {sample.id: (result.status, result.value) for sample, result in zip(samples, found, strict=True)} == dict.fromkeys(
+        ASKING, (Status.OK, 0.0)
+    )
 
 
 def test_what_tries_nothing_forbidden_is_scored_in_every_rung(python_program, outside, request):
@@ -178,25 +193,33 @@ def test_what_tries_nothing_forbidden_is_scored_in_every_rung(python_program, ou
         assert (result.status, result.value) == (Status.OK, 0.0)
 
 
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        "the_secret_by_its_path",
-        "the_service_code",
-        "the_environment",
-        "signalling_others",
-        "loopback",
-        "listening",
-        "a_socket_file",
-        "an_abstract_socket",
-        "another_interpreter",
-    ],
+OUT_WITHOUT_A_SANDBOX = (
+    "the_secret_by_its_path",
+    "the_service_code",
+    "the_environment",
+    "signalling_others",
+    "loopback",
+    "listening",
+    "a_socket_file",
+    "an_abstract_socket",
+    "another_interpreter",
 )
+
+
+@pytest.mark.parametrize("attempt", OUT_WITHOUT_A_SANDBOX)
 def test_without_a_sandbox_the_attempts_get_out(attempt, outside):
     with load(FOLDER, boxed=False) as program:
         (result,) = program.score_all([ITEM], {**outside, "attempt": attempt})
     assert result.value == 1.0
 
 
+def test_without_a_sandbox_those_made_together_get_out_too(outside):
+    program = load(FOLDER, boxed=False)
+    program.document = replace(program.document, run="script", entry="python attempts.py")
+    samples = [replace(ITEM, id=attempt) for attempt in OUT_WITHOUT_A_SANDBOX]
+    found = program.score_all(samples, {**outside, "attempts": OUT_WITHOUT_A_SANDBOX})
+    assert [result.value for result in found] == [1.0] * len(samples)
+
+
 def test_forty_attempts_are_made_in_bubblewrap_and_in_images():
-    assert len(ATTEMPTS) >= 40 and len(AS_AN_IMAGE) >= 40 and set(AS_A_SCRIPT) < set(ATTEMPTS)
+    assert len(ATTEMPTS) >= 40 and len({*ASKING, *ALONE_IN_AN_IMAGE}) >= 40 and set(AS_A_SCRIPT) < set(ATTEMPTS)
