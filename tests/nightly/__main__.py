@@ -63,7 +63,11 @@ STAGES = (
     Stage("real processes, cluster profile", REAL_PROCESSES, env={"PLUMBLINE_PROFILE": "cluster"}),
     Stage("cluster, embedded profile", ("-n", "3", "--dist", "loadfile", "tests/cluster")),
     Stage("escapes from the sandbox", ("tests/nightly/evaluation/programs",)),
-    Stage("service, cluster profile", ("-n", "3", "--dist", "loadfile", "tests/service"), env={"PLUMBLINE_PROFILE": "cluster"}),
+    Stage(
+        "service, cluster profile",
+        ("-n", "3", "--dist", "loadfile", "tests/service"),
+        env={"PLUMBLINE_PROFILE": "cluster", "PLUMBLINE_EVERYBODY": "1"},
+    ),
     Stage("statistics", ("tests/nightly/leaderboard/stats", "tests/nightly/leaderboard/studies/live")),
     Stage("properties on many examples", ("-n", "2", "-m", "hypothesis", "tests/pure"), env={"PLUMBLINE_EXAMPLES": "5"}),
     Stage("large hostile files", ("tests/nightly/submissions",)),
