@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evaluation.models import MetricProgram
 from evaluation.programs import sandbox as programs
-from evaluation.work import leased
+from evaluation.work import attempts
 from evaluation.work.sandbox import PATIENCE, sandbox
 from submissions.storage import stored_files
 
@@ -22,12 +22,12 @@ def sandboxes() -> dict[str, str]:
 
 def check_once(worker: str, device: str) -> bool:
     """Claim a program of a device and do its next check; False if there is none."""
-    return leased.claim_one(MetricProgram, worker, check, MetricProgram.objects.waiting(device))
+    return attempts.claim_one(MetricProgram, worker, check, MetricProgram.objects.waiting(device))
 
 
 def check(program: MetricProgram) -> None:
     """The next check of a claimed program."""
-    leased.do_slice(program, lambda: programs.refusal(program.read.run, program.read.device), lambda folder: _checked_in(program, folder))
+    attempts.do_slice(program, lambda: programs.refusal(program.read.run, program.read.device), lambda folder: _checked_in(program, folder))
 
 
 def _checked_in(program: MetricProgram, folder: Path) -> bool:

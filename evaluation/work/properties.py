@@ -13,8 +13,8 @@ from evaluation.metrics import registry
 from evaluation.models import MetricProgram, Part, PropertyRun
 from evaluation.networks import weights
 from evaluation.properties.suite import Table
-from evaluation.work import leased, missing_weights
-from evaluation.work.leased import Yielded
+from evaluation.work import attempts, missing_weights
+from evaluation.work.attempts import Yielded
 from evaluation.work.sandbox import LeaseLost, sandbox
 from submissions.models import Submission
 
@@ -23,7 +23,7 @@ SLICE_SECONDS = 1.5  # what a slice aims at; a single value of a slow metric may
 
 def measure_once(worker: str, device: str = "cpu") -> bool:
     """Claim a run of a device and measure one slice of it; False if there is none."""
-    return leased.claim_one(PropertyRun, worker, lambda run: measure(run, device), PropertyRun.objects.waiting(device))
+    return attempts.claim_one(PropertyRun, worker, lambda run: measure(run, device), PropertyRun.objects.waiting(device))
 
 
 def measure(run: PropertyRun, device: str = "cpu") -> None:
@@ -49,7 +49,7 @@ def measure(run: PropertyRun, device: str = "cpu") -> None:
             return run.finish(Table.from_dict(found["table"]))
         return run.keep(found["outcomes"], found["pending"], found["models"], (time.monotonic() - start))
 
-    leased.do_slice(run, lambda: _obstacle(run), slice_in)
+    attempts.do_slice(run, lambda: _obstacle(run), slice_in)
 
 
 def _obstacle(run: PropertyRun) -> str:

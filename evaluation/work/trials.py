@@ -17,7 +17,7 @@ from evaluation.metrics import registry
 from evaluation.models.trial import Trial
 from evaluation.networks import weights
 from evaluation.networks.gate import design as gate
-from evaluation.work import leased, reference_cache
+from evaluation.work import attempts, reference_cache
 from evaluation.work.child import SCORED
 from evaluation.work.sandbox import sandbox
 from submissions.storage import stored_files
@@ -30,12 +30,12 @@ OVERDUE_SECONDS = 60.0  # without a slice, and a trial goes before entries
 def try_once(worker: str, overdue: bool = False) -> bool:
     """Claim a trial, with `overdue` only one that waited long, and do a slice of it; False if there is none."""
     rows = Trial.objects.overdue(OVERDUE_SECONDS) if overdue else Trial.objects.waiting()
-    return leased.claim_one(Trial, worker, do, rows)
+    return attempts.claim_one(Trial, worker, do, rows)
 
 
 def do(trial: Trial) -> None:
     """The next slice of a claimed trial: scores, and when all scenes are judged, pictures."""
-    leased.do_slice(trial, lambda: _obstacle(trial), lambda folder: (_paint if trial.judged_at else _score)(trial, folder))
+    attempts.do_slice(trial, lambda: _obstacle(trial), lambda folder: (_paint if trial.judged_at else _score)(trial, folder))
 
 
 def _score(trial: Trial, folder: Path) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from evaluation.images.names import OBJECTNESS, SMALL, file_name
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, PictureRun
-from evaluation.work import leased, missing_weights
+from evaluation.work import attempts, missing_weights
 from evaluation.work.sandbox import sandbox
 from submissions.storage import stored_files
 
@@ -19,7 +19,7 @@ MAX_VIEWS = 16  # of a slice, because all of them are read before the first is p
 
 def make_once(worker: str) -> bool:
     """Claim a run and make one slice of it; False if there is none."""
-    return leased.claim_one(PictureRun, worker, make)
+    return attempts.claim_one(PictureRun, worker, make)
 
 
 def make(run: PictureRun) -> None:
@@ -51,7 +51,7 @@ def make(run: PictureRun) -> None:
                     store.save_file(run.key(item_id, name + end), folder / file_name(number, name + end))
         return run.keep(found)
 
-    leased.do_slice(run, obstacle, slice_in)
+    attempts.do_slice(run, obstacle, slice_in)
 
 
 def maps(metrics: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:

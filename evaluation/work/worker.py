@@ -17,9 +17,9 @@ from django.utils import timezone
 
 from evaluation.models import Evaluation, MetricProgram, Part, part_plan
 from evaluation.work import missing_weights, programs, properties, reference_cache, trials, view_images
+from evaluation.work.attempts import MissingHere, attempt, logged
 from evaluation.work.child import SCORED
 from evaluation.work.heartbeat import process_name
-from evaluation.work.leased import MissingHere, attempt, logged
 from evaluation.work.limited import PROGRAM_SHARE
 from evaluation.work.sandbox import PATIENCE, job_folder, sandbox
 from submissions import wake

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, Score
 from evaluation.result_tables import spec_of
-from evaluation.work.leased import attempt, logged
+from evaluation.work.attempts import attempt, logged
 from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import Study, StudyAnalysis, StudyLook
 from leaderboard.stats import alternative, opinion_study, screening

@@ -11,7 +11,7 @@ import numpy as np
 from django.contrib.auth.models import AnonymousUser
 
 from evaluation.models import EvaluationBatch
-from evaluation.work.leased import attempt, logged
+from evaluation.work.attempts import attempt, logged
 from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import Rater, Study
 from leaderboard.models.joint_analysis import JointAnalysis

@@ -15,7 +15,7 @@ from evaluation.metrics.runner import MetricRequest, SampleScores
 from evaluation.models import MetricProgram, Process, Reference
 from evaluation.models.runs import give_up_without_card
 from evaluation.programs import sandbox as programs
-from evaluation.work import leased
+from evaluation.work import attempts
 from evaluation.work.sandbox import PATIENCE, sandbox
 from leaderboard.models import MetricChallenge, MetricEntry, ProgramValues, Study, StudyAnalysis, StudyEntry
 from leaderboard.stats import agreement, metric_board, mos_table, screening
@@ -76,7 +76,7 @@ def score_due(worker: str = "studies", device: str = "cpu") -> int:
     """Score entries of studies with programs of a device, and make standings of challenges, for a turn; how many were done."""
     done, start = 0, time.monotonic()
     while True:
-        if not leased.claim_one(ProgramValues, worker, _score_next, ProgramValues.objects.waiting(device)):
+        if not attempts.claim_one(ProgramValues, worker, _score_next, ProgramValues.objects.waiting(device)):
             contest = MetricChallenge.objects.filter(standings_at__isnull=True, entries__isnull=False).first()
             if contest is None:
                 return done
@@ -90,7 +90,7 @@ def score_due(worker: str = "studies", device: str = "cpu") -> int:
 
 def _score_next(row: ProgramValues) -> None:
     document = row.program.read
-    leased.do_slice(row, lambda: programs.refusal(document.run, document.device), lambda folder: _slice(row, folder))
+    attempts.do_slice(row, lambda: programs.refusal(document.run, document.device), lambda folder: _slice(row, folder))
 
 
 def _slice(row: ProgramValues, folder: Path) -> bool:

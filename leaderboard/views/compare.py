@@ -16,8 +16,8 @@ from django.shortcuts import render
 
 from evaluation.models import Evaluation, PictureRun
 from leaderboard.boards import certainty
+from leaderboard.boards.comparison import MAX_ENTRIES, ComparedPair, compared, of_board
 from leaderboard.boards.digits import EQUAL, NONE, Rounded, rounded
-from leaderboard.boards.lineup import MAX_ENTRIES, LineupPair, lineup, of_board
 from leaderboard.boards.scorecard import Result, current_evaluation, results
 from leaderboard.charts import boards
 from leaderboard.kinds import KINDS
@@ -133,7 +133,7 @@ def _summaries(place: PhasePlace) -> Iterator[tuple[Study, Summary]]:
 class SeveralPair:
     """A pair of the entries in names: `people` says how often people would pick the first, in the study that is named beside."""
 
-    pair: LineupPair
+    pair: ComparedPair
     first: str
     second: str
     people: str
@@ -150,7 +150,7 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) 
     sees_items = all(one.may("see_items") for one in chosen)
     snapshot = current_ranking(place)
     unit = certainty.Unit.of(batch.groups, phase.challenge)
-    metrics = lineup(
+    metrics = compared(
         [results(evaluation, None) for evaluation in made],
         batch.reference.groups,
         unit,
@@ -159,7 +159,7 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) 
         [one.submission.pk for one in chosen],
     )
     names = [one.submission.method_name for one in chosen]
-    context: dict = {"several": chosen, "names": names, "lineup": metrics, "units": certainty.plural(unit.noun), "sees_items": sees_items}
+    context: dict = {"several": chosen, "names": names, "compared": metrics, "units": certainty.plural(unit.noun), "sees_items": sees_items}
     if not metrics:
         return context
     shown = next((one for one in metrics if one.metric.slug == request.GET.get("metric")), None)

@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from evaluation.metrics import registry
 from leaderboard.boards import certainty, human_agreement
+from leaderboard.boards.comparison import MAX_ENTRIES, compared
 from leaderboard.boards.front import Contradiction, Front, Turned
 from leaderboard.boards.human_agreement import lines_of, spread
-from leaderboard.boards.lineup import MAX_ENTRIES, lineup
 from leaderboard.boards.payload import Board
 from leaderboard.boards.reading import reading, strips
 from leaderboard.boards.rows import Cell, bar, ordinal, position
@@ -290,7 +290,7 @@ def compare_card(request: HttpRequest, challenge: str, phase: str) -> HttpRespon
     batch = evaluations[0].batch
     sees_items = all(one.may("see_items") for one in chosen)
     unit = certainty.Unit.of(batch.groups, place.challenge)
-    metrics = lineup(
+    metrics = compared(
         [results(one, None) for one in evaluations], batch.reference.groups, unit, sees_items, None, [one.submission.pk for one in chosen]
     )
     shown = next((one for one in metrics if one.metric.is_primary), next(iter(metrics), None))

@@ -22,7 +22,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from evaluation.work.leased import attempt, logged
+from evaluation.work.attempts import attempt, logged
 from evaluation.work.properties import someone_waits
 from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import JudgeAnswer, JudgeRun

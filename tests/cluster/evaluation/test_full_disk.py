@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from evaluation.models import Part
 from evaluation.work import worker
-from evaluation.work.leased import attempt
+from evaluation.work.attempts import attempt
 from leaderboard.service.health import probe_disk
 from submissions.models import Status, Submission
 from tests.support.factories import PhaseFactory, archive, gables, give_reference, perturbed, received

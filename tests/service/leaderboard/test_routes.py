@@ -135,7 +135,7 @@ def outcome(response: HttpResponse) -> str:
 
 
 def outcomes_of(line: Line, persons: Iterable[str]) -> str:
-    """What the table says that these meet, a letter each."""
+    """Letters of a line for these people, in their order."""
     return "".join(line.outcomes[table.PEOPLE.index(person)] for person in persons)
 
 

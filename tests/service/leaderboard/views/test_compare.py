@@ -228,7 +228,7 @@ def lined_up(rows, *places, **more) -> str:
 class TestSeveral:
     def test_their_brackets_and_pairs_are_those_of_the_worked_example(self, client, four):
         response = client.get(lined_up(four, 3, 1, 0, 2))
-        (one,) = response.context["lineup"]
+        (one,) = response.context["compared"]
         names = response.context["names"]
         assert [names[row.at] for row in one.rows] == ["a-net", "b-net", "c-net", "d-net"]
         assert [row.bracket for row in one.rows] == ["", "g g1", "g g3 loose", ""]
@@ -257,13 +257,13 @@ class TestSeveral:
     def test_of_two_nothing_is_said_of_others(self, client, four, other, said):
         """As the card of a pasted comparison of two says it."""
         response = client.get(lined_up(four, 3, 1, 0, 2))
-        (one,), names = response.context["lineup"], response.context["names"]
+        (one,), names = response.context["compared"], response.context["names"]
         both = {names.index("a-net"), names.index(other)}
         rows, pairs = [row for row in one.rows if row.at in both], [pair for pair in one.pairs if {pair.first, pair.second} == both]
         assert replace(one, rows=rows, pairs=pairs).claim(names) == said
 
     def test_three_are_a_family_of_their_own(self, client, four):
-        (one,) = client.get(lined_up(four, 0, 1, 3)).context["lineup"]
+        (one,) = client.get(lined_up(four, 0, 1, 3)).context["compared"]
         assert [pair.p for pair in one.pairs] == ["0.008"] * 3 and [row.bracket for row in one.rows] == ["", "", ""]
 
     def test_of_few_items_values_stand_alone(self, client, two, phase, people):
@@ -277,13 +277,13 @@ class TestSeveral:
         page = text(client.get(lined_up(four, 0, 1, 2)))
         assert "no pair of them is tested" in page and 'id="pairs"' not in page and "told" not in page
 
-    def test_an_entry_that_may_not_be_seen_is_in_no_lineup(self, client, four, people):
+    def test_an_entry_that_may_not_be_seen_is_in_no_comparison(self, client, four, people):
         four[2].hide(people.organizer, "no")
         assert client.get(lined_up(four, 0, 1, 2)).status_code == 404
         assert signed_in(people.organizer).get(lined_up(four, 0, 1, 2)).status_code == 200
 
     def test_the_same_entry_again_is_no_third_one_and_a_seventh_is_left_out(self, client, four):
-        assert "lineup" not in client.get(lined_up(four, 0, 1, 1)).context
+        assert "compared" not in client.get(lined_up(four, 0, 1, 1)).context
         assert client.get(compared(four[:2]) + f"&with=&with={four[2].pk}").status_code == 200
         assert len(client.get(lined_up(four, 0, 1, *[2, 3] * 20)).context["several"]) == 4
 

@@ -26,7 +26,7 @@ MAX_ENTRIES = 6
 
 
 @dataclass(frozen=True)
-class LineupRow:
+class ComparedRow:
     """One entry, by its place among those that were chosen: its value, where it stands on the line of all of them, and the classes that
     draw its piece of a bracket."""
 
@@ -38,7 +38,7 @@ class LineupRow:
 
 
 @dataclass(frozen=True)
-class LineupPair:
+class ComparedPair:
     """Two of the entries, by their places, the better one first: their difference, with the interval of these two alone; p among all pairs
     of the chosen ones; what the board says of the two, and how many people see the gap."""
 
@@ -54,13 +54,13 @@ class LineupPair:
 
 
 @dataclass(frozen=True)
-class LineupMetric:
+class ComparedMetric:
     """The entries by one metric, the best first. `few` says why nothing is tested; `pairs` are empty then."""
 
     metric: ColumnHead
     spec: MetricSpec
-    rows: list[LineupRow]
-    pairs: list[LineupPair]
+    rows: list[ComparedRow]
+    pairs: list[ComparedPair]
     few: str
 
     def claim(self, names: Sequence[str]) -> tuple[str, str]:
@@ -89,14 +89,14 @@ class LineupMetric:
         return f"By {title} {first} has the best value,", f"but is not told from {' or '.join(level)}{counted}.{rest}"
 
 
-def lineup(
+def compared(
     results: Sequence[Sequence[Result]],
     groups: Sequence[str],
     unit: certainty.Unit,
     sees_items: bool,
     board: Board | None,
     ids: Sequence[int],
-) -> list[LineupMetric]:
+) -> list[ComparedMetric]:
     """The metrics that all entries have in common, in the order of the first one's. `results` are the scores of each, `groups` those of
     the reference's items, `ids` their numbers; `board` is the newest ranking that the viewer may see."""
     others = [{result.slug: result for result in own} for own in results[1:]]
@@ -124,14 +124,14 @@ def lineup(
         rows = []
         for at, piece in zip(in_order, pieces, strict=True):
             low, high = intervals[at]
-            rows.append(LineupRow(at, same[at].cell, ranks[at], spread(scores[at], low, high, ends), piece))
+            rows.append(ComparedRow(at, same[at].cell, ranks[at], spread(scores[at], low, high, ends), piece))
         if tested is None or values is None:
             few = f"It has no values per {unit.noun} here, so nothing is tested."
-            found.append(LineupMetric(first.metric, first.spec, rows, [], few))
+            found.append(ComparedMetric(first.metric, first.spec, rows, [], few))
             continue
         if not tested.tested:
             few = certainty.few(min(unit.n, values.shape[1]), unit)
-            found.append(LineupMetric(first.metric, first.spec, rows, [], few))
+            found.append(ComparedMetric(first.metric, first.spec, rows, [], few))
             continue
 
         column = board.column(first.slug) if board is not None else None
@@ -147,8 +147,8 @@ def lineup(
             if own.spread and test.ci_low is not None and test.ci_high is not None:
                 between = f"{own.end(test.ci_low)} to {own.end(test.ci_high)}"
             on_board, gap = of_board(board, column, ids[one], ids[other], unit.noun)
-            pairs.append(LineupPair(one, other, own, between, test.n, certainty.p_words(p), p <= ALPHA, on_board, gap))
-        found.append(LineupMetric(first.metric, first.spec, rows, pairs, ""))
+            pairs.append(ComparedPair(one, other, own, between, test.n, certainty.p_words(p), p <= ALPHA, on_board, gap))
+        found.append(ComparedMetric(first.metric, first.spec, rows, pairs, ""))
     return found
 
 
