@@ -59,9 +59,13 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-# Whole challenges, workers elsewhere and judges with real processes: for each change on the cluster profile, on the other at night.
+# Whole challenges, workers that break or are elsewhere, and judges with real processes: for each change on the cluster profile, on the
+# other at night.
 CLUSTER_ALONE = {
+    "cluster/evaluation/test_broken_on_purpose.py",
+    "cluster/evaluation/test_full_disk.py",
     "cluster/evaluation/test_gpu_parts.py",
+    "cluster/evaluation/test_losses.py",
     "cluster/evaluation/test_redis_shared.py",
     "cluster/evaluation/test_redis_stopped.py",
     "cluster/evaluation/work",

@@ -1,17 +1,12 @@
-"""The small networks that ship: what their cards say is what they do, and together they stay small."""
+"""The small networks that ship: their cards describe them and they stay small; that they do what the cards say is tried at night."""
 
 import json
 from pathlib import Path
 
 import pytest
-import torch
 
 from evaluation.networks import weights as stored
-from evaluation.networks.load import load
 from evaluation.synthetic.objects import KINDS
-from evaluation.training.backbone import accuracy, crops
-from evaluation.training.detector import figures
-from evaluation.training.scenes import scenes
 
 FOLDER = Path(stored.__file__).parent / "shipped"
 CARDS = sorted(FOLDER.glob("*/plumbline-small.json"))
@@ -29,21 +24,3 @@ def test_the_card_describes_the_file(card):
 def test_together_they_have_at_most_ten_megabytes():
     assert {card.parent.name for card in CARDS} == {"backbone", "yolox"}
     assert sum(card.with_suffix(".safetensors").stat().st_size for card in CARDS) <= 10_000_000
-
-
-@pytest.fixture(scope="module")
-def unseen(tmp_path_factory):
-    torch.set_num_threads(1)
-    return scenes(tmp_path_factory.mktemp("unseen"), "never seen", 5, 3, 320)
-
-
-def test_the_backbone_names_objects_of_other_rooms_as_well_as_its_card_says(unseen):
-    stated = stored.get("backbone", "plumbline-small").card["held_out"][0]
-    measured = accuracy(load("backbone", "plumbline-small"), crops(unseen), stated["size"])
-    assert measured["crops"] > 50 and measured["accuracy"] > max(stated["accuracy"] - 0.12, 2 / len(KINDS))
-
-
-def test_the_detector_finds_objects_of_other_rooms_as_well_as_its_card_says(unseen):
-    stated = stored.get("yolox", "plumbline-small").card["held_out"][0]
-    measured = figures(load("yolox", "plumbline-small"), unseen, stated["size"])
-    assert measured["map_50"] > 0.6 * stated["map_50"]

@@ -118,35 +118,6 @@ def trained(folder: Path, plan: Plan = SHORT, base: bytes | None = None, **optio
     return training
 
 
-def test_an_interrupted_run_ends_like_an_uninterrupted_one(tmp_path):
-    whole = trained(tmp_path / "whole")
-    calls = 0
-    for _ in range(20):  # every start is a new process's: all it knows is the checkpoint
-        calls += 1
-        if Training(subjects(), SHORT, tmp_path / "parts").run(stop_after=1):
-            break
-    parts = Training(subjects(), SHORT, tmp_path / "parts")
-    assert calls == whole.total == 6 and parts.done == whole.done == whole.total
-    assert parts.results == whole.results and set(whole.results) == {"final", "fold 1", "fold 2"}
-    first, second = ((tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "parts"))
-    assert first == second
-
-
-def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path):
-    def killed(phase: str, loss: float) -> None:
-        if training.done == 3:
-            raise KeyboardInterrupt
-
-    training = Training(subjects(), SHORT, tmp_path / "killed", every=2)
-    with pytest.raises(KeyboardInterrupt):
-        training.run(killed)
-    again = Training(subjects(), SHORT, tmp_path / "killed")
-    assert again.done == 2 and again.run()
-    trained(tmp_path / "whole")
-    first, second = ((tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "killed"))
-    assert first == second
-
-
 def test_a_stopped_run_exports_what_it_has_learnt_so_far(tmp_path):
     losses = []
     Training(subjects(), SHORT, tmp_path).run(lambda phase, loss: losses.append(loss), stop_after=1)
