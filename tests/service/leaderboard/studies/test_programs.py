@@ -18,9 +18,11 @@ from leaderboard.stats.study import MetricScores
 from leaderboard.stats.votes import Vote
 from leaderboard.studies import programs as against
 from submissions.errors import Refused
+from submissions.models import Submission
 from tests.conftest import need
-from tests.support.evaluation.programs import DRAWN, LENGTHS, written
-from tests.support.factories import PhaseFactory, TeamFactory, gables, give_reference
+from tests.support.evaluation.programs import DRAWN, LENGTHS, passed, ready, written
+from tests.support.factories import PhaseFactory, TeamFactory, gables, give_reference, perturbed
+from tests.support.leaderboard import scores
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -46,12 +48,16 @@ def phase(challenge):
     return phase
 
 
+def sent(phase, references, scale: float, seed: int) -> Submission:
+    """An entry of so much damage, whose files alone matter here."""
+    return scores.with_files(scores.entry(phase, TeamFactory(challenge=phase.challenge), {}), perturbed(references, scale, seed))
+
+
 @pytest.fixture
-def study(phase, scored, people) -> Study:
+def study(phase, references, people) -> Study:
     """Six people on three entries of growing damage over the twelve houses, who see which is closer."""
     entries = {
-        label: scored(scale, team=TeamFactory(challenge=phase.challenge), seed=n)
-        for n, (label, scale) in enumerate((("near", 0.05), ("far", 0.15), ("farther", 0.3)))
+        label: sent(phase, references, scale, n) for n, (label, scale) in enumerate((("near", 0.05), ("far", 0.15), ("farther", 0.3)))
     }
     order = list(entries)
     votes = [
@@ -91,7 +97,7 @@ def test_an_organizers_program_is_held_against_the_studies_they_may_see(study, p
 
 
 def test_a_programs_figure_is_of_the_newest_answers_and_rules_and_stands_until_then(study, people, tmp_path, monkeypatch):
-    row = MetricProgram.add(study.phase.challenge, written(tmp_path, CLOSER), "closer", people.organizer)
+    row = ready(study.phase.challenge, tmp_path, people.organizer, code=CLOSER)
     worked()
     found = ProgramValues.objects.get(program=row)
     assert found.decided["n"] == 216 and against.request() == 0
@@ -126,7 +132,7 @@ def test_raters_whom_the_rules_of_a_study_of_pairs_leave_out_take_no_part(study)
 
 
 def test_a_stranger_to_the_study_is_told_nothing_of_it(study, people, tmp_path):
-    row = MetricProgram.add(study.phase.challenge, written(tmp_path, CLOSER), "closer", people.stranger)
+    row = ready(study.phase.challenge, tmp_path, people.stranger, code=CLOSER)
     worked()
     assert not ProgramValues.objects.filter(program=row).exists()
 
@@ -135,9 +141,9 @@ class TestOpinionScores:
     """The same of studies in which people gave scores."""
 
     @pytest.fixture
-    def opinions(self, phase, scored) -> Study:
+    def opinions(self, phase, references) -> Study:
         """Six people who score eight entries of growing damage on the twelve houses, the more damage the lower."""
-        entries = {f"method {n}": scored(0.04 * (n + 1), team=TeamFactory(challenge=phase.challenge), seed=n) for n in range(3)}
+        entries = {f"method {n}": sent(phase, references, 0.04 * (n + 1), n) for n in range(3)}
         ratings = [
             Rating(rater=f"r{r}", entry=label, score=float(max(1, min(5, 5 - 2 * n + (r + s + n) % 2))), sample=sample)
             for r in range(6)
@@ -154,7 +160,7 @@ class TestOpinionScores:
         return made
 
     def test_a_program_gets_the_figures_of_a_shipped_metric(self, opinions, people, tmp_path):
-        row = MetricProgram.add(opinions.phase.challenge, written(tmp_path, CLOSER), "closer", people.organizer)
+        row = ready(opinions.phase.challenge, tmp_path, people.organizer, code=CLOSER)
         worked()
         found = ProgramValues.objects.get(program=row)
         assert found.state == ProgramValues.State.DONE, found.failure
@@ -173,6 +179,7 @@ class TestOpinionScores:
     def test_a_challenge_of_metrics_can_stand_on_one(self, opinions, people, tmp_path):
         contest = MetricChallenge.open(opinions, "Find one", timezone.now() + timedelta(days=30), None, seed=1)
         entry = contest.enter(people.owner, written(tmp_path, CLOSER), "a.zip")
+        passed(entry.program)
         worked()
         contest.refresh_from_db()
         for half in ("public", "final"):
@@ -205,7 +212,7 @@ class TestChallenge:
         assert contest.standings["public"] != contest.standings["final"]
 
     def test_until_the_end_the_public_half_is_shown_and_then_the_other(self, contest, people, tmp_path, client):
-        contest.enter(people.owner, written(tmp_path, CLOSER, title="Closer"), "a.zip")
+        passed(contest.enter(people.owner, written(tmp_path, CLOSER, title="Closer"), "a.zip").program)
         worked()
         page = client.get(f"/metric-challenges/{contest.pk}/").content.decode()
         assert "Board on the public half" in page
@@ -268,5 +275,5 @@ class TestChallenge:
 
     def test_a_program_that_entered_has_no_page_and_is_no_metric_of_the_organizers(self, contest, people, tmp_path, client):
         entry = contest.enter(people.owner, written(tmp_path, CLOSER), "a.zip")
-        drain()
+        passed(entry.program)
         assert client.get(f"/metrics/{entry.program.full_key}/").status_code == 404
