@@ -264,7 +264,12 @@ def bubblewrap_refusal() -> str:
         command = ["bwrap", "--args", str(given.fileno()), "--seccomp", str(filtered.fileno()), "--", "/usr/bin/true"]
         try:
             tried = subprocess.run(
-                command, capture_output=True, timeout=30, env={"PATH": "/usr/bin:/bin"}, pass_fds=(given.fileno(), filtered.fileno())
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=30,
+                env={"PATH": "/usr/bin:/bin"},
+                pass_fds=(given.fileno(), filtered.fileno()),
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             return f"bwrap does not start here ({error})"
@@ -361,10 +366,13 @@ def podman_refusal() -> str:
         if shutil.which(name) is None:
             return f"{name} is not installed; install the package {package}"
     try:
-        tried = subprocess.run(
-            [shutil.which("runsc") or "", "--network=none", "--ignore-cgroups", "do", "/bin/true"], capture_output=True, timeout=60
+        tried, known = (
+            subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+            for command in (
+                [shutil.which("runsc") or "", "--network=none", "--ignore-cgroups", "do", "/bin/true"],
+                ["podman", "--log-level=error", "info", "--format", "{{.Host.OS}}"],
+            )
         )
-        known = subprocess.run(["podman", "--log-level=error", "info", "--format", "{{.Host.OS}}"], capture_output=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"runsc does not start here ({error})"
     for name, done in (("runsc", tried), ("podman", known)):
@@ -491,6 +499,13 @@ def missing(run: str, device: str = "cpu") -> str:
     if run == "image":
         return "images are given no graphics card; use run: python or run: script"
     return "" if card_devices() else "there is no graphics card of NVIDIA (/dev/nvidia0); start a worker of the queue gpu where one is"
+
+
+def try_for(run: str) -> None:
+    """Try what isolates programs of this kind, for this process and those forked from it; what is found wanting is tried anew."""
+    tried = podman_refusal if run == "image" else bubblewrap_refusal
+    if tried():
+        tried.cache_clear()
 
 
 def refusal(run: str, device: str = "cpu") -> str:

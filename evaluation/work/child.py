@@ -5,9 +5,9 @@ in milliseconds, lives under its own memory, time and file limits, and leaves no
 the next one. It has no Django, no database and no credentials: its parent gives it an empty
 environment and a folder that holds copies of what the job needs.
 
-Protocol, one JSON object a line. In: `{"folder", "memory", "seconds", "wall", "networks"}`: bytes, seconds of
-the processor, and on the wall, and whether the job needs what networks run on, which is loaded before the first such job
-and stays for those that follow. Out:
+Protocol, one JSON object a line. In: `{"folder", "memory", "seconds", "wall", "networks", "programs"}`: bytes, seconds of
+the processor, and on the wall, whether the job needs what networks run on, which is loaded before the first such job
+and stays for those that follow, and which kinds of organizers' programs it runs, whose sandbox is tried before the first. Out:
 `{"end": "ok" | "error" | "memory" | "time" | "crash" | "killed" | "room" | "weights" | "definition"}`; the answer is in the folder
 (`result.json`, or `error.txt` with the traceback; where weights are not here, or not as they
 should be, or the code here computes a column otherwise than its batch has it, with the sentence that says so).
@@ -36,7 +36,7 @@ from evaluation.metrics import registry
 from evaluation.metrics.registry import OtherDefinition
 from evaluation.networks import graphics_card
 from evaluation.networks.weights import WeightsError
-from evaluation.programs import guest, seccomp
+from evaluation.programs import guest, sandbox, seccomp
 from evaluation.work.parent_death import end_with
 
 if TYPE_CHECKING:
@@ -269,20 +269,19 @@ def programs_of(job: dict, memory: int) -> Iterator[None]:
         return
     from evaluation.programs.document import MetricDocument
     from evaluation.programs.program import Budget, Program
-    from evaluation.programs.sandbox import NoSandbox, refusal
 
     specs = []
     with contextlib.ExitStack() as running:
         for order in job["programs"]:
             document = MetricDocument.from_dict(order["document"])
-            if sentence := refusal(document.run, document.device):
+            if sentence := sandbox.refusal(document.run, document.device):
                 raise OtherDefinition(sentence)
             program = running.enter_context(Program(document, Path(order["folder"]), Budget(memory, job.get("program_seconds", 600.0))))
             specs.append(document.spec(order["scope"], order["contents"], program))
         running.enter_context(registry.with_programs(specs))
         try:
             yield
-        except NoSandbox as error:
+        except sandbox.NoSandbox as error:
             raise OtherDefinition(str(error)) from None
 
 
@@ -468,6 +467,8 @@ def main() -> None:
         if needed and networks is None:
             networks = load_networks()
         spare = (0, 0) if needed or networks is None else networks
+        for run in order.get("programs", ()):
+            sandbox.try_for(run)
         parent, pid = os.getpid(), os.fork()
         if pid == 0:
             run_job(Path(order["folder"]), order["memory"], order["seconds"], parent, spare)

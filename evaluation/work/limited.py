@@ -98,6 +98,7 @@ class Sandbox:
             "seconds": seconds,
             "wall": seconds * patience,
             "networks": uses_networks(job),
+            "programs": sorted({one["document"]["run"] for one in job.get("programs", ())}),
         }
         try:
             process = self._start(heartbeat)

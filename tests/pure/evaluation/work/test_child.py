@@ -104,6 +104,42 @@ def test_networks_load_before_the_first_job_that_needs_them_and_take_no_memory_f
     assert before - first > 256 << 20 and abs(second - first) < 64 << 20, "what networks run on counts among what they need"
 
 
+# Its jobs ask for the sandbox, of which each trial is noted.
+ASKS = """
+import sys
+from functools import cache
+from pathlib import Path
+from evaluation.programs import sandbox
+from evaluation.work import child
+@cache
+def refusal():
+    with Path(sys.argv[1]).open("a") as file:
+        file.write("tried")
+    return sys.argv[2]
+sandbox.bubblewrap_refusal = refusal
+child.JOBS["pictures"] = lambda folder, job: {"refusal": sandbox.refusal("python")}
+child.preload = lambda: None
+child.main()
+"""
+
+
+@pytest.mark.parametrize(("lacks", "trials"), [("", 1), ("bwrap is not installed", 4)])
+def test_a_sandbox_is_tried_once_for_all_jobs_with_programs_and_anew_where_it_was_found_wanting(tmp_path, lacks, trials):
+    (tmp_path / "job.json").write_text('{"kind": "pictures"}')
+    order = {"folder": str(tmp_path), "memory": 3 << 30, "seconds": 60, "wall": 60, "programs": ["python"]}
+    command = [sys.executable, "-c", ASKS, str(tmp_path / "trials"), lacks]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+    ) as process:
+        assert json.loads(process.stdout.readline()) == {"end": "ready"}
+        for _ in range(2):
+            print(json.dumps(order), file=process.stdin, flush=True)
+            assert json.loads(process.stdout.readline()) == {"end": "ok"}
+            assert lacks in json.loads((tmp_path / "result.json").read_text())["refusal"]
+        process.stdin.close()
+    assert (tmp_path / "trials").read_text() == "tried" * trials
+
+
 TRIES = """
 import json, os, socket, sys
 from pathlib import Path
