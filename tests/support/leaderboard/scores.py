@@ -5,19 +5,21 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cache
 
 import numpy as np
 from django.utils import timezone
 
 from evaluation.metrics import registry
 from evaluation.metrics.aggregation import summarise
-from evaluation.metrics.runner import SampleScores
+from evaluation.metrics.runner import MetricRequest, SampleScores, score_items
 from evaluation.models import Evaluation, EvaluationBatch, Score
 from leaderboard.boards.payload import Board
 from submissions.formats.arrays import Mesh, Wireframe
 from submissions.kinds import FAMILIES
 from submissions.models import Phase, Status, Submission, Team
 from submissions.storage import stored_files
+from tests.support.factories import METRICS, gables, perturbed
 
 
 def entry(phase: Phase, team: Team, values: Mapping[str, Sequence[float | None]], *, at: datetime | None = None, **fields) -> Submission:
@@ -35,6 +37,19 @@ def entry(phase: Phase, team: Team, values: Mapping[str, Sequence[float | None]]
     Score.write(evaluation, {slug: samples(batch, slug, row) for slug, row in values.items()})
     phase.touch_board()
     return submission
+
+
+def houses(phase: Phase, team: Team, n: int, scale: float, seed: int, **fields) -> Submission:
+    """A scored entry of the phase's first metrics, sent for `gables(n)` with so much damage: its files, and the values they have."""
+    return with_files(entry(phase, team, _measured(n, scale, seed), **fields), perturbed(gables(n), scale, seed))
+
+
+@cache
+def _measured(n: int, scale: float, seed: int) -> dict[str, tuple[float | None, ...]]:
+    """Values of METRICS by slug."""
+    requests = [MetricRequest(metric["slug"], metric["key"], {}) for metric in METRICS]
+    found = score_items(perturbed(gables(n), scale, seed), gables(n), requests)
+    return {slug: scores.values for slug, scores in found.items()}
 
 
 def samples(batch: EvaluationBatch, slug: str, values: Sequence[float | None]):

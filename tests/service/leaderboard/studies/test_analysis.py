@@ -12,7 +12,6 @@ from types import SimpleNamespace
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluation.work.worker import drain
 from leaderboard.boards import human_agreement
 from leaderboard.models import Snapshot, Study, StudyAnalysis
 from leaderboard.stats import votes as voting
@@ -27,7 +26,8 @@ from leaderboard.studies.live.answer import answer
 from leaderboard.tasks import request_analyses
 from leaderboard.views.studies import _agreement_map
 from submissions.models import AuditEntry
-from tests.support.factories import PhaseFactory, archive, gables, give_reference, perturbed, received
+from tests.support.factories import PhaseFactory, gables, give_reference
+from tests.support.leaderboard import scores
 from tests.support.leaderboard.stats.ballots import made_up, vote
 from tests.support.leaderboard.studies.live import making
 from tests.support.processes import end_leases
@@ -111,18 +111,12 @@ def test_a_slug_is_taken_once(phase):
 
 
 @pytest.fixture
-def judged(challenge, people, django_capture_on_commit_callbacks):
+def judged(challenge, people):
     """A phase of eight houses with two scored entries, the first of them better."""
     phase = PhaseFactory(challenge=challenge, entries="all")
-    houses = gables(8)
-    give_reference(phase, houses)
-    entries = []
-    for seed, (scale, name) in enumerate(((0.05, "near"), (0.6, "far off"))):
-        entry = received(phase, people.team, archive(perturbed(houses, scale, seed)), user=people.owner, method_name=name)
-        drain()
-        entry.refresh_from_db()
-        entries.append(entry)
-    return phase, entries
+    give_reference(phase, gables(8))
+    near = scores.houses(phase, people.team, 8, 0.05, 0, uploaded_by=people.owner, method_name="near")
+    return phase, [near, scores.houses(phase, people.team, 8, 0.6, 1, uploaded_by=people.owner, method_name="far off")]
 
 
 def votes_for(entries, samples, better: int) -> list[Vote]:
@@ -483,8 +477,7 @@ def test_a_study_goes_on_asking_beside_what_it_found(phase, people, client):
 
 def test_withheld_entries_are_counted_among_those_that_were_judged(judged, people, client):
     phase, entries = judged
-    third = received(phase, people.other_team, archive(perturbed(gables(8), 0.3, 2)), method_name="between")
-    drain()
+    third = scores.houses(phase, people.other_team, 8, 0.3, 2, method_name="between")
     items = list(phase.batches.get(state="current").reference.item_ids)
     names = [*(entry.method_name for entry in entries), "between"]
     rows = [vote(a, b, "left", f"r{k}", item) for a, b in combinations(names, 2) for k in range(6) for item in items[:6]]

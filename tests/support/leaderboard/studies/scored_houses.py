@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.work.worker import drain
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.votes import Vote
 from submissions.models import Challenge, Phase
-from tests.support.factories import PhaseFactory, archive, gables, give_reference, perturbed, received
+from tests.support.factories import PhaseFactory, gables, give_reference
+from tests.support.leaderboard import scores as scored
 from tests.support.leaderboard.stats.ballots import vote
 from tests.support.people import People
 
@@ -17,11 +17,9 @@ NAMES = ("near", "midway", "far off")  # the best entry first
 
 def scored_houses(challenge: Challenge, people: People) -> Phase:
     phase = PhaseFactory(challenge=challenge, entries="all")
-    houses = gables(6)
-    give_reference(phase, houses)
+    give_reference(phase, gables(6))
     for seed, (scale, name) in enumerate(zip((0.05, 0.3, 0.7), NAMES, strict=True)):
-        received(phase, people.team, archive(perturbed(houses, scale, seed)), user=people.owner, method_name=name)
-        drain()
+        scored.houses(phase, people.team, 6, scale, seed, uploaded_by=people.owner, method_name=name)
     return phase
 
 
