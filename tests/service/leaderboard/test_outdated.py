@@ -19,10 +19,21 @@ from leaderboard.studies.analysis import analyse_due
 from submissions.models import AuditEntry, Submission
 from tests.service.leaderboard.studies.test_analysis import imported, votes_for
 from tests.support.factories import PhaseFactory, give_reference
+from tests.support.leaderboard import scores
 from tests.support.versions import set_version
 
 pytestmark = pytest.mark.django_db
 KEY = "edge_f1"  # any metric of the phase would do
+
+
+@pytest.fixture
+def stood(phase, people):
+    """`stood(0.1)`: an entry that was scored before the upgrade, with so much damage."""
+
+    def made(scale: float, seed: int = 0, **fields) -> Submission:
+        return scores.houses(phase, people.team, 4, scale, seed, uploaded_by=people.owner, **fields)
+
+    return made
 
 
 @pytest.fixture
@@ -54,8 +65,8 @@ def said_by(command: str, *arguments: str, capsys) -> str:
 
 
 class TestTheBoard:
-    def test_stands_to_the_last_digit_and_says_of_what_version_it_is(self, phase, scored, board, raised):
-        scored(0.1)
+    def test_stands_to_the_last_digit_and_says_of_what_version_it_is(self, phase, stood, board, raised):
+        stood(0.1)
         _, page = board()
         before = Snapshot.current(phase, "public").digest
         assert "is current." not in page
@@ -63,10 +74,10 @@ class TestTheBoard:
         _, page = board()
         assert Snapshot.current(phase, "public").digest == before and sentence in page
 
-    def test_shows_a_newer_entry_unranked_beside_the_ranked_one_of_its_team(self, phase, scored, board, raised, people):
+    def test_shows_a_newer_entry_unranked_beside_the_ranked_one_of_its_team(self, phase, stood, scored, board, raised, people):
         phase.entries, phase.ranking = phase.Entries.LATEST, "mean_rank"
         phase.save()
-        first = scored(0.3, method_name="first")
+        first = stood(0.3, method_name="first")
         raised()
         second = scored(0.1, method_name="second")
         content, page = board()
@@ -89,8 +100,8 @@ class TestTheBoard:
         assert (row.state, row.counted, row.waiting) == ("", True, [KEY])
         assert content.overall.rank == [1] and ">waiting<" in page
 
-    def test_switches_as_a_whole_when_all_is_scored_anew(self, phase, scored, board, raised):
-        first = scored(0.3)
+    def test_switches_as_a_whole_when_all_is_scored_anew(self, phase, stood, scored, board, raised):
+        first = stood(0.3)
         sentence = raised()
         second = scored(0.1)
         batch = EvaluationBatch.start(phase)
@@ -103,8 +114,8 @@ class TestTheBoard:
         assert {row.id for row in content.entries if row.counted} & {first.pk, second.pk}
         assert not any(row.state for row in content.entries)
 
-    def test_an_old_snapshot_and_the_api_say_it_too(self, phase, scored, board, raised, client):
-        scored(0.1)
+    def test_an_old_snapshot_and_the_api_say_it_too(self, phase, stood, board, raised, client):
+        stood(0.1)
         board()
         sentence, digest = raised(), Snapshot.current(phase, "public").digest
         at = [phase.challenge.slug, phase.slug]
@@ -112,8 +123,8 @@ class TestTheBoard:
         found = client.get(f"/api/v1/challenges/{at[0]}/phases/{at[1]}/board").json()
         assert {column["slug"]: column["outdated"] for column in found["columns"]} == {"corner_f1": "", KEY: sentence, "hss": ""}
 
-    def test_the_evidence_of_a_column_is_that_of_its_own_values(self, phase, scored, board, raised, client):
-        scored(0.1)
+    def test_the_evidence_of_a_column_is_that_of_its_own_values(self, phase, stood, board, raised, client):
+        stood(0.1)
         content, _ = board()
         column = next(one for one in content.metrics if one.slug == KEY)
         address = f"/metrics/{KEY}/?phase={phase.challenge.slug}/{phase.slug}&column={KEY}&fingerprint={column.fingerprint[:16]}"
@@ -139,8 +150,8 @@ class TestAnEntry:
 
 
 class TestTheOneAct:
-    def test_doctor_fails_until_it_is_done(self, phase, scored, raised):
-        scored(0.1)
+    def test_doctor_fails_until_it_is_done(self, phase, stood, raised):
+        stood(0.1)
         assert Doctor()._values() == "phases are scored with the current versions of their metrics"
         sentence, where = raised(), f"{phase.challenge.slug}/{phase.slug}"
         with pytest.raises(CommandError, match=f"{where}.*reevaluate --outdated") as failed:
@@ -151,11 +162,11 @@ class TestTheOneAct:
         drain()
         assert Doctor()._values() == "phases are scored with the current versions of their metrics"
 
-    def test_the_command_scores_all_outdated_phases_and_no_other(self, phase, scored, raised, capsys):
+    def test_the_command_scores_all_outdated_phases_and_no_other(self, phase, stood, raised, capsys):
         others = [PhaseFactory(challenge=phase.challenge), PhaseFactory(challenge=phase.challenge)]
         give_reference(others[0], metrics=({"slug": "hss", "key": "hss"},))
         give_reference(others[1], metrics=({"slug": KEY, "key": KEY},))
-        scored(0.1)
+        stood(0.1)
         raised()
         said = said_by("reevaluate", "--outdated", capsys=capsys)
         assert said.count("Batch ") == 2 and f"1 entries of {phase}" in said and str(others[0]) not in said
@@ -169,18 +180,18 @@ class TestTheOneAct:
             with pytest.raises(CommandError, match="Name a challenge and a phase"):
                 call_command("reevaluate", *arguments)
 
-    def test_one_phase_by_command_keeps_the_reference_that_was_decided_last(self, phase, scored, references):
+    def test_one_phase_by_command_keeps_the_reference_that_was_decided_last(self, phase, stood, references):
         """It was the one of the board, so a batch that was being built took its newer reference with it."""
         from evaluation.models import Reference
 
-        scored(0.1)
+        stood(0.1)
         newer = Reference.add(phase, references)
         EvaluationBatch.start(phase, reference=newer)
         call_command("reevaluate", phase.challenge.slug, phase.slug)
         assert EvaluationBatch.latest(phase).reference == newer
 
-    def test_an_organizer_is_told_and_does_it_for_one_phase(self, phase, scored, raised, client, people):
-        scored(0.1)
+    def test_an_organizer_is_told_and_does_it_for_one_phase(self, phase, stood, raised, client, people):
+        stood(0.1)
         sentence = raised()
         client.force_login(people.organizer)
         for address in ("console", "console_challenge", "console_scoring"):
@@ -193,14 +204,14 @@ class TestTheOneAct:
         client.post(reverse("console_scoring", args=[phase.challenge.slug, phase.slug]), {"act": "reevaluate", "reason": ""})
         assert not EvaluationBatch.objects.get(state="building").outdated()
 
-    def test_phases_of_others_are_not_told(self, phase, scored, raised, client, people):
-        scored(0.1)
+    def test_phases_of_others_are_not_told(self, phase, stood, raised, client, people):
+        stood(0.1)
         sentence = raised()
         client.force_login(people.other_organizer)
         assert sentence not in client.get(reverse("console")).content.decode()
 
-    def test_an_operator_does_it_for_all_with_one_button(self, phase, scored, raised, client, people):
-        scored(0.1)
+    def test_an_operator_does_it_for_all_with_one_button(self, phase, stood, raised, client, people):
+        stood(0.1)
         sentence = raised()
         client.force_login(people.staff)
         assert sentence in client.get(reverse("console")).content.decode()
@@ -208,8 +219,8 @@ class TestTheOneAct:
         assert "1 entry is being scored anew" in page and sentence not in page
         assert AuditEntry.objects.filter(action="phase.reevaluate").latest("pk").actor == people.staff
 
-    def test_a_re_evaluation_of_before_says_that_it_must_be_begun_anew(self, phase, scored, raised, client, people):
-        scored(0.1)
+    def test_a_re_evaluation_of_before_says_that_it_must_be_begun_anew(self, phase, stood, raised, client, people):
+        stood(0.1)
         EvaluationBatch.start(phase)
         sentence = raised()
         client.force_login(people.organizer)
@@ -219,9 +230,9 @@ class TestTheOneAct:
 
 class TestAStudy:
     @pytest.fixture
-    def studied(self, phase, scored):
+    def studied(self, phase, stood):
         """Eight raters on two scored entries, analysed."""
-        entries = [scored(0.05, method_name="near"), scored(0.6, method_name="far off", seed=1)]
+        entries = [stood(0.05, method_name="near"), stood(0.6, method_name="far off", seed=1)]
         phase.entries = phase.Entries.ALL
         phase.save()
         study = imported(phase, votes_for(entries, phase.references.get().item_ids, 0))
@@ -270,9 +281,9 @@ class TestAStudy:
         assert "Only another version of it was held against people" in page
 
 
-def test_an_entry_that_was_left_out_does_not_wait(phase, scored, board):
+def test_an_entry_that_was_left_out_does_not_wait(phase, stood, board):
     """No score at all is another thing than a column that waits."""
-    entry = scored(0.1)
+    entry = stood(0.1)
     Evaluation.objects.filter(submission=entry).update(state="excluded")
     content, page = board()
     assert [row.state for row in content.entries] == [""] and ">waiting<" not in page
