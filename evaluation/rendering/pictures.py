@@ -64,7 +64,7 @@ def picture(
     colour = np.tile(np.asarray(background, dtype=np.float32), (height * width, 1))
     normals = np.zeros((height * width, 3), dtype=np.float32)
     blocks = found.triangle.reshape(height, samples, width, samples).transpose(0, 2, 1, 3).reshape(height * width, -1)
-    alike = (blocks == blocks[:, :1]).all(axis=1)
+    alike = np.logical_and.reduce([blocks[:, 0] == other for other in blocks.T])
     plain = np.flatnonzero(alike & (blocks[:, 0] != NOTHING))
     middle = (samples - 1) / 2
     colour[plain], normals[plain] = shader(blocks[plain, 0], plain % width * samples + middle, plain // width * samples + middle)
@@ -94,6 +94,11 @@ def linear(srgb: NDArray[np.floating]) -> NDArray[np.float64]:
     return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
 
 
+def _total(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Sums of three each, values[N, 3], in their order: to the bit what `sum` says, which takes twenty times as long for so few."""
+    return (values[:, 0] + values[:, 1]) + values[:, 2]
+
+
 class _Shader:
     """Colours and normals of triangles at places of an image."""
 
@@ -115,15 +120,15 @@ class _Shader:
         column, row = column.astype(np.float32), row.astype(np.float32)
         planes = self._planes[owner]
         shares = planes[:, 0] * column[:, None] + planes[:, 1] * row[:, None] + planes[:, 2]
-        depth = 1 / np.maximum(shares.sum(axis=1), 1e-12)
+        depth = 1 / np.maximum(_total(shares), 1e-12)
         shares = np.clip(shares * depth[:, None], 0, 1)
         uv = np.einsum("nk,nkc->nc", shares, self._uv[owner])
         normal = np.einsum("nk,nkc->nc", shares, self._normals[owner])
-        normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-12)
+        normal /= np.maximum(np.sqrt(_total(normal * normal)), 1e-12)[:, None]
         ray = np.stack([(column - self._middle[0]) / self._focal, (row - self._middle[1]) / self._focal, np.ones_like(row)], axis=1)
         # Turned in float64 and rounded once: in float32 a processor's kernel shows in the last digit, and that in a pixel.
         ray = (ray.astype(np.float64) @ self._camera.turn).astype(np.float32)
-        facing = (ray * normal).sum(axis=1) > 0
+        facing = _total(ray * normal) > 0
         normal = np.where(facing[:, None], -normal, normal)
         base = self._atlas.colours(self._scene.materials[owner], uv, self._density[owner] * depth * np.float32(self._step))
         lit = base * self._light(self._camera.eye.astype(np.float32) + ray * depth[:, None], normal, ray)
@@ -136,11 +141,11 @@ class _Shader:
         up = (0.5 + 0.5 * normal[:, 2:]).astype(np.float32)
         light = up * np.array(lighting.above, np.float32) + (1 - up) * np.array(lighting.below, np.float32)
         if lighting.headlight:
-            against = -(ray * normal).sum(axis=1) / np.linalg.norm(ray, axis=1)
+            against = -_total(ray * normal) / np.sqrt(_total(ray * ray))
             light = light + np.float32(lighting.headlight) * np.maximum(against, 0)[:, None]
         for lamp in lighting.lights:
             towards = np.array(lamp.place, np.float32) - place
-            squared = (towards * towards).sum(axis=1)
-            against = np.maximum((towards * normal).sum(axis=1), 0) / np.sqrt(squared + 1e-9)
+            squared = _total(towards * towards)
+            against = np.maximum(_total(towards * normal), 0) / np.sqrt(squared + 1e-9)
             light = light + (against / (1 + squared / np.float32(lamp.reach**2)))[:, None] * np.array(lamp.colour, np.float32)
         return light
