@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
-from scipy.signal import oaconvolve
 
 from evaluation.metrics import seeds
 from evaluation.networks.gate.design import PICTURE_DAMAGES, Damage
@@ -95,6 +94,8 @@ def _veiled(view: Picture, where: Mask, colour: NDArray[np.int64]) -> Picture:
 
 def _smeared(view: Picture, along: float, angle: float) -> Picture:
     """Blurred along one direction: a Gaussian of `along` px that way and 1.2 px across."""
+    from scipy.signal import oaconvolve  # a third of a second, which no page and no other damage needs
+
     reach = int(np.ceil(3 * along))
     y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1]
     forward, across = x * np.cos(angle) + y * np.sin(angle), y * np.cos(angle) - x * np.sin(angle)
