@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from evaluation.metrics.registry import REGISTRY, MetricSpec, find, get, resolve_params
 from evaluation.models import MetricProgram, Score
 from leaderboard.bundle.definition import MetricDef
-from leaderboard.bundle.state import read
+from leaderboard.bundle.state import metric_definition, read
 from leaderboard.console.confirm_and_apply import confirm_and_apply, moved, with_phase
 from leaderboard.console.forms.metrics import MetricForm
 from leaderboard.console.metric_evidence import MetricEvidence
@@ -114,9 +114,7 @@ def _evidence(form: MetricForm, phase: Phase, column: str = "") -> MetricEvidenc
 
 def _metrics(phase: Phase) -> tuple[MetricDef, ...]:
     """The phase's columns as they stand."""
-    definition = read(phase.challenge).phase(phase.slug)
-    assert definition is not None
-    return definition.metrics
+    return tuple(metric_definition(metric) for metric in phase.metrics.all())
 
 
 def _apply_metrics(request: HttpRequest, phase: Phase, metrics: tuple[MetricDef, ...], primary: str = "") -> HttpResponse:
