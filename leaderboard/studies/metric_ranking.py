@@ -10,7 +10,7 @@ studies count only where there are no others, and say so.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
@@ -191,9 +191,10 @@ class Ranking:
     made_of: Mapping[int, str] = field(default_factory=dict)
 
 
-def of(user: Any) -> Ranking:
-    """The ranking by the studies that `user` may see. It is computed once for these analyses, and of no others."""
-    rows = [row for row in StudyAnalysis.seen_by(user) if not row.study.from_results]
+def of(user: Any, seen: Sequence[StudyAnalysis] | None = None) -> Ranking:
+    """The ranking by the studies that `user` may see, which `seen` is all of where they were looked up. It is computed once for these
+    analyses, and of no others."""
+    rows = [row for row in (StudyAnalysis.seen_by(user) if seen is None else seen) if not row.study.from_results]
     ids, made_of = {row.study_id for row in rows}, {row.study_id: row.made_of for row in rows}
     # Of studies as they are now, all of which the reader may see.
     known = JointAnalysis.objects.filter(content__isnull=False).defer("content").order_by("members") if len(ids) > 1 else []

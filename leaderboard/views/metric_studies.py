@@ -77,16 +77,15 @@ class Contradicted:
     pictures: tuple[tuple[str, str], ...] = ()
 
 
-def measured(user: Any, key: str, fingerprint: str = "") -> list[Measured]:
-    """Findings of the studies that `user` may see on metric `key`, or of one definition of it alone: of its current version first,
+def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "") -> list[Measured]:
+    """Findings of the studies that were `seen` on metric `key`, or of one definition of it alone: of its current version first,
     then of others; of each real people before made-up ones, figures before what is too early, and newest first. The page opens with
     the first.
 
     A few queries, whatever the number of studies, entries and votes.
     """
-    phases = PhaseMetric.objects.filter(key=key).values("phase")
-    rows = StudyAnalysis.seen_by(user, study__phase__in=phases)
-    rows = rows[:MAX_STUDIES]
+    having = set(PhaseMetric.objects.filter(key=key).values_list("phase", flat=True)) if seen else set()
+    rows = [row for row in seen if row.study.phase_id in having][:MAX_STUDIES]
     contents = dict(StudyAnalysis.objects.filter(pk__in=[row.pk for row in rows]).values_list("pk", "content"))
     phases = {row.study.phase_id for row in rows}
     current = EvaluationBatch.objects.filter(phase__in=phases, state=EvaluationBatch.State.CURRENT).select_related("reference")

@@ -183,8 +183,9 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     column = _asked_column(request, key)
     evidence = Evidence(spec, column.params, column.fingerprint) if column else metric_evidence.of_default(spec)
     used = list(PhaseMetric.objects.filter(key=key, phase__challenge__in=visible(request.user)).select_related("phase__challenge"))
-    studies = measured(request.user, key, column.fingerprint if column else "")
-    family = metric_ranking.of(request.user).families[spec.family]
+    seen = StudyAnalysis.seen_by(request.user)
+    studies = measured(seen, key, column.fingerprint if column else "")
+    family = metric_ranking.of(request.user, seen).families[spec.family]
     standing = family.row(key, evidence.fingerprint)
     verdict = verdict_on(family, standing, studies)
     means = next((one for one in studies if one.is_current and one.rho), None)
@@ -198,7 +199,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     # What a program's values on studies say, of those studies that the reader may see.
     done = ProgramValues.objects.filter(program=program, decided__isnull=False) if program is not None else None
     values = list(done.select_related("study__phase__challenge")) if done is not None else []
-    known = {row.study_id for row in StudyAnalysis.seen_by(request.user, study__in=[row.study_id for row in values])} if values else set()
+    known = {row.study_id for row in seen}
 
     # The parameters that each phase set otherwise than the defaults.
     defaults, uses = registry.resolve_params(key, {}) if used else {}, []

@@ -23,7 +23,7 @@ from leaderboard.boards.rows import Cell, bar, ordinal, position
 from leaderboard.boards.scorecard import current_evaluation, results
 from leaderboard.charts.cards import Figure, Row, Sentence, Sheet, SlopeChart, Strip, Words, drawn, legible, shortened
 from leaderboard.lookup import current_ranking, shown_board, study_of
-from leaderboard.models import Snapshot
+from leaderboard.models import Snapshot, StudyAnalysis
 from leaderboard.service.responses import for_everybody
 from leaderboard.stats.mos_table import HIGHEST, LOWEST
 from leaderboard.stats.ranking import rank
@@ -242,9 +242,10 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
     spec = registry.REGISTRY.get(key)
     if spec is None:
         raise Http404
-    family = metric_ranking.of(NOBODY).families[spec.family]
+    seen = StudyAnalysis.seen_by(NOBODY)
+    family = metric_ranking.of(NOBODY, seen).families[spec.family]
     standing = family.row(key, registry.fingerprint(key, {}))
-    found = verdict_on(family, standing, measured(NOBODY, key))
+    found = verdict_on(family, standing, measured(seen, key))
     says = " ".join(part for part in (found.words, found.figure, found.rest) if part)
     does = spec.doc.partition(". ")[0].removesuffix(".") + "."
     bars, note, foot = [], "", ""

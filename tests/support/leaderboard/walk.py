@@ -6,6 +6,7 @@ the links are followed. Prints one JSON object: `pages`, `failed` (address and s
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -40,6 +41,7 @@ def main(user: str, missing: str, *requests: str) -> None:
 
     client = Client(raise_request_exception=False, HTTP_HOST="localhost")
     client.force_login(User.objects.get(username=user))
+    gc.freeze()
     answers = []
     for request in requests:
         method, address, *body = request.split(" ", 2)
