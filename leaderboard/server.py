@@ -48,9 +48,7 @@ def main() -> None:
     from django.db import connection
 
     import leaderboard.wsgi  # noqa: F401  # loads the application
-    from submissions.database import require_migrated
 
-    require_migrated()
     connection.close()  # each process opens its own
     server = Granian(
         "leaderboard.wsgi:application",

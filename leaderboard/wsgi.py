@@ -9,10 +9,18 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 django.setup()
 
-from leaderboard.service import static_files  # noqa: E402  # needs the settings
 
-static_files.collect()  # the application looks for static files as it is made
-application = get_wsgi_application()
+def loaded() -> WSGIHandler:
+    """The application, which looks for static files as it is made; the process ends where the database lacks tables."""
+    from leaderboard.service import static_files  # these need the settings
+    from submissions.database import require_migrated
+
+    require_migrated()  # before files are collected, which takes seconds
+    static_files.collect()
+    return get_wsgi_application()
+
+
+application = loaded()
 
 
 def web() -> WSGIHandler:
