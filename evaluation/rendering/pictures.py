@@ -94,7 +94,7 @@ def linear(srgb: NDArray[np.floating]) -> NDArray[np.float64]:
     return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
 
 
-def _total(values: NDArray[np.float32]) -> NDArray[np.float32]:
+def _total(values: NDArray[Any]) -> NDArray[Any]:
     """Sums of three each, values[N, 3], in their order: to the bit what `sum` says, which takes twenty times as long for so few."""
     return (values[:, 0] + values[:, 1]) + values[:, 2]
 
