@@ -19,6 +19,7 @@ import pytest
 from django.test import client
 from django.test.utils import ContextList
 from playwright.sync_api import expect
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from evaluation.programs import sandbox
 from tests import ROOT, environment
@@ -118,6 +119,21 @@ def _compact_pages() -> None:
 
     # A client would copy the context of every template and of all that it includes; tests ask for the page's own.
     client.store_rendered_templates = keep_first
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _static_files_once() -> None:
+    """A client has a handler of its own, which would look at every file of the apps and of plotly."""
+    look, found = WhiteNoiseMiddleware.add_files_from_finders, {}
+
+    def remember(self: WhiteNoiseMiddleware) -> None:
+        key = (self.static_prefix, self.max_age)
+        if key not in found:
+            look(self)
+            found[key] = dict(self.files)
+        self.files |= found[key]
+
+    WhiteNoiseMiddleware.add_files_from_finders = remember
 
 
 # Each of a minute or more, below this folder.
