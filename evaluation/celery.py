@@ -11,6 +11,8 @@ from celery.signals import setup_logging, worker_init, worker_ready, worker_shut
 from kombu import Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
+# A worker would load every page of the service for Django's checks, and then not look at what they found.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 
 from django.conf import settings
 
