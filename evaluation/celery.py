@@ -19,6 +19,7 @@ from django.conf import settings
 from evaluation.work import folder_broker
 
 app = Celery("plumbline", set_as_current=True)
+BESIDE = ("short", "studies")  # queues that whoever listens to cpu takes of in turn with that, so that no operator need name them
 
 
 def _folder_broker() -> dict:
@@ -58,7 +59,7 @@ app.conf.update(
     task_acks_late=True,
     task_reject_on_worker_lost=True,
     task_default_queue="cpu",
-    task_queues=[Queue("cpu"), Queue("gpu")],
+    task_queues=[Queue(name) for name in ("cpu", "gpu", *BESIDE)],
     task_serializer="json",
     accept_content=["json"],
     worker_prefetch_multiplier=1,
@@ -68,9 +69,11 @@ app.conf.update(
 )
 app.autodiscover_tasks(["evaluation", "leaderboard"])
 
-# Every task of the service is declared through one of these two.
+# Every task of the service is declared through one of these.
 cpu_task = partial(app.task, queue="cpu")
 gpu_task = partial(app.task, queue="gpu")
+short_task = partial(app.task, queue="short")
+studies_task = partial(app.task, queue="studies")
 
 
 @setup_logging.connect
@@ -83,6 +86,14 @@ def _require_migrated(**_: object) -> None:
     from submissions.database import require_migrated
 
     require_migrated()
+
+
+@worker_init.connect
+def _take_of_all_in_turn(sender: Any, **_: object) -> None:
+    queues = sender.app.amqp.queues
+    if "cpu" in queues.consume_from:
+        for name in BESIDE:
+            queues.select_add(name)
 
 
 @worker_ready.connect

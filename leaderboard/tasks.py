@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.db.models import F, Max, Q
 from django.utils import timezone
 
-from evaluation.celery import cpu_task, gpu_task
+from evaluation.celery import gpu_task, short_task, studies_task
 from evaluation.work.heartbeat import process_name
 from leaderboard.models import JudgeRun, Snapshot, StudyAnalysis
 from leaderboard.service.mail import send_due_mail
@@ -28,17 +28,17 @@ EVERY_SECONDS = 2.0  # at most one ranking of a phase in this time
 BUILDING_SECONDS = 120  # a build that has not ended by then was killed
 
 
-@cpu_task(name="leaderboard.boards")
+@short_task(name="leaderboard.boards")
 def boards() -> int:
     return build_due_boards()
 
 
-@cpu_task(name="leaderboard.mail")
+@short_task(name="leaderboard.mail")
 def mail() -> int:
     return send_due_mail()
 
 
-@cpu_task(name="leaderboard.studies")
+@studies_task(name="leaderboard.studies")
 def studies() -> int:
     return analyse_due() or joint.analyse_due() or programs.score_due()
 
@@ -48,11 +48,11 @@ def studies_gpu() -> int:
     return programs.score_due(device="gpu")
 
 
-@cpu_task(name="leaderboard.judges")
+@studies_task(name="leaderboard.judges")
 def judges() -> int:
     done = ask_due()
-    if done:  # another turn, behind what else waits in the queue
-        wake_judges()
+    if done:  # another turn, behind what else waits in the queue; of further runs the sweeper says that they wait
+        wake.send("judges")
     return done
 
 

@@ -13,15 +13,16 @@ from django.db import transaction
 log = structlog.get_logger(__name__)
 
 # What can be woken, and the task and queue each name stands for. Tasks are sent by name, because
-# they live in rooms above this one.
+# they live in rooms above this one. Workers take of their queues in turn, so what has one of its own does not wait behind all the
+# nudges of the others: boards and mail, which are short, and what is about people's answers.
 TASKS = {
     "work": ("evaluation.work", "cpu"),
     "gpu": ("evaluation.work_gpu", "gpu"),
-    "mail": ("leaderboard.mail", "cpu"),
-    "boards": ("leaderboard.boards", "cpu"),
-    "studies": ("leaderboard.studies", "cpu"),
+    "mail": ("leaderboard.mail", "short"),
+    "boards": ("leaderboard.boards", "short"),
+    "studies": ("leaderboard.studies", "studies"),
     "studies_gpu": ("leaderboard.studies_gpu", "gpu"),
-    "judges": ("leaderboard.judges", "cpu"),
+    "judges": ("leaderboard.judges", "studies"),
 }
 
 

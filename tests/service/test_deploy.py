@@ -16,7 +16,7 @@ from django.conf import settings
 from django.core.management import get_commands
 from django.urls import resolve
 
-from evaluation.celery import app
+from evaluation.celery import BESIDE, app
 from evaluation.models import Process
 from submissions.wake import TASKS
 from tests.service.leaderboard.test_settings import names_read
@@ -70,7 +70,8 @@ def test_the_commands_of_the_containers_exist():
 
 def test_the_workers_serve_every_queue_that_is_nudged():
     served = {given[given.index("-Q") + 1] for given in map(words, OURS.values()) if "-Q" in given}
-    assert served == {queue for _, queue in TASKS.values()} == {queue.name for queue in app.conf.task_queues}
+    assert served | {*BESIDE} == {queue for _, queue in TASKS.values()} == {queue.name for queue in app.conf.task_queues}
+    assert "cpu" in served, "whose workers take of the others too"
 
 
 def test_what_depends_on_another_container_waits_for_what_that_one_has():

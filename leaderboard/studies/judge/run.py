@@ -34,7 +34,7 @@ from leaderboard.studies.judge.client import PATIENCE, Away, Client, Refused, Re
 from leaderboard.studies.judge.materials import Materials, image_of
 from leaderboard.studies.judge.paid import miscounted
 
-TURN_SECONDS = 10.0  # then others get the worker
+TURN_SECONDS = 5.0  # then others get the worker
 LAST_PAUSE = 300.0  # of a run whose endpoint does not answer, doubled from turn to turn
 State = JudgeRun.State
 

@@ -13,6 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from evaluation.celery import BESIDE
 from evaluation.models import Process
 from evaluation.models import process as module
 from tests.support.processes import Worker, environment, sweeping, wait_until
@@ -43,7 +44,7 @@ def missing(client) -> set[str]:
 
 def test_a_worker_is_known_by_its_queues_until_it_stops_or_ends(client, settings):
     with Worker("cpu,gpu") as worker:
-        wait_until(lambda: Process.objects.listeners() == {"cpu": 1, "gpu": 1}, what="the worker's heartbeat")
+        wait_until(lambda: Process.objects.listeners() == dict.fromkeys(("cpu", "gpu", *BESIDE), 1), what="the worker's heartbeat")
         (row,) = Process.objects.live()
         assert row.kind == Process.Kind.WORKER and row.name.endswith(f":{worker.process.pid}")
         assert "is alive" in asked("worker") and missing(client) == {"sweeper"}
