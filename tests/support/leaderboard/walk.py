@@ -41,7 +41,7 @@ def main(user: str, missing: str, *requests: str) -> None:
 
     client = Client(raise_request_exception=False, HTTP_HOST="localhost")
     client.force_login(User.objects.get(username=user))
-    gc.freeze()
+    gc.freeze()  # what is loaded by now is not looked through again
     answers = []
     for request in requests:
         method, address, *body = request.split(" ", 2)
