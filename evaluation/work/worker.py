@@ -28,12 +28,12 @@ from submissions.storage import stored_files
 
 log = structlog.get_logger(__name__)
 
-TURN_SECONDS = 2.0  # then other tasks of the queue get their turn
+TURN_SECONDS = 2.0  # then other queues get their turn
 
 
 def work(device: str) -> int:
-    """Do what is claimable on `device` for a turn; returns how many rows were worked on. If more
-    is left it nudges again, so that mail and boards are not kept waiting by a long queue."""
+    """Do what is claimable on `device` for a turn; returns how many rows were worked on. If more is left it nudges again, so that
+    others get their turn, and what else is to be done is not kept waiting by many entries."""
     done, start = 0, time.monotonic()
     while work_once(device):
         done += 1

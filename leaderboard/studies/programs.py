@@ -30,7 +30,7 @@ from leaderboard.studies.live.grid import gold_pairs
 from submissions import wake
 from submissions.storage import stored_files
 
-TURN_SECONDS = 10.0  # then other tasks of the queue get their turn
+TURN_SECONDS = 10.0  # then others get the worker
 FIGURES = (
     "auc_better_worse",
     "auc_different_similar",
