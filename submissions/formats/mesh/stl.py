@@ -17,7 +17,7 @@ _TEXT = re.compile(rb"\s*solid\b[^\r\n]*\s*(?:facet|end\s*solid)\b", re.IGNORECA
 _LETTERS = {b"solid": b"s", b"facet": b"f", b"outer": b"o", b"verte": b"v", b"endlo": b"l", b"endfa": b"e", b"endso": b"x"}
 _WORDS = {"s": "solid", "f": "facet", "o": "outer loop", "v": "vertex", "l": "endloop", "e": "endfacet", "x": "endsolid"}
 _FACET = "fovvvle"
-_SENTENCE = re.compile(r"(?:s(?:fovvvle)*+x)*+(?:s(?:fovvvle)*+)?+")
+_SOLID = re.compile(r"s(?:fovvvle)*+x?+")  # as far as it goes; Python 3.11.2 misreads one possessive repeat within another
 _KNOWN = 5  # letters
 _CODES = np.array([int.from_bytes(word, "little") for word in _LETTERS])
 _ORDER = np.argsort(_CODES)
@@ -159,9 +159,11 @@ def _line_by_line(block: Block, findings: Findings) -> _Piece:
 
 def _check_order(sentence: str, data: bytes, file: str) -> None:
     """Raises where a line does not belong, or the file ends within a solid."""
-    match = _SENTENCE.match(sentence)
-    assert match is not None
-    at = match.end()
+    at = 0
+    while match := _SOLID.match(sentence, at):
+        at = match.end()
+        if sentence[at - 1] != "x":
+            break
     if at == len(sentence) and sentence.endswith("x"):
         return
     expected = _FACET if "s" in sentence[:at] and sentence[at - 1] != "x" else "s"
