@@ -15,7 +15,8 @@ from allauth.account.models import EmailAddress
 from django.db.models import BigIntegerField, Model, Q, QuerySet, Value
 
 from submissions.models import Admission, Challenge, Membership, Participation, Phase, Submission
-from submissions.models.status import ELIGIBLE, SENT
+from submissions.models.frozen_board import in_time, too_late
+from submissions.models.status import ELIGIBLE
 
 ORGANIZER = 0  # among keys of teams; no row has it
 NOTHING = Q(pk__in=[])
@@ -165,8 +166,7 @@ def sees_reference(person: Person, phase: Phase) -> bool:
 
 def on_board(phase: Phase, now: datetime | None = None) -> Q:
     """Return what the public board of the phase shows at `now`, to those who may see it."""
-    frozen = phase.frozen_since(now)
-    return ELIGIBLE if frozen is None else ELIGIBLE & Q(received_at__lte=frozen)
+    return ELIGIBLE & in_time(phase, now)
 
 
 def public_to(person: Person, phase: Phase) -> Q:
@@ -200,10 +200,7 @@ def entries_of_teams(user: Any) -> QuerySet[Submission]:
 def hidden_ids(phase: Phase, now: datetime | None = None) -> frozenset[int]:
     """Entries that the public is told nothing of, in old rankings and in studies either: hidden, disqualified, or received after
     the freeze. One that was withdrawn stays where it stood."""
-    hidden = Q(hidden_at__isnull=False) | Q(disqualified_at__isnull=False)
-    frozen = phase.frozen_since(now)
-    if frozen is not None:
-        hidden |= SENT & Q(received_at__gt=frozen)
+    hidden = Q(hidden_at__isnull=False) | Q(disqualified_at__isnull=False) | too_late(phase, now)
     return frozenset(phase.submissions.filter(hidden).values_list("pk", flat=True))
 
 

@@ -39,8 +39,9 @@ from leaderboard.stats import ranking, uncertainty
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.overall import overall_brackets
 from submissions.models import Phase, Submission
+from submissions.models.frozen_board import frozen_since, too_late
 from submissions.models.status import RANKED
-from submissions.visibility import on_board
+from submissions.visibility import holds, on_board
 
 PUBLIC, ORGANIZERS = "public", "organizers"
 ASKED = 50  # entries that are looked through for what clean views score
@@ -201,7 +202,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
         ),
         reference=batch.version,
         imported=ImportedFrom(source=phase.results_source, url=phase.results_url) if batch.is_imported else None,
-        frozen_at=phase.frozen_since(now) if audience == PUBLIC else None,
+        frozen_at=frozen_since(phase, now) if audience == PUBLIC else None,
         n_teams=len({row.submission.team_id for row in participants}),
         n_entries=len(participants),
         n_items=n_items,
@@ -217,7 +218,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
 
 def hides_nothing(phase: Phase, now: datetime | None = None) -> bool:
     """True if organizers would see the very ranking the public sees."""
-    if phase.frozen_since(now) is not None or phase.studies.filter(is_public=False).exists():
+    if frozen_since(phase, now) is not None or phase.studies.filter(is_public=False).exists():
         return False
     ranked = Submission.objects.filter(phase=phase).ranked()
     return ranked.count() == ranked.eligible().count()
@@ -256,7 +257,7 @@ def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[dict], audi
         waiting = {evaluation.submission_id: tuple(column["slug"] for column in evaluation.waiting()) for evaluation in partly}
     primary = primary_slug(columns)
     deciding = {metric["slug"] for metric in columns if metric["in_ranking"] and phase.ranking != "primary"} | {primary}
-    frozen = phase.frozen_since(now)
+    after_freeze = too_late(phase, now)
     entries = Submission.objects.filter(RANKED if audience == ORGANIZERS else on_board(phase, now), phase=phase)
     left_out = ["problems", "warnings", "failure_detail", "upload_data", "missing_items"]
     if not phase.is_imported:
@@ -264,7 +265,7 @@ def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[dict], audi
     rows = [Row(submission, counted=False) for submission in entries.select_related("team").defer(*left_out)]
     for row in sorted(rows, key=lambda row: (row.received, row.submission.pk)):
         row.detail = row.submission.description if phase.is_imported else ""
-        row.late = frozen is not None and row.received > frozen
+        row.late = holds(after_freeze, row.submission)
         row.waiting = waiting.get(row.submission.pk, ())
         row.waits = not deciding.isdisjoint(row.waiting)
         row.counted = row.shown_as == ""

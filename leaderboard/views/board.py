@@ -35,6 +35,7 @@ from leaderboard.studies import paper_figures, words
 from leaderboard.viewer import thumbnails
 from submissions.lookup import YEAR, PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
+from submissions.models.frozen_board import frozen_since
 
 MAX_COLUMNS = 100
 SLUG = re.compile(r"[a-z0-9_]{1,80}")
@@ -94,7 +95,7 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     snapshot = Snapshot.current(place.phase, audience)
     context = place.context("board") | table_context(request, place, snapshot) | standing_context(place)
     # Asked of the clock, not of the snapshot: nothing is ranked anew when the moment of the freeze comes.
-    context["frozen"] = audience == Snapshot.Audience.PUBLIC and place.phase.frozen_since(place.now) is not None
+    context["frozen"] = audience == Snapshot.Audience.PUBLIC and frozen_since(place.phase, place.now) is not None
     context["stale"] = snapshot is not None and snapshot.revision < place.phase.board_revision
 
     # Values of other versions of their metrics than this service computes, and how far it is with scoring them anew.

@@ -15,6 +15,7 @@ from leaderboard.lookup import current_ranking, not_shown_yet
 from leaderboard.service.page_cache import PARTS
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Submission
+from submissions.models.frozen_board import frozen_since
 from submissions.models.status import ELIGIBLE
 from submissions.visibility import public_to
 
@@ -40,7 +41,7 @@ def charts(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
             metric.slug,
             # The chart over time is of entries beside the ranking too: it holds until the phase changes, or its freeze begins.
             phase.board_revision,
-            phase.frozen_since(place.now),
+            frozen_since(phase, place.now),
             phase.time_zone,
             place.challenge.item_noun,
             viewer.organizes,

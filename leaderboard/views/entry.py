@@ -30,8 +30,9 @@ from leaderboard.views.methods import elsewhere
 from submissions.forms import EntryForm
 from submissions.lookup import EntryPlace, entry_place
 from submissions.models import Status, Submission
+from submissions.models.frozen_board import too_late
 from submissions.permissions import allowed
-from submissions.visibility import hidden_from, visible_entries
+from submissions.visibility import hidden_from, holds, visible_entries
 
 ITEMS_PER_PAGE = 100
 MAX_TRIES = 20  # of a team, the newest
@@ -344,8 +345,7 @@ def _unranked(place: EntryPlace, board: Board | None, index: int | None) -> str:
         return ""  # the reading of an entry of the ranking says so
     if submission.withdrawn_at or submission.hidden_at or submission.disqualified_at:
         return ""  # its state says so
-    frozen = submission.phase.frozen_since(place.viewer.now)
-    if frozen is not None and submission.received_at is not None and submission.received_at > frozen:
+    if holds(too_late(submission.phase, place.viewer.now), submission):
         return "It was received after the board was frozen, and is not on it until the freeze is lifted."
     of_team = [entry for entry in board.entries if entry.team_id == submission.team_id and entry.counted]
     words = {

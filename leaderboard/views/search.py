@@ -18,6 +18,7 @@ from evaluation.metrics.registry import REGISTRY
 from leaderboard.lookup import search_text
 from leaderboard.views import docs
 from submissions.models import Phase, Submission
+from submissions.models.frozen_board import frozen_since
 from submissions.visibility import board_is_out, entries_of_teams, on_board, visible_challenges
 
 MAX_FOUND = 20  # found of each kind
@@ -60,7 +61,7 @@ def search(request: HttpRequest) -> HttpResponse:
     # Entries by the name of their method or team: those on boards that are out, and those of the viewer's own teams in any state.
     phases = Phase.objects.filter(challenge__in=visible).select_related("challenge", "parent")
     shown = [phase for phase in phases if board_is_out(phase, now)]
-    thawed = [phase for phase in shown if phase.frozen_since(now) is None]
+    thawed = [phase for phase in shown if frozen_since(phase, now) is None]
     may_see = Q(pk__in=entries_of_teams(request.user).values("pk")) if request.user.is_authenticated else Q(pk__in=[])
     if thawed:
         may_see |= Q(phase__in=thawed) & on_board(thawed[0], now)

@@ -185,11 +185,6 @@ class Phase(models.Model):
         """Return whether those who may see the phase may see its board now."""
         return self.board != self.Board.HIDDEN or (now or timezone.now()) >= self.board_at
 
-    def frozen_since(self, now: datetime | None = None) -> datetime | None:
-        """The moment of the freeze, once it has come: entries received later do not show."""
-        frozen = self.board == self.Board.FROZEN and (now or timezone.now()) >= self.board_at
-        return self.board_at if frozen else None
-
     def lock(self) -> None:
         """Lock this row until the transaction ends. Whoever changes the phase and its entries takes this
         lock first: in another order two of them would wait for each other."""

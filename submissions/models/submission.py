@@ -16,6 +16,7 @@ from submissions.errors import Refused
 from submissions.leases import Leased, LeasedQuerySet
 from submissions.models.audit import AuditEntry
 from submissions.models.entry_texts import checked_about, checked_file_name, checked_sha256
+from submissions.models.frozen_board import frozen_since
 from submissions.models.phase import Phase
 from submissions.models.rendered_text import RenderedText
 from submissions.models.status import ELIGIBLE, RANKED, SENT, Status
@@ -441,7 +442,7 @@ class Submission(Leased):
             self.phase.lock()
             self.phase.refresh_from_db()
             revealed = self.phase.board == Phase.Board.HIDDEN and self.phase.board_is_public(now)
-            if not self.phase.is_open(now) or self.phase.frozen_since(now) or revealed:
+            if not self.phase.is_open(now) or frozen_since(self.phase, now) or revealed:
                 raise Refused(f"{self.phase.title} is decided, so your team's choice stands as it was.", "choice_over")
             Submission.objects.filter(phase=self.phase, team=self.team, is_chosen=True).update(is_chosen=False)
             self._flag(is_chosen=True)
