@@ -395,9 +395,10 @@ def _with_environment() -> list[str]:
 
 
 def run_unboxed(program: Path, data: Path, entry: str, limits: Limits) -> sandbox.Answer:
-    """Run a command without a sandbox, in a folder with its data and links to the program's files."""
+    """Run a command without a sandbox, in a folder with its data and links to the program's files. Its `python` is this one, as inside."""
     import shlex
     import subprocess
+    import sys
 
     for path in sorted(program.iterdir()):
         os.symlink(path.resolve(), data / path.name)
@@ -406,8 +407,9 @@ def run_unboxed(program: Path, data: Path, entry: str, limits: Limits) -> sandbo
     command = shlex.split(entry)
     if (adapters / command[0]).exists():
         command[0] = str(adapters / command[0])
+    search = f"PATH={os.path.dirname(sys.executable)}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     try:
-        done = subprocess.run([*_with_environment(), *command], cwd=data, capture_output=True, timeout=limits.wall)
+        done = subprocess.run([*_with_environment(), search, *command], cwd=data, capture_output=True, timeout=limits.wall)
     except subprocess.TimeoutExpired:
         return sandbox.Answer("time")
     except OSError as error:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import sys
 
 import numpy as np
 import pytest
+import scipy
 from PIL import Image
 
 from evaluation.metrics import registry, runner
@@ -230,6 +232,21 @@ def test_a_render_has_pixels_and_clean_views(tmp_path, boxed):
     assert result.value == 203.0
 
 
+def test_a_script_is_run_by_the_python_that_has_the_packages_of_the_service(tmp_path, monkeypatch, boxed):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")  # where there may be another Python without them, or none of that name
+    code = """
+        import json, sys
+
+        import scipy
+
+        found = {"value": sys.version_info.micro, "parts": {"scipy": int(scipy.__version__.split(".")[1])}}
+        json.dump({"items": {"a": found}}, open("output/scores.json", "w"))
+    """
+    program = load(written(tmp_path, code, run="script", entry="python score.py"), boxed=boxed)
+    (result,) = scored(program, Sample("a", "a", LINE, LINE))
+    assert (result.value, result.parts) == (sys.version_info.micro, {"scipy": int(scipy.__version__.split(".")[1])}), result
+
+
 EVALAI = """
     import json, os, zipfile
 
@@ -256,6 +273,7 @@ CODABENCH = """
         (EVALAI, "evalai score.py dev", {"figure": "test/Half"}, 7.0, {"Files": 2.0, "val/Half": 1.0, "test/Half": 7.0}),
         (CODABENCH, "codabench python $program/score.py $input $output", {"figure": "half"}, 1.0, {"files": 2.0, "half": 1.0}),
     ],
+    ids=["evalai", "evalai, one figure", "codabench"],
 )
 def test_scoring_programs_of_other_services_run_as_they_are(tmp_path, boxed, code, entry, params, value, parts):
     program = load(written(tmp_path, code, run="script", entry=entry, level="set"), boxed=boxed)
