@@ -7,6 +7,7 @@ from tests.support import pinned
 
 def test_everything_that_is_installed_is_pinned_to_its_version():
     assert pinned.required() == pinned.pins("deploy/constraints.txt"), "run `make constraints`"
+    assert pinned.written() == pinned.FILE.read_text(), "`make constraints` would change what another Python needs"
 
 
 def test_the_service_is_installed_under_these_constraints():
