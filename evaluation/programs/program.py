@@ -407,7 +407,7 @@ def run_unboxed(program: Path, data: Path, entry: str, limits: Limits) -> sandbo
     command = shlex.split(entry)
     if (adapters / command[0]).exists():
         command[0] = str(adapters / command[0])
-    search = f"PATH={os.path.dirname(sys.executable)}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    search = f"PATH={os.pathsep.join([os.path.dirname(sys.executable), *os.get_exec_path()])}"
     try:
         done = subprocess.run([*_with_environment(), search, *command], cwd=data, capture_output=True, timeout=limits.wall)
     except subprocess.TimeoutExpired:

@@ -1,8 +1,6 @@
 """The REST API, /api/v1/: the one instance, its errors, and its documentation.
 
-Routers live with their nouns: `submissions/api/` (taking part, uploading), `entry_api.py`
-(entries and their scores), `board_api.py` (boards, snapshots, metrics), `agreement_api.py`
-and `study_api.py`.
+Routers live with their nouns: taking part and uploading in `submissions/api/`, the rest beside this file.
 """
 
 from __future__ import annotations
