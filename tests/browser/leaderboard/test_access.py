@@ -40,7 +40,7 @@ def violations(where: str, found: dict) -> list[str]:
     return [f"{where}: {one['id']}: {', '.join(node['html'][:160] for node in one['nodes'][:3])}" for one in found["violations"]]
 
 
-def test_axe_finds_nothing_on_any_page_in_either_theme(names, people, browser):  # noqa: F811
+def test_axe_finds_nothing_on_any_page_in_either_theme(browser, names, people):  # noqa: F811
     every, wrong = pages(names, people), []
     assert len(every) >= 90
     context = browser.new_context(viewport=SIZE, color_scheme="light", reduced_motion="reduce")
