@@ -69,8 +69,8 @@ def _preferred(summary: Summary) -> Sentence:
 
 
 def _preferred_scores(summary: Summary) -> Sentence:
-    ranked = [line for line in summary.ranked if line.mos[1] is not None]
-    if not ranked:
+    ranked = [line for line in summary.ranked if summary.shows(line)]
+    if all(line.mos[1] is None for line in ranked):
         reasons = list(dict.fromkeys(line.why for line in summary.ranked if line.why))
         why = summary.why or next((reason for reason in reasons if reason.startswith(FEW)), next(iter(reasons), ""))
         if not summary.why and len(reasons) > 1 and not why.startswith(FEW):  # each sentence is of the scores of one entry
@@ -88,9 +88,14 @@ def _preferred_scores(summary: Summary) -> Sentence:
         return Sentence("First place with people is open:", " ".join(parts))
     value, low, high = first.mos
     known = "" if len(ranked) == len(summary.ranked) else " that enough people scored, on enough items"
-    return Sentence(
-        f"People score {first.method} highest.", f"{value:.2f} of 5 [{low:.2f}, {high:.2f}], told apart from every other{known}."
-    )
+    alike = ""
+    if low is None or high is None:  # all its scores are the same, and those of the others need not be
+        ends = f" ({first.why[:1].lower()}{first.why[1:].rstrip('.')})"
+        same = [line.method for line in ranked[1:] if line.mos[1] is None]
+        alike = f" How surely from {names(same)} is not known: all scores of each are the same too." if same else ""
+    else:
+        ends = f" [{low:.2f}, {high:.2f}]"
+    return Sentence(f"People score {first.method} highest.", f"{value:.2f} of 5{ends}, told apart from every other{known}.{alike}")
 
 
 def _metrics(lines: Sequence[Line]) -> Sentence | None:

@@ -238,6 +238,26 @@ def test_opinion_scores_name_who_is_scored_highest_only_where_told_apart():
     assert level[0][0] == "First place with people is open:" and "cannot be told apart" in level[0][1]
 
 
+def test_an_entry_that_everybody_scores_alike_is_the_highest_where_it_is():
+    def of(**scores: int) -> Summary:
+        """The entries called so with these scores; of `c` one score in three is one less."""
+        rows = [
+            Rating(f"r{k}", name, float(score - (name == "c" and (k + n) % 3 == 0)), s)
+            for k in range(6)
+            for n, s in enumerate(SAMPLES)
+            for name, score in scores.items()
+        ]
+        return scored(rows)
+
+    first, rest = sentences(of(a=5, c=4))[0]
+    assert first == "People score a highest." and rest == "5.00 of 5 (all 48 scores are 5), told apart from every other."
+    assert sentences(of(a=3, b=3, c=2))[0] == ("First place with people is open:", "a and b cannot be told apart.")
+    first, rest = sentences(of(a=5, b=4, c=3))[0]
+    assert first == "People score a highest." and rest.endswith("How surely from b is not known: all scores of each are the same too.")
+    first, rest = sentences(of(b=2, c=5))[0]
+    assert first == "People score c highest." and rest.startswith("4.67 of 5 [") and rest.endswith("told apart from every other.")
+
+
 def test_camps_are_told_with_the_likeness_on_other_items():
     summary = summary_of(said("a", "b"))
     assert words.camp_words(summary) == "" and summary.camps is None
