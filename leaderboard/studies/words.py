@@ -70,6 +70,8 @@ def _preferred(summary: Summary) -> Sentence:
 
 def _preferred_scores(summary: Summary) -> Sentence:
     ranked = [line for line in summary.ranked if summary.shows(line)]
+    if len(summary.ranked) < 2 and not summary.why.startswith(FEW):  # there is nothing that one could be first of
+        return Sentence(summary.why or "No two entries of those that people scored are shown here.")
     if all(line.mos[1] is None for line in ranked):
         reasons = list(dict.fromkeys(line.why for line in summary.ranked if line.why))
         why = summary.why or next((reason for reason in reasons if reason.startswith(FEW)), next(iter(reasons), ""))

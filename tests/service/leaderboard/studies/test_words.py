@@ -258,6 +258,21 @@ def test_an_entry_that_everybody_scores_alike_is_the_highest_where_it_is():
     assert first == "People score c highest." and rest.startswith("4.67 of 5 [") and rest.endswith("told apart from every other.")
 
 
+def test_of_one_entry_alone_nothing_is_said_of_a_first_place():
+    rows = [
+        Rating(f"r{k}", name, base + (k + n) % 2, s)
+        for k in range(6)
+        for n, s in enumerate(SAMPLES)
+        for name, base in (("a", 3.0), ("b", 1.0))
+    ]
+    alone = scored([row for row in rows if row.entry == "a"])
+    assert sentences(alone) == [("Nobody scored two entries on one sample, so no duels follow from the scores.", "")]
+    whole = scored(rows)
+    assert sentences(whole)[0][0] == "People score a highest."
+    for withheld in ("b", "ab"):
+        assert sentences(whole.without(set(withheld))) == [("No two entries of those that people scored are shown here.", "")]
+
+
 def test_camps_are_told_with_the_likeness_on_other_items():
     summary = summary_of(said("a", "b"))
     assert words.camp_words(summary) == "" and summary.camps is None
