@@ -127,7 +127,8 @@ class Metric:
 class Entry:
     """People's figures of one entry. A study of pairs has `implied`, how often people would pick it against the others, and what goes with
     it: `rank` between which places it lies, and `part`, which numbers the parts of a study whose entries never met. One of opinion
-    scores has `mos`. From `appearances` on: other ways to count, in exports and folded on the page."""
+    scores has `mos`. From `appearances` on: other ways to count, in exports and folded on the page; of wins there is nothing where a study
+    chose its pairs by them."""
 
     method: str
     part: int | None = None
@@ -147,9 +148,9 @@ class Entry:
     normalised: float | None = None
     scenes: dict[str, Opinion] = field(default_factory=dict)
     appearances: int = 0
-    wins: float = 0.0
-    losses: float = 0.0
-    ties: float = 0.0
+    wins: float | None = 0.0
+    losses: float | None = 0.0
+    ties: float | None = 0.0
     win_rate: Ends = NOTHING
     win_rate_with_self: Ends = NOTHING
     ability: Ends = NOTHING

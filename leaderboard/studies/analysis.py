@@ -86,9 +86,14 @@ def compute(row: StudyAnalysis) -> None:
         linked = row.study.entries.filter(submission__isnull=False).values_list("label", "submission_id")
         summary = replace(summary, entries=dict(linked), damaged=sorted(row.study.damaged & set(summary.methods)))
         if row.study.chooses_pairs:
-            # Who is asked about most is chosen by the answers, so that counts of wins would tell of the choice.
-            scales = [replace(line, win_rate=NOTHING, win_rate_with_self=NOTHING) for line in summary.scales]
-            summary = replace(summary, scales=scales, adequacy=[])
+            # Who is asked about most is chosen by the answers, so that counts of wins, and what is held against them, would tell of the
+            # choice.
+            scales = [
+                replace(line, wins=None, losses=None, ties=None, win_rate=NOTHING, win_rate_with_self=NOTHING) for line in summary.scales
+            ]
+            metrics = [replace(line, order=None, scenes={}, scenes_mean=None) for line in summary.metrics]
+            judges = [replace(judge, order=None) for judge in summary.judges]
+            summary = replace(summary, scales=scales, metrics=metrics, judges=judges, adequacy=[])
         with transaction.atomic():
             study = row.study.locked()
             if row.finish(plain(summary)) and row.criterion == study.main_criterion:

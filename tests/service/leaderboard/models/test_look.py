@@ -166,9 +166,17 @@ def test_bare_counts_of_wins_are_not_shown_where_pairs_were_chosen_by_them(study
     chosen = study.analyses.get().summary
     assert all(line.win_rate == (None, None, None) for line in chosen.scales) and not chosen.adequacy and chosen.counted == 150
     assert any(line.implied[1] is not None for line in chosen.scales)
+    # Nor what they are made of, or what is held against them, on the page or in its file.
+    assert {(line.wins, line.ties, line.losses) for line in chosen.scales} == {(None, None, None)}
+    assert {(line.order, line.scenes_mean) for line in chosen.metrics} == {(None, None)} and not any(line.scenes for line in chosen.metrics)
+    Study.objects.update(is_public=True)
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/live/"
+    assert "Other ways to count" not in Client().get(address).content.decode()
     Study.objects.filter(pk=study.pk).update(plan="balanced")
     study.touch_votes()
     while analyse_due():
         pass
     fixed = study.analyses.get().summary
     assert any(line.win_rate[0] is not None for line in fixed.scales) and fixed.adequacy
+    assert all(line.wins for line in fixed.scales) and all(line.order for line in fixed.metrics if not line.guard)
+    assert "Other ways to count" in Client().get(address).content.decode()
