@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from leaderboard.stats.crossed import Ends
+from leaderboard.stats.records import NOTHING
 from leaderboard.studies.summary import Summary
 
 
@@ -20,7 +21,7 @@ class Effect:
 @dataclass(frozen=True)
 class Effects:
     """`raters` of `everybody` are left by the rules; people's column of the entries, and how far each metric agrees with people. Figures of
-    too few raters or items are not there."""
+    too few raters or items, with screening as without, are not there."""
 
     raters: int
     everybody: int
@@ -33,7 +34,7 @@ class Effects:
 
 
 def effects(summary: Summary) -> Effects | None:
-    """None where no rule leaves anybody out."""
+    """None where no rule leaves anybody out. A figure that only everybody's answers are enough for has a dash in the place of the other."""
     before, people = summary.unscreened, summary.n_people
     if before is None or people is None:
         return None
@@ -41,17 +42,19 @@ def effects(summary: Summary) -> Effects | None:
     def column(ends: Ends) -> str:
         return _words(ends, 1.0, 2) if summary.opinions else _words(ends, 100.0, 0)
 
-    values = {line.method: line.value for line in before.scales}
+    values, out = {line.method: line.value for line in before.scales}, {*summary.damaged, *summary.left_out}
     agreed = {line.key: line.decided for line in before.metrics}
-    entries = (
-        Effect(line.method, column(summary.value_of(line)), column(values[line.method]))
-        for line in summary.ranked
-        if line.method in values and summary.shows(line)
-    )
+    left = {line.method: summary.value_of(line) for line in summary.ranked if summary.shows(line)}
+    names = [*left, *(name for name, ends in values.items() if name not in left and ends[1] is not None)]
+    entries = (Effect(name, column(left.get(name, NOTHING)), column(values[name])) for name in names if name in values and name not in out)
     metrics = (
-        Effect(line.title or line.key, _words(line.decided.ends, 100.0, 0), _words(found.ends, 100.0, 0))
+        Effect(
+            line.title or line.key,
+            _words(line.decided.ends if line.decided.low is not None else NOTHING, 100.0, 0),
+            _words(found.ends, 100.0, 0),
+        )
         for line in summary.metrics
-        if not line.guard and line.decided.low is not None and (found := agreed.get(line.key)) is not None
+        if not line.guard and (found := agreed.get(line.key)) is not None and (line.decided.low is not None or found.low is not None)
     )
     return Effects(people, before.raters, tuple(entries), tuple(metrics))
 
