@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="leave out raters of opinion scores by a rule",
     )
     parser.add_argument(
-        "--left-out", action="append", default=[], metavar="ENTRY", help="an entry that takes no part in correlations with opinion scores"
+        "--left-out", action="append", default=[], metavar="ENTRY", help="an entry that metrics are not held against opinion scores of"
     )
     parser.add_argument("--seed", type=_seed, default=0, help="of the resampling")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
@@ -140,7 +140,9 @@ def _opinions(options: argparse.Namespace) -> dict[str, StudySummary]:
     found = {}
     for criterion, scores in counted.items():
         metrics, damaged = _metrics(options, scores), _damaged(options, scores)
-        summary = opinion_study.analyse(scores, metrics, options.screen, options.left_out, options.seed, damaged=damaged)
+        # As in the service, one that is left out is in no headline, like damaged ones, and keeps its mean.
+        aside = {*(damaged or ()), *options.left_out} if options.left_out else damaged
+        summary = opinion_study.analyse(scores, metrics, options.screen, options.left_out, options.seed, damaged=aside)
         found[criterion] = replace(summary, scales=[row for row in summary.scales if row.method not in (damaged or ())])
     return found
 

@@ -233,6 +233,29 @@ def test_the_command_knows_opinion_scores_by_their_columns(file, tmp_path, capsy
     assert "Too few samples: 5 are needed, there are 3." in shown and "psnr" not in shown
 
 
+def test_an_entry_that_is_left_out_by_the_command_moves_no_figure_of_a_metric(tmp_path, capsys):
+    """The metric puts the entry that people like least first by far, and the others in people's order."""
+    names, samples = "abcdefghz", [f"s{n}" for n in range(6)]
+    rows = [Rating(f"r{k}", name, 4.5 - 0.3 * n - 0.1 * k, sample) for k in range(6) for sample in samples for n, name in enumerate(names)]
+    study, without, values = tmp_path / "study.csv", tmp_path / "without.csv", tmp_path / "values.csv"
+    for file, chosen in ((study, rows), (without, [row for row in rows if row.entry != "z"])):
+        with file.open("w", newline="") as stream:
+            csv.writer(stream).writerows(write(chosen))
+    lines = [f"{sample},{name},{99 if name == 'z' else (8 - n) ** 2}" for sample in samples for n, name in enumerate(names)]
+    values.write_text("\n".join(["sample,method,m:higher", *lines]))
+
+    def found(file, *more: str) -> dict:
+        assert main([str(file), "--scores", str(values), "--json", *more]) == 0
+        return json.loads(capsys.readouterr().out)["criteria"][""]
+
+    whole, left, fewer = found(study), found(study, "--left-out", "z"), found(without)
+    figures = ("decided", "auc_better_worse", "acc_eq", "spa", "rho", "tau", "r")
+    assert whole["metrics"][0]["rho"]["value"] < 0.5 < left["metrics"][0]["rho"]["value"]
+    assert [left["metrics"][0][name] for name in figures] == [fewer["metrics"][0][name] for name in figures]
+    assert left["metrics"][0]["decided"]["value"] == 1.0 and left["all"]["metrics"][0]["decided"] == whole["metrics"][0]["decided"]
+    assert left["left_out"] == ["z"] and [row["method"] for row in left["scales"]][-1] == "z"  # which keeps its mean
+
+
 def test_what_the_command_cannot_do_with_opinion_scores_it_says(file, capsys):
     assert main([str(file), "--gold", "a:b"]) == 2
     assert "opinion scores, for which --gold means nothing" in capsys.readouterr().err
