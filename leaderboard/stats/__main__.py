@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.stats import labels, opinion_study
+from leaderboard.stats import labels, opinion_study, screening
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
 from leaderboard.stats.agreement import FEW_TWICE, MetricPair
@@ -431,8 +431,9 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
         lines = [f"# {criterion or 'all scores'}", ""]
         of = f"{_count(summary.counted, 'score')} of {_count(left, 'rater')}"
         lines.append(f"{of} on {_count(len(summary.samples), 'sample')}.")
-        if summary.screened:
-            lines.append(f"Left out, because they hardly go with the others: {', '.join(summary.screened)}.")
+        if isinstance(summary.screening, str) and summary.screening:
+            out = f": {', '.join(summary.screened)}." if summary.screened else ". Nobody had to be left out."
+            lines.append(f"Left out is who {screening.words(summary.screening, screening.DEFAULTS[summary.screening])}{out}")
         lines += ["", f"{'entry':28} {'MOS':>7} {'95 % interval':>17} {'sd':>7} {'scores':>7}"]
         for row in _in_order(summary):
             mean, low, high = row.mos if not row.why.startswith(FEW) else NOTHING  # no figure below the stated minimum

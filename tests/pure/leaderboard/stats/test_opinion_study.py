@@ -233,6 +233,21 @@ def test_the_command_knows_opinion_scores_by_their_columns(file, tmp_path, capsy
     assert "Too few samples: 5 are needed, there are 3." in shown and "psnr" not in shown
 
 
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("others", "gave scores that correlate with the mean of the others’ by less than 0.3 (Pearson’s r): r6."),
+        ("bt500", "gave scores too far from the others’ too often, by ITU-R BT.500. Nobody had to be left out."),
+        ("inconsistency", "is more than 2 times as inconsistent as the median, by ITU-T P.910: r6."),
+    ],
+)
+def test_the_command_says_by_which_rule_raters_were_left_out(file, capsys, rule, said):
+    assert main([str(file), "--screen", rule]) == 0
+    assert f"\nLeft out is who {said}\n" in capsys.readouterr().out
+    assert main([str(file)]) == 0
+    assert "eft out" not in capsys.readouterr().out
+
+
 def test_an_entry_that_is_left_out_by_the_command_moves_no_figure_of_a_metric(tmp_path, capsys):
     """The metric puts the entry that people like least first by far, and the others in people's order."""
     names, samples = "abcdefghz", [f"s{n}" for n in range(6)]
