@@ -439,7 +439,7 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
             mean, low, high = row.mos if not row.why.startswith(FEW) else NOTHING  # no figure below the stated minimum
             ends = "–" if low is None else f"[{_number(low)}, {_number(high)}]"
             sd = _number(None if mean is None else row.sd)
-            lines.append(f"{row.method[:28]:28} {_number(mean):>7} {ends:>17} {sd:>7} {row.n:>7}")
+            lines.append(f"{row.method[:28]:28} {_number(mean):>7} {ends:>17} {sd:>7} {row.n:>7}{_reason(row, summary)}")
         return lines + _metric_report(summary)
     lines = [f"# {criterion or 'all votes'}", ""]
     of = f"{_count(summary.counted, 'vote')} of {_count(len(summary.raters), 'rater')}"
@@ -448,7 +448,8 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
     part = 1
     for row in _in_order(summary):
         implied, theta, rate = row.implied, row.theta, row.win_rate[0]
-        if summary.why:  # no figure below the stated minimum, nor of what was compared with no entry
+        # No figure below the stated minimum, which a part by itself may not reach, nor of what was compared with no entry.
+        if summary.why or row.why.startswith(FEW):
             implied, theta, rate = NOTHING, NOTHING, None
         if row.part is not None and row.part != part:
             part = row.part
@@ -456,7 +457,7 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
         ends = "–" if implied[1] is None else f"[{_number(implied[1])}, {_number(implied[2])}]"
         places = "–" if row.rank is None else f"{row.rank[0]}–{row.rank[1]}"
         numbers = f"{_number(theta[0]):>8} {row.answers or row.appearances:>8} {_number(rate):>8}"
-        lines.append(f"{row.method[:28]:28} {_number(implied[0]):>9} {ends:>17} {places:>8} {numbers}")
+        lines.append(f"{row.method[:28]:28} {_number(implied[0]):>9} {ends:>17} {places:>8} {numbers}{_reason(row, summary)}")
     lines += summary.model.notes if summary.model else []
     if summary.fragile and not summary.shares_first:  # nothing hangs on a first place that is shared
         hangs = ", ".join(_count(n, noun.removesuffix("s")) for noun, n in vars(summary.fragile).items() if n is not None)
@@ -469,6 +470,11 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
         parts = f"the order stays with parts of {curve.steady} of {curve.sizes[-1]}" if curve.steady else "the order moves with fewer"
         lines.append(f"{curve.resource}: {parts}.")
     return lines
+
+
+def _reason(row: Entry, summary: StudySummary) -> str:
+    """Reason why an entry has no interval, behind its line; empty where it has one, and where one sentence says it of all of them."""
+    return f"  {row.why}" if row.why and row.why != summary.why else ""
 
 
 def _in_order(summary: StudySummary) -> list[Entry]:

@@ -234,7 +234,7 @@ def test_what_it_prints_is_what_a_studys_page_says(tmp_path, scores, capsys):
     assert "1 vote of 1 rater on 1 pair, 0.0 % ties." in capsys.readouterr().out
     alike = [Rating(f"r{k}", entry, 3.0, f"s{h}") for k in range(5) for h in range(5) for entry in "ab"]
     assert main([str(written(tmp_path, "alike.csv", mos_table.write(alike)))]) == 0
-    assert re.search(r"^a +3\.000 +– +0\.000 +25$", capsys.readouterr().out, re.MULTILINE)
+    assert re.search(r"^a +3\.000 +– +0\.000 +25  All 25 scores are 3\.$", capsys.readouterr().out, re.MULTILINE)
 
 
 def test_of_a_first_place_that_is_shared_nothing_is_said_to_hang_on_anything(tmp_path, capsys):
@@ -253,6 +253,13 @@ def test_parts_that_never_met_and_damaged_entries_are_told_as_what_they_are(tmp_
     assert main([str(written(tmp_path, "votes.csv", votes.write(rows)))]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[lines.index("These met none of those above, and have places of their own:") + 1].split()[0] in "cd"
+    # A part of too few people has no figure, though all parts together have enough of them.
+    rows = [row for row in rows if row.left == "a" or row.rater in ("r0", "r1", "r2")]
+    assert main([str(written(tmp_path, "few.csv", votes.write(rows)))]) == 0
+    said = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if re.match("[a-d] ", line)}
+    for name in "cd":
+        assert said[name].endswith(" 18        –  Too few raters: 5 are needed, there are 3.") and not re.search(r"\d\.\d{3}", said[name])
+    assert all(re.search(r"0\.\d{3} +\[", said[name]) for name in "ab")
     labels = written(
         tmp_path, "labels.csv", [["method", "label"], ["a", "reference"], ["b", "empty"], ["c", "corruption"], ["d", "corruption"]]
     )
