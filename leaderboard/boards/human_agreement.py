@@ -258,6 +258,14 @@ def _line(metric: Metric, title: str, band: Band | None, opinions: bool, noun: s
     )
 
 
+def unheld_words(lines: Sequence[Line], units: str) -> str:
+    """Sentences on why none of these metrics has a figure, though people compared enough; `units` is the plural of what that was on."""
+    why = {line.title: line.figure.why for line in lines if not line.guard and line.figure.coverage and line.figure.why}
+    if len(set(why.values())) > 1:
+        return " ".join(f"{title}: {reason}" for title, reason in why.items())
+    return next(iter(why.values()), f"No metric has values of the {units} that people compared.")
+
+
 def trained_words(trained: str, opinions: bool = False) -> str:
     """In a few words, whether a metric may have learnt from the judgements it is held against; empty where not."""
     return TRAINED.get(trained, "").format("scores" if opinions else "votes")
@@ -523,7 +531,7 @@ class People:
     @property
     def missing(self) -> str:
         """Reason why no metric can be held against people."""
-        return self.found.why or f"No metric has values of the {self.units} that people compared."
+        return self.found.why or unheld_words([self._line(column) for column in self.columns.values()], self.units)
 
     @property
     def has_marks(self) -> bool:

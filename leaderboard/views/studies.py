@@ -15,7 +15,7 @@ from django.urls import reverse
 from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
 from leaderboard.boards.certainty import plural
-from leaderboard.boards.human_agreement import Line, basis_words, lines_of, spread, trained_more
+from leaderboard.boards.human_agreement import Line, basis_words, lines_of, spread, trained_more, unheld_words
 from leaderboard.boards.payload import Board
 from leaderboard.boards.rows import ordinal, rule_words, span
 from leaderboard.charts import studies as study_charts
@@ -367,6 +367,7 @@ def _analysis_context(
         "rows": rows,
         "lines": lines,
         "groups": groups,
+        "unheld": unheld_words(lines, plural(noun)),
         "any_shown": any(line.shown for line in lines if not line.guard),
         "contradictions": turned[:MAX_CONTRADICTIONS],
         "n_contradictions": len(turned),

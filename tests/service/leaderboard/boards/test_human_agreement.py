@@ -151,6 +151,22 @@ def test_of_published_means_the_order_alone_is_said():
     assert "mean opinion scores as they were published (people unknown)" in said.basis
 
 
+def test_where_no_metric_has_a_figure_the_reason_is_its_own():
+    few, none = "Too few items: 5 are needed, there are 4.", "No answer names a winner between entries that this metric has values for."
+    early = agreement(0.7, n=40, samples=4, why=few, coverage=0.6)
+    silent, level = agreement(coverage=0.0, why=none), agreement(coverage=1.0, why=none)
+
+    def said(**decided: Agreement) -> str:
+        board_says = human_agreement.People(found(metrics=[column(slug, one) for slug, one in decided.items()]), {}, "house").missing
+        lines = [human_agreement.Line(slug, one, None) for slug, one in decided.items()]
+        assert human_agreement.unheld_words(lines, "houses") == board_says
+        return board_says
+
+    assert said(a=early, b=silent) == said(a=early, b=early) == few
+    assert said(a=early, b=level) == f"a: {few} b: {none}"
+    assert said(a=silent) == said() == "No metric has values of the houses that people compared."
+
+
 def test_charts_are_of_all_and_of_each_group_with_guards_last():
     groups = {"x": agreement(0.9, 0.8, 1.0), "y": agreement(0.6, 0.5, 0.7)}
     metrics = [
