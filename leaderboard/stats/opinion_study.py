@@ -40,6 +40,7 @@ from leaderboard.stats.study import MetricScores
 from leaderboard.stats.votes import NO_DUELS, VERSION, Floats, finite
 
 ALL_SCREENED = "No score counts: the rule of screening leaves everybody out."
+NONE_COUNTS = "No two of the entries that were compared here count: the others are damaged, or were left out."
 ONLY_MEANS = "Only the means were published, and a duel needs single scores."
 
 # Rules by which raters may be left out, one at a time, fixed before a study opens.
@@ -98,7 +99,8 @@ def analyse(
 
     def summarised(among: Collection[str] | None) -> Entries:
         duels, scored_here = of_opinions(counted, among), {ratings.methods[n] for n in counted.method.tolist()}
-        unanswered = NO_DUELS if scored_here & set(ratings.methods if among is None else among) else ONLY_DAMAGED
+        compared = len(of_opinions(counted)) > 0 or not scored_here & set(ratings.methods if among is None else among)
+        unanswered = (NONE_COUNTS if scored_here & set(left_out) else ONLY_DAMAGED) if compared else NO_DUELS
         if not len(counted):
             unanswered = ALL_SCREENED
         return people(

@@ -233,6 +233,17 @@ def test_the_command_knows_opinion_scores_by_their_columns(file, tmp_path, capsy
     assert "Too few samples: 5 are needed, there are 3." in shown and "psnr" not in shown
 
 
+def test_entries_that_were_scored_together_are_not_said_to_be_scored_by_nobody():
+    ratings, only = canonical(scores()), "Only damaged entries were compared here."
+    counts = "No two of the entries that were compared here count: the others are damaged, or were left out."
+    assert analyse(ratings, damaged=set("bcd")).why == analyse(ratings, damaged=set("abcd")).why == only
+    assert analyse(ratings, damaged=set("bcd"), left_out="b").why == analyse(ratings, damaged=set("abcd"), left_out="abcd").why == counts
+    # Each rater scored another entry.
+    alone = canonical([row for row in scores() if "abcd".index(row.entry) == int(row.rater[1:]) % 4])
+    nobody = "Nobody scored two entries on one sample, so no duels follow from the scores."
+    assert analyse(alone, damaged=set("bcd")).why == analyse(alone, damaged=set(), left_out="b").why == nobody
+
+
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
