@@ -712,7 +712,9 @@ class People:
             return Claim(f"The metrics put {len(leaders)} entries level in first place, people put {first_name} first{open_}.{apart}")
         if leader == first:
             words = f"Metrics and people both put {ours_name} first{open_}." if open_ else "Metrics and people agree on the first."
-            if not open_ and self.found.low[first] is None:
+            # Scores of one entry may all be the same and its lead over the others still be known.
+            beside = [self.found.over[n] for n in theirs.behind] if self.opinions and self.found.over else [None]
+            if not open_ and self.found.low[first] is None and any(one is None or one.value[1] is None for one in beside):
                 words = f"Metrics and people both put {ours_name} first; {ALIKE}."
             return Claim(f"{words}{apart}", ours, people)
         against = self.found.over[leader]

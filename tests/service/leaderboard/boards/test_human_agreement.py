@@ -214,6 +214,16 @@ def test_a_claim_is_made_beyond_chance_only():
     assert human_agreement.People(found(first=1, over=[None, None]), {}).claim(unranked) is None
 
 
+def test_the_lead_of_an_entry_that_everybody_scores_alike_is_known_where_the_others_scores_vary():
+    def words(low: float | None, high: float | None) -> str:
+        over = [None, Against(value=(1.0, low, high), p_holm=0.0)]
+        scores = {"value": [5.0, 4.0], "low": [None, None if low is None else 3.6], "high": [None, None if low is None else 4.4]}
+        return human_agreement.People(found(kind="opinions", first=0, over=over, **scores), {}).claim(board()).words
+
+    assert words(0.6, 1.4) == "Metrics and people agree on the first."
+    assert words(None, None) == "Metrics and people both put seven first; how surely is not known, for every person and item says the same."
+
+
 def test_an_entry_that_alone_was_judged_is_first_of_nothing():
     """People put another entry before it, which is not on this board."""
     alone = {"value": [0.3, None], "low": [0.2, None], "high": [0.4, None], "n": [40, 0], "first": 0, "over": [None, None]}
