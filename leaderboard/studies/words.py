@@ -284,9 +284,12 @@ def look_words(study: Study, judgements: int | None, hidden: Collection[str] = (
         said = f"Not settled: none {of} has been taken."
     if study.state == study.State.CLOSED:
         return f"{said} It was closed before the last of them."
-    number = 1 + (look.number if look else 0)
+    due = StudyLook.due_at(study, 1 + (look.number if look else 0))
+    least = f"{MIN_COUNT} people on {MIN_COUNT} {plural(study.noun)}"
+    if judgements is not None and judgements >= due:  # of too few people, or on too few items
+        return f"{said} {judgements:,} judgements count so far; the next waits until they are of at least {least}."
     so_far = "" if judgements is None else f", and {judgements:,} count so far"
-    return f"{said} The next is due at {StudyLook.due_at(study, number):,} judgements of at least {MIN_COUNT} people{so_far}."
+    return f"{said} The next is due at {due:,} judgements of at least {least}{so_far}."
 
 
 class FirstPlace(Protocol):

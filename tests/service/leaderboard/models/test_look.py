@@ -69,8 +69,8 @@ def test_a_study_ends_at_the_look_that_settles_first_place(study, phase, people)
     assert not study.looks.exists() and study.state == "open"
     said = words.look_words(study, 150)
     assert said == (
-        "Not settled: none of 3 planned looks at first place has been taken. The next is due at 160 judgements of at least 5 people, "
-        "and 150 count so far."
+        "Not settled: none of 3 planned looks at first place has been taken. The next is due at 160 judgements of at least 5 people on 5 "
+        "items, and 150 count so far."
     )
     answered(study, 30)
     look = study.looks.get()
@@ -124,6 +124,10 @@ def test_a_study_in_which_nobody_prefers_any_ends_when_the_planned_answers_are_i
 def test_no_look_before_five_people_and_five_samples(study, raters, samples):
     answered(study, 200, raters, samples)
     assert not study.looks.exists() and study.state == "open"
+    assert words.look_words(study, 200) == (
+        "Not settled: none of 3 planned looks at first place has been taken. 200 judgements count so far; the next waits until they are of "
+        "at least 5 people on 5 items."
+    )
     # It is taken as soon as they are there.
     answered(study, 40, 15, 20, seed=1)
     assert study.looks.get().number == 1
