@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from datetime import timedelta
+from itertools import combinations
 
 import pytest
 from django.contrib.staticfiles import finders
@@ -170,6 +171,29 @@ class TestWhatPeopleSayOfTwo:
         page = text(client.get(reverse("entry", args=[two[0].pk]))).partition("Its duels with people")[2]
         assert re.findall(r'<th scope="row">\s*(?:<a[^>]*>)?([^<\s]+)', page.partition("</table>")[0]) == ["valley-net"]
         assert "1 more of its duels has no interval, so no verdict." in page
+
+    def test_where_judgements_name_no_item_an_entrys_intervals_speak_of_other_people_alone(self, client, two, people):
+        names = ["ridge-net", "valley-net", "late-net", "last-net"]
+        for name in names[2:]:
+            entry(two[0].phase, people.other_team, scores(0.3), method_name=name)
+        for hours, sample in enumerate(("s{}", ""), 1):
+            rows = [
+                Vote(rater=f"r{k}", left=a, right=b, choice="left" if (k + n + 3 * m) % 4 else "right", sample=sample.format(n))
+                for k in range(12)
+                for n in (range(6) if sample else [0])
+                for m, (a, b) in enumerate(combinations(names, 2))
+            ]
+            Study.objects.all().delete()
+            Study.import_votes(two[0].phase, None, rows, **ABOUT)
+            assert analyse_due() == 1
+            two[0].phase.touch_board()
+            assert build_due_boards(timezone.now() + timedelta(hours=hours)) == 1
+            told = " ".join(text(client.get(reverse("entry", args=[two[0].pk]))).partition("Its duels with people")[2].split())
+            study = " ".join(text(client.get(f"{address(two[0].phase, 'studies')}people/")).split())
+            assert ("Intervals: other people, other items." in told, "had other people voted on other items:" in study) == (
+                bool(sample),
+            ) * 2
+            assert ("Intervals: other people." in told, "had other people voted:" in study) == (not sample,) * 2
 
     def test_below_the_smallest_numbers_only_what_is_missing_is_said(self, client, two):
         judged(two, raters=3)
