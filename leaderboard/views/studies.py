@@ -189,7 +189,7 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         if len(summaries) > 1 and summary.opinions:
             # Mean opinions of every criterion side by side, in the order of the one shown.
             means = [{line.method: one.value_of(line) for line in one.scales} for one in summaries.values()]
-            by_entry = [CriteriaRow(line.method, [values.get(line.method, (None,) * 3) for values in means]) for line in summary.scales]
+            by_entry = [CriteriaRow(line.method, [values.get(line.method, (None,) * 3) for values in means]) for line in summary.ranked]
             context["criteria_table"] = CriteriaTable([title for _, title in titled(chosen_study, summaries)], by_entry)
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
     context["is_early"] = summary is None or summary.why.startswith(FEW) or summary.why == NOTHING_COUNTS

@@ -582,3 +582,20 @@ def test_a_study_all_of_whose_raters_were_left_out_does_not_say_that_its_pairs_w
     study.raters.update(is_counted=False)
     assert analyse_due() == 1
     assert study.analyses.get().summary.why.endswith("or are of people who were left out.")
+
+
+def test_damaged_entries_stand_in_no_table_of_criteria(phase, client):
+    rows = [
+        Rating(f"r{k}", name, float(score - (k + n) % 2), f"s{n}", criterion=criterion)
+        for criterion in ("overall", "texture")
+        for k in range(6)
+        for n in range(6)
+        for name, score in (("good", 5), ("bad", 3), ("ruined", 2))
+    ]
+    Study.import_ratings(phase, None, rows, {"ruined": "corruption"}, **ABOUT, is_public=True)
+    while analyse_due():
+        pass
+    page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/").content.decode()
+    table = page.partition("By criterion</h2>")[2].partition("</table>")[0]
+    assert re.findall(r'<th scope="row">([a-z]+)</th>', table) == ["good", "bad"]
+    assert "Damaged, empty and other entries" in page and "ruined" in page
