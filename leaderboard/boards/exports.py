@@ -297,10 +297,10 @@ def _people_rows(table: Table) -> list[tuple[str, list[str]]]:
                 if figure is None or figure.value is None:
                     texts.append("–")
                     continue
-                more = [f"{figure.low:.2f} to {figure.high:.2f}"] if figure.low is not None else []
+                more = [f"{figure.low:.2f} to {figure.high:.2f}" if figure.low is not None else "no interval"]
                 if name == "rho" and figure.n:  # of entries, which no caption counts
-                    more += [*([] if more else ["no interval"]), f"{figure.n:,} {'entry' if figure.n == 1 else 'entries'}"]
-                texts.append(f"{figure.value:.2f} ({', '.join(more)})" if more else f"{figure.value:.2f}")
+                    more.append(f"{figure.n:,} {'entry' if figure.n == 1 else 'entries'}")
+                texts.append(f"{figure.value:.2f} ({', '.join(more)})")
             found.append((title, texts))
     return found
 

@@ -273,7 +273,8 @@ class TestPeople:
         assert "| *Agrees with people* | 0.82 (0.80 to 0.85) | – | – |" in to_markdown(table)
         assert r" & Agrees with people & 0.82 (0.80 to 0.85) & -- & -- \\" in to_latex(table)
         alike = replace(fid, people=People({"decided": Agreement(0.5, None, None, 12, "All answers are alike.")}))
-        assert "| *Agrees with people* | 0.82 (0.80 to 0.85) | 0.50 | – |" in to_markdown(replace(table, columns=(hss, alike, other)))
+        table = replace(table, columns=(hss, alike, other))
+        assert "| *Agrees with people* | 0.82 (0.80 to 0.85) | 0.50 (no interval) | – |" in to_markdown(table)
 
     def test_of_published_means_a_correlation_is_all_there_is(self):
         hss, fid, other = self.table.columns
@@ -284,6 +285,6 @@ class TestPeople:
         assert f"| *Spearman's ρ with people* | {line.format('|')} – |" in to_markdown(table)
         assert rf" & Spearman's $\rho$ with people & {line.format('&')} -- \\" in to_latex(table)
         unknown = replace(hss, people=People({"rho": Agreement(0.94)}))  # in rankings of before
-        assert "| *Spearman's ρ with people* | 0.94 | – | – |" in to_markdown(
+        assert "| *Spearman's ρ with people* | 0.94 (no interval) | – | – |" in to_markdown(
             replace(table, columns=(unknown, replace(fid, people=None), other))
         )
