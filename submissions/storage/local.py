@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from submissions.storage.store import Arrived, PartsMissing, checked_key, chosen_part_size, copy_blocks, disk_errors, part_plan
+from submissions.storage.store import Arrived, PartsMissing, UploadNotes, checked_key, chosen_part_size, copy_blocks, disk_errors, part_plan
 
 STALE_SECONDS = 24 * 3600  # temporary files older than this belong to nobody
 
@@ -116,7 +116,7 @@ class LocalStore:
 
     # --- uploads in parts ------------------------------------------------------------------
 
-    def start_upload(self, folder: str, file_name: str, size: int) -> dict[str, Any]:
+    def start_upload(self, folder: str, file_name: str, size: int) -> UploadNotes:
         """Make room for the parts of one upload. `folder` is where the file will lie, unique to
         the upload; raises StorageError where the disk could not hold it."""
         checked_key(f"{folder}/{file_name}")
@@ -135,14 +135,14 @@ class LocalStore:
             "part_size": chosen_part_size(size),
         }
 
-    def _part(self, notes: dict[str, Any], number: int) -> Path:
+    def _part(self, notes: UploadNotes, number: int) -> Path:
         return self.uploads / checked_key(notes["parts"]) / f"{number:05d}.part"
 
-    def part_url(self, notes: dict[str, Any], number: int, seconds: int) -> str | None:
+    def part_url(self, notes: UploadNotes, number: int, seconds: int) -> str | None:
         """None: parts come through this service."""
         return None
 
-    def save_part(self, notes: dict[str, Any], number: int, stream: BinaryIO) -> None:
+    def save_part(self, notes: UploadNotes, number: int, stream: BinaryIO) -> None:
         """Keep one part, once it has come whole; PartsMissing where it has another size than agreed."""
         plan = part_plan(notes["size"], notes["part_size"])
         if not 1 <= number <= len(plan):
@@ -159,12 +159,12 @@ class LocalStore:
             finally:
                 temporary.unlink(missing_ok=True)
 
-    def parts_done(self, notes: dict[str, Any]) -> list[int]:
+    def parts_done(self, notes: UploadNotes) -> list[int]:
         plan = part_plan(notes["size"], notes["part_size"])
         paths = ((number, self._part(notes, number)) for number in range(1, len(plan) + 1))
         return [number for number, path in paths if path.is_file() and path.stat().st_size == plan[number - 1]]
 
-    def finish_upload(self, notes: dict[str, Any]) -> Arrived:
+    def finish_upload(self, notes: UploadNotes) -> Arrived:
         """Join the parts. The key holds the content's hash, so finishing twice at once, or sending
         a part again in between, cannot put other bytes under a key that is in use."""
         plan = part_plan(notes["size"], notes["part_size"])
@@ -181,7 +181,7 @@ class LocalStore:
             self._publish(temporary, self._path(key))
         return Arrived(key, size, digest.hexdigest())
 
-    def drop_upload(self, notes: dict[str, Any]) -> None:
+    def drop_upload(self, notes: UploadNotes) -> None:
         """Forget the parts; nothing happens where there are none."""
         shutil.rmtree(self.uploads / checked_key(notes["parts"]), ignore_errors=True)
 

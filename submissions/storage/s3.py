@@ -25,6 +25,7 @@ from submissions.storage.store import (
     Arrived,
     PartsMissing,
     StorageError,
+    UploadNotes,
     checked_key,
     chosen_part_size,
     disk_errors,
@@ -184,7 +185,7 @@ class S3Store:
 
     # --- uploads in parts ------------------------------------------------------------------
 
-    def start_upload(self, folder: str, file_name: str, size: int) -> dict[str, Any]:
+    def start_upload(self, folder: str, file_name: str, size: int) -> UploadNotes:
         """Open a multipart upload under a key nobody can guess."""
         key = checked_key(f"{folder}/{secrets.token_hex(8)}/{file_name}")
         with _s3_errors(key):
@@ -197,23 +198,23 @@ class S3Store:
             "part_size": chosen_part_size(size, MIN_S3_PART),
         }
 
-    def part_url(self, notes: dict[str, Any], number: int, seconds: int) -> str | None:
+    def part_url(self, notes: UploadNotes, number: int, seconds: int) -> str | None:
         """A signed address that takes exactly this part: its length is in the signature, so the
         parts together cannot be larger than was agreed."""
         length = part_plan(notes["size"], notes["part_size"])[number - 1]
         params = {**self._at(notes["key"]), "UploadId": notes["upload_id"], "PartNumber": number, "ContentLength": length}
         return self.public.generate_presigned_url("upload_part", Params=params, ExpiresIn=seconds)
 
-    def save_part(self, notes: dict[str, Any], number: int, stream: BinaryIO) -> None:
+    def save_part(self, notes: UploadNotes, number: int, stream: BinaryIO) -> None:
         raise StorageError("Send the parts to the addresses given with the upload, not here.")
 
-    def _parts(self, notes: dict[str, Any]) -> dict[int, dict[str, Any]]:
+    def _parts(self, notes: UploadNotes) -> dict[int, dict[str, Any]]:
         """Return what S3 holds of an open upload, by number."""
         with _s3_errors(notes["key"]):
             pages = self.client.get_paginator("list_parts").paginate(**self._at(notes["key"]), UploadId=notes["upload_id"])
             return {part["PartNumber"]: part for page in pages for part in page.get("Parts", ())}
 
-    def parts_done(self, notes: dict[str, Any]) -> list[int]:
+    def parts_done(self, notes: UploadNotes) -> list[int]:
         plan = part_plan(notes["size"], notes["part_size"])
         try:
             found = self._parts(notes)
@@ -221,7 +222,7 @@ class S3Store:
             return list(range(1, len(plan) + 1)) if self.exists(notes["key"]) else []
         return [number for number, size in enumerate(plan, start=1) if number in found and found[number]["Size"] == size]
 
-    def finish_upload(self, notes: dict[str, Any]) -> Arrived:
+    def finish_upload(self, notes: UploadNotes) -> Arrived:
         """Join the parts, then ask S3 how large the object is and read it once for its hash:
         neither is taken from what the uploader said."""
         key, plan = notes["key"], part_plan(notes["size"], notes["part_size"])
@@ -245,7 +246,7 @@ class S3Store:
                     digest.update(block)
         return Arrived(key, size, digest.hexdigest())
 
-    def drop_upload(self, notes: dict[str, Any]) -> None:
+    def drop_upload(self, notes: UploadNotes) -> None:
         with suppress(FileNotFoundError), _s3_errors(notes["key"]):
             self.client.abort_multipart_upload(**self._at(notes["key"]), UploadId=notes["upload_id"])
 

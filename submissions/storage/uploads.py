@@ -19,7 +19,7 @@ from django.utils import timezone
 from submissions.errors import Refused
 from submissions.models import Membership, Phase, Status, Submission, Team
 from submissions.permissions import require
-from submissions.storage.store import BLOCK, Arrived, PartsMissing, StorageError, part_plan
+from submissions.storage.store import BLOCK, Arrived, PartsMissing, StorageError, UploadNotes, part_plan
 from submissions.storage.stored_files import drop_file, store
 
 log = structlog.get_logger(__name__)
@@ -66,7 +66,7 @@ def start(
     return submission
 
 
-def _notes(submission: Submission) -> dict[str, Any]:
+def _notes(submission: Submission) -> UploadNotes:
     """The storage's notes on an open upload, made where the first attempt did not come that far."""
     if not submission.upload_data:
         where = store()
@@ -208,7 +208,7 @@ def stored_file(submission: Submission) -> tuple[str, str]:
     return submission.file_key, submission.file_name
 
 
-def _forget(notes: dict[str, Any]) -> None:
+def _forget(notes: UploadNotes) -> None:
     try:
         store().drop_upload(notes)
     except StorageError as error:
