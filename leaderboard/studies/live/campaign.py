@@ -15,8 +15,10 @@ from django.db.models import Avg
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
+from leaderboard.boards.certainty import plural
 from leaderboard.models import Rater, Study, StudyEntry, StudyInvitation, StudySample
 from leaderboard.models.question import new_token
+from leaderboard.stats.votes import MIN_COUNT
 from leaderboard.studies.live import artifacts, design
 from leaderboard.studies.live.access import free_name
 from leaderboard.studies.live.artifacts import Artifact
@@ -216,6 +218,12 @@ def open_study(study: Study, actor: User) -> None:
         if study.entries.live().count() < (2 if study.kind == Study.Kind.PAIRS else 1):
             raise Refused(
                 "Too few of the study's entries can be shown: they were withdrawn, hidden or failed. Make a new study.", "no_entries"
+            )
+        if study.planned_looks and (n := study.samples.count()) < MIN_COUNT:
+            raise Refused(
+                f"No look is taken on fewer than {MIN_COUNT} {plural(study.noun)}, and this study shows {n}, so it would never end as "
+                "planned; take the looks out of its plan under Settings, or make a study that shows more.",
+                "few_samples",
             )
         if look := study.ended_as_planned:
             raise Refused(

@@ -266,7 +266,7 @@ def test_listed_accounts_and_settings(place, client, rows, people):
     assert AuditEntry.objects.get(action="study.edit").detail["after"]["title"] == "New title"
 
 
-def test_the_plan_of_a_draft_can_be_changed_and_stays_once_it_has_opened(place, client, rows, people):
+def test_the_plan_of_a_draft_can_be_changed_and_stays_once_it_has_opened(place, client, rows, people, monkeypatch):
     client.post(f"{place}new/", filled(rows))
     client.post(
         f"{place}roofs/", settings_form(plan="first", questions_per_rater=7, planned_looks=3, planned_answers=90, repeat_percent=10)
@@ -284,6 +284,9 @@ def test_the_plan_of_a_draft_can_be_changed_and_stays_once_it_has_opened(place, 
     assert 'name="gold_percent"' not in page, "no pair of known order"
     said = client.post(f"{place}roofs/", settings_form(planned_looks=3))
     assert "give both, or neither" in errors(said)
+    said = told(client, f"{place}roofs/", "open")
+    assert "No look is taken on fewer than 5 items, and this study shows 4" in said and Study.objects.get().state == "draft"
+    monkeypatch.setattr(making.campaign, "MIN_COUNT", 4)
     page = told(client, f"{place}roofs/", "open")
     assert 'name="planned_looks"' not in page
     client.post(f"{place}roofs/", settings_form(plan="balanced", planned_looks=5, planned_answers=50))

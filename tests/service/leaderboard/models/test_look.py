@@ -13,10 +13,19 @@ from leaderboard.studies.live import campaign
 from leaderboard.studies.live.grid import Subject
 from submissions.errors import Refused
 from submissions.models import AuditEntry
+from tests.support.factories import PhaseFactory, gables, give_reference
 from tests.support.leaderboard.studies.live import making
 
 pytestmark = pytest.mark.django_db
 WORTH = (1.2, 0.0, -0.6, -1.2)  # of the entries; the first is far ahead
+
+
+@pytest.fixture
+def phase(challenge):
+    """With five houses: no look is taken on fewer."""
+    phase = PhaseFactory(challenge=challenge)
+    give_reference(phase, gables(5))
+    return phase
 
 
 @pytest.fixture
@@ -27,7 +36,8 @@ def rows(phase, people):
 @pytest.fixture
 def study(phase, people, rows) -> Study:
     overall = [{"key": "overall", "title": "Overall", "text": ""}]
-    return making.live(phase, people.organizer, rows, criteria=overall, plan="first", planned_looks=3, planned_answers=480)
+    houses = tuple(gables(5))
+    return making.live(phase, people.organizer, rows, criteria=overall, plan="first", planned_looks=3, planned_answers=480, samples=houses)
 
 
 def answered(study: Study, n: int, raters: int = 6, samples: int = 20, worth=WORTH, seed: int = 0) -> int:
