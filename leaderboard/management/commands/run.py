@@ -127,7 +127,9 @@ class Command(BaseCommand):
         }
         web = [python, "-m", "leaderboard.server", "--host", host, "--port", str(port), "--log-level", "error"]
         # Solo workers: one process, one task at a time; scoring runs in a limited child of each.
-        celery = [python, "-m", "celery", "--quiet", "-A", "evaluation.celery", "worker", "-P", "solo", "-Q", "cpu,gpu", "-l", "warning"]
+        # What Celery says to root is said once, in words of our own.
+        celery = [python, "-W", "ignore:You're running the worker with superuser privileges", "-m", "celery", "--quiet"]
+        celery += ["-A", "evaluation.celery", "worker", "-P", "solo", "-Q", "cpu,gpu", "-l", "warning"]
         celery += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
         services = [
             # Two servers can share a port, and a request then comes to either.
@@ -141,6 +143,8 @@ class Command(BaseCommand):
             self._wait_for(address, services)
             if not self.stopping:
                 self.stdout.write(f"\nPlumbline runs at {address}  (Ctrl-C stops it)\n")
+                if os.geteuid() == 0:
+                    self.stdout.write("It runs as root: start it as another user before strangers may send it files.\n")
                 wanted = weights.get("backbone", "squeezenet-imagenet")
                 if not wanted.there:
                     files = " ".join(file.name for file in wanted.absent)
