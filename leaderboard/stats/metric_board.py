@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from leaderboard.stats import agreement
+from leaderboard.stats.agreement import Agreement, Differences
 from leaderboard.stats.answers import Answers, weighted
-from leaderboard.stats.crossed import Figure
 from leaderboard.stats.votes import Floats
 
 GUARDS = {"coin": "A coin", "constant": "A constant"}
@@ -17,11 +17,11 @@ GUARDS = {"coin": "A coin", "constant": "A constant"}
 
 @dataclass(frozen=True)
 class Standing:
-    """One metric: its decided agreement, its tier (None for a guard, and without a figure), and whether it is better than the coin beyond
-    chance; `above` is None where that was not tested."""
+    """One metric: its decided agreement, its tier (None for a guard, and without a figure), and whether it is better than chance: its
+    interval lies above one half; `above` is None where it has none."""
 
     key: str
-    decided: Figure
+    decided: Agreement
     tier: int | None
     guard: bool = False
     above: bool | None = None
@@ -32,18 +32,23 @@ def ranked(counted: Answers, metrics: Mapping[str, Floats], seed: int = 0) -> li
     them. Tiers are those of `agreement.tiers`: Holm's correction is over all pairs of metrics, guards left out."""
     shape = (len(counted.samples), len(counted.entries))
     found = {key: agreement.differences(counted, x) for key, x in metrics.items()}
-    figures = {key: agreement.decided(one) for key, one in found.items()}
+    figures = {key: _decided(one) for key, one in found.items()}
     values = {key: figure.value for key, figure in figures.items() if figure.value is not None and figure.low is not None}
     made = agreement.pairs([(key, found[key]) for key in values])
     p_holm = {frozenset((pair.first, pair.second)): pair.p_holm for pair in made if pair.p_holm is not None}
     tiers = agreement.tiers(values, p_holm)
     guards = {"coin": agreement.coin(seed, *shape), "constant": agreement.constant(*shape)}
     blind = {key: agreement.differences(counted, x) for key, x in guards.items()}
-    above = {key: not agreement.not_above(agreement.compared(found[key], blind["coin"], (key, "coin"))) for key in values}
+    # By its own interval, as everywhere: one draw of a coin may be lucky or unlucky.
+    above = {key: figure.low > 0.5 + agreement.EQUAL for key, figure in figures.items() if figure.low is not None}
     rows = [Standing(key, figures[key], tiers.get(key), above=above.get(key)) for key in found]
     # Where there are too few answers for a figure, the order must not tell it.
     rows.sort(key=lambda row: (row.tier is None, row.tier or 0, agreement.place(values.get(row.key, 0.0), row.key)))
-    return rows + [Standing(key, agreement.decided(one), None, True) for key, one in blind.items()]
+    return rows + [Standing(key, _decided(one), None, True) for key, one in blind.items()]
+
+
+def _decided(found: Differences) -> Agreement:
+    return replace(agreement.decided(found), coverage=found.coverage)
 
 
 def halves(samples: tuple[str, ...], seed: int) -> tuple[frozenset[str], frozenset[str]]:

@@ -15,6 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
+from leaderboard.boards.human_agreement import LOW_COVERAGE
 from leaderboard.console.forms.programs import ProgramForm
 from leaderboard.models import MetricChallenge, MetricEntry
 from submissions.errors import Refused
@@ -32,6 +33,7 @@ class Line:
     high: float | None
     n: int
     why: str
+    notes: list[str]
     tier: int | None
     guard: bool
     above: bool | None
@@ -122,6 +124,7 @@ def _lines(row: MetricChallenge, which: str, user: Any) -> list[Line]:
                 high=figure["high"],
                 n=figure["n"],
                 why="" if shown else "Half of every duel." if known else figure["why"],
+                notes=_notes(figure),
                 tier=one["tier"],
                 guard=one["guard"],
                 above=one["above"],
@@ -131,6 +134,16 @@ def _lines(row: MetricChallenge, which: str, user: Any) -> list[Line]:
             )
         )
     return lines
+
+
+def _notes(figure: dict[str, Any]) -> list[str]:
+    """Facts that a reader must know beside a figure: it is of a part of the duels, or its interval of few people or items."""
+    coverage, notes = figure.get("coverage"), []
+    if coverage is not None and coverage < LOW_COVERAGE:
+        notes.append(f"answers {round(100 * coverage)} % of the duels")
+    if figure.get("rough"):
+        notes.append("few people or items: a rough interval")
+    return notes
 
 
 GUARD_TITLES = {"coin": "A coin", "constant": "A constant"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,12 +37,27 @@ def test_a_metric_that_knows_opens_the_first_tier_and_noise_another():
         ("coin", None, True),
         ("constant", None, True),
     ] or [row.key for row in found][:2] == ["nearly", "knows"]
-    assert found[0].decided == agreement.decided(
-        agreement.differences(answers, {"knows": quality, "nearly": quality + 0.05 * noise}[found[0].key])
-    )
+    first = agreement.differences(answers, {"knows": quality, "nearly": quality + 0.05 * noise}[found[0].key])
+    assert found[0].decided == replace(agreement.decided(first), coverage=1.0)
     assert found[0].above is True
     assert found[2].above is False
     assert found[4].decided.value == 0.5
+
+
+def test_whether_a_metric_is_better_than_chance_is_told_by_its_own_interval_and_not_by_one_draw_of_a_coin():
+    answers, quality = people(n_samples=8, seed=1)
+    rng = np.random.default_rng(0)
+    metrics = {f"m{n}": n / 4 * quality + rng.normal(scale=3.0, size=quality.shape) for n in range(8)}
+    for seed in range(30):
+        rows = [row for row in metric_board.ranked(answers, metrics, seed) if not row.guard]
+        assert [row.above for row in rows] == [row.decided.low > 0.5 for row in rows], seed
+
+
+def test_a_figure_says_of_how_many_duels_it_is():
+    answers, quality = people()
+    silent = np.where(np.arange(len(quality))[:, None] < 12, quality, np.nan)
+    found = {row.key: row.decided.coverage for row in metric_board.ranked(answers, {"silent": silent})}
+    assert found == {"silent": pytest.approx(np.mean(answers.sample < 12)), "coin": 1.0, "constant": 1.0}
 
 
 def test_with_few_raters_there_is_no_tier_and_no_interval():

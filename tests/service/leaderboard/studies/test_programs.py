@@ -11,7 +11,7 @@ from django.utils import timezone
 from evaluation.models import MetricProgram
 from evaluation.work.worker import drain
 from leaderboard.models import MetricChallenge, ProgramValues, Study, StudyAnalysis
-from leaderboard.stats import mos_table, opinion_study
+from leaderboard.stats import metric_board, mos_table, opinion_study
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.records import plain
 from leaderboard.stats.study import MetricScores
@@ -221,6 +221,19 @@ class TestChallenge:
         assert "0.500" in page and "Half of every duel." in page  # the constant, whose half is no estimate
         MetricChallenge.objects.update(closes_at=timezone.now())
         assert "Final board" in client.get(f"/metric-challenges/{contest.pk}/").content.decode()
+
+    def test_a_metric_that_is_silent_on_most_duels_says_so_and_so_does_an_interval_of_few(self, contest, people, tmp_path, client):
+        entry = contest.enter(people.owner, written(tmp_path, CLOSER, title="Silent"), "a.zip")
+        passed(entry.program)
+        worked()
+        values = ProgramValues.objects.get(program=entry.program)
+        public = metric_board.halves(tuple(sorted(values.values["near"])), contest.seed)[0]
+        silent = {label: {name: None if label == "far" else value for name, value in row.items()} for label, row in values.values.items()}
+        ProgramValues.objects.update(values=silent)
+        contest.ask()
+        worked()
+        page = " ".join(client.get(f"/metric-challenges/{contest.pk}/").content.decode().split())
+        assert len(public) == 6 and "answers 33 % of the duels" in page and "few people or items: a rough interval" in page
 
     def test_one_upload_a_day_and_no_more_than_there_are(self, contest, people, tmp_path):
         contest.enter(people.owner, written(tmp_path / "a", CLOSER), "a.zip")
