@@ -96,7 +96,9 @@ def _score_next(row: ProgramValues) -> None:
 def _slice(row: ProgramValues, folder: Path) -> bool:
     """The values on the next entry; after the last, the figure."""
     entries = list(scored_entries(row.study))
-    left = [entry for entry in entries if entry.label not in row.values]
+    # Also those whose values are of fewer samples than people have judged by now.
+    wanted = set(_items(row.study)[2])
+    left = [entry for entry in entries if not wanted <= row.values.get(entry.label, {}).keys()]
     if not left:
         made_of = row.study.stamp  # before they are read: one that comes meanwhile makes the figure an old one
         counted, ratings = judgements(row.study)
@@ -119,15 +121,20 @@ def scored_entries(study: Study) -> Any:
     return rows.select_related("submission").order_by("label")
 
 
-def _values(row: ProgramValues, entry: StudyEntry, folder: Path) -> dict[str, float | None]:
-    """The program's value of each sample of the study, of one entry: the mean over the sample's items that have one."""
-    study, program = row.study, row.program
+def _items(study: Study) -> tuple[Reference, list[str], list[str]]:
+    """The reference of a study, and its items on the samples that people judged, with the sample of each."""
     reference = study.reference or (study.batch.reference if study.batch is not None else None)
     if reference is None:
         reference = Reference.objects.filter(phase=study.phase).latest("version")
     samples = set(counted_answers(study).samples)
     items = [(name, group) for name, group in zip(reference.item_ids, reference.groups, strict=True) if group in samples]
-    ids, groups = [name for name, _ in items], [group for _, group in items]
+    return reference, [name for name, _ in items], [group for _, group in items]
+
+
+def _values(row: ProgramValues, entry: StudyEntry, folder: Path) -> dict[str, float | None]:
+    """The program's value of each sample of the study, of one entry: the mean over the sample's items that have one."""
+    program = row.program
+    reference, ids, groups = _items(row.study)
     spec = program.spec
     with registry.with_programs([spec]):
         params = registry.resolve_params(spec.key, {})
@@ -139,7 +146,7 @@ def _values(row: ProgramValues, entry: StudyEntry, folder: Path) -> dict[str, fl
             "artifact": str(stored_files.store().local_path(entry.submission.artifact_key)),
             "reference": str(stored_files.store().local_path(reference.key)),
             "item_ids": ids,
-            "groups": dict(items),
+            "groups": dict(zip(ids, groups, strict=True)),
             "unit_scale": reference.phase.unit_scale,
             "requests": [column | {"weights_sha256": spec.contents}],
             "programs": [program.order()],

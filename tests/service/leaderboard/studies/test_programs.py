@@ -114,6 +114,20 @@ def test_a_programs_figure_is_of_the_newest_answers_and_rules_and_stands_until_t
     assert against.request() == 1
 
 
+def test_a_program_gets_values_of_the_samples_that_people_judge_later(study, people, tmp_path):
+    later = list(study.study_votes.filter(sample__in=["house_11", "house_12"]))
+    assert len(later) == 36
+    study.study_votes.filter(pk__in=[one.pk for one in later]).delete()
+    row = ready(study.phase.challenge, tmp_path, people.organizer, code=CLOSER)
+    worked()
+    assert ProgramValues.objects.get(program=row).decided["n"] == 180
+    type(later[0]).objects.bulk_create(later)
+    Study.objects.get(pk=study.pk).touch_votes()
+    worked()
+    found = ProgramValues.objects.get(program=row)
+    assert found.decided["n"] == 216 and found.values["near"].keys() == set(study.phase.references.get().groups)
+
+
 def test_damaged_entries_take_no_part(study):
     assert len(against.counted_answers(study)) == 216
     study.entries.filter(label="farther").update(artifact="remove_high")
