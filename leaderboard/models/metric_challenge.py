@@ -101,7 +101,8 @@ class MetricChallenge(models.Model):
     limit_per_day = models.PositiveSmallIntegerField(default=1)
     limit_total = models.PositiveSmallIntegerField(default=20)
     seed = models.PositiveIntegerField(default=0)  # of the halves; shown to nobody
-    standings = models.JSONField(null=True)  # {"public": [...], "final": [...]}, `Standing` of stats as JSON by the entry's number
+    # {"public": [...], "final": [...]}, `Standing` of stats as JSON by the entry's number, and "halves", the samples of each
+    standings = models.JSONField(null=True)
     standings_at = models.DateTimeField(null=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
 

@@ -51,12 +51,16 @@ def _decided(found: Differences) -> Agreement:
     return replace(agreement.decided(found), coverage=found.coverage)
 
 
-def halves(samples: tuple[str, ...], seed: int) -> tuple[frozenset[str], frozenset[str]]:
-    """The public half of the samples, and the other; which is which hangs on the seed. An odd one goes to the other."""
-    order = np.random.default_rng(seed).permutation(len(samples))
-    names = [sorted(samples)[place] for place in order]
-    cut = len(names) // 2
-    return frozenset(names[:cut]), frozenset(names[cut:])
+def halves(
+    samples: Collection[str], seed: int, known: tuple[Collection[str], Collection[str]] = ((), ())
+) -> tuple[frozenset[str], frozenset[str]]:
+    """The public half of the samples, and the other; which is which hangs on the seed. An odd one goes to the other. Those of the `known`
+    halves stay in theirs, whatever comes or goes: what was public decides nothing later."""
+    public, final = (frozenset(half) for half in known)
+    more = sorted(set(samples) - public - final)
+    names = [more[place] for place in np.random.default_rng(seed).permutation(len(more))]
+    cut = max(0, (len(public) + len(final) + len(more)) // 2 - len(public))
+    return public | frozenset(names[:cut]), final | frozenset(names[cut:])
 
 
 def part(counted: Answers, samples: Collection[str]) -> Answers:

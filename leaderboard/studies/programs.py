@@ -21,7 +21,6 @@ from leaderboard.models import MetricChallenge, MetricEntry, ProgramValues, Stud
 from leaderboard.stats import agreement, metric_board, mos_table, screening
 from leaderboard.stats import votes as voting
 from leaderboard.stats.answers import Answers, answers, of_opinions
-from leaderboard.stats.metric_board import Standing
 from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.people import Opinions, Scored, people
 from leaderboard.stats.records import plain
@@ -80,7 +79,7 @@ def score_due(worker: str = "studies", device: str = "cpu") -> int:
             contest = MetricChallenge.objects.filter(standings_at__isnull=True, entries__isnull=False).first()
             if contest is None:
                 return done
-            contest.standings, contest.standings_at = plain(standings(contest)), timezone.now()
+            contest.standings, contest.standings_at = standings(contest), timezone.now()
             contest.save(update_fields=["standings", "standings_at"])
         done += 1
         if time.monotonic() - start > TURN_SECONDS:
@@ -198,13 +197,17 @@ def table(row: ProgramValues, counted: Answers) -> Floats:
     return found
 
 
-def standings(contest: MetricChallenge) -> dict[str, list[Standing]]:
-    """Standings of the entries that count, on each half of the samples, by the entry's number."""
+def standings(contest: MetricChallenge) -> dict[str, Any]:
+    """Standings of the entries that count, on each half of the samples, by the entry's number, and the halves: a sample stays in its own
+    when others get answers or lose theirs."""
     counted = counted_answers(contest.study)
     entries = MetricEntry.counted(contest)
     rows = ProgramValues.objects.filter(study=contest.study, program__in=[entry.program_id for entry in entries]).select_related("program")
     by_program = {row.program_id: table(row, counted) for row in rows}
     values = {str(entry.pk): by_program[entry.program_id] for entry in entries}
-    public, final = metric_board.halves(counted.samples, contest.seed)
-    halves = {"public": public, "final": final}
-    return {name: metric_board.ranked(metric_board.part(counted, half), values, contest.seed) for name, half in halves.items()}
+    known = (contest.standings or {}).get("halves", [[], []])
+    halves = metric_board.halves(counted.samples, contest.seed, (known[0], known[1]))
+    made: dict[str, Any] = {"halves": [sorted(half) for half in halves]}
+    for name, half in zip(("public", "final"), halves, strict=True):
+        made[name] = plain(metric_board.ranked(metric_board.part(counted, half), values, contest.seed))
+    return made

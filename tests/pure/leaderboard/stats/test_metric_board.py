@@ -78,6 +78,15 @@ def test_halves_share_nothing_and_leave_nothing_out(n):
     assert n < 7 or metric_board.halves(samples, 4) != (public, final)
 
 
+def test_a_sample_stays_in_its_half_when_others_come_or_go():
+    samples = [f"s{k:02d}" for k in range(14)]
+    for seed in range(20):
+        public, final = metric_board.halves(samples[:10], seed)
+        more = metric_board.halves(samples, seed, (public, final))
+        assert public < more[0] and final < more[1] and len(more[0]) == len(more[1]) == 7
+        assert metric_board.halves(samples[3:10], seed, (public, final)) == (public, final)
+
+
 def test_each_pair_weighs_the_same_in_a_half_however_often_it_was_asked_about_in_the_other():
     """On x one answer about a and b, right, and two about a and c, wrong: one half of two pairs; on y nine more about a and b."""
     a_b = [(r, 0, 0, 1, -1) for r in range(1)] + [(r, 1, 0, 1, -1) for r in range(9)]

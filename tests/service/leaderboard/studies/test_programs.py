@@ -249,6 +249,21 @@ class TestChallenge:
         page = " ".join(client.get(f"/metric-challenges/{contest.pk}/").content.decode().split())
         assert len(public) == 6 and "answers 33 % of the duels" in page and "few people or items: a rough interval" in page
 
+    def test_what_was_public_decides_nothing_in_the_end_though_the_study_goes_on(self, contest, study, people, tmp_path):
+        later = list(study.study_votes.filter(sample="house_01"))
+        study.study_votes.filter(sample="house_01").delete()
+        passed(contest.enter(people.owner, written(tmp_path, CLOSER), "a.zip").program)
+        worked()
+        contest.refresh_from_db()
+        public, final = map(set, contest.standings["halves"])
+        type(later[0]).objects.bulk_create(later)
+        Study.objects.get(pk=study.pk).touch_votes()
+        worked()
+        contest.refresh_from_db()
+        more = [set(half) for half in contest.standings["halves"]]
+        assert public <= more[0] and final <= more[1] and more[0] | more[1] == public | final | {"house_01"}
+        assert sum(row["decided"]["n"] for half in ("public", "final") for row in contest.standings[half][:1]) == 216
+
     def test_one_upload_a_day_and_no_more_than_there_are(self, contest, people, tmp_path):
         contest.enter(people.owner, written(tmp_path / "a", CLOSER), "a.zip")
         with pytest.raises(Refused, match="from midnight UTC") as refused:
