@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from leaderboard.boards.human_agreement import LOW_COVERAGE
 from leaderboard.console.forms.programs import ProgramForm
 from leaderboard.models import MetricChallenge, MetricEntry
+from leaderboard.stats.votes import FEW
 from submissions.errors import Refused
 from submissions.visibility import visible_challenges
 
@@ -115,11 +116,12 @@ def _lines(row: MetricChallenge, which: str, user: Any) -> list[Line]:
             continue
         # Below the stated minimum the sentence stands alone. A constant orders nothing, so that its half is no estimate.
         shown, known = figure["low"] is not None, one["key"] == "constant" and figure["n"]
+        few = figure["why"].startswith(FEW) and not known
         lines.append(
             Line(
                 title=GUARD_TITLES[one["key"]] if entry is None else entry.program.read.title,
                 by="" if entry is None else entry.user.username,
-                value=figure["value"] if shown or known or not figure["why"] else None,
+                value=None if few else figure["value"],
                 low=figure["low"],
                 high=figure["high"],
                 n=figure["n"],

@@ -9,6 +9,8 @@ import pytest
 
 from leaderboard.stats import agreement, metric_board
 from leaderboard.stats.answers import Answers
+from leaderboard.stats.people import Scored
+from leaderboard.stats.people import people as figures
 
 
 def people(n_raters=12, n_samples=24, seed=0) -> tuple[Answers, np.ndarray]:
@@ -76,6 +78,15 @@ def test_halves_share_nothing_and_leave_nothing_out(n):
     assert len(final) - len(public) in (0, 1)
     assert metric_board.halves(samples, 3) == (public, final)
     assert n < 7 or metric_board.halves(samples, 4) != (public, final)
+
+
+def test_a_metric_without_an_interval_because_all_its_answers_are_alike_stands_in_a_tier_as_in_a_study():
+    answers, quality = people()
+    metrics = {"flat": np.zeros_like(quality), "knows": quality}
+    rows = metric_board.ranked(answers, metrics)
+    study = {row.key: row.tier for row in figures(answers, [Scored(key, x) for key, x in metrics.items()], fragility=False).entries.metrics}
+    assert [(row.key, row.tier) for row in rows[:2]] == [("knows", study["knows"]), ("flat", study["flat"])] == [("knows", 1), ("flat", 2)]
+    assert (rows[1].decided.value, rows[1].decided.low, rows[1].above) == (0.5, None, None)
 
 
 def test_a_sample_stays_in_its_half_when_others_come_or_go():
