@@ -402,12 +402,14 @@ def claim(found: Family) -> tuple[str, str]:
     first = found.first
     if not first:
         return "", ""
-    if all(row.line.state is COIN for row in first):
-        return "No metric is told from a coin.", ""
     # Nothing leads whose own row says that it is no better than a coin, or where no metric comes behind.
     named = [row for row in first if row.line.state not in (COIN, AGAINST)]
     if not named:
-        return "No metric does better than a coin.", ""
+        # One behind the first tier may be surer to be better: the first is held against a coin and against it by other judgements.
+        behind = any(row.line.tier is not None and row.line.state not in (COIN, AGAINST) for row in found.rows)
+        who = "No metric of the first tier" if behind else "No metric"
+        told = "is told from a coin" if all(row.line.state is COIN for row in first) else "does better than a coin"
+        return f"{who} {told}.", ""
     titles = [row.line.title for row in named]
     one = len(titles) == 1
     names = titles[0] if one else f"{', '.join(titles[:-1])} and {titles[-1]}"

@@ -139,6 +139,15 @@ def test_a_claim_names_only_what_leads_somebody(values, tiers, said):
     assert "".join(claim(family("wireframe", [replace(one, metrics=metrics)]))) == said
 
 
+def test_nothing_is_said_of_all_metrics_where_the_first_tier_is_less_sure_than_one_behind_it():
+    """Over three studies that differ a is not told from a coin, and by ten points ahead of b in each; b is in ten more that agree."""
+    shares = (0.9, 0.6, 0.75)
+    studies = [evidence(n, {"a": share, "b": share - 0.1}) for n, share in enumerate(shares)]
+    found = family("wireframe", [*studies, *(evidence(n, {"b": 0.65}) for n in range(3, 13))])
+    assert [(row.key, row.line.tier, row.line.state.key) for row in found.rows] == [("a", 1, "coin"), ("b", 2, "below")]
+    assert claim(found) == ("No metric of the first tier is told from a coin.", "")
+
+
 def test_studies_that_share_items_or_accounts_are_one_by_the_largest_of_them():
     items, accounts = frozenset({(1, "s")}), frozenset({7})
     shared = [
