@@ -361,7 +361,8 @@ def _pooled(found: Family) -> Family:
     p_holm = {frozenset((pair.first, pair.second)): pair.p_holm for pair in pooled.pairs(differences) if pair.p_holm is not None}
     tiers = agreement.tiers(values, p_holm)
     rows = [replace(row, line=replace(row.line, tier=tiers.get(row.fingerprint))) for row in rows]
-    rows.sort(key=lambda row: (-values.get(row.fingerprint, 0.0), row.key, row.fingerprint))
+    places = {row.fingerprint: agreement.place(values.get(row.fingerprint, 0.0), row.key) for row in rows}
+    rows.sort(key=lambda row: (row.line.tier is None, row.line.tier or 0, places[row.fingerprint], row.fingerprint))
     guards = []
     for name in GUARDS:
         used = [(study, study.guards[name]) for study in studies if name in study.guards]

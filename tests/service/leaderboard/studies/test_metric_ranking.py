@@ -148,6 +148,19 @@ def test_nothing_is_said_of_all_metrics_where_the_first_tier_is_less_sure_than_o
     assert claim(found) == ("No metric of the first tier is told from a coin.", "")
 
 
+def test_metrics_of_one_mean_stand_in_the_order_of_their_tiers():
+    """a and b have one mean in studies of their own; first leads b in all of its studies, and a in some."""
+    names = {"first": 0.8, "a": 0.7, "b": 0.7}
+    studies = [evidence(n, {key: names[key] for key in ("first", "b" if n < 3 else "a")}) for n in range(6)]
+    for n in range(3, 6):
+        pair = frozenset(("first", "a"))
+        studies[n] = replace(studies[n], pairs={pair: ("first", (0.3, 0.05, -0.05)[n - 3], 0.02)})
+    metrics = [{key: replace(one, metric={"a": "z", "b": "y"}.get(key, key)) for key, one in study.metrics.items()} for study in studies]
+    found = family("wireframe", [replace(study, metrics=own) for study, own in zip(studies, metrics, strict=True)])
+    tiers = [row.line.tier for row in found.rows]
+    assert tiers == sorted(tiers), [(row.key, row.fingerprint, row.line.tier) for row in found.rows]
+
+
 def test_studies_that_share_items_or_accounts_are_one_by_the_largest_of_them():
     items, accounts = frozenset({(1, "s")}), frozenset({7})
     shared = [
