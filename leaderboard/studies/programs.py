@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,8 @@ def _slice(row: ProgramValues, folder: Path) -> bool:
         made_of = row.study.stamp  # before they are read: one that comes meanwhile makes the figure an old one
         counted, ratings = judgements(row.study)
         x = table(row, counted)
-        figure, figures = agreement.decided(agreement.differences(counted, x)), {}
+        difference, figures = agreement.differences(counted, x), {}
+        figure = replace(agreement.decided(difference), coverage=difference.coverage)
         if ratings is not None:
             found = people(counted, [Scored("program", x)], fragility=False, opinions=Opinions.of(ratings)).entries
             figures = {name: plain(getattr(found.metric("program"), name)) for name in FIGURES}

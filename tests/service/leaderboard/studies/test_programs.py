@@ -190,6 +190,28 @@ class TestOpinionScores:
         assert found.figures["rho"]["value"] == pytest.approx(1.0)
         assert found.figures["fitted"]["n"] == 36
 
+    def test_its_page_has_intervals_or_reasons_and_nothing_of_too_few_people(self, opinions, people, tmp_path, client):
+        row = ready(opinions.phase.challenge, tmp_path, people.organizer, code=CLOSER)
+        worked()
+        found = ProgramValues.objects.get(program=row)
+        assert found.decided["coverage"] == 1.0
+        sure = {"value": 0.9, "low": 0.61, "high": 0.97, "n": 9, "why": ""}
+        decided = found.decided | {"coverage": 0.4, "rough": True}
+        ProgramValues.objects.update(decided=decided, figures=found.figures | dict.fromkeys(("rho", "tau", "r"), sure))
+        client.force_login(people.organizer)
+
+        def page(address: str) -> str:
+            return " ".join(client.get(address).content.decode().split())
+
+        console = f"/console/challenges/{row.challenge.slug}/programs/{row.pk}/"
+        for address in (f"/metrics/{row.full_key}/", console):
+            assert page(address).count("0.900 [0.610, 0.970]") == 3, address
+            assert "It answers 40 % of the duels." in page(address) and "read this interval as a rough one" in page(address)
+        few = decided | {"low": None, "high": None, "rough": False, "why": "Too few raters: 5 are needed, there are 3."}
+        ProgramValues.objects.update(decided=few)
+        for address in (f"/metrics/{row.full_key}/", console):
+            assert "there are 3." in page(address) and "Over 9 entries" not in page(address), address
+
     def test_a_challenge_of_metrics_can_stand_on_one(self, opinions, people, tmp_path):
         contest = MetricChallenge.open(opinions, "Find one", timezone.now() + timedelta(days=30), None, seed=1)
         entry = contest.enter(people.owner, written(tmp_path, CLOSER), "a.zip")
