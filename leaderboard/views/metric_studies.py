@@ -77,15 +77,16 @@ class Contradicted:
     pictures: tuple[tuple[str, str], ...] = ()
 
 
-def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "") -> list[Measured]:
+def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", found_in: Family | None = None) -> list[Measured]:
     """Findings of the studies that were `seen` on metric `key`, or of one definition of it alone: of its current version first,
     then of others; of each real people before made-up ones, figures before what is too early, and newest first. The page opens with
-    the first.
+    the first. Those that `found_in` ranks it by are among them though their phase has it no more.
 
     A few queries, whatever the number of studies, entries and votes.
     """
     having = set(PhaseMetric.objects.filter(key=key).values_list("phase", flat=True)) if seen else set()
-    rows = [row for row in seen if row.study.phase_id in having][:MAX_STUDIES]
+    ranked = {one.id for one in found_in.all if any(line.metric == key for line in one.metrics.values())} if found_in else set()
+    rows = [row for row in seen if row.study.phase_id in having or row.study_id in ranked][:MAX_STUDIES]
     contents = dict(StudyAnalysis.objects.filter(pk__in=[row.pk for row in rows]).values_list("pk", "content"))
     phases = {row.study.phase_id for row in rows}
     current = EvaluationBatch.objects.filter(phase__in=phases, state=EvaluationBatch.State.CURRENT).select_related("reference")

@@ -184,8 +184,8 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     evidence = Evidence(spec, column.params, column.fingerprint) if column else metric_evidence.of_default(spec)
     used = list(PhaseMetric.objects.filter(key=key, phase__challenge__in=visible(request.user)).select_related("phase__challenge"))
     seen = StudyAnalysis.seen_by(request.user)
-    studies = measured(seen, key, column.fingerprint if column else "")
     family = metric_ranking.of(request.user, seen).families[spec.family]
+    studies = measured(seen, key, column.fingerprint if column else "", family)
     standing = family.row(key, evidence.fingerprint)
     verdict = verdict_on(family, standing, studies)
     means = next((one for one in studies if one.is_current and one.rho), None)

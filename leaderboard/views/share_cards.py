@@ -245,7 +245,7 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
     seen = StudyAnalysis.seen_by(NOBODY)
     family = metric_ranking.of(NOBODY, seen).families[spec.family]
     standing = family.row(key, registry.fingerprint(key, {}))
-    found = verdict_on(family, standing, measured(seen, key))
+    found = verdict_on(family, standing, measured(seen, key, found_in=family))
     says = " ".join(part for part in (found.words, found.figure, found.rest) if part)
     does = spec.doc.partition(". ")[0].removesuffix(".") + "."
     bars, note, foot = [], "", ""

@@ -289,6 +289,14 @@ def test_the_page_in_its_four_states_and_for_whom(django_assert_max_num_queries)
 
 
 @pytest.mark.django_db
+def test_a_metrics_page_lists_the_studies_that_its_figure_is_of_though_their_phases_have_it_no_more():
+    for n, noise in enumerate((0.2, 1.5, 0.3)):
+        held(PhaseFactory(challenge=ChallengeFactory()), f"s{n}", n, noise={"edge_f1": noise, "hss": 0.3}, title=f"Study {n}")
+    page = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", Client().get("/metrics/edge_f1/").content.decode()))
+    assert all(f"Study {n}" in page for n in range(3)) and NOBODY not in page
+
+
+@pytest.mark.django_db
 def test_it_is_computed_once_for_the_same_analyses(monkeypatch):
     study = held(PhaseFactory(challenge=ChallengeFactory()), "one", noise={"edge_f1": 0.3})
     asked = []
