@@ -37,7 +37,7 @@ class Pooled:
 
     @property
     def differs(self) -> bool:
-        """True if studies differ by more than chance makes them."""
+        """True if half or more of how far studies differ is estimated to be more than chance; with few studies that may be chance too."""
         return self.i2 >= DIFFERS
 
     def as_share(self) -> Pooled:

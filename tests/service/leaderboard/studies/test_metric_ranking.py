@@ -294,6 +294,8 @@ def test_a_metrics_page_lists_the_studies_that_its_figure_is_of_though_their_pha
         held(PhaseFactory(challenge=ChallengeFactory()), f"s{n}", n, noise={"edge_f1": noise, "hss": 0.3}, title=f"Study {n}")
     page = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", Client().get("/metrics/edge_f1/").content.decode()))
     assert all(f"Study {n}" in page for n in range(3)) and NOBODY not in page
+    # Of three studies no I squared is shown to be beyond chance.
+    assert "mean of 3 studies; it differs between studies (I²" in page and "than chance" not in page
 
 
 @pytest.mark.django_db
