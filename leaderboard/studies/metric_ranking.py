@@ -306,7 +306,7 @@ def _alone(found: Family) -> Family:
     study = found.studies[0]
     rows, guards = [], []
     for fingerprint, metric in study.metrics.items():
-        gap = Gap(metric.seen, study.id) if metric.seen and metric.seen.delta75 else None
+        gap = Gap(metric.seen, study.id) if metric.seen and metric.seen.delta75 and not metric.trained else None
         rows.append(Standing(metric.metric, fingerprint, metric.key, _line(metric, study), (study.id,), metric.decided.n, gap=gap))
     for name in GUARDS:
         if name in study.guards:
@@ -447,11 +447,9 @@ MEANING = {
 def verdict(found: Family, row: Standing | None, early: str = "", is_outdated: bool = False, alike: Line | None = None) -> Verdict:
     """On a metric by its row in the ranking of its family; `early` is what its studies lack, where there are any, `is_outdated` says that
     they are all of another version, and `alike` is its figure in one whose answers are all alike, so that it has no interval."""
+    if row is not None and row.line.trained:
+        return Verdict(f"It was, or may have been, trained on the judgements it is held against ({row.line.trained}), so they say nothing.")
     if row is None or not row.line.shown:
-        if row is not None and row.line.trained:
-            return Verdict(
-                f"It was, or may have been, trained on the judgements it is held against ({row.line.trained}), so they say nothing."
-            )
         if row is not None and found.state == "pooled":
             n = len(row.studies)
             return Verdict(f"It was held against people in {n} of {len(found.studies)} studies, too few to pool: each stands below.")

@@ -192,7 +192,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     of_gap = standing.gap.study if standing and standing.gap else None
     # Beside figures of real people nothing is said of made-up ones.
     real = standing is not None and not family.made_up
-    usable = [one for one in studies if one.is_current and one.seen and not (real and one.source == MADE_UP)]
+    usable = [one for one in studies if one.is_current and one.seen and not one.trained and not (real and one.source == MADE_UP)]
     gap = next((one for one in usable if of_gap in (None, one.study.pk)), None)
     n_contradictions, contradicted = contradictions(request.user, studies)
 

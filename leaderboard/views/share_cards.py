@@ -249,7 +249,7 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
     says = " ".join(part for part in (found.words, found.figure, found.rest) if part)
     does = spec.doc.partition(". ")[0].removesuffix(".") + "."
     bars, note, foot = [], "", ""
-    if standing is not None and (own := standing.line.percent) is not None:
+    if standing is not None and not standing.line.trained and (own := standing.line.percent) is not None:
         line = standing.line
         figures: list[tuple[str, int, int | None, int | None]] = [
             (spec.title, own, line.low, line.high),

@@ -299,6 +299,16 @@ def test_a_metrics_page_lists_the_studies_that_its_figure_is_of_though_their_pha
 
 
 @pytest.mark.django_db
+def test_of_a_metric_that_was_trained_on_the_judgements_of_the_one_study_its_page_claims_nothing():
+    held(PhaseFactory(challenge=ChallengeFactory()), "one", 2, noise={"edge_f1": 0.2, "hss": 0.3}, trained={"hss": "these"})
+    said = "It was, or may have been, trained on the judgements it is held against (trained on these votes), so they say nothing."
+    claims = ("It chooses what people choose in", "the gap that 75 % of people see", "is seen by 75 %")
+    trained, other = (re.sub(r"\s+", " ", Client().get(f"/metrics/{key}/").content.decode()) for key in ("hss", "edge_f1"))
+    assert said in trained and "trained on these votes</span>" in trained
+    assert [(one in trained, one in other) for one in claims] == [(False, True)] * 3
+
+
+@pytest.mark.django_db
 def test_it_is_computed_once_for_the_same_analyses(monkeypatch):
     study = held(PhaseFactory(challenge=ChallengeFactory()), "one", noise={"edge_f1": 0.3})
     asked = []
