@@ -256,7 +256,10 @@ class TestChallenge:
         assert "Too few samples" not in page
         assert "0.500" in page and "Half of every duel." in page  # the constant, whose half is no estimate
         MetricChallenge.objects.update(closes_at=timezone.now())
-        assert "Final board" in client.get(f"/metric-challenges/{contest.pk}/").content.decode()
+        page = client.get(f"/metric-challenges/{contest.pk}/").content.decode()
+        assert "Final board" in page
+        # Programs have seen all items, and so may everybody have; what was kept back is how far they agree on them.
+        assert "of which no board was shown before the end" in page and "nobody saw" not in page
 
     def test_a_metric_that_is_silent_on_most_duels_says_so_and_so_does_an_interval_of_few(self, contest, people, tmp_path, client):
         entry = contest.enter(people.owner, written(tmp_path, CLOSER, title="Silent"), "a.zip")
