@@ -18,18 +18,21 @@ GUARDS = {"coin": "A coin", "constant": "A constant"}
 @dataclass(frozen=True)
 class Standing:
     """One metric: its decided agreement, its tier (None for a guard, and without a figure), and whether it is better than chance: its
-    interval lies above one half; `above` is None where it has none."""
+    interval lies above one half; `above` is None where it has none. `above_size` says whether it was shown to be better than the size of
+    entries alone, None where that was not tested."""
 
     key: str
     decided: Agreement
     tier: int | None
     guard: bool = False
     above: bool | None = None
+    above_size: bool | None = None
 
 
-def ranked(counted: Answers, metrics: Mapping[str, Floats], seed: int = 0) -> list[Standing]:
+def ranked(counted: Answers, metrics: Mapping[str, Floats], seed: int = 0, size: Floats | None = None) -> list[Standing]:
     """The standings of metrics, each x float64[samples, entries] turned so that higher is better, the best first, and of the guards after
-    them. Tiers are those of `agreement.tiers`: Holm's correction is over all pairs of metrics, guards left out."""
+    them, of which `size` is how large entries are, where that is known. Tiers are those of `agreement.tiers`: Holm's correction is over
+    all pairs of metrics, guards left out."""
     shape = (len(counted.samples), len(counted.entries))
     found = {key: agreement.differences(counted, x) for key, x in metrics.items()}
     figures = {key: _decided(one) for key, one in found.items()}
@@ -38,11 +41,15 @@ def ranked(counted: Answers, metrics: Mapping[str, Floats], seed: int = 0) -> li
     made = agreement.pairs([(key, found[key]) for key in values])
     p_holm = {frozenset((pair.first, pair.second)): pair.p_holm for pair in made if pair.p_holm is not None}
     tiers = agreement.tiers(values, p_holm)
-    guards = {"coin": agreement.coin(seed, *shape), "constant": agreement.constant(*shape)}
+    guards = {} if size is None else {"size": size}
+    guards |= {"coin": agreement.coin(seed, *shape), "constant": agreement.constant(*shape)}
     blind = {key: agreement.differences(counted, x) for key, x in guards.items()}
     # By its own interval, as everywhere: one draw of a coin may be lucky or unlucky.
     above = {key: figure.low > 0.5 + agreement.EQUAL for key, figure in figures.items() if figure.low is not None}
-    rows = [Standing(key, figures[key], tiers.get(key), above=above.get(key)) for key in found]
+    beyond: dict[str, bool] = {}
+    if size is not None:
+        beyond = {key: not agreement.not_above(agreement.compared(found[key], blind["size"], (key, "size"))) for key in values}
+    rows = [Standing(key, figures[key], tiers.get(key), above=above.get(key), above_size=beyond.get(key)) for key in found]
     # Where there are too few answers for a figure, the order must not tell it.
     rows.sort(key=lambda row: (row.tier is None, row.tier or 0, agreement.place(values.get(row.key, 0.0), row.key)))
     return rows + [Standing(key, _decided(one), None, True) for key, one in blind.items()]

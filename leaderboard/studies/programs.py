@@ -27,6 +27,7 @@ from leaderboard.stats.people import Opinions, Scored, people
 from leaderboard.stats.records import plain
 from leaderboard.stats.votes import Floats
 from leaderboard.studies.live.grid import gold_pairs
+from leaderboard.studies.sizes import sizes_of
 from submissions import wake
 from submissions.storage import stored_files
 
@@ -209,7 +210,9 @@ def standings(contest: MetricChallenge) -> dict[str, Any]:
     values = {str(entry.pk): by_program[entry.program_id] for entry in entries}
     known = (contest.standings or {}).get("halves", [[], []])
     halves = metric_board.halves(counted.samples, contest.seed, (known[0], known[1]))
+    sizes = sizes_of(contest.study, contest.study.batch, counted.samples, counted.entries)
+    size = sizes.entries if sizes else None
     made: dict[str, Any] = {"halves": [sorted(half) for half in halves]}
     for name, half in zip(("public", "final"), halves, strict=True):
-        made[name] = plain(metric_board.ranked(metric_board.part(counted, half), values, contest.seed))
+        made[name] = plain(metric_board.ranked(metric_board.part(counted, half), values, contest.seed, size))
     return made

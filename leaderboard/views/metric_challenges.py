@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from leaderboard.boards.human_agreement import LOW_COVERAGE
+from leaderboard.boards.human_agreement import LOW_COVERAGE, NOT_ABOVE_SIZE
 from leaderboard.console.forms.programs import ProgramForm
 from leaderboard.models import MetricChallenge, MetricEntry
 from leaderboard.stats.votes import FEW
@@ -120,13 +120,13 @@ def _lines(row: MetricChallenge, which: str, user: Any) -> list[Line]:
         lines.append(
             Line(
                 title=GUARD_TITLES[one["key"]] if entry is None else entry.program.read.title,
-                by="" if entry is None else entry.user.username,
+                by=GUARD_WORDS[one["key"]] if entry is None else entry.user.username,
                 value=None if few else figure["value"],
                 low=figure["low"],
                 high=figure["high"],
                 n=figure["n"],
                 why="" if shown else "Half of every duel." if known else figure["why"],
-                notes=_notes(figure),
+                notes=_notes(figure, one.get("above_size")),
                 tier=one["tier"],
                 guard=one["guard"],
                 above=one["above"],
@@ -138,9 +138,10 @@ def _lines(row: MetricChallenge, which: str, user: Any) -> list[Line]:
     return lines
 
 
-def _notes(figure: dict[str, Any]) -> list[str]:
-    """Facts that a reader must know beside a figure: it is of a part of the duels, or its interval of few people or items."""
-    coverage, notes = figure.get("coverage"), []
+def _notes(figure: dict[str, Any], above_size: bool | None) -> list[str]:
+    """Facts that a reader must know beside a figure: it may be size alone, is of a part of the duels, or its interval of few people or
+    items."""
+    coverage, notes = figure.get("coverage"), [NOT_ABOVE_SIZE] if above_size is False else []
     if coverage is not None and coverage < LOW_COVERAGE:
         notes.append(f"answers {round(100 * coverage)} % of the duels")
     if figure.get("rough"):
@@ -148,4 +149,5 @@ def _notes(figure: dict[str, Any]) -> list[str]:
     return notes
 
 
-GUARD_TITLES = {"coin": "A coin", "constant": "A constant"}
+GUARD_TITLES = {"size": "Size alone", "coin": "A coin", "constant": "A constant"}
+GUARD_WORDS = {"size": "the larger entry first", "coin": "knows nothing", "constant": "knows nothing"}

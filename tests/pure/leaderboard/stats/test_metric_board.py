@@ -55,6 +55,15 @@ def test_whether_a_metric_is_better_than_chance_is_told_by_its_own_interval_and_
         assert [row.above for row in rows] == [row.decided.low > 0.5 for row in rows], seed
 
 
+def test_size_is_a_guard_and_what_is_not_shown_to_beat_it_is_told():
+    answers, quality = people()
+    noise = np.random.default_rng(5).normal(size=quality.shape)
+    rows = metric_board.ranked(answers, {"knows": quality, "noise": noise}, size=noise + 0.1)
+    assert [(row.key, row.tier, row.above_size) for row in rows[:3]] == [("knows", 1, True), ("noise", 2, False), ("size", None, None)]
+    assert rows[2].guard and rows[2].decided.value == rows[1].decided.value
+    assert {row.above_size for row in metric_board.ranked(answers, {"knows": quality})} == {None}
+
+
 def test_a_figure_says_of_how_many_duels_it_is():
     answers, quality = people()
     silent = np.where(np.arange(len(quality))[:, None] < 12, quality, np.nan)

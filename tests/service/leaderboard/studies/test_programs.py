@@ -241,10 +241,10 @@ class TestChallenge:
         contest.refresh_from_db()
         for half in ("public", "final"):
             rows = contest.standings[half]
-            assert [row["key"] for row in rows][-2:] == ["coin", "constant"]
-            assert {row["key"] for row in rows[:-2]} == {str(first.pk), str(second.pk)}
+            assert [row["key"] for row in rows][-3:] == ["size", "coin", "constant"]
+            assert {row["key"] for row in rows[:-3]} == {str(first.pk), str(second.pk)}
             blind = next(row for row in rows if row["key"] == str(second.pk))
-            assert blind["decided"]["value"] == 0.5
+            assert blind["decided"]["value"] == 0.5 and blind["above_size"] is False
         assert contest.standings["public"] != contest.standings["final"]
 
     def test_until_the_end_the_public_half_is_shown_and_then_the_other(self, contest, people, tmp_path, client):
@@ -252,7 +252,7 @@ class TestChallenge:
         worked()
         page = client.get(f"/metric-challenges/{contest.pk}/").content.decode()
         assert "Board on the public half" in page
-        assert "Closer" in page
+        assert "Closer" in page and "Size alone" in page and "the larger entry first" in page
         assert "Too few samples" not in page
         assert "0.500" in page and "Half of every duel." in page  # the constant, whose half is no estimate
         MetricChallenge.objects.update(closes_at=timezone.now())
