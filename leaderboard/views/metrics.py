@@ -249,6 +249,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "trained": trained,
         "mentions": list(paper_figures.mentions(key)),
         "studies": studies,
+        "stood_for": {study for one in family.studies for study in one.sharing},
         "default": registry.fingerprint(key, {}),
         "found": family,
         "standing": standing,

@@ -309,6 +309,20 @@ def test_of_a_metric_that_was_trained_on_the_judgements_of_the_one_study_its_pag
 
 
 @pytest.mark.django_db
+def test_a_metrics_page_says_which_of_its_studies_another_stands_for():
+    studies = [held(PhaseFactory(challenge=ChallengeFactory()), f"s{n}", n, noise={"edge_f1": 0.3}) for n in range(4)]
+
+    def page() -> str:
+        metric_ranking.KEPT.clear()
+        return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", Client().get("/metrics/edge_f1/").content.decode()))
+
+    said = "Not counted: it shares items or people with a larger study, which stands for both."
+    assert "mean of 4 studies" in page() and said not in page()
+    Rater.objects.filter(study__in=studies[:2], name="r0").update(user=UserFactory())
+    assert "mean of 3 studies" in page() and page().count(said) == 1
+
+
+@pytest.mark.django_db
 def test_it_is_computed_once_for_the_same_analyses(monkeypatch):
     study = held(PhaseFactory(challenge=ChallengeFactory()), "one", noise={"edge_f1": 0.3})
     asked = []
