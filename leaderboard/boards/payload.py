@@ -75,10 +75,10 @@ class PublicEntry(Record):
     """An entry as everybody who sees the board may know it."""
 
     id: int
-    number: int
+    number: int = Field(description="Of the phase's entries, from 1; 0 of one that the organizers withhold.")
     name: str
     team: str
-    received_at: datetime
+    received_at: datetime | None = Field(description="Null of an entry that the organizers withhold.")
     counted: bool
     baseline: bool
     verified: bool
@@ -123,7 +123,7 @@ class BoardEntry(PublicEntry, Stored):
     optional = frozenset({"waiting", "weights", "parameters", "run_seconds"})
 
     team_id: int
-    received_at: Moment
+    received_at: Moment | None
     reason: str = ""
     waiting: list[str] | None = None
 
@@ -134,7 +134,7 @@ class BoardEntry(PublicEntry, Stored):
 
     def redacted(self) -> Self:
         nothing = {"name": HIDDEN_NAME, "team": "", "team_id": 0, "paper": "", "code": "", "verified": False, "reason": ""}
-        nothing |= {"weights": None, "parameters": None, "run_seconds": None}
+        nothing |= {"number": 0, "received_at": None, "detail": "", "weights": None, "parameters": None, "run_seconds": None}
         return self.model_copy(update=nothing)
 
 

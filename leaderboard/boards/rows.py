@@ -130,9 +130,11 @@ class BoardRows:
         entries, by, column = self.board.entries, self.choice.sort, self.standing
         if by in TEXT_SORTS:
             keys = {"name": lambda e: e.name.casefold(), "team": lambda e: e.team.casefold(), "date": lambda e: e.received_at}
-            # The newest comes first: what people look for by date.
+            # The newest comes first: what people look for by date. What is withheld has no name, team or date, and stands last.
             backwards = self.choice.worst_first != (by == "date")
-            in_order = sorted(range(len(entries)), key=lambda i: (keys[by](entries[i]), i), reverse=backwards)
+            told = [i for i, entry in enumerate(entries) if not entry.is_redacted]
+            in_order = sorted(told, key=lambda i: (keys[by](entries[i]), i), reverse=backwards)
+            in_order += [i for i, entry in enumerate(entries) if entry.is_redacted]
         elif self.choice.worst_first:  # unranked rows stay last, whichever way round
             valued = [i for i in column.order if column.value[i] is not None]
             in_order = valued[::-1] + [i for i in column.order if column.value[i] is None]

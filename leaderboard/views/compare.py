@@ -97,7 +97,7 @@ def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     choices = []
     if (snapshot := current_ranking(place)) is not None:
         board = snapshot.board
-        best = [board.entries[index] for index in board.overall.order[:MAX_CHOICES]]
+        best = [entry for index in board.overall.order[:MAX_CHOICES] if not (entry := board.entries[index]).is_redacted]
         choices = [{"id": entry.id, "name": entry.name, "team": entry.team, "number": entry.number} for entry in best]
     if place.viewer.team_id is not None:
         there = {one["id"] for one in choices}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -9,10 +10,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, PhaseMetric
+from leaderboard.bundle.apply import apply
+from leaderboard.bundle.parse import parse
 from leaderboard.models import Snapshot
 from submissions.errors import Refused
 from submissions.formats.wireframe.wireframe_files import Wireframe
-from submissions.models import Phase
+from submissions.models import Phase, Submission
+from tests.service.leaderboard.bundle.test_results import bundle as imported_table
 from tests.support.factories import perturbed
 
 ITEMS = "/api/v1/submissions/{}/items?metric={}"
@@ -40,6 +44,42 @@ def test_an_entry_hidden_later_cannot_be_read_from_an_old_ranking(client, phase,
         text = client.get(path).content.decode()
         assert "leaky" not in text and "withheld by the organizers" in text and "other-method" in text, path
     assert Snapshot.objects.get(pk=old.pk).board.entries[0].name == "leaky-name", "the row itself never changes"
+
+
+def test_a_withheld_entry_has_no_date_and_no_number_in_the_api_and_cannot_be_chosen_to_compare(client, phase, people, scored):
+    Phase.objects.filter(pk=phase.pk).update(entries="all")
+    entry = scored(method_name="first")
+    for n, name in enumerate(("second", "third"), 2):
+        scored(n / 10, method_name=name, team=people.other_team)
+    old = Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    entry.hide(people.organizer, "a reason")
+    row, other, _ = client.get(snapshot_addresses(phase, old.digest)[-1]).json()["items"]
+    assert (row["received_at"], row["number"]) == (None, 0) and other["received_at"] and other["number"] == 2
+    page = client.get(reverse("compare", args=[phase.challenge.slug, phase.slug])).content.decode()
+    assert "second" in page and "withheld by the organizers" not in page and f'value="{entry.pk}"' not in page
+
+
+@pytest.mark.parametrize("order", ["", "&order=reversed"])
+def test_a_withheld_entry_stands_last_by_date(client, phase, people, scored, order):
+    entry = scored(method_name="first")
+    scored(0.2, method_name="second", team=people.other_team)
+    scored(0.3, method_name="third")
+    old = Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    Submission.objects.filter(method_name="second").get().hide(people.organizer, "a reason")
+    table = client.get(f"{snapshot_addresses(phase, old.digest)[1]}?sort=date{order}").content.decode()
+    assert [line.split(",")[3] for line in table.splitlines()[1:]][-1] == "withheld by the organizers" and entry.method_name in table
+
+
+def test_what_an_imported_table_says_beside_a_name_goes_with_the_name(client, tmp_path, people):
+    apply(parse(imported_table(tmp_path)).definition)
+    phase = Phase.objects.get(challenge__slug="reported")
+    old = Snapshot.make(phase, Snapshot.Audience.PUBLIC)
+    assert all("2020" in client.get(address).content.decode() for address in snapshot_addresses(phase, old.digest)[::5])
+    Submission.objects.get(method_name="One").hide(people.staff, "a reason")
+    for address in (*snapshot_addresses(phase, old.digest), reverse("board", args=[phase.challenge.slug, phase.slug])):
+        page = client.get(address).content.decode()
+        assert "2021" in page or address.endswith((".csv", ".json", ".tex", ".md"))
+        assert "withheld by the organizers" in page and not re.search(r"\b2020\b", page), address
 
 
 def test_what_is_withheld_keeps_its_place_and_loses_its_figures(phase, people, scored):
