@@ -15,7 +15,7 @@ from django.utils import timezone
 from evaluation.models import MetricProgram
 from evaluation.models.runs import Run
 from leaderboard.models.study import Study
-from leaderboard.stats.votes import MIN_COUNT
+from leaderboard.stats.votes import FEW, MIN_COUNT
 from submissions import wake
 from submissions.choices import TextChoices
 from submissions.errors import Refused
@@ -65,6 +65,11 @@ class ProgramValues(Run):
 
     def __str__(self) -> str:
         return f"{self.program.full_key} on {self.study} ({self.state})"
+
+    @property
+    def shown_figures(self) -> dict[str, Any]:
+        """The figures of a shipped metric's row as pages show them: none of fewer people or samples than any figure needs."""
+        return {} if (self.decided or {}).get("why", "").startswith(FEW) else self.figures
 
     def keep(self, label: str, found: dict[str, float | None], total: int) -> bool:
         """The values of one entry are there: keep them, and let go. False: the lease was lost, nothing was written."""

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.models import MetricProgram
@@ -212,6 +213,16 @@ class TestOpinionScores:
         ProgramValues.objects.update(decided=few)
         for address in (f"/metrics/{row.full_key}/", console):
             assert "there are 3." in page(address) and "Over 9 entries" not in page(address), address
+
+    def test_scores_of_three_people_give_no_figure_of_a_program(self, opinions, people, tmp_path, client):
+        opinions.opinions.exclude(rater__name__in=("r0", "r1", "r2")).delete()
+        row = ready(opinions.phase.challenge, tmp_path, people.organizer, code=CLOSER)
+        worked()
+        assert ProgramValues.objects.get(program=row).figures["rho"]["value"] is not None
+        client.force_login(people.organizer)
+        for page in (f"/metrics/{row.full_key}/", reverse("console_program", args=[row.challenge.slug, row.pk])):
+            text = client.get(page).content.decode()
+            assert "Too few raters: 5 are needed, there are 3." in text and "ρ" not in text, page
 
     def test_a_challenge_of_metrics_can_stand_on_one(self, opinions, people, tmp_path):
         contest = MetricChallenge.open(opinions, "Find one", timezone.now() + timedelta(days=30), None, seed=1)
