@@ -18,8 +18,10 @@ from django.urls import reverse
 from leaderboard import package, wheel
 from leaderboard.models import Snapshot, Study
 from leaderboard.starter_kit import write_kit
+from leaderboard.studies.analysis import analyse_due
 from submissions.models import ApiToken
-from tests.support.leaderboard.stats.ballots import made_up
+from tests.support.leaderboard.scores import houses
+from tests.support.leaderboard.stats.ballots import made_up, vote
 
 pytestmark = pytest.mark.django_db
 
@@ -152,6 +154,18 @@ def test_a_study_is_a_frame_of_its_metrics(phase, site):
     assert list(studies["slug"]) == ["roofs"]
     frame = site().study(phase.challenge.slug, phase.slug, study.slug)
     assert frame.attrs["title"] == "Roofs"
+
+
+def test_a_study_of_too_few_items_says_so_beside_each_figure(phase, people, site):
+    names = ("Best", "Worst")
+    for n, name in enumerate(names):
+        houses(phase, people.team, 4, 0.1 + 0.4 * n, n, method_name=name)
+    votes = [vote(*names, "left", f"r{k}", item) for k in range(6) for item in ("house_01", "house_02")]
+    study = Study.import_votes(phase, None, votes, slug="roofs", title="Roofs", question="Which?", is_public=True)
+    analyse_due()
+    frame = site().study(phase.challenge.slug, phase.slug, study.slug).set_index("metric")
+    shown = frame.loc["corner_f1"]
+    assert shown["n"] == 12 and shown["low"] is None and shown["why"] == "Too few items: 5 are needed, there are 2."
 
 
 def _scores(*entries):
