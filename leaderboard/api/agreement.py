@@ -20,7 +20,7 @@ router = Router(tags=["boards"], auth=ANYBODY)
 
 class RankOut(Schema):
     id: int = Field(description="The entry.")
-    rank: int
+    rank: int = Field(description="Among the entries compared: by the board's own rule another than there where some lack a value.")
 
 
 class WayOut(Schema):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -15,6 +16,7 @@ from leaderboard.tasks import build_due_boards
 from leaderboard.views.choosing_metrics import letter
 from submissions.models import Phase, Submission
 from tests.service.leaderboard.views.test_board import address, signed_in, text
+from tests.support.factories import TeamFactory
 from tests.support.leaderboard.scores import entry, spread
 
 pytestmark = pytest.mark.django_db
@@ -62,6 +64,22 @@ class TestPage:
         assert ranks.index(">ridge-net<") < ranks.index(">eaves-net<") < ranks.index(">valley-net<")
         assert "▲1" in ranks and "▼2" in ranks and 'title="2 ranks worse than on the board"' in ranks
         assert "1–3" in ranks
+
+    def test_ranks_are_said_to_be_among_the_compared_where_an_entry_of_the_board_lacks_a_value(self, client, board):
+        Phase.objects.filter(pk=board.pk).update(ranking="primary")
+        values = {"corner_f1": spread(0.85), "edge_f1": spread(0.85), "hss": [None] * 4}
+        entry(board, TeamFactory(challenge=board.challenge), values, method_name="lacking")
+        build_due_boards(timezone.now() + timedelta(seconds=5))
+        rows = client.get(f"/api/v1/challenges/{board.challenge.slug}/phases/{board.slug}/board").json()["rows_url"]
+        assert [(row["name"], row["rank"]) for row in client.get(rows).json()["items"]][:3] == [
+            ("ridge-net", 1),
+            ("lacking", 2),
+            ("valley-net", 3),
+        ]
+        page = text(client.get(address(board, NAME)))
+        ranks = page.split('aria-label="Ranks under every choice"')[1].split("</table>")[0]
+        assert re.search(r'<td class="rank">2</td>\s*<td class="name"><b><a href="[^"]*">valley-net<', ranks)
+        assert "Ranks are among the 3 entries that are compared" in page
 
     def test_pairs_that_turn_round_are_listed_with_what_turns_them(self, client, board):
         pairs = text(client.get(address(board, NAME))).split('id="pairs"')[1]
