@@ -164,6 +164,11 @@ class Score(models.Model):
             answered &= np.isnan(uncapped)
         return np.where(answered, values, np.nan)
 
+    @property
+    def holds_lengths(self) -> bool:
+        """True if some value is a length of the reference itself, see `values_shown`."""
+        return not np.array_equal(np.isnan(self.values_shown(False)), np.isnan(self.values))
+
     def failures_shown(self, sees_reference: bool) -> dict[str, str]:
         """Reasons why an organizer's program failed, by item, of the first items on which it did, for somebody who may or may not see the
         reference: what a program says may quote it, so that others read the service's own sentences alone."""

@@ -84,6 +84,8 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
         "results": scored,
         "waiting": waiting,
         "evaluation": evaluation,
+        # Metrics whose median, worst and best may be lengths of a reference that the viewer may not see.
+        "means_alone": [] if place.viewer.may("phase.see_reference", phase) else [one.slug for one in scored if one.score.holds_lengths],
         "has_micro": any(result.score.extra for result in scored),
         "certainty": _certainty(evaluation, scored, snapshot, index),
         "unranked": _unranked(place, board, index),

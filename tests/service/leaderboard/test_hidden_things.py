@@ -9,10 +9,11 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.models import EvaluationBatch, PhaseMetric
+from evaluation.models import EvaluationBatch, PhaseMetric, Score
 from leaderboard.bundle.apply import apply
 from leaderboard.bundle.parse import parse
 from leaderboard.models import Snapshot
+from leaderboard.templatetags.plumbline import digits
 from submissions.errors import Refused
 from submissions.formats.wireframe.wireframe_files import Wireframe
 from submissions.models import Phase, Submission
@@ -124,6 +125,30 @@ def test_a_hidden_reference_is_not_measured_by_leaving_items_out(client, with_le
     assert "n_gt" not in page and "missing" in page
     f1 = client.get(ITEMS.format(entry.pk, "corner_f1")).json()["items"]
     assert [row["value"] for row in f1 if row["item"] == "house_02"] == [0.0], "a plain 0 tells nothing"
+
+
+def test_a_hidden_reference_is_not_measured_by_the_worst_of_an_entrys_values(client, with_lengths, people, references, scored):
+    items = perturbed(references, 0.1)
+    items.pop("house_02")
+    entry = scored(items=items)
+    score = Score.objects.get(evaluation__submission=entry, slug="chamfer")
+    length = digits(score.maximum)  # the diagonal of the house that is missing
+    assert score.maximum == max(score.values) == score.values[1] > 1
+    for viewer, told in ((people.anonymous, False), (people.owner, False), (people.organizer, True)):
+        client.logout()
+        if viewer.is_authenticated:
+            client.force_login(viewer)
+        assert (f">{length}<" in client.get(reverse("entry", args=[entry.pk])).content.decode()) is told, viewer
+
+
+def test_where_values_per_item_are_withheld_none_is_told_as_the_worst_or_the_best(client, phase, people, scored):
+    entry = scored()
+    Phase.objects.filter(pk=phase.pk).update(withhold_items=True)
+    page = client.get(reverse("entry", args=[entry.pk])).content.decode()
+    assert "Median" in page and ">Worst<" not in page and ">Best<" not in page
+    client.force_login(people.organizer)
+    page = client.get(reverse("entry", args=[entry.pk])).content.decode()
+    assert ">Worst<" in page and ">Best<" in page
 
 
 def test_a_hidden_reference_is_not_measured_by_wireframes_far_away(client, with_lengths, references, scored):
