@@ -88,9 +88,9 @@ class Column:
     bounds: Bounds = (None, None)
 
 
-# A score, both ends of its 95 % interval, and its rank in the column; None is missing. A bare tuple of numbers, for a board has tens of
-# thousands, and the collector of garbage forgets those.
-Cell = tuple[float | None, float | None, float | None, int | None]
+# A score, both ends of its 95 % interval, its rank in the column, and of how many it is; None is missing. A bare tuple of numbers, for a
+# board has tens of thousands, and the collector of garbage forgets those.
+Cell = tuple[float | None, float | None, float | None, int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -138,15 +138,16 @@ class Table:
 
 
 def to_csv(table: Table) -> str:
-    """RFC 4180, one header line. Per metric: value, both ends of the interval, rank, in full; and where people judged, how far
-    the metric agrees with them, of how many answers, and why without an interval, the same on every row.
+    """RFC 4180, one header line. Per metric: value, both ends of the interval, rank, in full, and of how many groups of items the value is
+    the mean, or of how many answers of people; and where people judged, how far the metric agrees with them, of how many answers, and why
+    without an interval, the same on every row.
 
     Text a spreadsheet could take for a formula gets a leading apostrophe. The last column holds
     the snapshot's address, since CSV has no place for a caption.
     """
     head = ["rank", "rank_low", "rank_high", "entry", "team", "flags"]
     for column in table.columns:
-        head += [column.slug, f"{column.slug}_low", f"{column.slug}_high", f"{column.slug}_rank"]
+        head += [column.slug, f"{column.slug}_low", f"{column.slug}_high", f"{column.slug}_rank", f"{column.slug}_n"]
         head += [f"{column.slug}_people_{name}" for name, _ in _people_cells(column)]
     agreement = [[value if isinstance(value, str) else _number(value) for _, value in _people_cells(column)] for column in table.columns]
     address = _plain_text(table.caption.address)
@@ -156,8 +157,8 @@ def to_csv(table: Table) -> str:
     for row in table.rows:
         line: list[Any] = [row.rank, row.rank_low, row.rank_high]
         line += [_plain_text(text) for text in (row.entry, row.team, " ".join(row.flags))]
-        for (value, low, high, rank), people in zip(row.cells, agreement, strict=True):
-            line += (_number(value), _number(low), _number(high), rank)
+        for (value, low, high, rank, n), people in zip(row.cells, agreement, strict=True):
+            line += (_number(value), _number(low), _number(high), rank, n)
             line += people
         line.append(address)
         writer.writerow(line)
@@ -190,8 +191,8 @@ def to_json(table: Table) -> str:
                 "team": row.team,
                 "flags": list(row.flags),
                 "scores": {
-                    slug: {"value": _number(value), "ci": _pair(low, high), "rank": rank}
-                    for slug, (value, low, high, rank) in zip(slugs, row.cells, strict=True)
+                    slug: {"value": _number(value), "ci": _pair(low, high), "rank": rank, "n": n}
+                    for slug, (value, low, high, rank, n) in zip(slugs, row.cells, strict=True)
                 },
             }
         )
@@ -225,7 +226,7 @@ def to_latex(table: Table) -> str:
     ]
     for number, row in enumerate(table.rows):
         cells = []
-        for (value, low, high, _), column, chosen in zip(row.cells, table.columns, best, strict=True):
+        for (value, low, high, *_), column, chosen in zip(row.cells, table.columns, best, strict=True):
             own = rounded(value, low, high, column.bounds, column.decimals)
             text = rf"\textbf{{{_latex(own.text)}}}" if number in chosen else _latex(own.text)
             if own.up:  # the two sides, stacked
@@ -252,7 +253,7 @@ def to_markdown(table: Table) -> str:
     lines.append(_markdown_line(["---:", ":---", *["---:"] * len(table.columns)]))
     for number, row in enumerate(table.rows):
         cells = []
-        for (value, low, high, _), column, chosen in zip(row.cells, table.columns, best, strict=True):
+        for (value, low, high, *_), column, chosen in zip(row.cells, table.columns, best, strict=True):
             own = rounded(value, low, high, column.bounds, column.decimals)
             text = _markdown(own.text)
             cells.append(f"{f'**{text}**' if number in chosen else text} {_markdown(own.spread)}".rstrip())
@@ -307,7 +308,7 @@ def _people_rows(table: Table) -> list[tuple[str, list[str]]]:
 
 def _best(table: Table) -> list[set[int]]:
     """Per column the rows that share the first place of the whole board; rows that do not count have no place."""
-    ranks = ([rank for _, _, _, rank in cells] for cells in zip(*(row.cells for row in table.rows), strict=True))
+    ranks = ([rank for _, _, _, rank, _ in cells] for cells in zip(*(row.cells for row in table.rows), strict=True))
     return [{number for number, rank in enumerate(column) if rank == 1} for column in ranks]
 
 

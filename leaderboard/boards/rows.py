@@ -273,7 +273,9 @@ class BoardRows:
         lists = []
         for m in board.metrics:
             ends = [m.interval(index) for index in range(len(m.value))]
-            lists.append([(value, *own, rank) for value, own, rank in zip(m.value, ends, m.rank, strict=True)])
+            of = found.n if found is not None and m.slug == PEOPLE else m.n
+            ns = [n or None if value is not None else None for n, value in zip(of, m.value, strict=True)]
+            lists.append([(value, *own, rank, n) for value, own, rank, n in zip(m.value, ends, m.rank, ns, strict=True)])
         rows = []
         for index in self.indices:
             entry, cells = board.entries[index], tuple([cells[index] for cells in lists])

@@ -28,8 +28,8 @@ from tests.support.examples import examples
 quick = examples(50)
 
 
-def cell(value=None, low=None, high=None, rank=None):
-    return value, low, high, rank
+def cell(value=None, low=None, high=None, rank=None, n=None):
+    return value, low, high, rank, n
 
 
 CAPTION = Caption("Rooflines 2026", "Test phase", "7f3a", "2026-11-21T01:02Z", "https://example.org/s/7f3a")
@@ -38,7 +38,7 @@ COLUMNS = (
     Column("corner_offset", "Corner offset", False, unit="m"),
 )
 ROWS = (
-    Row(1, "gable-net v3", "Ridgeline", (cell(0.61234, 0.584, 0.640, 1), cell(0.1, 0.0995, 0.1005, 2)), 1, 2),
+    Row(1, "gable-net v3", "Ridgeline", (cell(0.61234, 0.584, 0.640, 1, 8), cell(0.1, 0.0995, 0.1005, 2)), 1, 2),
     Row(2, "pc-to-edges", "TU Hillside", (cell(0.597, None, None, 2), cell(0.08, 0.07, 0.09, 1)), flags=("verified",)),
     Row(None, "hull", "Organizers", (cell(0.9, 0.8, 1.0), cell(0.05, None, None)), flags=("baseline",)),
     Row(None, "sketch", "", (cell(), cell(math.nan))),
@@ -59,7 +59,7 @@ class TestCsv:
     def test_every_number_in_full_and_missing_left_empty(self):
         first, second, baseline, missing = read_csv(to_csv(TABLE))
         assert (first["rank"], first["rank_low"], first["rank_high"]) == ("1", "1", "2")
-        assert float(first["hss"]) == 0.61234 and first["hss_rank"] == "1"
+        assert float(first["hss"]) == 0.61234 and (first["hss_rank"], first["hss_n"]) == ("1", "8")
         assert (second["hss_low"], second["flags"]) == ("", "verified")
         assert (baseline["rank"], baseline["hss"], baseline["flags"]) == ("", "0.9", "baseline")
         assert [missing[k] for k in ("rank", "hss", "corner_offset", "corner_offset_rank")] == [""] * 4
@@ -106,12 +106,12 @@ class TestJson:
         assert data["columns"][1] == {"slug": "corner_offset", "title": "Corner offset", "higher_is_better": False, "unit": "m"}
         first = data["rows"][0]
         assert (first["rank"], first["rank_interval"], first["team"]) == (1, [1, 2], "Ridgeline")
-        assert first["scores"]["hss"] == {"value": 0.61234, "ci": [0.584, 0.64], "rank": 1}
+        assert first["scores"]["hss"] == {"value": 0.61234, "ci": [0.584, 0.64], "rank": 1, "n": 8}
 
     def test_missing_is_null_and_never_zero_or_nan(self):
         text = to_json(TABLE)
         last = json.loads(text)["rows"][3]
-        assert last["scores"]["corner_offset"] == {"value": None, "ci": None, "rank": None}
+        assert last["scores"]["corner_offset"] == {"value": None, "ci": None, "rank": None, "n": None}
         assert (last["rank"], last["rank_interval"]) == (None, None)
         assert "NaN" not in text
 

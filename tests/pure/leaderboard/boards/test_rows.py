@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.boards import exports
+from leaderboard.boards.human_agreement import with_people
 from leaderboard.boards.payload import Board, ColumnAgreement
 from leaderboard.boards.rows import BoardRows, Choice, bar, cell, gap_words, ordinal, position, rule_words, span
 from leaderboard.stats.agreement import Agreement
@@ -204,7 +205,20 @@ def test_the_exported_table_holds_all_rows_of_the_choice_with_full_numbers_and_f
     table = BoardRows(board, Choice(), per_page=1).table(exports.Caption("C", "P", "s", "2026", "https://x.example"))
     assert [row.entry for row in table.rows] == ["method 1", "method 0", "method 2"]
     assert [row.flags for row in table.rows] == [("verified",), ("baseline",), ("hidden",)]
-    assert table.rows[1].cells[0] == (0.123456789, None, None, 2)
+    assert table.rows[1].cells[0] == (0.123456789, None, None, 2, 4)
+
+
+def test_the_exported_table_says_of_how_many_groups_or_answers_each_value_is():
+    board = with_people(judged(board_of([0.9, None, 0.7]), [0.7, 0.3, None], n=[40, 30, 0]))
+    table = BoardRows(board, Choice()).table(exports.Caption("C", "P", "s", "2026", "https://x.example"))
+    assert [column.slug for column in table.columns][:2] == ["people", "a"]
+    assert {row.entry: [cell[4] for cell in row.cells[:2]] for row in table.rows} == {
+        "method 0": [40, 4],
+        "method 1": [30, None],
+        "method 2": [None, 4],
+    }
+    head, first, *_ = exports.to_csv(table).splitlines()
+    assert dict(zip(head.split(","), first.split(","), strict=True))["people_n"] == "40"
 
 
 def test_the_exported_table_says_of_how_many_answers_a_figure_is_and_why_it_has_no_interval():
