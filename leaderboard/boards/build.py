@@ -122,14 +122,18 @@ class Values:
 
     def of_scenes(self, batch: EvaluationBatch, chosen: Collection[str]) -> Values:
         """The scores over the items of the chosen scenes alone: the mean over groups of their means. Who had no value has none."""
-        scene_of = batch.reference.family.group_of
-        inside = np.array([scene_of(item) in chosen for item in batch.item_ids])
-        vectors = np.where(inside[None, :], self.vectors, math.nan)
+        vectors = np.where(items_of(batch, chosen)[None, :], self.vectors, math.nan)
         matrix = uncertainty.unit_matrix(vectors, batch.groups, "item")
         n = np.isfinite(matrix).sum(axis=1)
         sums = np.where(np.isfinite(matrix), matrix, 0.0).sum(axis=1)
         value = [float(total / k) if k and old is not None else None for total, k, old in zip(sums, n, self.value, strict=True)]
         return Values(value, [int(k) if one is not None else 0 for k, one in zip(n, value, strict=True)], vectors)
+
+
+def items_of(batch: EvaluationBatch, scenes: Collection[str] | None) -> np.ndarray:
+    """bool[items]: whether an item is of these scenes; all are where None are named."""
+    scene_of = batch.reference.family.group_of
+    return np.array([scenes is None or scene_of(item) in scenes for item in batch.item_ids], dtype=bool)
 
 
 def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | None:
@@ -143,7 +147,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
     shown_only = [m["title"] for m in batch.metrics if m["is_primary"] and m["slug"] in standings and not standings[m["slug"]].ranks]
     eligible = list(_entries(phase, batch, columns, audience, now or timezone.now()))
     primary = primary_slug(columns)
-    rows = _chosen_rows(phase, batch, eligible, primary)
+    rows = _chosen_rows(phase, batch, eligible, primary, standings[primary].scenes if primary in standings else None)
     counted = [row.counted for row in rows]
 
     n_items = len(batch.item_ids)
@@ -272,8 +276,11 @@ def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[dict], audi
         yield row
 
 
-def _chosen_rows(phase: Phase, batch: EvaluationBatch, eligible: list[Row], primary: str | None) -> list[Row]:
-    """The entries of each team that the phase counts; baselines, hidden, disqualified and waiting ones stay."""
+def _chosen_rows(
+    phase: Phase, batch: EvaluationBatch, eligible: list[Row], primary: str | None, scenes: Collection[str] | None
+) -> list[Row]:
+    """The entries of each team that the phase counts; baselines, hidden, disqualified and waiting ones stay. `scenes` are those that the
+    primary metric ranks by, where it does not rank by all."""
     rule = phase.entries
     if rule == Phase.Entries.ALL or batch.is_imported:  # the rows of a table are not attempts of one team
         return eligible
@@ -286,7 +293,16 @@ def _chosen_rows(phase: Phase, batch: EvaluationBatch, eligible: list[Row], prim
         scores = Score.objects.filter(evaluation__batch=batch, slug=primary, evaluation__state="done")
         values = dict(scores.values_list("evaluation__submission_id", "value"))
         higher = spec_of(next(m for m in batch.metrics if m["slug"] == primary)).higher_is_better
-        best_first = [eligible[i] for i in ranking.order([values.get(row.submission.pk) for row in eligible], higher)]
+        own = [values.get(row.submission.pk) for row in eligible]
+        if scenes is not None:
+            found = Values(own, [0] * len(own), np.full((len(own), len(batch.item_ids)), math.nan))
+            vectors = dict(scores.values_list("evaluation__submission_id", "vector"))
+            for index, row in enumerate(eligible):
+                vector = vectors.get(row.submission.pk)
+                if vector and len(vector) == len(batch.item_ids) * 8:
+                    found.vectors[index] = np.frombuffer(vector, dtype=np.float64)
+            own = found.of_scenes(batch, scenes).value
+        best_first = [eligible[i] for i in ranking.order(own, higher)]
     kept: dict[int, Row] = {}
     for row in best_first:
         if row.counted:

@@ -128,6 +128,17 @@ class TestBoards:
         assert found.value == pytest.approx([20.15, 21.15, 22.15])  # the mean over items 0 to 3 of 20 + 0.1 k, and so on
         assert found.trial.sentence.endswith("It ranks by these scenes only; not by hall.")
 
+    def test_of_each_team_the_entry_counts_that_is_best_on_the_scenes_that_passed(self):
+        phase = phase_of({**DISTANCE, "is_primary": True}, {**PSNR, "is_primary": False}, ranking="primary", entries="best")
+        team, psnr = TeamFactory(challenge=phase.challenge), [30.0] * 6
+        entry(phase, team, {"distance": [1.0] * 4 + [90.0] * 2, "psnr": psnr}, method_name="best where it counts")
+        entry(phase, team, {"distance": [5.0] * 6, "psnr": psnr}, method_name="best over all")
+        Trial.request_missing()
+        judge(Trial.objects.get(), failing=("hall",))
+        board = build.build(phase, build.PUBLIC)
+        assert board.entries[board.overall.order[0]].name == "best where it counts"
+        assert "best over all" not in [one.name for one in board.entries]
+
     def test_the_board_says_what_clean_views_score_in_each_scene_that_passed_and_no_other_column_does(self, client):
         phase = phase_of(PSNR, PIECES, DISTANCE)
         Trial.request_missing()
