@@ -484,6 +484,7 @@ def alone(board: Board, column: MetricColumn, index: int) -> tuple[int, int] | N
         if submission in place and vector and len(vector) == len(items) * 8:
             vectors[place[submission]] = np.frombuffer(vector, dtype=np.float64)
     metric = next(metric for metric in batch.metrics if metric["slug"] == column.slug)
+    vectors[:, ~items_of(batch, column.trial.scenes if column.trial is not None else None)] = math.nan
     ranked = [value if rank is not None else None for value, rank in zip(column.value, column.rank, strict=True)]
     return uncertainty.alone(uncertainty.unit_matrix(vectors, batch.groups, spec_of(metric).level), index, column.higher_is_better, ranked)
 

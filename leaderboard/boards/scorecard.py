@@ -66,16 +66,18 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
         score = scores.get(metric["slug"])
         if score is None:
             continue
-        spec, (low_end, high_end) = spec_of(metric), score.interval() or (None, None)
+        spec, (low_end, high_end), (value, n) = spec_of(metric), score.interval() or (None, None), (score.value, score.n)
         column = board.column(metric["slug"]) if board else None
         if column is not None and column.fingerprint != metric["fingerprint"]:
             column = None
-        scale = column.scale if column is not None else own_scale(spec, (score.value, low_end, high_end))
+        if column is not None and index is not None and column.trial is not None and column.trial.scenes is not None:
+            value, n, (low_end, high_end) = column.value[index], column.n[index], column.interval(index)  # of the scenes that it ranks by
+        scale = column.scale if column is not None else own_scale(spec, (value, low_end, high_end))
         own = column_of(
             metric,
             scale=scale,
-            value=[score.value],
-            n=[score.n],
+            value=[value],
+            n=[n],
             ci_low=[low_end],
             ci_high=[high_end],
             rank=[None],
@@ -85,7 +87,7 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
             loose=[False],
             order=[0],
         )
-        digits = rounded(score.value, low_end, high_end, spec.bounds)
+        digits = rounded(value, low_end, high_end, spec.bounds)
         rank, low, high = (None, None, None)
         if column is not None and index is not None:
             rank, low, high = column.rank[index], column.rank_low[index], column.rank_high[index]

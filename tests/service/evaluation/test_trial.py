@@ -139,6 +139,33 @@ class TestBoards:
         assert board.entries[board.overall.order[0]].name == "best where it counts"
         assert "best over all" not in [one.name for one in board.entries]
 
+    def test_an_entrys_page_gives_the_value_that_the_board_ranks_by(self, client):
+        phase = phase_of({**DISTANCE, "is_primary": True}, {**PSNR, "is_primary": False})
+        team = TeamFactory(challenge=phase.challenge)
+        best = entry(phase, team, {"distance": [1.0] * 4 + [90.0] * 2, "psnr": [30.0] * 6})
+        Trial.request_missing()
+        judge(Trial.objects.get(), failing=("hall",))
+        Snapshot.make(phase, "public")
+        page = client.get(reverse("entry", args=[best.pk])).content.decode()
+        row = page.partition('aria-label="Scores"')[2].partition("Piece distance")[2].partition("</tr>")[0]
+        assert "<b>1.000</b>" in row and "30.67" not in row
+
+    def test_what_an_entrys_page_tests_is_tested_on_the_scenes_that_passed(self, client):
+        scenes = tuple(f"scene{n}" for n in range(8))
+        phase = phase_of({**DISTANCE, "is_primary": True}, {**PSNR, "is_primary": False}, scenes=scenes)
+        psnr = [30.0 + number for number in range(16)]
+        wild, tame = (
+            entry(phase, TeamFactory(challenge=phase.challenge), {"distance": values, "psnr": psnr})
+            for values in ([1.0 + 0.01 * n for n in range(14)] + [900.0] * 2, [5.0 + 0.02 * n for n in range(16)])
+        )
+        Trial.request_missing()
+        judge(Trial.objects.get(), failing=scenes[7:])
+        board = Snapshot.make(phase, "public").board
+        assert build.alone(board, board.column("distance"), board.index_of(wild.pk)) == (1, 1)
+        page = client.get(reverse("entry", args=[tame.pk])).content.decode()
+        above = " ".join(page.partition('aria-labelledby="above"')[2].partition("</section>")[0].split())
+        assert "better on 0 groups, equal on 0, worse on 7" in above, above
+
     def test_the_board_says_what_clean_views_score_in_each_scene_that_passed_and_no_other_column_does(self, client):
         phase = phase_of(PSNR, PIECES, DISTANCE)
         Trial.request_missing()
