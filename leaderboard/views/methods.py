@@ -20,7 +20,6 @@ from leaderboard.boards.payload import Board
 from leaderboard.boards.rows import Cell, cell, ordinal, rule_words, span
 from leaderboard.lookup import audience_of
 from leaderboard.models import Snapshot
-from leaderboard.models.snapshot import read_board
 from submissions.lookup import any_team, person_with_page
 from submissions.models import Membership, Phase, Submission, Team
 from submissions.permissions import Viewer
@@ -96,10 +95,10 @@ def standings(user: Any, entries: QuerySet[Submission], now: datetime) -> list[B
     snapshots = Snapshot.newest(audiences) if audiences else {}
     lines = []
     for pk, own in found.items():
-        board = None
-        if pk in snapshots:
-            board = read_board(snapshots[pk].pk, snapshots[pk].digest)
-            board = board.model_copy(update={"people": None}) if snapshots[pk].hides_people else board
+        snapshot = snapshots.get(pk)
+        if snapshot is not None and snapshot.revision < phases[pk].board_revision:
+            snapshot.redact(phases[pk])  # something was decided since, and the next ranking is not made yet
+        board = snapshot.board if snapshot is not None else None
         stand = [_standing(entry, board, pk in audiences) for entry in own]
         stand.sort(key=lambda one: (one.rank is None, one.rank or 0, bool(one.state)))
         lines.append(BoardStandings(phases[pk], stand[0], stand[1:]))

@@ -15,12 +15,14 @@ from django.utils import timezone
 
 from leaderboard.boards.rows import rule_words
 from leaderboard.models import Snapshot, Study, read_board
+from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
 from submissions.models import Challenge, Phase, Submission, Team, User
 from submissions.visibility import Person, persons, sees_challenge, sees_entry
 from tests.service.leaderboard.views.test_board import scores, signed_in, text
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference, join
 from tests.support.leaderboard.scores import entry
+from tests.support.leaderboard.studies.scored_houses import duels, scored_houses
 
 pytestmark = pytest.mark.django_db
 
@@ -66,6 +68,18 @@ class TestMethod:
             entry(phase, people.team, scores(0.9), method_name=name)
             assert client.get(method_page(people.team, name)).status_code == 200, name
         assert client.get(method_page(people.team, "a")).status_code == 404
+
+    def test_until_the_next_ranking_people_place_it_among_those_that_are_shown_as_on_the_board(self, client, challenge, people):
+        phase = scored_houses(challenge, people)
+        Study.import_votes(phase, None, duels(phase), slug="s", title="S", question="Which?", is_public=True)
+        analyse_due()
+        build_due_boards()
+        pages = [method_page(people.team, "midway"), reverse("board_embed", args=[phase.challenge.slug, phase.slug])]
+        assert all("2nd" in text(client.get(page)) for page in pages)
+        Submission.objects.get(phase=phase, method_name="near").hide(people.organizer, "looked at again")
+        told = [text(client.get(page)) for page in pages]
+        assert all("1st" in page and "3rd" not in page for page in told)
+        assert "of 2" in told[0].partition("1st")[2][:40]
 
     def test_what_the_reader_may_not_see_is_not_on_it(self, client, ridge, people):
         now = timezone.now()
