@@ -174,12 +174,7 @@ class Line:
     @property
     def caveats(self) -> list[str]:
         """Sentences beside the figure wherever it is shown: it is of a part of the duels, or may be size alone."""
-        sentences = []
-        if self.shown and self.above_size is False:
-            sentences.append(NOT_ABOVE_SIZE)
-        if self.figure.coverage is not None and self.figure.coverage < LOW_COVERAGE:
-            sentences.append(f"answers {round(100 * self.figure.coverage)} % of the duels")
-        return sentences
+        return caveats(self.figure.coverage, self.above_size if self.shown else None)
 
     @property
     def notes(self) -> list[str]:
@@ -189,7 +184,7 @@ class Line:
         return [
             *(["not better than chance here"] if chance else []),
             *self.caveats,
-            *([f"few raters or {plural(sampled_noun(self.noun, not self.sampled))}: a rough interval"] if rough else []),
+            *([rough_words(plural(sampled_noun(self.noun, not self.sampled)))] if rough else []),
         ]
 
     @property
@@ -256,6 +251,19 @@ def _line(metric: Metric, title: str, band: Band | None, opinions: bool, noun: s
         noun,
         compared=metric.decided.coverage is not None,
     )
+
+
+def caveats(coverage: float | None, above_size: bool | None) -> list[str]:
+    """Sentences beside a metric's figure: it may be size alone, or is of so large a part of the duels."""
+    sentences = [NOT_ABOVE_SIZE] if above_size is False else []
+    if coverage is not None and coverage < LOW_COVERAGE:
+        sentences.append(f"answers {round(100 * coverage)} % of the duels")
+    return sentences
+
+
+def rough_words(units: str) -> str:
+    """Sentence beside an interval of fewer people or `units` than its ends can be trusted of."""
+    return f"few raters or {units}: a rough interval"
 
 
 def unheld_words(lines: Sequence[Line], units: str) -> str:

@@ -15,7 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from leaderboard.boards.human_agreement import LOW_COVERAGE, NOT_ABOVE_SIZE
+from leaderboard.boards.human_agreement import caveats, rough_words
 from leaderboard.console.forms.programs import ProgramForm
 from leaderboard.models import MetricChallenge, MetricEntry
 from leaderboard.stats.votes import FEW
@@ -126,7 +126,7 @@ def _lines(row: MetricChallenge, which: str, user: Any) -> list[Line]:
                 high=figure["high"],
                 n=figure["n"],
                 why="" if shown else "Half of every duel." if known else figure["why"],
-                notes=_notes(figure, one.get("above_size")),
+                notes=caveats(figure.get("coverage"), one.get("above_size")) + ([rough_words("items")] if figure.get("rough") else []),
                 tier=one["tier"],
                 guard=one["guard"],
                 above=one["above"],
@@ -136,17 +136,6 @@ def _lines(row: MetricChallenge, which: str, user: Any) -> list[Line]:
             )
         )
     return lines
-
-
-def _notes(figure: dict[str, Any], above_size: bool | None) -> list[str]:
-    """Facts that a reader must know beside a figure: it may be size alone, is of a part of the duels, or its interval of few people or
-    items."""
-    coverage, notes = figure.get("coverage"), [NOT_ABOVE_SIZE] if above_size is False else []
-    if coverage is not None and coverage < LOW_COVERAGE:
-        notes.append(f"answers {round(100 * coverage)} % of the duels")
-    if figure.get("rough"):
-        notes.append("few people or items: a rough interval")
-    return notes
 
 
 GUARD_TITLES = {"size": "Size alone", "coin": "A coin", "constant": "A constant"}

@@ -284,7 +284,7 @@ class TestChallenge:
         contest.ask()
         worked()
         page = " ".join(client.get(f"/metric-challenges/{contest.pk}/").content.decode().split())
-        assert len(public) == 6 and "answers 33 % of the duels" in page and "few people or items: a rough interval" in page
+        assert len(public) == 6 and "answers 33 % of the duels" in page and "few raters or items: a rough interval" in page
 
     def test_what_was_public_decides_nothing_in_the_end_though_the_study_goes_on(self, contest, study, people, tmp_path):
         later = list(study.study_votes.filter(sample="house_01"))
