@@ -25,7 +25,7 @@ from leaderboard.lookup import search_text
 from leaderboard.models import MetricEntry, ProgramValues, Study, StudyAnalysis
 from leaderboard.stats.votes import MIN_COUNT
 from leaderboard.studies import metric_ranking, paper_figures
-from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing
+from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing, Verdict
 from leaderboard.views.home import visible
 from leaderboard.views.metric_studies import contradictions, measured, verdict_on
 from submissions.kinds import FAMILIES
@@ -237,11 +237,15 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         trained.append(Trained(name, found.card["statement"], tuple(facts), refusal))
 
     own_worst = spec.is_program and spec.worst != "null"
+    on_studies = [(row, row.decided or {}) for row in values if row.study_id in known]
+    if on_studies and standing is None:
+        n = len(on_studies)
+        verdict = Verdict(f"It was held against people in {n} {'study' if n == 1 else 'studies'}, by itself and in no tier.")
     context = {
         "spec": spec,
         "worst": f"{float(spec.worst):g}, as the program declares" if own_worst else WORST[spec.worst],
         "program": program,
-        "on_studies": [(row, row.decided or {}) for row in values if row.study_id in known],
+        "on_studies": on_studies,
         "used": uses,
         "family": FAMILIES[spec.family].title,
         "column": column,
