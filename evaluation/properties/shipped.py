@@ -1,4 +1,4 @@
-"""Property tables that come with the project: ours for the default parameters, and the published one.
+"""Property tables that come with the project: ours for the default parameters and for those of the demo, and the published one.
 
 Nothing heavy is imported here, not even numpy: pages read this.
 """
@@ -10,6 +10,7 @@ import json
 from functools import cache
 from pathlib import Path
 
+from evaluation.metrics import registry
 from evaluation.properties.suite import SUITE_VERSION, TESTS, Table
 
 FOLDER = Path(__file__).parent / "tables"
@@ -20,6 +21,12 @@ PUBLISHED_AS = {"jaccard_distance": "jaccard", "wf_hausdorff": "hausdorff"}  # o
 def tables(fingerprint: str) -> list[Table]:
     """The shipped tables of this fingerprint: procedural models first, then larger datasets before smaller ones."""
     return list(_by_fingerprint().get(fingerprint, ()))
+
+
+def file_name(table: Table) -> str:
+    """The name of a table's file in a folder of tables: the metric, the parameters that are not its defaults, and the dataset."""
+    others = [f"{param.name}={value}" for param in registry.get(table.key).params if (value := table.params[param.name]) != param.default]
+    return ".".join([table.key, *others, table.dataset.key, "json"])
 
 
 def published(key: str) -> dict[str, float] | None:

@@ -11,7 +11,7 @@ from typing import Any
 from evaluation.kinds import KINDS
 from evaluation.local import CannotScore, requested
 from evaluation.metrics import registry
-from evaluation.properties import datasets, measure, suite
+from evaluation.properties import datasets, measure, shipped, suite
 from evaluation.properties.suite import Dataset, Table
 from submissions.formats.errors import FormatError
 from submissions.kinds import FAMILIES
@@ -46,8 +46,7 @@ def run(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> str
         try:
             options.tables.mkdir(parents=True, exist_ok=True)
             for table in tables:
-                path = options.tables / f"{table.key}.{table.dataset.key}.json"
-                path.write_text(json.dumps(table.to_dict(), indent=1, allow_nan=False) + "\n")
+                (options.tables / shipped.file_name(table)).write_text(json.dumps(table.to_dict(), indent=1, allow_nan=False) + "\n")
         except OSError as error:
             raise CannotScore(f"The tables cannot be written to {options.tables}: {error.strerror or error}.") from error
     if options.json:

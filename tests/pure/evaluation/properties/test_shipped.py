@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -48,12 +49,10 @@ def test_an_unknown_fingerprint_has_no_table():
 def test_a_shipped_table_says_what_it_is_and_adds_up(path):
     table = Table.from_dict(json.loads(path.read_text()))
     assert table.to_dict() == json.loads(path.read_text())
-    assert path.stem == f"{table.key}.{table.dataset.key}"
+    assert path.name == shipped.file_name(table)
     spec = registry.get(table.key)
-    needed = spec.networks if spec.family == "render" and spec.networks_with({}) else ()
-    ours = {name: "plumbline-small" for _, name in needed}  # the others are not at hand
-    assert table.params == registry.resolve_params(table.key, ours)
-    if not ours:  # else weights that may not be here are part of it
+    assert table.params == registry.resolve_params(table.key, table.params)
+    if spec.family != "render" or not spec.networks_with({}):  # else weights that may not be here are part of it
         assert table.fingerprint == registry.fingerprint(table.key, table.params), "measured under an earlier definition"
     assert table.suite_version == suite.SUITE_VERSION and table.ms_per_sample > 0
     assert list(table.tests) == [test.id for test in suite.tests_of(spec.family)]
@@ -64,6 +63,13 @@ def test_a_shipped_table_says_what_it_is_and_adds_up(path):
         if name.startswith("mono") and rate.n:
             assert rate.strict <= rate.weak and rate.rate == (rate.strict if suite.strict(spec) else rate.weak)
     assert not any(test.id in table.tests for test in TESTS if spec.family not in test.families)
+
+
+def test_a_table_is_named_after_the_parameters_that_are_not_the_defaults():
+    (table,) = shipped.tables(registry.fingerprint("mesh_fscore", {}))
+    assert shipped.file_name(table) == "mesh_fscore.meshes_16.json"
+    other = replace(table, params=registry.resolve_params("mesh_fscore", {"threshold": 0.01, "n": 20000}))
+    assert shipped.file_name(other) == "mesh_fscore.threshold=0.01.n=20000.meshes_16.json"
 
 
 def test_tables_come_with_the_main_dataset_first():

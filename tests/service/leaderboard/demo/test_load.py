@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from evaluation.models import EvaluationBatch
+from evaluation.models import EvaluationBatch, PropertyRun
+from evaluation.properties import shipped
 from evaluation.work.worker import drain
 from leaderboard.bundle.parse import parse
 from leaderboard.demo import interiors, load, rooflines, solids
@@ -60,6 +61,17 @@ def test_every_entry_is_acceptable_but_the_broken_ones(demo, tmp_path):
         assert verdict.accepted != bool(entry.breaks), (entry.method, verdict.problems)
         assert entry.breaks or len(verdict.missing) == len(entry.leave_out)
         assert all(not same(entry.make(name, item), item) for name, item in list(references.items())[:1]) or entry.breaks, entry.method
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("demo", load.DEMOS, ids=lambda demo: demo.slug)
+def test_the_sanity_tests_of_all_its_columns_come_with_the_project(demo, tmp_path):
+    """Else a fresh demo keeps the workers busy with them. `python -m evaluation properties --tables` makes the tables that are missing."""
+    load.make_accounts()
+    phases = load.load_challenge(demo, tmp_path).phases.all()
+    columns = [metric for phase in phases for metric in phase.metrics.all()]
+    assert columns and [f"{metric.key} {metric.params}" for metric in columns if not shipped.tables(metric.fingerprint)] == []
+    assert PropertyRun.request_missing() == 0
 
 
 @pytest.fixture
