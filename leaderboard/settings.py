@@ -102,7 +102,7 @@ S3_ACCESS_KEY = env.text("S3_ACCESS_KEY", "")
 S3_SECRET_KEY = env.text("S3_SECRET_KEY", "")
 UPLOAD_PART_BYTES = env.integer("UPLOAD_PART_BYTES", 8 * 1024 * 1024, least=1024)
 UPLOAD_HOURS = env.decimal("UPLOAD_HOURS", 6.0, least=0.01, most=24 * 365)  # a reserved upload may take this long
-UPLOAD_IDLE_MINUTES = env.decimal("UPLOAD_IDLE_MINUTES", 10.0, least=0.1, most=525_600)  # of silence; then it holds no place
+UPLOAD_IDLE_MINUTES = env.decimal("UPLOAD_IDLE_MINUTES", 3.0, least=0.1, most=525_600)  # of silence; then it holds no place
 UPLOAD_MAX_BYTES = env.integer("UPLOAD_MAX_BYTES", 500_000_000, least=1)  # the most any phase may allow
 KEEP_REJECTED_DAYS = env.decimal("KEEP_REJECTED_DAYS", 7.0, most=36500)  # then a rejected entry's file is removed
 KEEP_REJECTED_BYTES = env.integer("KEEP_REJECTED_BYTES", 2_000_000_000)  # of one team's rejected entries, the newest

@@ -115,11 +115,16 @@ export class Transfer {
     if (!this.made) await this.create();
     if (!this.heard) await this.resume();
     const total = Math.max(1, Math.ceil(this.file.size / this.made.upload.part_size));
-    for (let number = 1; number <= total; number += 1) {
-      if (!this.done.has(number)) await this.part(number);
+    const sign = setInterval(() => this.resume().catch(() => {}), HEARD_MS); // one part can take minutes; a refusal is met after it
+    try {
+      for (let number = 1; number <= total; number += 1) {
+        if (!this.done.has(number)) await this.part(number);
+      }
+      this.report({ step: "complete", sent: this.file.size });
+      return await this.complete();
+    } finally {
+      clearInterval(sign);
     }
-    this.report({ step: "complete", sent: this.file.size });
-    return this.complete();
   }
 
   async create() {
@@ -144,9 +149,13 @@ export class Transfer {
     this.heard = performance.now();
   }
 
+  /* Also when its page is closed: such a request outlives the page. */
   pause() {
     this.heard = 0;
-    if (this.made) this.paused = send("POST", `${this.createUrl}/${this.made.id}/pause`, "{}").catch(() => {}); // then it is given up by itself, later
+    if (!this.made) return;
+    const headers = { "Content-Type": "application/json", "X-CSRFToken": csrfToken() };
+    const request = { method: "POST", body: "{}", headers, keepalive: true };
+    this.paused = fetch(`${this.createUrl}/${this.made.id}/pause`, request).catch(() => {}); // then it is given up by itself, later
   }
 
   /* The reservation of these very bytes, from a page that was closed or reloaded: it already counts, so go on with it. */
@@ -253,17 +262,24 @@ export function attach(form) {
   const buttons = Array.from(form.querySelectorAll("button:not([type=button]), input[type=submit]"));
   let transfer = null;
   const guard = (event) => event.preventDefault();
+  const leave = () => transfer.pause();
+  const watch = (on) => {
+    const change = on ? addEventListener : removeEventListener;
+    change("beforeunload", guard);
+    change("pagehide", leave);
+  };
   const busy = (on) => {
     buttons.forEach((button) => { button.disabled = on; });
     view.stop.hidden = !on;
     view.again.hidden = on || !transfer?.made;
-    if (on) { view.box.hidden = false; view.alert.hidden = true; addEventListener("beforeunload", guard); } else removeEventListener("beforeunload", guard);
+    if (on) { view.box.hidden = false; view.alert.hidden = true; }
+    watch(on);
   };
   const go = async () => {
     busy(true);
     try {
       const page = await transfer.run();
-      removeEventListener("beforeunload", guard);
+      watch(false);
       if (page) location.assign(page); else location.reload();
     } catch (error) {
       const stopped = error.name === "AbortError";

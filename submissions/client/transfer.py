@@ -16,7 +16,7 @@ PATIENCE_SECONDS = 600.0  # of waiting for a server that cannot be reached or ha
 LONGEST_PAUSE = 15.0  # between attempts, so that whoever waits goes on soon after the server is back
 LONGEST_ASKED = 60.0  # that a server may ask for before its answer is taken as a refusal
 STOP_SECONDS = 5.0  # in which a server must hear that an upload stops
-HEARD_SECONDS = 60.0  # how often an upload says that it goes on, where its server does not see the parts
+HEARD_SECONDS = 60.0  # how often an upload says that it goes on: its server does not see a part before it is whole, or at all
 SIGNINGS = 6  # how often signed addresses are asked for anew
 _BLOCK = 1 << 18
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
@@ -257,6 +257,19 @@ def _send(
 ) -> dict[str, Any]:
     size = entry.path.stat().st_size
     told, heard = False, time.monotonic()
+
+    def on(length: int) -> None:
+        """Report bytes that went out to `sent`, and now and then to the server that the upload goes on."""
+        nonlocal heard
+        sent(length)
+        if time.monotonic() - heard > HEARD_SECONDS:
+            heard = time.monotonic()
+            try:
+                server.post(f"{address}/resume", {}, once=True)
+            except ServerError as error:
+                if isinstance(error, RefusedByServer) and error.status != 429:
+                    raise  # its place is taken; trouble is met, and waited out, by the next request
+
     tags: dict[int, str] = {}
     for _ in range(SIGNINGS):
         plan = reserved["upload"]
@@ -270,15 +283,12 @@ def _send(
         try:
             for number, start, length in missing:
                 with entry.path.open("rb") as stream:
-                    part = _Part(stream, start, length, sent)
+                    part = _Part(stream, start, length, on)
                     if plan["kind"] == "multipart":
                         urls = {one["number"]: one["url"] for one in plan["parts"]}
                         tags[number] = server.put_signed(urls[number], part.options).headers.get("etag", "")
                     else:
                         server.request("PUT", f"{plan['url'].rstrip('/')}/{number}", content=part, headers=part.headers)
-                if plan["kind"] == "multipart" and time.monotonic() - heard > HEARD_SECONDS:
-                    server.post(f"{address}/resume", {})
-                    heard = time.monotonic()
             body = {"parts": [{"number": number, "etag": tag} for number, tag in sorted(tags.items())]}
             outage = Outage(server)
             while True:

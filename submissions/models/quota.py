@@ -72,6 +72,10 @@ def quota(phase: Phase, team: Any, now: datetime) -> Quota:
             reason += f"; the next is possible on {in_words(next_at, phase.time_zone)}."
     elif left_once == 0:
         reason = f"Your team has {busy} entries in progress, as many as may be at once; wait until one is done."
+        if open_uploads := sum(status == Status.UPLOADING for _, status in counted):
+            minutes = f"{settings.UPLOAD_IDLE_MINUTES:g} minute{'' if settings.UPLOAD_IDLE_MINUTES == 1 else 's'}"
+            reason += f" Unfinished uploads among them: {open_uploads}. Finish or cancel them; a silent upload gives up its place "
+            reason += f"after {minutes}."
         code = "limit_at_once"
     return Quota(left_today=left_day, left_total=left_total, left_at_once=left_once, next_at=next_at, reason=reason, code=code)
 

@@ -35,7 +35,13 @@ class SubmissionQuerySet(LeasedQuerySet):
         return (received | self.holding_place(now)).sent()
 
     def holding_place(self, now: datetime) -> Self:
-        """Open uploads that were heard of lately; others hold no place until they go on."""
+        """Open uploads that hold a place of their team: each counts against the limits as an entry does.
+
+        An upload holds its place while its sender is heard of: when it is reserved, when a part comes through this service, and at
+        each `resume`, which the page and the client send every minute meanwhile. After `UPLOAD_IDLE_MINUTES` of silence, or when
+        its sender pauses it or closes its page, the place is free for others. The upload stays open until it runs out. To go on it
+        takes a place anew, or is refused where none is left, see `Submission.hold_place`.
+        """
         since = now - timedelta(minutes=settings.UPLOAD_IDLE_MINUTES)
         return self.filter(status=Status.UPLOADING, upload_expires_at__gt=now, upload_active_at__gt=since)
 

@@ -33,6 +33,7 @@ class Server:
         self.fail_once = 0
         self.hold: threading.Event | None = None
         self.heard: list[str] = []
+        self.told = threading.Event()  # whether something was heard
         for act in ("pause", "resume"):
             site.routes[f"/api/uploads/7/{act}"] = self.hear
         site.routes.update({"/api/uploads": self.create, "/api/done": self.complete, "/entry/7": html_page("<h1>Entry 7</h1>")})
@@ -58,6 +59,7 @@ class Server:
 
     def hear(self, request: Request) -> Answer:
         self.heard.append(request.path.rpartition("/")[2])
+        self.told.set()
         return Answer(200, "{}", "application/json")
 
     def part(self, request: Request) -> Answer:
@@ -129,6 +131,30 @@ def test_a_stopped_upload_goes_on_where_it_was(show, server) -> None:
     assert server.puts.count(1) == 1 and len(server.created) == 1
     assert server.heard == ["pause", "resume"]
     assert b"".join(server.parts[n] for n in sorted(server.parts)) == CONTENT
+
+
+def test_a_page_that_is_closed_gives_up_the_uploads_place(show, server) -> None:
+    server.hold = threading.Event()
+    tab = show(FORM)
+    tab.set_input_files("#id_file", FILE)
+    tab.click("button.primary")
+    until(tab, "document.querySelector('progress').value > 0.29")
+    assert server.heard == []
+    tab.close()
+    assert server.told.wait(10) and server.heard == ["pause"]
+    server.hold.set()
+
+
+def test_an_upload_says_that_it_goes_on_while_a_part_takes_long(show, server) -> None:
+    server.hold = threading.Event()
+    tab = show(FORM)
+    tab.evaluate("window.setInterval = new Proxy(setInterval, {apply: (f, t, [act]) => f.call(t, act, 50)})")
+    tab.set_input_files("#id_file", FILE)
+    tab.click("button.primary")
+    assert server.told.wait(10) and set(server.parts) == {1}
+    server.hold.set()
+    tab.wait_for_url("**/entry/7")
+    assert set(server.heard) == {"resume"}, "what has arrived has no place to give up"
 
 
 def test_a_refusal_is_shown_as_the_servers_own_sentence(show, server) -> None:

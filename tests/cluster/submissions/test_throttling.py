@@ -222,6 +222,24 @@ def test_what_stopped_within_the_minutes_goes_on_in_its_own_place(phase, people,
         assert refusal(phase, people, f"2026-06-01T10:{minute:02}:01").code == "limit_total"
 
 
+def test_uploads_that_were_abandoned_keep_nobody_out_for_longer_than_three_minutes(phase, people):
+    limited(phase, limit_at_once=3)
+    settle(reserve(phase, people, "2026-06-01T10:00:00"), Status.SCORING)
+    for second in (1, 2):
+        reserve(phase, people, f"2026-06-01T10:00:0{second}")
+    refused = refusal(phase, people, "2026-06-01T10:03:00")
+    assert refused.code == "limit_at_once" and "Your team has 3 entries in progress" in refused.sentence
+    assert "Unfinished uploads among them: 2." in refused.sentence and "after 3 minutes" in refused.sentence
+    assert [reserve(phase, people, "2026-06-01T10:03:02").number for _ in range(2)] == [4, 5]
+    assert refusal(phase, people, "2026-06-01T10:03:03").code == "limit_at_once"
+
+
+def test_entries_that_are_being_scored_are_not_called_uploads(phase, people):
+    limited(phase, limit_at_once=1)
+    settle(reserve(phase, people, "2026-06-01T10:00:00"), Status.SCORING)
+    assert "upload" not in refusal(phase, people, "2026-06-01T10:00:01").sentence
+
+
 def test_a_paused_upload_frees_its_place_at_once_through_the_api(phase, people, client):
     now = datetime.now(UTC)
     limited(phase, opens_at=now - timedelta(days=1), closes_at=now + timedelta(days=1), limit_at_once=1)

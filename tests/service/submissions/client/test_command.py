@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from submissions.client import transfer
 from submissions.client.command import main
 from submissions.formats.wireframe.wireframe_files import Wireframe, write_obj
 from submissions.manifest import Input, Item, Manifest
@@ -287,6 +288,27 @@ def test_an_upload_that_is_stopped_by_hand_leaves_its_place(server: SmallServer,
     assert server.paused == {1} and server.entries[1]["status"] == "uploading"
     assert upload(server, entry) == 0
     assert not server.paused and len(server.entries) == 1
+
+
+@pytest.mark.parametrize("kind", ["chunks", "multipart"])
+def test_an_upload_says_that_it_goes_on_while_a_part_is_on_its_way(
+    server: SmallServer, entry: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfer, "HEARD_SECONDS", 0.0)
+    server.kind, server.part_size = kind, 10**6  # all in one part
+    server.fail(r"POST .*/1/resume", (503, {}, "Busy."))  # is no reason to stop
+    assert upload(server, entry) == 0
+    (part,) = (n for n, line in enumerate(server.asked) if line.startswith("PUT "))
+    assert "POST /api/v1/submissions/1/resume" in server.asked[:part], "the server sees a part when it is whole"
+
+
+def test_an_upload_whose_place_was_taken_stops_with_the_servers_sentence(
+    server: SmallServer, entry: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(transfer, "HEARD_SECONDS", 0.0)
+    server.fail(r"POST .*/1/resume", (409, {}, "This upload had stopped, so its place was free for others."))
+    assert upload(server, entry) == 3
+    assert "its place was free for others" in capsys.readouterr().err and server.entries[1]["status"] == "uploading"
 
 
 def test_signed_addresses_that_ran_out_are_asked_for_again(server: SmallServer, entry: Path) -> None:
