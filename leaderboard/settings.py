@@ -266,7 +266,7 @@ X_FRAME_OPTIONS = "DENY"
 CACHE_URL = env.redis("CACHE_URL", "redis://host:6379/1")  # redis://host:6379/1 ; empty: the database
 # Rate limits must be shared by all web processes, so process memory will not do.
 _DATABASE_CACHE = {
-    "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+    "BACKEND": "leaderboard.service.cache.CountingDatabaseCache",
     "LOCATION": "plumbline_cache",
     "OPTIONS": {"MAX_ENTRIES": 100_000},  # with the default of 300, limits would be forgotten
 }

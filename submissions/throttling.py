@@ -80,18 +80,16 @@ def who(request: HttpRequest) -> str:
 def count(name: str, key: str, rate: Rate, now: float | None = None) -> None:
     """Count one `name` by `key`; raises `TooOften` beyond the rate.
 
-    Windows are fixed, so around the turn of one up to twice the amount may pass; two requests at
-    the very same moment may count as one. Both are fine for what this protects.
+    Windows are fixed, so around the turn of one up to twice the amount may pass. Within one, requests at the same moment are all
+    counted: the cache counts in one step. A refused request counts too.
     """
     now = time.time() if now is None else now
     window = int(now // rate.seconds)
-    cache_key = f"rate:{name}:{key}:{rate.seconds}:{window}"
-    used = cache.get(cache_key, 0)
-    if used >= rate.amount:
+    used = cache.count(f"rate:{name}:{key}:{rate.seconds}:{window}", rate.seconds + 5)
+    if used > rate.amount:
         retry_at = datetime.fromtimestamp((window + 1) * rate.seconds, UTC)
         wait = max(1, round((window + 1) * rate.seconds - now))
         raise TooOften(f"That was more than {rate.amount} requests of this kind; try again in {wait} seconds.", retry_at)
-    cache.set(cache_key, used + 1, rate.seconds + 5)
 
 
 class AtOnce:

@@ -1,7 +1,8 @@
-"""The cache of the cluster profile: Redis, and the database while Redis is away.
+"""The caches: the database, or Redis and the database while Redis is away.
 
-Every request of the API and every log-in counts in it, so it may neither fail with Redis nor stop
-counting: whoever tries passwords would wait for that.
+Every request of the API and every log-in counts in the cache, so it may neither fail with Redis nor stop
+counting: whoever tries passwords would wait for that. Beside what Django's caches do, both count in one step (`count`): with a read
+and a write, requests at the same moment would count as one.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ from typing import Any, ClassVar
 
 import structlog
 from django.core.cache import caches
+from django.core.cache.backends.db import DatabaseCache
 from django.core.cache.backends.redis import RedisCache
 from redis.exceptions import RedisError
+
+from submissions.models import RateCount
 
 log = structlog.get_logger(__name__)
 
@@ -20,8 +24,22 @@ REST_SECONDS = 5.0  # after a failure Redis is left alone for so long, or each r
 FALLBACK = "database"  # the cache of that name in CACHES
 
 
+class CountingDatabaseCache(DatabaseCache):
+    """Django's table of the database, with counts in a table of their own."""
+
+    def count(self, key: str, seconds: int) -> int:
+        """Add one to the count of a key; return the count. It is kept for `seconds` at least."""
+        return RateCount.add(self.make_and_validate_key(key), seconds)
+
+
 class OwnRedisCache(RedisCache):
     """Redis, in which others may have keys too."""
+
+    def count(self, key: str, seconds: int) -> int:
+        """Add one to the count of a key; return the count. It is kept for `seconds` after it was last added to."""
+        name = self.make_and_validate_key(key)
+        with self._cache.get_client(write=True).pipeline() as pipeline:
+            return pipeline.incr(name).expire(name, seconds).execute()[0]
 
     def clear(self) -> bool:
         """Remove what has this cache's prefix, not all that the database holds."""
@@ -61,6 +79,9 @@ class SteadyRedisCache(OwnRedisCache):
 
     def set(self, *arguments: Any, **options: Any) -> None:
         self._steadily("set", *arguments, **options)
+
+    def count(self, key: str, seconds: int) -> int:
+        return self._steadily("count", key, seconds)
 
     def touch(self, *arguments: Any, **options: Any) -> bool:
         return self._steadily("touch", *arguments, **options)

@@ -5,6 +5,7 @@ from submissions.models.challenge import Announcement, Challenge, ChallengeFile
 from submissions.models.participation import Admission, Participation
 from submissions.models.phase import Phase
 from submissions.models.quota import ExtraTries
+from submissions.models.rate_count import RateCount
 from submissions.models.rendered_text import RenderedText
 from submissions.models.status import Status
 from submissions.models.submission import Submission
@@ -23,6 +24,7 @@ __all__ = [
     "Membership",
     "Participation",
     "Phase",
+    "RateCount",
     "RenderedText",
     "Status",
     "Submission",

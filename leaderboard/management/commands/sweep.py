@@ -22,6 +22,7 @@ from leaderboard.service.mail import send_due_mail
 from leaderboard.service.texts import render_due
 from leaderboard.tasks import build_due_boards, request_analyses, wake_judges
 from submissions.database import require_migrated
+from submissions.models import RateCount
 
 log = structlog.get_logger(__name__)
 ROUND: dict[str, Callable[[], object]] = {
@@ -34,6 +35,7 @@ ROUND: dict[str, Callable[[], object]] = {
     "pruning": prune_due,
     "storage": measure_storage_due,
     "processes": Process.forget,
+    "rates": RateCount.forget,
 }
 
 

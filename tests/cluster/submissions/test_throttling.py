@@ -7,16 +7,19 @@ import io
 import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client, RequestFactory
 
+from leaderboard.service.cache import SteadyRedisCache
 from submissions import throttling
 from submissions.errors import Refused
-from submissions.models import ApiToken, ExtraTries, Phase, Status, Submission
+from submissions.models import ApiToken, ExtraTries, Phase, RateCount, Status, Submission
 from submissions.storage import uploads
+from tests.environment import free_port
 from tests.support.at_once import outcomes
 
 DATA = b"an entry"
@@ -387,6 +390,54 @@ def test_the_window_of_a_rate_turns_at_its_edge():
     assert refused.value.retry_at == datetime.fromtimestamp(6060, UTC)
     throttling.count("test", "somebody", rate, now=6060.0)
     throttling.count("test", "another", rate, now=6059.9)
+
+
+LIMITS = sorted(name for name in vars(throttling) if name.startswith("limit_"))
+
+
+def passed(limit: str, user, settings, monkeypatch) -> int:
+    """How many of 24 requests of one person, over 12 threads in one window, a limit of six lets through."""
+    six = throttling.Rate(6, 3600)
+    for name in ("API_RATE", "API_RATE_ANONYMOUS", "UPLOAD_RATE", "REFERENCE_RATE", "TOKEN_RATE"):
+        setattr(settings, name, "6/h")
+    for name in [name for name, value in vars(throttling).items() if isinstance(value, throttling.Rate)]:
+        monkeypatch.setattr(throttling, name, six)
+    monkeypatch.setattr(throttling, "time", SimpleNamespace(time=lambda: 6000.0))
+    request = RequestFactory().get("/")
+    request.user = user
+    said = [one for _ in range(2) for one in outcomes([lambda: getattr(throttling, limit)(request)] * 12)]
+    assert set(said) == {"done", "too_many_requests"}
+    return said.count("done")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("limit", LIMITS)
+def test_of_requests_at_once_as_many_pass_as_the_rate_says(limit, people, settings, monkeypatch):
+    assert passed(limit, people.owner, settings, monkeypatch) == 6
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("limit", LIMITS)
+def test_rates_hold_against_requests_at_once_while_redis_is_away(limit, people, settings, monkeypatch):
+    steady = {"BACKEND": "leaderboard.service.cache.SteadyRedisCache", "LOCATION": f"redis://127.0.0.1:{free_port()}/0"}
+    settings.CACHES = {
+        "default": steady,
+        "database": {"BACKEND": "leaderboard.service.cache.CountingDatabaseCache", "LOCATION": "plumbline_cache"},
+    }
+    monkeypatch.setattr(SteadyRedisCache, "_away_until", 0.0)
+    assert passed(limit, people.owner, settings, monkeypatch) == 6
+
+
+@pytest.mark.django_db(transaction=True)
+def test_counts_of_windows_that_are_over_are_removed():
+    assert [RateCount.add("old", -1.0), RateCount.add("new", 60.0), RateCount.add("new", 60.0)] == [1, 1, 2]
+    assert RateCount.forget() == 1 and list(RateCount.objects.values_list("key", "n")) == [("new", 2)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_rate_is_not_counted_inside_a_transaction_whose_end_would_undo_it():
+    with transaction.atomic(), pytest.raises(RuntimeError, match="durable"):
+        RateCount.add("any", 60.0)
 
 
 @pytest.mark.django_db

@@ -81,7 +81,7 @@ def people(scene) -> People:
 
 @pytest.fixture
 def names(scene, settings) -> Iterator[dict]:
-    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    settings.CACHES = {"default": {"BACKEND": "tests.support.memory_cache.MemoryCache"}}
     settings.ACCOUNT_RATE_LIMITS = False
     logging.getLogger("django.request").setLevel(logging.CRITICAL)
     yield scene[1]

@@ -30,6 +30,7 @@ def world(phase, people, references, settings):
     from evaluation.work.worker import drain
 
     settings.API_RATE = settings.UPLOAD_RATE = "1000000/h"
+    settings.CACHES = {"default": {"BACKEND": "tests.support.memory_cache.MemoryCache"}}
     entry = received(phase, people.team, archive(references), user=people.owner)
     drain()
     entry.refresh_from_db()

@@ -20,7 +20,7 @@ PER_HOUR = Rate(3, 3600)
 
 def use(settings, url: str) -> None:
     """The caches of the cluster profile, on this Redis."""
-    table = {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "plumbline_cache"}
+    table = {"BACKEND": "leaderboard.service.cache.CountingDatabaseCache", "LOCATION": "plumbline_cache"}
     steady = {"BACKEND": "leaderboard.service.cache.SteadyRedisCache", "LOCATION": url, "OPTIONS": {"socket_connect_timeout": 2}}
     settings.CACHE_URL, settings.CACHES = url, {"default": steady, "database": table}
 
