@@ -26,8 +26,8 @@ def _sentence(error: Exception) -> str:
             sentence = behind()
         except OperationalError as silent:
             return f"The database does not answer ({' '.join(str(silent).split())}); see PLUMBLINE_DATABASE_URL and PLUMBLINE_SQLITE."
-        if sentence:
-            return sentence
+        if sentence and sys.argv[1:2] != ["migrate"]:
+            return f"{sentence}\nThe database said: {' '.join(str(error).split())}"
     raise error
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import subprocess
 import sys
@@ -16,15 +15,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 
-from tests import environment
 from tests.support.databases import stored
+from tests.support.databases.empty import empty_database
 
 pytestmark = pytest.mark.django_db  # so that the cluster profile migrates its PostgreSQL too
 # Of a ranking made again: what goes by the rule of intervals, brackets and rank intervals, or by the digits of a page.
@@ -50,23 +48,12 @@ class Before:
 @pytest.fixture(scope="module", params=STATES, ids=lambda path: path.name)
 def before(request, tmp_path_factory) -> Iterator[Before]:
     home = tmp_path_factory.mktemp("before")
-    own = {"PLUMBLINE_HOME": str(home), "PLUMBLINE_SECRET_KEY": "only-for-tests", "PLUMBLINE_HOSTS": "127.0.0.1"}
-    env = {name: value for name, value in os.environ.items() if not name.startswith("PLUMBLINE_")} | own
-    if not environment.CLUSTER:
-        stored.load_sqlite(request.param, home / "plumbline.sqlite3")
-        yield Before(request.param, home, env)
-        return
-    import psycopg
-
-    name = f"before_{os.getpid()}"
-    url = urlsplit(environment.POSTGRES_URL)._replace(path=f"/{name}").geturl()
-    with psycopg.connect(environment.POSTGRES_URL, autocommit=True) as server:
-        server.execute(f"CREATE DATABASE {name}")
-        try:
+    with empty_database(home) as env:
+        if url := env.get("PLUMBLINE_DATABASE_URL"):
             stored.load_postgres(request.param, url)
-            yield Before(request.param, home, env | {"PLUMBLINE_DATABASE_URL": url})
-        finally:
-            server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        else:
+            stored.load_sqlite(request.param, home / "plumbline.sqlite3")
+        yield Before(request.param, home, env)
 
 
 @pytest.fixture(scope="module")
