@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -66,7 +65,7 @@ def next_question(request: HttpRequest, study: Study, base: str) -> HttpResponse
 @require_POST
 def answer(request: HttpRequest, study: Study, base: str) -> HttpResponse:
     """State of the rating page after an answer, which is forgotten."""
-    sent = _sent(request)
+    sent = views.sent_object(request) or {}
     return _state(lambda: preview.after_answer(study, f"{base}scenes/", sent.get("question", ""), sent.get("answers", {})))
 
 
@@ -74,15 +73,7 @@ def answer(request: HttpRequest, study: Study, base: str) -> HttpResponse:
 @require_POST
 def undo(request: HttpRequest, study: Study, base: str) -> HttpResponse:
     """The question before."""
-    return _state(lambda: preview.after_undo(study, f"{base}scenes/", _sent(request).get("question", "")))
-
-
-def _sent(request: HttpRequest) -> dict[str, Any]:
-    try:
-        sent = json.loads(request.body) if len(request.body) <= views.MAX_BYTES else None
-    except ValueError:
-        sent = None
-    return sent if isinstance(sent, dict) else {}
+    return _state(lambda: preview.after_undo(study, f"{base}scenes/", (views.sent_object(request) or {}).get("question", "")))
 
 
 def _state(make: Callable[[], views.State]) -> HttpResponse:

@@ -214,12 +214,18 @@ def undo(request: HttpRequest, study: Study, rater: Rater) -> HttpResponse:
     return _acted(request, study, rater, lambda sent: answering.take_back(study, rater, sent["question"]))
 
 
-def _acted(request: HttpRequest, study: Study, rater: Rater, act: Callable[[dict[str, Any]], str]) -> HttpResponse:
+def sent_object(request: HttpRequest) -> dict[str, Any] | None:
+    """The JSON object in a request's body; None where there is another thing, or more than `MAX_BYTES`."""
     try:
         sent = json.loads(request.body) if len(request.body) <= MAX_BYTES else None
-    except ValueError:
-        sent = None
-    if not isinstance(sent, dict) or not isinstance(sent.get("question"), str) or not TOKEN.fullmatch(sent["question"]):
+    except (ValueError, RecursionError):
+        return None
+    return sent if isinstance(sent, dict) else None
+
+
+def _acted(request: HttpRequest, study: Study, rater: Rater, act: Callable[[dict[str, Any]], str]) -> HttpResponse:
+    sent = sent_object(request)
+    if sent is None or not isinstance(sent.get("question"), str) or not TOKEN.fullmatch(sent["question"]):
         return JsonResponse({"detail": "Send a JSON object with the question's token."}, status=400)
     try:
         note = act(sent)

@@ -380,6 +380,7 @@ def test_what_is_no_answer_is_refused_and_nothing_is_stored(desk, answers):
         "",
         "[]",
         "{",
+        "[" * 9_000,
         '{"question": 3}',
         '{"answers": {}}',
         '{"question": "' + "x" * 20_000 + '"}',
