@@ -260,7 +260,7 @@ def complete(request: HttpRequest, submission: Id) -> Any:
     "/submissions/{submission}/resume",
     response={200: SubmissionBrief, **ACT_ERRORS},
     summary="Go on with an upload",
-    description="An upload that stopped counts again against the phase's limits, which are checked as for a new one.",
+    description="An upload that stopped counts again against the phase's limits, from now on: it takes one of today's uploads.",
 )
 def resume(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.manage")

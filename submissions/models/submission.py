@@ -72,8 +72,9 @@ class SubmissionQuerySet(LeasedQuerySet):
 class Submission(Leased):
     """One upload of one team to one phase.
 
-    `created_at` is the reservation: limits are counted there. `received_at` is when the last byte
-    had come and matched its size and checksum. Withdrawn, hidden and disqualified are flags.
+    `created_at` is when it took its place: limits are counted there, and it moves where the place is given up and taken anew.
+    `received_at` is when the last byte had come and matched its size and checksum: deadlines and the order of entries go by it.
+    Withdrawn, hidden and disqualified are flags.
     """
 
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="submissions")
@@ -209,8 +210,8 @@ class Submission(Leased):
             )
 
     def hold_place(self, now: datetime | None = None) -> None:
-        """The upload goes on, and counts against the limits again where it had stopped. Raises `Refused` where its place
-        is taken meanwhile."""
+        """The upload goes on. One that had stopped gave its place up: it takes one of the day on which it goes on, and `created_at`
+        moves there. Raises `Refused` where none is left."""
         now = now or timezone.now()
         mine = type(self).objects.filter(pk=self.pk)
         # Heard of so lately, it is left out of nobody's count before this one is written; else the count must wait for it.
@@ -219,11 +220,13 @@ class Submission(Leased):
             return
         with transaction.atomic():
             Team.objects.select_for_update().get(pk=self.team_id)
+            place = {"upload_active_at": now}
             if not mine.holding_place(now).exists():
                 quota = self.phase.quota(self.team, now)
                 if not quota.allowed:
                     raise Refused(f"This upload had stopped, so its place was free for others. {quota.reason}", quota.code, quota.next_at)
-            mine.filter(status=Status.UPLOADING).update(upload_active_at=now)
+                place["created_at"] = now
+            mine.filter(status=Status.UPLOADING).update(**place)
 
     def leave_place(self) -> None:
         """The upload stops for now: it can go on, and counts against no limit until then."""

@@ -243,6 +243,37 @@ def test_entries_that_are_being_scored_are_not_called_uploads(phase, people):
     assert "upload" not in refusal(phase, people, "2026-06-01T10:00:01").sentence
 
 
+def test_uploads_that_stopped_before_midnight_take_places_of_the_day_on_which_they_go_on(phase, people, client, settings):
+    settings.UPLOAD_HOURS = 48
+    before = datetime.now(UTC)
+    limited(phase, opens_at=before - timedelta(days=9), closes_at=before + timedelta(days=9), limit_per_day=2)
+    yesterday = phase.day(before)[0] - timedelta(minutes=10)
+    reserved = []
+    for _ in range(8):
+        upload = reserve(phase, people, yesterday.astimezone(UTC).replace(tzinfo=None).isoformat())
+        uploads.save_part(upload, 1, io.BytesIO(DATA), now=yesterday)
+        uploads.pause(upload, now=yesterday)
+        reserved.append(upload)
+    client.force_login(people.owner)
+    answers = [client.post(f"/api/v1/submissions/{upload.pk}/complete") for upload in reserved]
+    assert [answer.status_code for answer in answers] == [200] * 2 + [409] * 6
+    assert {answer.json()["code"] for answer in answers[2:]} == {"limit_per_day"}
+    rows = list(Submission.objects.order_by("pk"))
+    assert [row.created_at >= before for row in rows] == [True] * 2 + [False] * 6
+    assert {row.upload_expires_at for row in rows} == {reserved[0].upload_expires_at}, "they run out when they would have"
+    assert phase.quota(people.team, yesterday).left_today == 2
+
+
+def test_an_upload_that_never_stopped_keeps_its_day(phase, people, settings):
+    settings.UPLOAD_IDLE_MINUTES = 10
+    limited(phase, limit_per_day=1)
+    upload = reserve(phase, people, "2026-06-01T21:55:00")
+    uploads.save_part(upload, 1, io.BytesIO(DATA), now=at("2026-06-01T21:59:00"))
+    uploads.resume(upload, now=at("2026-06-01T22:07:00"))
+    assert uploads.finish(upload, now=at("2026-06-01T22:12:00")).created_at == at("2026-06-01T21:55:00")
+    assert reserve(phase, people, "2026-06-01T22:13:00").number == 2, "the place of the next day is free"
+
+
 def test_a_paused_upload_frees_its_place_at_once_through_the_api(phase, people, client):
     now = datetime.now(UTC)
     limited(phase, opens_at=now - timedelta(days=1), closes_at=now + timedelta(days=1), limit_at_once=1)
