@@ -18,9 +18,19 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from submissions.choices import TextChoices
+
 log = structlog.get_logger(__name__)
 
 LONGEST_PAUSE = 60  # times LOSS_SECONDS, after many losses
+
+
+class Fault(TextChoices):
+    """Whose fault it is that an entry failed. It is the entry's where it needed more memory or time than a job may take, or where workers
+    were lost with it on more than one machine; else the service's."""
+
+    ENTRY = "entry", "The entry's"
+    SERVICE = "service", "The service's"
 
 
 class LeasedQuerySet(models.QuerySet):
@@ -127,18 +137,18 @@ class Leased(models.Model):
         given_back = {"lease_token": None, "lease_until": until, "attempts": F("attempts") - 1}
         return bool(self.under_lease().update(**given_back | self.GIVEN_BACK | values))
 
-    def give_up_or_retry(self, sentence: str, detail: str, final: bool = False) -> None:
+    def give_up_or_retry(self, sentence: str, detail: str, final: bool = False, fault: Fault = Fault.SERVICE) -> None:
         """An attempt failed: leave the row to the next worker after a pause, or give it up after the last attempt (`final`:
         after this one, because another would go the same way)."""
         if final or self.attempts >= settings.MAX_ATTEMPTS:
-            self.give_up(sentence, detail)
+            self.give_up(sentence, detail, fault)
         else:
             until = timezone.now() + timedelta(seconds=self.attempts)
             failed = {"failure": sentence[:400], "failure_detail": detail}
             self.under_lease().update(**{"lease_token": None, "lease_until": until} | failed | self.GIVEN_BACK)
 
-    def give_up(self, sentence: str, detail: str) -> None:
-        """Fail the row for good; here for kinds of row that have a State of their own."""
+    def give_up(self, sentence: str, detail: str, fault: Fault = Fault.SERVICE) -> None:
+        """Fail the row for good; here for kinds of row that have a State of their own, and no entry whose fault it might be."""
         self.under_lease().update(
             state=self.State.FAILED,
             failure=sentence[:400],
@@ -173,7 +183,7 @@ class Leased(models.Model):
         detail = "\n".join(f"{one['at']} {one['worker']} on {one['machine']}: {one['what']}" for one in lost)
         begun = f"{self.doing[:1].upper()}{self.doing[1:]} was begun {times(self.losses + 1)}, and each time its worker was lost"
         if is_own:
-            self.give_up(f"{begun}, on more than one machine, so it counts as its own failure.", detail)
+            self.give_up(f"{begun}, on more than one machine, so it counts as its own failure.", detail, Fault.ENTRY)
         else:
             self.give_up(f"{begun}; that is the service's fault as far as is known, and its operator was told.", detail)
         return True

@@ -20,7 +20,7 @@ from submissions import turns, wake
 from submissions.choices import TextChoices
 from submissions.errors import Refused
 from submissions.formats import fit
-from submissions.leases import LeasedQuerySet
+from submissions.leases import Fault, LeasedQuerySet
 from submissions.models import AuditEntry, Phase, Status, Submission, User
 
 # By device: the clock, and what waits of one share of the workers, in seconds, and of how many entries.
@@ -205,7 +205,7 @@ class Evaluation(models.Model):
                 wake.after_commit("boards")
         return True
 
-    def fail(self, sentence: str, detail: str) -> None:
+    def fail(self, sentence: str, detail: str, fault: Fault = Fault.SERVICE) -> None:
         """A part failed for good: so does this evaluation, and the entry with it unless it stays
         scored under the current batch."""
         with transaction.atomic():
@@ -217,15 +217,15 @@ class Evaluation(models.Model):
             locked.save(update_fields=["state", "finished_at", "failure", "failure_detail"])
             locked.parts.filter(state=Part.State.WAITING).update(state=Part.State.DROPPED, lease_token=None, lease_until=None)
             if locked.batch.state == EvaluationBatch.State.CURRENT:
-                locked.submission.fail(sentence, detail)
+                locked.submission.fail(sentence, detail, fault=fault)
 
     def retry(self) -> None:
-        """Score a failed member of a batch again."""
+        """Score a failed member of a batch again, at an organizer's word: it asks no quota."""
         with transaction.atomic():
             self.lock_phase(self.pk)
             submission, batch = self.submission, self.batch
             if batch.state == EvaluationBatch.State.CURRENT and submission.status == Status.FAILED:
-                submission.retry()
+                submission.requeue()
             else:
                 Evaluation.make(submission, batch)
 
@@ -395,7 +395,7 @@ class Part(Deferrable):
                 done.update(**anew, **self.ANEW, **self.GIVEN_BACK)
                 wake.after_commit("work" if self.device == "cpu" else "gpu")
 
-    def give_up(self, sentence: str, detail: str) -> None:
+    def give_up(self, sentence: str, detail: str, fault: Fault = Fault.SERVICE) -> None:
         """Fail the part for good, and its evaluation with it."""
         with transaction.atomic():
             Evaluation.lock_phase(self.evaluation_id)
@@ -403,4 +403,4 @@ class Part(Deferrable):
                 state=self.State.FAILED, failure=sentence[:400], failure_detail=detail, lease_token=None, lease_until=None
             )
             if failed:
-                self.evaluation.fail(sentence, detail)
+                self.evaluation.fail(sentence, detail, fault)

@@ -20,7 +20,7 @@ from evaluation.models.runs import Run
 from evaluation.work import missing_weights
 from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import JobFailed, LeaseLost, job_folder
-from submissions.leases import Leased, LeasedQuerySet
+from submissions.leases import Fault, Leased, LeasedQuerySet
 from submissions.models import Phase
 from submissions.storage import stored_files
 
@@ -48,7 +48,8 @@ def attempt(row: Leased, since: datetime | None = None) -> Iterator[None]:
     - storage, database or disk are away or full: no attempt, the row waits (for a day from `since` on, if given);
     - this worker has not the weights, or other code: no attempt, the row is left to a worker that has them;
     - the process that did it was killed from outside: a loss, as of the worker itself;
-    - all else (memory, time, an exception) is the row's own doing, and counts.
+    - all else (memory, time, an exception) is an attempt of the row, and counts. After the last one an entry has failed: by its own fault
+      where it needed more memory or time than a job may take, else by the service's.
     """
     try:
         yield
@@ -66,7 +67,8 @@ def attempt(row: Leased, since: datetime | None = None) -> Iterator[None]:
         elif error.end == "room":
             _wait_or_fail(row, since, error.sentence, error.detail)
         else:
-            _failed(row, error.sentence, error.detail, error.end == "memory")
+            fault = Fault.ENTRY if error.is_beyond_limits else Fault.SERVICE
+            _failed(row, error.sentence, error.detail, error.end == "memory", fault)
     except Exception as error:
         # An outage of seconds would else fail every entry in the queue.
         is_full = isinstance(error, OSError) and error.errno in FULL
@@ -74,7 +76,7 @@ def attempt(row: Leased, since: datetime | None = None) -> Iterator[None]:
             connection.close_if_unusable_or_obsolete()
             _wait_or_fail(row, since, str(error), traceback.format_exc())
         else:
-            _failed(row, "An error in the service stopped it.", traceback.format_exc(), False)
+            _failed(row, "An error in the service stopped it.", traceback.format_exc())
 
 
 def _wait_or_fail(row: Leased, since: datetime | None, sentence: str, detail: str) -> None:
@@ -82,12 +84,12 @@ def _wait_or_fail(row: Leased, since: datetime | None, sentence: str, detail: st
     if since is None or timezone.now() - since < MAX_AWAY:
         row.defer(AWAY_SECONDS)
     else:
-        _failed(row, sentence, detail, False)
+        _failed(row, sentence, detail)
 
 
-def _failed(row: Leased, sentence: str, detail: str, final: bool) -> None:
+def _failed(row: Leased, sentence: str, detail: str, final: bool = False, fault: Fault = Fault.SERVICE) -> None:
     log.error("an attempt failed", row=str(row), attempt=row.attempts, detail=detail)
-    row.give_up_or_retry(f"{row.doing[:1].upper()}{row.doing[1:]} failed. {sentence}", detail, final)
+    row.give_up_or_retry(f"{row.doing[:1].upper()}{row.doing[1:]} failed. {sentence}", detail, final, fault)
 
 
 @contextmanager

@@ -63,6 +63,11 @@ class JobFailed(Exception):
         return self.end in ("weights", "definition", "library")
 
     @property
+    def is_beyond_limits(self) -> bool:
+        """Return whether the job needed more than any job may take, which is no fault of the service."""
+        return self.end in ("memory", "time")
+
+    @property
     def sentence(self) -> str:
         if self.is_missing_here:
             return self.detail

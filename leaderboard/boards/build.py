@@ -62,7 +62,7 @@ class Row:
 
     @property
     def received(self) -> datetime:
-        return self.submission.received_at or self.submission.created_at
+        return self.submission.sent_at
 
     @property
     def shown_as(self) -> str:

@@ -24,7 +24,7 @@ from leaderboard.studies.judge.instructions import Row
 from leaderboard.studies.judge.schedule import Schedule
 from submissions import wake
 from submissions.choices import TextChoices
-from submissions.leases import Leased, LeasedQuerySet
+from submissions.leases import Fault, Leased, LeasedQuerySet
 from submissions.models import AuditEntry, User
 
 MAX_ROUNDS = 10  # of a question whose every text is worth nothing
@@ -361,10 +361,10 @@ class JudgeRun(Leased):
         ended = self.under_lease().filter(state=self.State.ASKING).update(state=state, finished_at=timezone.now(), **free)
         return bool(ended or self.under_lease().update(**free))
 
-    def give_up(self, sentence: str, detail: str) -> None:
+    def give_up(self, sentence: str, detail: str, fault: Fault = Fault.SERVICE) -> None:
         self.let_go(self.State.FAILED, failure=sentence[:400], failure_detail=detail, losses=F("losses"), lost=F("lost"))
 
-    def give_up_or_retry(self, sentence: str, detail: str, final: bool = False) -> None:
+    def give_up_or_retry(self, sentence: str, detail: str, final: bool = False, fault: Fault = Fault.SERVICE) -> None:
         """A turn that broke down is one in which nothing was answered."""
         self.put_back("An error in the service stopped the judge; its operator can see why.", FIRST_PAUSE, detail)
 

@@ -27,6 +27,7 @@ from leaderboard.stats.votes import FEW
 from leaderboard.viewer import render_scene
 from leaderboard.views.gallery import gallery
 from leaderboard.views.methods import elsewhere
+from submissions.errors import Refused
 from submissions.forms import EntryForm
 from submissions.lookup import EntryPlace, entry_place
 from submissions.models import Status, Submission
@@ -156,9 +157,20 @@ def base_context(place: EntryPlace) -> dict:
         "may": {name: place.may(name) for name in ASKED},
         "own": own,
         "is_staff": place.viewer.is_staff,
+        "no_retry": _no_retry(place),
         "about_form": EntryForm(instance=submission) if place.may("manage") else None,
         "duplicates": list(submission.duplicates()[:5]) if own else [],
     }
+
+
+def _no_retry(place: EntryPlace) -> str:
+    """Sentence on why its team cannot retry a failed entry; empty where it can."""
+    if place.submission.status == Status.FAILED and place.may("manage"):
+        try:
+            place.submission.place_of_retry(place.viewer.now)
+        except Refused as refused:
+            return refused.sentence
+    return ""
 
 
 def progress_context(place: EntryPlace) -> dict:

@@ -123,6 +123,7 @@ class SubmissionBrief(Schema):
     run_seconds: float | None
     training_data: str
     status: str
+    fault: str = Field(description="Of a failed entry: whose fault it is, `service` or `entry`; else empty.")
     is_baseline: bool
     is_verified: bool
     is_chosen: bool
@@ -161,6 +162,7 @@ OPEN = (
     "code_url",
     *CARD,
     "status",
+    "fault",
     "is_baseline",
     "is_verified",
     "is_chosen",
@@ -328,7 +330,13 @@ def confirm(request: HttpRequest, submission: Id) -> Any:
     return _answer(request, found)
 
 
-@router.post("/submissions/{submission}/retry", response={200: SubmissionBrief, **ACT_ERRORS}, summary="Try a failed entry again")
+@router.post(
+    "/submissions/{submission}/retry",
+    response={200: SubmissionBrief, **ACT_ERRORS},
+    summary="Try a failed entry again",
+    description="While the phase is open it takes one of your team's uploads of today. For a week after its end it takes one of the day on "
+    "which the entry was sent, where the service failed to score it. Organizers' retries take none.",
+)
 def retry(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.retry")
     throttling.limit_uploads(request)

@@ -172,10 +172,13 @@ class Phase(models.Model):
     def has_opened(self, now: datetime | None = None) -> bool:
         return self.opens_at <= (now or timezone.now())
 
+    def has_closed(self, now: datetime | None = None) -> bool:
+        return self.closes_at is not None and self.closes_at <= (now or timezone.now())
+
     def is_open(self, now: datetime | None = None) -> bool:
         """From `opens_at` on (inclusive) and before `closes_at` (exclusive)."""
         now = now or timezone.now()
-        return self.opens_at <= now and (self.closes_at is None or now < self.closes_at)
+        return self.has_opened(now) and not self.has_closed(now)
 
     def admits(self, team_id: int | None) -> bool:
         """Return whether the team has the scored entry in an earlier phase that this one may ask for."""
@@ -201,9 +204,9 @@ class Phase(models.Model):
         end = datetime.combine(start.date() + timedelta(days=1), datetime.min.time(), tzinfo=self.zone)
         return start, end
 
-    def quota(self, team: Any, now: datetime | None = None) -> Quota:
-        """Uploads that `team` has left at `now`."""
-        return quota(self, team, now or timezone.now())
+    def quota(self, team: Any, now: datetime | None = None, day: datetime | None = None) -> Quota:
+        """Uploads that `team` has left at `now`, of the day of `day` where that is another one."""
+        return quota(self, team, now or timezone.now(), day)
 
     def require_open(self, now: datetime) -> None:
         """Raise `Refused` unless entries are taken at `now`."""

@@ -16,7 +16,7 @@ from submissions.errors import Refused
 from submissions.models.audit import AuditEntry
 from submissions.models.status import Status
 from submissions.models.user import User
-from submissions.moments import in_words
+from submissions.moments import day_in_words, in_words
 
 if TYPE_CHECKING:
     from submissions.models.phase import Phase
@@ -39,10 +39,11 @@ class Quota:
         return not self.reason
 
 
-def quota(phase: Phase, team: Any, now: datetime) -> Quota:
-    """Uploads that `team` has left in a phase at `now`. Rejected, failed and cancelled entries and reservations that ran out do not
-    count."""
-    _, end = phase.day(now)
+def quota(phase: Phase, team: Any, now: datetime, day: datetime | None = None) -> Quota:
+    """Uploads that `team` has left in a phase at `now`, of the day of `day` where that is another one. Rejected, failed and cancelled
+    entries and reservations that ran out do not count."""
+    day = day or now
+    start, end = phase.day(now)
     counted = list(phase.submissions.counted(now).filter(team=team).order_by().values_list("created_at", "status"))
     extra = phase.extra_tries.filter(team=team).aggregate(n=Sum("amount"))["n"] or 0
     left_total = left_day = left_once = None
@@ -51,9 +52,9 @@ def quota(phase: Phase, team: Any, now: datetime) -> Quota:
     if phase.limit_per_day is not None:
         # What earlier days took beyond the daily limit came out of the extra tries, so that each is used once, on whichever day.
         used = Counter(moment.astimezone(phase.zone).date() for moment, _ in counted)
-        today = now.astimezone(phase.zone).date()
-        spent = sum(max(0, n - phase.limit_per_day) for day, n in used.items() if day != today)
-        left_day = max(0, phase.limit_per_day + max(0, extra - spent) - used[today])
+        date = day.astimezone(phase.zone).date()
+        spent = sum(max(0, n - phase.limit_per_day) for other, n in used.items() if other != date)
+        left_day = max(0, phase.limit_per_day + max(0, extra - spent) - used[date])
     busy = sum(status in Status.in_progress() for _, status in counted)
     if phase.limit_at_once is not None:
         left_once = max(0, phase.limit_at_once - busy)
@@ -61,6 +62,9 @@ def quota(phase: Phase, team: Any, now: datetime) -> Quota:
     if left_total == 0:
         reason = f"Your team has used all {phase.limit_total + extra} uploads of this phase; ask the organizers for more."
         code = "limit_total"
+    elif left_day == 0 and day < start:
+        code, date_in_words = "limit_per_day", day_in_words(day, phase.time_zone)
+        reason = f"Your team has used its uploads of {date_in_words} ({phase.limit_per_day} a day); ask the organizers."
     elif left_day == 0:
         code, next_at = "limit_per_day", end if phase.limit_per_day and phase.is_open(end) else None
         reason = f"Your team has used its uploads of today ({phase.limit_per_day} a day)"

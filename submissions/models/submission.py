@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from submissions import turns, wake
 from submissions.errors import Refused
-from submissions.leases import Leased, LeasedQuerySet
+from submissions.leases import Fault, Leased, LeasedQuerySet
 from submissions.models.audit import AuditEntry
 from submissions.models.entry_texts import checked_about, checked_file_name, checked_sha256
 from submissions.models.frozen_board import frozen_since
@@ -22,9 +22,11 @@ from submissions.models.rendered_text import RenderedText
 from submissions.models.status import ELIGIBLE, RANKED, SENT, Status
 from submissions.models.team import Team
 from submissions.models.user import User
+from submissions.moments import in_words
 
 CHECK_SECONDS = 0.5  # of any upload, and beside that one for so many
 CHECKED_BYTES = 10_000_000
+RETRY_TIME = timedelta(days=7)  # after the end of a phase, in which a team may retry what the service failed to score
 
 
 class SubmissionQuerySet(LeasedQuerySet):
@@ -125,10 +127,13 @@ class Submission(Leased):
     awaits_confirmation = models.BooleanField(default=False, editable=False)
     is_confirmed = models.BooleanField(default=False, editable=False)
     notified_at = models.DateTimeField(null=True, blank=True)  # when the e-mail on the outcome was sent or declined
+    fault = models.CharField(max_length=8, choices=Fault, blank=True, editable=False)  # of a failed entry
     # What the service made it as, for people to judge beside the entries; nobody sent such a row.
     made_as = models.CharField(max_length=80, blank=True, editable=False)
 
     GIVEN_BACK = {"status": Status.RECEIVED}
+    ANEW = Leased.ANEW | {"fault": ""}
+    NOT_FAILED = ("Only an entry that has failed can be retried.", "not_failed")
     doing = "checking this entry"
     objects = SubmissionQuerySet.as_manager()
 
@@ -274,7 +279,9 @@ class Submission(Leased):
             )
             if not moved:
                 raise Refused("This entry is already done, so it cannot be cancelled; withdraw it instead.", "done")
-            self._record_foreign(actor, "submission.cancel", {"status": self.status}, {"status": Status.CANCELLED.value})
+            if actor is not None and not self._is_of(actor):  # an organizer's act
+                before, after = {"status": self.status}, {"status": Status.CANCELLED.value}
+                AuditEntry.record(self.phase.challenge, actor, "submission.cancel", self, submission=self.pk, before=before, after=after)
         self.refresh_from_db()
 
     @classmethod
@@ -356,11 +363,11 @@ class Submission(Leased):
             )
         )
 
-    def give_up(self, sentence: str, detail: str) -> None:
-        self.fail(f"{sentence} It used up no quota; retry it or ask the operator.", detail, fenced=True)
+    def give_up(self, sentence: str, detail: str, fault: Fault = Fault.SERVICE) -> None:
+        self.fail(f"{sentence} It used up no quota; retry it or ask the operator.", detail, fault=fault, fenced=True)
 
-    def fail(self, sentence: str, detail: str = "", *, fenced: bool = False) -> bool:
-        """The service could not score this entry. It uses up no quota and can be retried. `fenced`:
+    def fail(self, sentence: str, detail: str = "", *, fault: Fault = Fault.SERVICE, fenced: bool = False) -> bool:
+        """The service could not score this entry, by whose `fault`. It uses up no quota and can be retried. `fenced`:
         a worker says so, which holds only under the lease it was claimed with."""
         row = self.under_lease().filter(status__in=Status.checked()) if fenced else type(self).objects.filter(pk=self.pk)
         with transaction.atomic():
@@ -369,6 +376,7 @@ class Submission(Leased):
                 status=Status.FAILED,
                 failure=sentence[:400],
                 failure_detail=detail,
+                fault=fault,
                 finished_at=timezone.now(),
                 lease_token=None,
                 lease_until=None,
@@ -387,26 +395,60 @@ class Submission(Leased):
             wake.after_commit("mail", "boards")
         return bool(moved)
 
-    def retry(self, actor: User | None = None) -> None:
-        """Queue a failed entry again, from validation on; it keeps its number and time."""
+    def retry(self, actor: User, now: datetime | None = None) -> None:
+        """Queue a failed entry again, from validation on. A member of its team takes the place that `place_of_retry` names, and raises
+        what that raises; anybody else who may do it is an organizer, see `requeue`."""
+        if not self._is_of(actor):
+            self.requeue(actor)
+            return
+        now = now or timezone.now()
         with transaction.atomic():
-            moved = (
-                type(self)
-                .objects.filter(pk=self.pk, status=Status.FAILED)
-                .exclude(file_key="")
-                .update(status=Status.RECEIVED, finished_at=None, notified_at=None, **self.ANEW)
-            )
-            if not moved:
-                raise Refused("Only an entry that has failed can be retried.", "not_failed")
-            before = {"status": Status.FAILED.value, "failure": self.failure}
-            self._record_foreign(actor, "submission.retry", before, {"status": Status.RECEIVED.value})
-            wake.after_commit()
+            Team.objects.select_for_update().get(pk=self.team_id)
+            self.refresh_from_db(fields=["status", "fault", "created_at"])  # a retry at the same moment may have come first
+            self._queue_again(created_at=self.place_of_retry(now))
         self.refresh_from_db()
 
-    def _record_foreign(self, actor: User | None, action: str, before: dict, after: dict) -> None:
-        """An act that a team may do itself is an organizer's where `actor` is not in the team, and is kept then."""
-        if actor is not None and not self.team.memberships.filter(user=actor).exists():
-            AuditEntry.record(self.phase.challenge, actor, action, self, submission=self.pk, before=before, after=after)
+    def place_of_retry(self, now: datetime) -> datetime:
+        """Moment whose day a retry by the team counts for. Before the phase closes it is `now`, as of a new upload. After it the entry
+        keeps its own, for RETRY_TIME, and only where the failure was the service's. Raises `Refused`, also where no upload is left."""
+        phase, place = self.phase, now
+        if self.status != Status.FAILED:
+            raise Refused(*self.NOT_FAILED)
+        if phase.has_closed(now):
+            closed = f"{phase.title} closed on {in_words(phase.closes_at, phase.time_zone)}"
+            if self.fault != Fault.SERVICE:
+                raise Refused(f"{closed}, and this entry did not fail by a fault of the service; ask the organizers.", "phase_closed")
+            if now >= phase.closes_at + RETRY_TIME:
+                words = f"{closed}. What the service failed to score could be retried for {RETRY_TIME.days} days; ask the organizers."
+                raise Refused(words, "phase_closed")
+            place = self.created_at
+        else:
+            phase.require_open(now)
+            self._require_parent(phase, self.team)
+        quota = phase.quota(self.team, now, place)
+        if not quota.allowed:
+            raise Refused(quota.reason, quota.code, quota.next_at)
+        return place
+
+    def requeue(self, actor: User | None = None) -> None:
+        """Queue a failed entry again at an organizer's word: it asks no quota, keeps its moment, and is kept in the audit log where
+        `actor` is named."""
+        with transaction.atomic():
+            before = {"status": Status.FAILED.value, "failure": self.failure}
+            self._queue_again()
+            if actor is not None:
+                after = {"status": Status.RECEIVED.value}
+                AuditEntry.record(self.phase.challenge, actor, "submission.retry", self, submission=self.pk, before=before, after=after)
+        self.refresh_from_db()
+
+    def _queue_again(self, **times: datetime) -> None:
+        failed = type(self).objects.filter(pk=self.pk, status=Status.FAILED).exclude(file_key="")
+        if not failed.update(status=Status.RECEIVED, finished_at=None, notified_at=None, **times, **self.ANEW):
+            raise Refused(*self.NOT_FAILED)
+        wake.after_commit()
+
+    def _is_of(self, actor: User) -> bool:
+        return self.team.memberships.filter(user=actor).exists()
 
     # --- flags -----------------------------------------------------------------------------
 
@@ -468,6 +510,11 @@ class Submission(Leased):
         self.refresh_from_db()
 
     # --- what people see -------------------------------------------------------------------
+
+    @property
+    def sent_at(self) -> datetime:
+        """Moment of its receipt; of an upload that is not finished, of its beginning."""
+        return self.received_at or self.created_at
 
     @property
     def is_done(self) -> bool:

@@ -43,7 +43,7 @@ def choose(request: HttpRequest, pk: int) -> HttpResponse:
 def retry(request: HttpRequest, pk: int) -> HttpResponse:
     submission = submission_for(request.user, pk, "submission.retry")
     throttling.limit_uploads(request)  # it is as much work as a new upload, and uses up no quota where it fails again
-    return _do(request, submission, Submission.retry, "The entry is tried again.")
+    return _do(request, submission, lambda it: it.retry(request.user), "The entry is tried again.")
 
 
 @require_POST

@@ -81,7 +81,7 @@ def entry(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
                 words = "Badges saved."
             case "retry":
                 require(request.user, "submission.retry", submission)
-                submission.retry(request.user)
+                submission.requeue(request.user)
                 words = "Queued again, from the check of its files on."
             case "cancel":
                 submission.cancel(request.user)

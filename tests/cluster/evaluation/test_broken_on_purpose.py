@@ -17,6 +17,7 @@ from evaluation.work import worker
 from evaluation.work.sandbox import JobFailed, sandbox
 from evaluation.work.sweep import sweep
 from submissions.errors import Refused
+from submissions.leases import Fault
 from submissions.models import Phase, Status, Submission
 from submissions.storage import stored_files
 from submissions.storage.store import StorageError
@@ -229,9 +230,10 @@ def test_work_that_never_ends_well_fails_with_a_reason_and_gives_the_quota_back(
     assert "Traceback" not in entry.failure and entry.failure.endswith("ask the operator.")
     assert "Traceback" in entry.failure_detail
     assert entry.attempts == 3, "attempts are bounded"
-    assert phase.quota(people.team).left_total == 1
+    assert entry.fault == Fault.SERVICE and phase.quota(people.team).left_total == 1
     monkeypatch.undo()
-    entry.retry()
+    entry.retry(people.owner)
+    assert entry.fault == "" and phase.quota(people.team).left_total == 0
     worker.drain()
     one_set_of_scores(entry, 3)
 
@@ -246,10 +248,10 @@ def test_a_part_that_fails_for_good_fails_the_entry_and_a_retry_scores_it(phase,
     monkeypatch.setattr("evaluation.work.worker.sandbox.run", no_memory)
     worker.drain()
     entry.refresh_from_db()
-    assert entry.status == Status.FAILED and "memory" in entry.failure
+    assert entry.status == Status.FAILED and "memory" in entry.failure and entry.fault == Fault.ENTRY
     assert not Score.objects.exists()
     monkeypatch.undo()
-    entry.retry()
+    entry.retry(people.owner)
     worker.drain()
     one_set_of_scores(entry, 3)
 
@@ -335,8 +337,8 @@ def test_an_entry_left_out_of_a_re_evaluation_while_it_is_scored_does_not_stay_i
     sweep()
     worker.drain()
     entry.refresh_from_db()
-    assert entry.status == Status.FAILED and "retry" in entry.failure
-    entry.retry()
+    assert entry.status == Status.FAILED and "retry" in entry.failure and entry.fault == Fault.SERVICE
+    entry.retry(people.owner)
     worker.drain()
     entry.refresh_from_db()
     assert entry.status == Status.SCORED

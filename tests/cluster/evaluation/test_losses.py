@@ -20,7 +20,7 @@ from leaderboard.models import JudgeRun, Study, StudyAnalysis
 from leaderboard.service.health import Unready, probe_lost
 from leaderboard.studies.judge import planning
 from submissions import leases
-from submissions.leases import Leased, on_two_machines, pause_after
+from submissions.leases import Fault, Leased, on_two_machines, pause_after
 from submissions.models import Phase, Status, Submission
 from tests.support.factories import archive, gables, received
 from tests.support.leaderboard.studies.judge.studies import study_of_objects
@@ -140,6 +140,9 @@ def test_workers_lost_on_two_machines_count_as_the_rows_own_attempts(row, settin
     assert is_failed(row) and settings.MAX_ATTEMPTS == 3
     sentence = row.evaluation.submission.failure if isinstance(row, Part) else row.failure
     assert "on more than one machine, so it counts as its own failure" in sentence
+    if isinstance(row, Part | Submission):
+        entry = row.evaluation.submission if isinstance(row, Part) else row
+        assert entry.fault == Fault.ENTRY
 
 
 def test_a_lost_row_waits_its_pause_and_a_holder_that_was_only_slow_keeps_it(row, settings):
@@ -162,8 +165,9 @@ def test_an_entry_that_is_tried_again_begins_without_losses(phase, people, setti
     entry = _submission(phase, people)
     lose(entry)
     assert is_failed(entry) and entry.failure.endswith("It used up no quota; retry it or ask the operator.")
+    assert entry.fault == Fault.SERVICE
     settings.MAX_LOSSES = 12
-    entry.retry()
+    entry.retry(people.owner)
     assert (entry.losses, entry.lost, entry.failure_detail) == (0, [], "")
     worker.drain()
     entry.refresh_from_db()

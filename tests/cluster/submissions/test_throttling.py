@@ -401,6 +401,17 @@ def test_of_20_parallel_uploads_with_3_left_exactly_3_are_accepted_whichever_doo
     assert numbers == [1, 2, 3, 4]
 
 
+@pytest.mark.django_db(transaction=True)
+def test_of_8_failed_entries_that_are_retried_at_once_exactly_as_many_as_are_left_are_queued(phase, people):
+    limited(phase, opens_at=at("2026-01-01"), closes_at=None, limit_per_day=3)
+    for number in range(8):
+        settle(reserve(phase, people, f"2026-06-01T10:00:0{number}"), Status.FAILED)
+    Submission.objects.update(file_key="key")
+    retries = [lambda entry=entry: entry.retry(people.owner) for entry in Submission.objects.all()]
+    assert sorted(outcomes(retries)) == ["done"] * 3 + ["limit_per_day"] * 5
+    assert Submission.objects.filter(status=Status.RECEIVED, created_at__gt=at("2026-06-02")).count() == 3
+
+
 # --- how often ---------------------------------------------------------------------------------
 
 

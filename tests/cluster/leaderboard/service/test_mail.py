@@ -155,7 +155,7 @@ def test_nothing_is_sent_twice(rejected):
 def test_a_retried_entry_is_told_again_when_it_is_done(challenge, people):
     entry = outcome(PhaseFactory(challenge=challenge), people.team, Status.FAILED, file_key="k")
     send_due_mail()
-    entry.retry()
+    entry.requeue()
     assert send_due_mail() == 0
     Submission.objects.filter(pk=entry.pk).update(status=Status.REJECTED, finished_at=timezone.now())
     assert send_due_mail() == 2
