@@ -56,6 +56,7 @@ class Row:
     submission: Submission
     counted: bool
     late: bool = False
+    kept_off: bool = False  # by a withdrawal of its team, so that it stands for nobody
     waiting: tuple[str, ...] = ()  # slugs of columns that it has no score in before the phase is re-evaluated
     waits: bool = False  # and whether one of them decides the order
     detail: str = ""  # what a table of results says beside the name
@@ -262,6 +263,7 @@ def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[dict], audi
     primary = primary_slug(columns)
     deciding = {metric["slug"] for metric in columns if metric["in_ranking"] and phase.ranking != "primary"} | {primary}
     after_freeze = too_late(phase, now)
+    kept_off = set(Submission.objects.kept_off(phase, now).values_list("pk", flat=True))
     entries = Submission.objects.filter(RANKED if audience == ORGANIZERS else on_board(phase, now), phase=phase)
     left_out = ["problems", "warnings", "failure_detail", "upload_data", "missing_items"]
     if not phase.is_imported:
@@ -270,6 +272,7 @@ def _entries(phase: Phase, batch: EvaluationBatch, columns: Sequence[dict], audi
     for row in sorted(rows, key=lambda row: (row.received, row.submission.pk)):
         row.detail = row.submission.description if phase.is_imported else ""
         row.late = holds(after_freeze, row.submission)
+        row.kept_off = row.submission.pk in kept_off
         row.waiting = waiting.get(row.submission.pk, ())
         row.waits = not deciding.isdisjoint(row.waiting)
         row.counted = row.shown_as == ""
@@ -285,7 +288,7 @@ def _chosen_rows(
     if rule == Phase.Entries.ALL or batch.is_imported:  # the rows of a table are not attempts of one team
         return eligible
     if rule == Phase.Entries.CHOSEN:
-        return [row for row in eligible if not row.counted or row.submission.is_chosen]
+        return [row for row in eligible if not row.counted or (row.submission.is_chosen and not row.kept_off)]
     best_first = eligible
     if rule == Phase.Entries.LATEST:
         best_first = eligible[::-1]
@@ -305,7 +308,7 @@ def _chosen_rows(
         best_first = [eligible[i] for i in ranking.order(own, higher)]
     kept: dict[int, Row] = {}
     for row in best_first:
-        if row.counted:
+        if row.counted and not row.kept_off:
             kept.setdefault(row.submission.team_id, row)
     chosen = {row.submission.pk for row in kept.values()}
     return [row for row in eligible if not row.counted or row.submission.pk in chosen]

@@ -71,9 +71,9 @@ class RankChart:
     right: float
 
 
-def steps(moments: Sequence[Moment], left: Mapping[int, str] | None = None) -> list[Step]:
-    """The steps between rankings, given from the oldest to the newest, the newest step first. `left` says why an entry is on the board
-    no more, by its id, where that may be said."""
+def steps(moments: Sequence[Moment], left: Mapping[int, tuple[datetime, str]] | None = None) -> list[Step]:
+    """The steps between rankings, given from the oldest to the newest, the newest step first. `left` says since when and why an entry
+    is on the board no more, by its id, where that may be said."""
     found = []
     for before, after in zip([None, *moments], moments, strict=False):
         board = after.board
@@ -81,8 +81,10 @@ def steps(moments: Sequence[Moment], left: Mapping[int, str] | None = None) -> l
         if before is None:
             changes = [Change("opened", f"The oldest ranking that is kept: {n:,} {'entry' if n == 1 else 'entries'}.")]
         else:
-            changes = _changes(before.board, board, left or {})
-            if after.at < before.at:
+            stands_again = after.at < before.at
+            reasons = {pk: why for pk, (since, why) in (left or {}).items() if since <= after.at or stands_again}
+            changes = _changes(before.board, board, reasons)
+            if stands_again:
                 changes = [Change("again", "A ranking of before, of the moment given here, stands again."), *changes]
         leaders = [board.entries[at].name for at in board.overall.order if board.overall.rank[at] == 1]
         first = "" if not leaders else leaders[0] if len(leaders) == 1 else f"{leaders[0]} and {len(leaders) - 1} more, level"

@@ -362,6 +362,8 @@ def _unranked(place: EntryPlace, board: Board | None, index: int | None) -> str:
         return ""  # its state says so
     if holds(too_late(submission.phase, place.viewer.now), submission):
         return "It was received after the board was frozen, and is not on it until the freeze is lifted."
+    if Submission.objects.filter(pk=submission.pk).kept_off(submission.phase, place.viewer.now).exists():
+        return "It holds no rank: since the phase was decided its team has withdrawn a later entry, and no earlier one takes that place."
     of_team = [entry for entry in board.entries if entry.team_id == submission.team_id and entry.counted]
     words = {
         "best": "its best entry counts by the primary metric",

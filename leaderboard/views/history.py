@@ -45,5 +45,9 @@ def _computed(
         row.hidden_ids, row.hides_people = hidden, people is not None and people.study.id not in studies
         moments.append(history.Moment(row.digest, row.created_at.astimezone(place.phase.zone), row.board))
     known = {entry.id for moment in moments for entry in moment.board.entries} - hidden
-    withdrawn = place.phase.submissions.filter(pk__in=known, withdrawn_at__isnull=False).values_list("pk", flat=True)
-    return history.steps(moments, dict.fromkeys(withdrawn, "withdrawn by its team")), history.chart(moments)
+    entries = place.phase.submissions.filter(pk__in=known)
+    withdrawn = entries.filter(withdrawn_at__isnull=False).values_list("pk", "withdrawn_at")
+    kept_off = entries.kept_off(place.phase, place.now).values_list("pk", "kept_off_since")
+    left = {pk: (at, "withdrawn by its team") for pk, at in withdrawn}
+    left |= {pk: (at, "its team has withdrawn a later entry") for pk, at in kept_off}
+    return history.steps(moments, left), history.chart(moments)

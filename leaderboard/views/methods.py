@@ -29,6 +29,7 @@ MAX_READ = 2000  # entries, the newest
 MAX_METHODS = 200
 MAX_NAMED = 12  # entries of one board that a line names
 MAX_ELSEWHERE = 6  # boards beside an entry
+NOT_COUNTED = "not on the board: another entry of the team counts, the team withdrew a later one, or the next ranking is still to come"
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def _standing(entry: Submission, board: Board | None, sees: bool) -> Standing:
             return Standing(entry, state=entry.get_status_display().lower())
         if not sees:
             return Standing(entry, state="the board is not shown yet")
-        return Standing(entry, state="not on the board: another entry of the team counts, or the next ranking is still to come")
+        return Standing(entry, state=NOT_COUNTED)
 
     overall, row = board.overall, board.entries[index]
     rank = overall.rank[index]

@@ -300,7 +300,11 @@ def cancel(request: HttpRequest, submission: Id) -> Any:
 
 
 @router.post(
-    "/submissions/{submission}/withdraw", response={200: SubmissionBrief, **ACT_ERRORS}, summary="Take an entry off the boards, for good"
+    "/submissions/{submission}/withdraw",
+    response={200: SubmissionBrief, **ACT_ERRORS},
+    summary="Take an entry off the boards, for good",
+    description="Once the phase has closed, its board is frozen or a hidden one was revealed, no entry that your team sent earlier takes "
+    "its place on the board.",
 )
 def withdraw(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.manage")

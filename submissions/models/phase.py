@@ -188,6 +188,16 @@ class Phase(models.Model):
         """Return whether those who may see the phase may see its board now."""
         return self.board != self.Board.HIDDEN or (now or timezone.now()) >= self.board_at
 
+    @property
+    def decided_at(self) -> datetime | None:
+        """Moment from which no team chooses any more which of its entries counts, by the dates as they are now: the end of the phase, the
+        freeze of its board or the moment at which a hidden one is revealed, whichever comes first. None where there is none."""
+        board_at = None if self.board == self.Board.LIVE else self.board_at
+        return min((moment for moment in (self.closes_at, board_at) if moment is not None), default=None)
+
+    def is_decided(self, now: datetime | None = None) -> bool:
+        return self.decided_at is not None and self.decided_at <= (now or timezone.now())
+
     def lock(self) -> None:
         """Lock this row until the transaction ends. Whoever changes the phase and its entries takes this
         lock first: in another order two of them would wait for each other."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
 from django.conf import settings
 from django.db import models, transaction
-from django.db.models import Q
+from django.db.models import DateTimeField, OuterRef, Q, Subquery, Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from submissions import turns, wake
@@ -16,10 +17,10 @@ from submissions.errors import Refused
 from submissions.leases import Fault, Leased, LeasedQuerySet
 from submissions.models.audit import AuditEntry
 from submissions.models.entry_texts import checked_about, checked_file_name, checked_sha256
-from submissions.models.frozen_board import frozen_since
+from submissions.models.frozen_board import in_time
 from submissions.models.phase import Phase
 from submissions.models.rendered_text import RenderedText
-from submissions.models.status import ELIGIBLE, RANKED, SENT, Status
+from submissions.models.status import ELIGIBLE, RANKED, SENT, UNFLAGGED, Status
 from submissions.models.team import Team
 from submissions.models.user import User
 from submissions.moments import in_words
@@ -70,6 +71,22 @@ class SubmissionQuerySet(LeasedQuerySet):
         """Scored entries that a public board may show."""
         return self.filter(ELIGIBLE)
 
+    def kept_off(self, phase: Phase, now: datetime | None = None) -> Self:
+        """Entries of `phase` that may not stand for their team: since `kept_off_since` it has withdrawn an entry received later, when the
+        phase was decided and nobody could choose any more. None where all entries count.
+
+        Only what could itself have stood keeps others off. An organizer's word (`let_stand_at`) holds against withdrawals before it.
+        """
+        if phase.decided_at is None or phase.is_imported or phase.entries == Phase.Entries.ALL:
+            return self.none().annotate(kept_off_since=Value(None, DateTimeField()))
+        could_stand = SENT & UNFLAGGED & in_time(phase, now) & Q(status=Status.SCORED, is_baseline=False)
+        let_stand = Coalesce(OuterRef("let_stand_at"), Value(datetime.min.replace(tzinfo=UTC)), output_field=DateTimeField())
+        withdrawn = self.model._default_manager.filter(
+            could_stand, phase=phase, team=OuterRef("team"), received_at__gt=OuterRef("received_at"), withdrawn_at__gt=let_stand
+        ).filter(withdrawn_at__gte=phase.decided_at)
+        since = Subquery(withdrawn.order_by("withdrawn_at").values("withdrawn_at")[:1])
+        return self.ranked().filter(phase=phase).annotate(kept_off_since=since).filter(kept_off_since__isnull=False)
+
 
 class Submission(Leased):
     """One upload of one team to one phase.
@@ -104,6 +121,7 @@ class Submission(Leased):
     received_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
+    let_stand_at = models.DateTimeField(null=True, blank=True, editable=False)  # by an organizer, see `SubmissionQuerySet.kept_off`
     hidden_at = models.DateTimeField(null=True, blank=True)
     hidden_reason = models.CharField(max_length=240, blank=True)
     disqualified_at = models.DateTimeField(null=True, blank=True)
@@ -459,10 +477,18 @@ class Submission(Leased):
         RenderedText.after_commit(str(about.get("description", "")))
 
     def withdraw(self, now: datetime | None = None) -> None:
-        """Take the entry off the boards, for good. Its quota stays used."""
+        """Take the entry off the boards, for good. Its quota stays used. Once the phase is decided, no earlier entry of the team takes its
+        place on the board, see `SubmissionQuerySet.kept_off`."""
         if self.status in Status.in_progress():
             raise Refused("This entry is still in progress; cancel it instead.", "in_progress")
         self._flag(withdrawn_at=self.withdrawn_at or now or timezone.now())
+
+    def let_stand(self, actor: User | None, reason: str, now: datetime | None = None) -> None:
+        """Let the entry stand for its team although that has withdrawn a later one. A later withdrawal keeps it off again."""
+        now = now or timezone.now()
+        if not type(self).objects.filter(pk=self.pk).kept_off(self.phase, now).exists():
+            raise Refused("No withdrawal keeps this entry off the board; look at the page again.", "not_kept_off")
+        self._flag(actor, "submission.let_stand", reason, let_stand_at=now)
 
     def hide(self, actor: User | None, reason: str) -> None:
         self._flag(actor, "submission.hide", reason, hidden_at=timezone.now(), hidden_reason=reason[:240])
@@ -482,9 +508,8 @@ class Submission(Leased):
         self._flag(actor, "submission.mark", "", **values)
 
     def choose(self, now: datetime | None = None) -> None:
-        """Make this the team's entry on a board that ranks chosen entries. The choice stands once the
-        phase has closed, its board is frozen, or a hidden board has been revealed: nobody chooses
-        by what they read there."""
+        """Make this the team's entry on a board that ranks chosen entries. The choice stands once the phase is decided: nobody chooses by
+        what they read on its board."""
         if self.status != Status.SCORED or self.withdrawn_at:
             raise Refused("Only a scored entry that is not withdrawn can be chosen.", "not_scored")
         now = now or timezone.now()
@@ -492,8 +517,7 @@ class Submission(Leased):
             Team.objects.select_for_update().get(pk=self.team_id)  # of two choices at once the later one holds
             self.phase.lock()
             self.phase.refresh_from_db()
-            revealed = self.phase.board == Phase.Board.HIDDEN and self.phase.board_is_public(now)
-            if not self.phase.is_open(now) or frozen_since(self.phase, now) or revealed:
+            if not self.phase.is_open(now) or self.phase.is_decided(now):
                 raise Refused(f"{self.phase.title} is decided, so your team's choice stands as it was.", "choice_over")
             Submission.objects.filter(phase=self.phase, team=self.team, is_chosen=True).update(is_chosen=False)
             self._flag(is_chosen=True)

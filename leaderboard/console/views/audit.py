@@ -83,6 +83,7 @@ SENTENCES = {
     "study.invite": "Made an invitation link to a study",
     "study.end_invitation": "Ended an invitation to a study",
     "study.list_account": "Put somebody on the list of a study",
+    "submission.let_stand": "Let an entry stand whose team withdrew a later one",
     "submission.hide": "Hid an entry",
     "submission.unhide": "Showed a hidden entry again",
     "submission.disqualify": "Disqualified an entry",

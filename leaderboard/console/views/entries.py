@@ -64,6 +64,9 @@ def entry(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
     require(request.user, "submission.moderate", submission)
     if request.method == "POST":
         match request.POST.get("act"):
+            case "let_stand":
+                submission.let_stand(request.user, reason(request, READERS))
+                words = "It may stand for its team again."
             case "hide":
                 submission.hide(request.user, reason(request, READERS))
                 words = "Hidden: only its team and organizers see it."
@@ -92,6 +95,7 @@ def entry(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
         return redirect(request.path)
     context = {
         "it": submission,
+        "is_kept_off": Submission.objects.filter(pk=submission.pk).kept_off(submission.phase).exists(),
         "may_see_traceback": allowed(request.user, "operator.see"),
         "log": [
             (one, sentence(one.action))

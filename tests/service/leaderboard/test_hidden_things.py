@@ -20,7 +20,10 @@ from submissions.formats.wireframe.wireframe_files import Wireframe
 from submissions.models import Phase, Submission
 from tests.service.leaderboard.bundle.test_results import bundle as imported_table
 from tests.support.factories import perturbed
+from tests.support.leaderboard.scores import entry as scored_entry
+from tests.support.leaderboard.scores import spread
 
+SLUGS = ("corner_f1", "edge_f1", "hss")
 ITEMS = "/api/v1/submissions/{}/items?metric={}"
 
 
@@ -199,6 +202,31 @@ def test_nobody_chooses_once_the_phase_is_decided(phase, scored, decided):
         second.choose()
     first.refresh_from_db()
     assert first.is_chosen
+
+
+def test_nobody_chooses_by_withdrawing_once_the_board_has_been_revealed(client, phase, people):
+    """Ten entries, each worse than the one before; the board goes by the latest, and was revealed."""
+    now = timezone.now()
+    Phase.objects.filter(pk=phase.pk).update(entries="latest", board=Phase.Board.HIDDEN, board_at=now, closes_at=now)
+    sent = [
+        scored_entry(phase, people.team, dict.fromkeys(SLUGS, spread(1 - n / 10)), at=now - timedelta(hours=10 - n), method_name=f"net {n}")
+        for n in range(10)
+    ]
+    scored_entry(phase, people.other_team, dict.fromkeys(SLUGS, spread(0.5)), at=now, method_name="other")
+    client.force_login(people.owner)
+    for number, one in enumerate(sent[:0:-1]):
+        page = client.get(f"/entries/{one.pk}/").content.decode()
+        assert "no entry that your team sent earlier takes its place" in page
+        if number % 2:
+            assert client.post(f"/entries/{one.pk}/withdraw/").status_code == 302
+        else:
+            assert client.post(f"/api/v1/submissions/{one.pk}/withdraw").json()["is_withdrawn"] is True
+    Snapshot.make_all(phase)
+    board = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/board").json()
+    rows = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{board['digest']}/rows").json()
+    assert [(row["name"], row["rank"]) for row in rows["items"]] == [("other", 1)]
+    page = client.get(f"/entries/{sent[0].pk}/").content.decode()
+    assert "since the phase was decided its team has withdrawn a later entry" in page
 
 
 def test_one_chooses_while_the_board_is_hidden(phase, scored):

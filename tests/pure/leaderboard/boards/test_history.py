@@ -58,7 +58,11 @@ def test_new_entries_are_named_with_their_ranks_and_whom_they_push_down():
 
 @pytest.mark.parametrize(
     ("left", "words"),
-    [({1: "withdrawn by its team"}, "Gone: gable: withdrawn by its team."), ({}, "Gone: gable.")],
+    [
+        ({1: (START + timedelta(days=1), "withdrawn by its team")}, "Gone: gable: withdrawn by its team."),
+        ({1: (START + timedelta(days=2), "withdrawn by its team")}, "Gone: gable."),  # it was gone before
+        ({}, "Gone: gable."),
+    ],
 )
 def test_entries_that_left_are_named_with_why_where_that_may_be_said(left, words):
     assert said(NOW, without(NOW, 0), left)[0] == words

@@ -17,6 +17,7 @@ from leaderboard.boards import build
 from leaderboard.boards.payload import Board, BoardEntry, ColumnHead, MetricColumn, PublicEntry, StudyFacts, StudyName
 from leaderboard.models import Snapshot, read_board
 from leaderboard.tasks import build_due_boards, due_phases
+from submissions.errors import Refused
 from submissions.models import Phase, Submission
 from tests.support.factories import TeamFactory, give_reference
 from tests.support.leaderboard.boards import column_of
@@ -99,6 +100,110 @@ class TestWhichEntriesCount:
         Submission.objects.get(method_name="best").withdraw()
         Submission.objects.filter(method_name="last").update(status="failed")
         assert names(public(three)) == names(organizers(three)) == ["other", "worst"]
+
+
+class TestWithdrawnOnceDecided:
+    """A phase that closed on 2 March, with entries of 1 March: of one team the best, the worst and a middling one, an hour apart."""
+
+    END = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
+    @pytest.fixture
+    def closed(self, phase, people):
+        """`closed("latest")`: the phase under this rule, decided in this way."""
+        for number, (name, mean) in enumerate((("best", 0.9), ("worst", 0.1), ("middling", 0.5))):
+            entry(phase, people.team, scores(mean), at=START + timedelta(hours=number), method_name=name)
+        entry(phase, people.other_team, scores(0.3), at=START, method_name="other")
+        return lambda rule, **dates: set_phase(phase, entries=rule, **({"closes_at": self.END} | dates))
+
+    @staticmethod
+    def withdraw(*names: str, at: datetime) -> None:
+        for name in names:
+            Submission.objects.get(method_name=name).withdraw(now=at)
+
+    @pytest.mark.parametrize(
+        ("rule", "withdrawn", "shown"),
+        [
+            ("latest", ["middling"], ["other"]),
+            ("latest", ["middling", "worst"], ["other"]),
+            ("latest", ["worst"], ["middling", "other"]),  # a later one stands
+            ("best", ["best"], ["middling", "other"]),
+            ("best", ["middling", "worst"], ["other"]),
+            ("chosen", ["worst"], []),
+            ("chosen", ["best"], ["worst"]),
+            ("all", ["middling", "worst"], ["best", "other"]),  # as ever
+        ],
+    )
+    def test_no_entry_that_was_received_before_a_withdrawn_one_stands(self, closed, rule, withdrawn, shown):
+        Submission.objects.filter(method_name="worst").update(is_chosen=True)
+        phase = closed(rule)
+        self.withdraw(*withdrawn, at=self.END)
+        for board in (public(phase), organizers(phase)):
+            assert names(board) == shown
+            assert [ranks(board)[name] for name in shown] == list(range(1, len(shown) + 1)), "the ranks of others close up"
+
+    @pytest.mark.parametrize("rule", ["latest", "best"])
+    def test_before_the_end_a_withdrawal_is_a_choice(self, closed, rule):
+        phase = closed(rule)
+        self.withdraw("middling", "worst", at=self.END - timedelta(microseconds=1))
+        assert names(public(phase)) == ["best", "other"]
+
+    @pytest.mark.parametrize("board", ["hidden", "frozen"])
+    def test_a_freeze_and_a_reveal_decide_as_the_end_does(self, closed, board):
+        phase = closed("latest", closes_at=None, board=board, board_at=self.END)
+        self.withdraw("middling", at=self.END - timedelta(microseconds=1))
+        assert names(public(phase)) == ["other", "worst"]
+        self.withdraw("worst", at=self.END)
+        assert names(public(phase)) == ["other"]
+
+    def test_the_dates_are_taken_as_they_are_now(self, closed):
+        phase = closed("latest")
+        self.withdraw("middling", at=self.END)
+        assert names(public(phase)) == ["other"]
+        set_phase(phase, closes_at=self.END + timedelta(microseconds=1))
+        assert names(public(phase)) == ["other", "worst"], "an end that is moved opens the phase again"
+        set_phase(phase, closes_at=None)
+        assert names(public(phase)) == ["other", "worst"]
+
+    @pytest.mark.parametrize("flag", ["hidden_at", "disqualified_at"])
+    def test_what_stood_for_nobody_keeps_nothing_off(self, closed, people, flag):
+        phase = closed("latest")
+        Submission.objects.filter(method_name="middling").update(**{flag: self.END})
+        self.withdraw("middling", at=self.END + timedelta(hours=1))
+        assert names(public(phase)) == ["other", "worst"]
+        Submission.objects.filter(method_name="middling").update(**{flag: None}, status="rejected")
+        assert names(public(phase)) == ["other", "worst"]
+
+    def test_what_came_after_the_freeze_keeps_nothing_off(self, closed, people):
+        phase = closed("latest", closes_at=None, board="frozen", board_at=START + timedelta(hours=1))
+        self.withdraw("middling", at=self.END)
+        assert names(public(phase)) == ["other", "worst"]
+
+    def test_organizers_let_an_entry_stand_until_the_next_withdrawal(self, closed, people):
+        phase = closed("latest")
+        self.withdraw("middling", at=self.END)
+        worst, best = Submission.objects.get(method_name="worst"), Submission.objects.get(method_name="best")
+        worst.let_stand(people.organizer, "Its licence.", now=self.END + timedelta(hours=1))
+        assert names(public(phase)) == names(organizers(phase)) == ["other", "worst"]
+        best.let_stand(people.organizer, "Likewise.", now=self.END + timedelta(hours=1))
+        worst.refresh_from_db()
+        worst.withdraw(now=self.END + timedelta(hours=2))
+        assert names(public(phase)) == ["other"], "that withdrawal came later"
+
+    def test_only_what_is_kept_off_can_be_let_stand(self, closed, people):
+        closed("latest")
+        for name in ("worst", "middling"):
+            with pytest.raises(Refused) as refused:
+                Submission.objects.get(method_name=name).let_stand(people.organizer, "Why not.")
+            assert refused.value.code == "not_kept_off"
+
+    def test_kept_rankings_do_not_change(self, closed):
+        phase = closed("latest")
+        Snapshot.make_all(phase)
+        kept = Snapshot.objects.get(phase=phase, audience="public")
+        self.withdraw("middling", at=self.END)
+        Snapshot.make_all(phase)
+        assert names(read_board(kept.pk, kept.digest)) == ["middling", "other"]
+        assert names(Snapshot.objects.filter(phase=phase, audience="public").order_by("pk").last().board) == ["other"]
 
 
 class TestBaselinesHiddenAndLate:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from evaluation.models import Evaluation, EvaluationBatch, Part
 from evaluation.work.worker import drain
 from leaderboard.console.views.scoring import _seconds_left
-from submissions.models import Admission, AuditEntry, ExtraTries, Participation, Submission
+from submissions.models import Admission, AuditEntry, ExtraTries, Participation, Phase, Submission
 from tests.support.factories import UserFactory, archive, gables, received
 
 
@@ -52,6 +52,22 @@ def test_an_entry_is_disqualified_with_a_reason_and_counts_again(desk, entry, at
         "submission.disqualify",
         "submission.requalify",
     ]
+
+
+def test_an_entry_stands_at_an_organizers_word_though_its_team_withdrew_a_later_one(desk, phase, scored, people, at):
+    earlier, later = scored(0.3, method_name="earlier"), scored(0.1, method_name="later")
+    path = at(f"entries/{earlier.pk}/")
+    assert "let_stand" not in desk.get(path).content.decode()
+    Phase.objects.filter(pk=phase.pk).update(closes_at=timezone.now())
+    later.withdraw()
+    assert "let_stand" in desk.get(path).content.decode()
+    assert "Say why" in desk.post(path, {"act": "let_stand", "reason": ""}, follow=True).content.decode()
+    desk.post(path, {"act": "let_stand", "reason": "Another licence."})
+    earlier.refresh_from_db()
+    kept = line("submission.let_stand")
+    assert earlier.let_stand_at is not None and "let_stand" not in desk.get(path).content.decode()
+    assert (kept.actor, kept.detail["reason"], kept.detail["submission"]) == (people.organizer, "Another licence.", earlier.pk)
+    assert "No withdrawal keeps this entry off" in desk.post(path, {"act": "let_stand", "reason": "x"}, follow=True).content.decode()
 
 
 def test_badges_are_given_and_taken(desk, entry, at):

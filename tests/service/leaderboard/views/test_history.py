@@ -57,6 +57,23 @@ def test_a_withdrawal_is_said_to_be_one(three):
     assert "Gone: third-net: withdrawn by its team." in history(three[0].phase)
 
 
+def test_an_entry_that_a_withdrawal_keeps_off_is_said_to_be_so(three):
+    first, _, third = three
+    Phase.objects.filter(pk=first.phase_id).update(entries="best", closes_at=timezone.now())
+    entry(first.phase, first.team, scores(0.4), method_name="fourth-net")
+    first.phase.refresh_from_db()
+    rank(first.phase)
+    third.phase.refresh_from_db()
+    third.withdraw()
+    rank(first.phase)
+    page = history(first.phase)
+    assert "Gone: first-net: its team has a better entry, third-net." in page, "which was so when it left"
+    assert "Gone: third-net: withdrawn by its team." in page and "New: fourth-net" in page
+    entry(first.phase, three[1].team, scores(0.1), method_name="fifth-net").withdraw()  # which never stood
+    rank(first.phase)
+    assert "Gone: second-net: its team has withdrawn a later entry." in history(first.phase)
+
+
 @pytest.mark.parametrize("act", ["hide", "disqualify"])
 def test_what_was_taken_off_is_named_to_organizers_alone(three, people, act):
     getattr(three[1], act)(people.organizer, "copied")
