@@ -236,7 +236,7 @@ LOGIN_REDIRECT_URL = "/"
 LOGIN_URL = "account_login"
 ACCOUNT_LOGIN_METHODS = {"email", "username"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*", "password2*"]
-ACCOUNT_FORMS = {"signup": "submissions.forms.SteadySignupForm"}
+ACCOUNT_FORMS = {"login": "submissions.forms.NamedLoginForm", "signup": "submissions.forms.SteadySignupForm"}
 ACCOUNT_EMAIL_VERIFICATION = env.choice("EMAIL_VERIFICATION", "mandatory", ["mandatory", "optional", "none"])  # mandatory | optional | none
 ACCOUNT_EMAIL_VERIFICATION_BY_CODE_ENABLED = ACCOUNT_EMAIL_VERIFICATION == "mandatory"  # allauth knows no other
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Plumbline] "

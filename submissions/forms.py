@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import secrets
 from datetime import datetime, timedelta
+from typing import Any
 
-from allauth.account.forms import SignupForm
+from allauth.account.forms import LoginForm, SignupForm
 from django import forms
 from django.db import transaction
 from django.http import HttpRequest
@@ -78,6 +79,16 @@ class UploadForm(EntryForm):
     """An entry and its file, as one plain form; scripts send the same fields to the API."""
 
     file = forms.FileField()
+
+
+class NamedLoginForm(LoginForm):
+    """Logging in. A user name with `@` that is none of the account's addresses is not asked to be confirmed: nobody could."""
+
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean()
+        if self.user is not None and self.user.get_username() == data["login"]:
+            self._login.email = None
+        return data
 
 
 class SteadySignupForm(SignupForm):

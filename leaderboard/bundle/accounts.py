@@ -1,8 +1,8 @@
-"""Organizers are named by user name or verified e-mail address; accounts are looked up here."""
+"""Organizers of a bundle: named by user name or confirmed e-mail address in the folder, by user name in a definition."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from allauth.account.models import EmailAddress
@@ -14,33 +14,32 @@ from submissions.errors import Refused
 from submissions.models import User
 
 
-def find_account(name: str) -> User | None:
-    """The active account of that user name or verified e-mail address. An address that nobody has
-    proved to be theirs finds nobody: it could be written down by anyone."""
-    user = User.objects.filter(username=name, is_active=True).first()
-    if user is None and "@" in name:
-        address = EmailAddress.objects.filter(email__iexact=name, verified=True, user__is_active=True).select_related("user").first()
-        user = address.user if address else None
-    return user
-
-
-def account_of(name: str) -> User:
-    """As `find_account`, of what somebody wrote into a form; `Refused` where nobody is found."""
-    user = find_account(name.strip())
-    if user is None:
-        words = f"“{name.strip()[:80]}” has no account here; write a user name or an e-mail address that its owner has confirmed."
-        raise Refused(words, "unknown")
-    return user
-
-
 def with_accounts(bundle: Bundle) -> ChallengeDef:
-    """The bundle's definition with its organizers as user names. `BundleError` names whoever has no account."""
-    accounts: Mapping[str, User | None] = {name: find_account(name) for name in bundle.definition.organizers}
-    keys = {name: f"organizers[{n}]" for n, name in enumerate(bundle.definition.organizers) if accounts[name] is None}
-    missing = [
-        Problem(FILE, bundle.lines.get(key, 0), key, f'expected somebody with an account here, found "{name}"')
-        for name, key in keys.items()
-    ]
-    if missing:
-        raise BundleError(tuple(missing))
-    return replace(bundle.definition, organizers=tuple(sorted({user.get_username() for user in accounts.values() if user})))
+    """The bundle's definition with its organizers as user names. `BundleError` with the line of each text that names nobody."""
+    names, problems = set(), []
+    for n, text in enumerate(bundle.definition.organizers):
+        try:
+            names.add(User.objects.named(text).get_username())
+        except Refused as refused:
+            key = f"organizers[{n}]"
+            problems.append(Problem(FILE, bundle.lines.get(key, 0), key, f"expected somebody with an account here; {refused.sentence}"))
+    if problems:
+        raise BundleError(tuple(problems))
+    return replace(bundle.definition, organizers=tuple(sorted(names)))
+
+
+def written(names: Iterable[str]) -> list[str]:
+    """Return these user names as a bundle has them: in place of one with `@` an address by which that account is found. `Refused`
+    where it has none, because the user name could name somebody else where the bundle is read."""
+    return [_address_of(name) if "@" in name else name for name in names]
+
+
+def _address_of(name: str) -> str:
+    for row in EmailAddress.objects.filter(user__username=name, verified=True).order_by("-primary", "email"):
+        try:
+            User.objects.named(row.email)
+        except Refused:
+            continue
+        return row.email
+    words = f"The organizer “{name}” has an e-mail address as user name and has confirmed no address that is theirs alone"
+    raise Refused(f"{words}; they confirm one, or choose another user name on their account page.", "no_address")

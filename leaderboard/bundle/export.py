@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import yaml
 
 from leaderboard.bundle import results
+from leaderboard.bundle.accounts import written
 from leaderboard.bundle.definition import (
     CHALLENGE_FIELDS,
     IMAGE_FIELDS,
@@ -46,7 +47,8 @@ _Dumper.add_representer(str, _text)
 
 
 def export(definition: ChallengeDef, folder: Path) -> None:
-    """Write the bundle into `folder`, which must be empty or not there. The same definition gives the same files."""
+    """Write the bundle into `folder`, which must be empty or not there. The same definition gives the same files.
+    `Refused` where an organizer cannot be named in a bundle."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Refused(f"{folder} is not empty; export into a new folder.", "not_empty")
     folder.mkdir(parents=True, exist_ok=True)
@@ -62,7 +64,7 @@ def export(definition: ChallengeDef, folder: Path) -> None:
             data |= {name: list(value)} if value else {}
         elif value is not None:
             data[name] = value
-    data["organizers"] = list(definition.organizers)
+    data["organizers"] = written(definition.organizers)
     data["announcements"] = [
         {"title": news.title, "published_at": moment_text(news.published_at, ZoneInfo("UTC")), "body": news.body}
         for news in definition.announcements

@@ -243,7 +243,7 @@ class Team(models.Model):
             raise Refused(f"“{email[:120]}” is not a valid e-mail address; write one such as name@example.org.", "bad_email") from None
         with transaction.atomic():
             Team.objects.select_for_update().get(pk=self.pk)
-            if self.memberships.filter(user__email__iexact=email).exists():
+            if self.memberships.filter(user__emailaddress__email__iexact=email, user__emailaddress__verified=True).exists():
                 raise Refused(f"{email} belongs to a member of {self.name} already.", "is_member")
             if self.invites.filter(created_at__gt=now - timedelta(days=1)).count() >= INVITES_A_DAY:
                 raise Refused(f"{self.name} has sent {INVITES_A_DAY} invitations within a day; go on tomorrow.", "too_many_invites")

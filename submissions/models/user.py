@@ -4,19 +4,73 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import AbstractUser, UserManager
+from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 
+from submissions.errors import Refused
+
+
+class Accounts(UserManager):
+    """Accounts, and the only way from a text that somebody wrote to one of them."""
+
+    use_in_migrations = False
+
+    def named(self, text: str) -> User:
+        """The active account that a text names, by its user name or by an e-mail address that its owner has confirmed.
+
+        A text with `@` is an address, never a user name: when user names could hold `@`, anybody could sign up under the address of
+        somebody else. `Refused` where nobody is found, and where it is the user name of one account and the address of another.
+        """
+        text, active = text.strip(), self.filter(is_active=True)
+        shown = f"“{text[:80]}”"
+        if "@" not in text:
+            found = active.filter(username=text).first()
+            if found is None:
+                ask = "write a user name or an e-mail address that its owner has confirmed"
+                raise Refused(f"{shown} is no user name here; {ask}.", "unknown")
+            return found
+        owners = {*active.filter(emailaddress__email__iexact=text, emailaddress__verified=True)}
+        if not owners:
+            ask = "write a user name or an address that its owner has confirmed"
+            raise Refused(f"No account here has confirmed the address {shown}; {ask}.", "unknown")
+        if len(owners | {*active.filter(username__iexact=text)}) > 1:
+            ask = "write a user name without “@”, or another confirmed address"
+            raise Refused(f"{shown} is the user name of one account and the confirmed address of another; {ask}.", "two_accounts")
+        return owners.pop()
+
 
 class User(AbstractUser):
-    """A person. Sign-in, e-mail addresses and second factors are django-allauth's."""
+    """A person. Sign-in, e-mail addresses and second factors are django-allauth's.
 
+    A user name holds no `@`, so that it is nobody's e-mail address. Accounts from before that rule keep theirs until they change it.
+    """
+
+    username = models.CharField(
+        max_length=150,
+        unique=True,
+        help_text="Required. At most 150 letters, digits and the characters . + - _",
+        validators=[RegexValidator(r"^[\w.+-]+\Z", "A user name holds letters, digits and the characters . + - _ only.")],
+    )
     notify_by_email = models.BooleanField(default=True, help_text="Send an e-mail when an entry is scored, rejected or has failed.")
     has_page = models.BooleanField(default=False, help_text="Everybody may read under their user name where they take part.")
     time_zone = models.CharField(max_length=64, blank=True, help_text="IANA name; empty: as the browser says.")
+
+    objects = Accounts()
+
+    def clean_fields(self, exclude: Collection[str] | None = None) -> None:
+        """Django's, but a stored user name with `@` may stay as it is."""
+        if "@" in self.username and User.objects.filter(pk=self.pk, username=self.username).exists():
+            exclude = {*(exclude or ()), "username"}
+        super().clean_fields(exclude)
+
+    def introduced(self, text: str) -> str:
+        """Return who was found by the text: `name, address` if it is an address. A user name tells no address."""
+        return f"{self}, {text.strip()}" if "@" in text else str(self)
 
     @property
     def shows_page(self) -> bool:

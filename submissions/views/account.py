@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import zoneinfo
 from functools import cache
+from typing import Any
 
+from allauth.account.adapter import get_adapter
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import UsernameField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -30,23 +33,35 @@ class AccountForm(forms.ModelForm):
 
     class Meta:
         model = User
-        fields = ["notify_by_email", "time_zone", "has_page"]
+        fields = ["username", "notify_by_email", "time_zone", "has_page"]
+        field_classes = {"username": UsernameField}
         labels = {
+            "username": "User name",
             "notify_by_email": "Send me an e-mail when an entry of my team is scored, rejected or has failed",
             "has_page": "Let everybody see a page of mine",
         }
         help_texts = {
+            "username": "Yours is an e-mail address, so organizers find you by a confirmed address only. You may choose another name: "
+            "letters, digits and the characters . + - _",
             "notify_by_email": "",
             "has_page": "It shows your user name, the challenges that you organize, and the teams that you are in with what boards show of "
             "them; no e-mail address, and nothing that a board does not show.",
         }
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if "@" not in self.instance.username:  # what boards, teams and links show stays
+            del self.fields["username"]
+
+    def clean_username(self) -> str:
+        """The stored name, or a new one under the rules of signing up."""
+        name: str = self.cleaned_data["username"]
+        return name if name == self.instance.username else get_adapter().clean_username(name)
+
     def clean_has_page(self) -> bool:
         wanted = self.cleaned_data["has_page"]
-        if wanted and "@" in self.instance.username:
-            raise forms.ValidationError(
-                "Your user name is an e-mail address, which the page would show; ask the operators for another user name first."
-            )
+        if wanted and "@" in self.cleaned_data.get("username", ""):
+            raise forms.ValidationError("Your user name is an e-mail address, which the page would show; choose another one above first.")
         return wanted
 
 

@@ -39,6 +39,13 @@ class UserFactory(factory.django.DjangoModelFactory):
     password = factory.LazyFunction(lambda: _hashed(PASSWORD))
 
 
+def confirmed(username: str, address: str) -> User:
+    """An account that has confirmed that address."""
+    user = UserFactory(username=username, email=address)
+    user.emailaddress_set.create(email=address, verified=True, primary=True)
+    return user
+
+
 class ChallengeFactory(factory.django.DjangoModelFactory):
     class Meta:
         model = Challenge

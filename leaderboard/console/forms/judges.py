@@ -8,12 +8,12 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
-from leaderboard.bundle.accounts import find_account
 from leaderboard.kinds import KINDS
 from leaderboard.models import JudgeBudget, JudgeKey, JudgeRun, Study
 from leaderboard.models.judge_budget import money
 from leaderboard.studies.judge import planning, setup
 from leaderboard.studies.judge.prompts import EXAMPLES, LEVELS, MAX_PROMPTS, MAX_WORDS, SUBJECTS, PromptError, Wanted
+from submissions.errors import Refused
 from submissions.models import User
 
 MAX_BUDGET = 1_000_000
@@ -132,11 +132,11 @@ class AccountLimitForm(LimitForm):
     account: User
 
     def clean_name(self) -> str:
-        name = self.cleaned_data["name"].strip()
-        found = find_account(name)
-        if found is None:
-            raise ValidationError("There is no such account; write a user name or an e-mail address that its owner has confirmed.")
-        self.account = found
+        name: str = self.cleaned_data["name"]
+        try:
+            self.account = User.objects.named(name)
+        except Refused as refused:
+            raise ValidationError(refused.sentence) from None
         return name
 
 

@@ -45,7 +45,7 @@ def of_account(request: HttpRequest) -> HttpResponse:
         form = AccountLimitForm(data=request.POST)
         if form.is_valid():
             JudgeBudget.set_limit(form.account, form.cleaned_data["limit"], request.user)
-            messages.success(request, f"The budget of {form.account} is set.")
+            messages.success(request, f"The budget of {form.account.introduced(form.cleaned_data['name'])} is set.")
             return redirect(request.path)
         key_form = KeyForm()
     else:

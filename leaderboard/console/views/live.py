@@ -15,7 +15,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from leaderboard.boards.certainty import plural, sampled_noun
-from leaderboard.bundle.accounts import account_of
 from leaderboard.console.forms.studies import InvitationForm, NewStudyForm, PayForm, RunningStudyForm
 from leaderboard.console.page import page, reason
 from leaderboard.console.screening import screening
@@ -34,7 +33,7 @@ from leaderboard.studies.live.grid import Subject, gold_pairs
 from leaderboard.views.studies import csv_response
 from submissions.errors import Refused
 from submissions.lookup import row_number
-from submissions.models import Phase
+from submissions.models import Phase, User
 
 
 @organizer_of_phase
@@ -159,9 +158,10 @@ def _done(request: HttpRequest, study: Study, act: str) -> str:
             study.publish(actor, act == "publish")
             return ""
         case "list":
-            user = account_of(sent.get("name", ""))
+            name = sent.get("name", "")
+            user = User.objects.named(name)
             campaign.list_account(study, actor, user, sent.get("group", "").strip()[:60])
-            return f"{user} may rate: they log in and open {request.build_absolute_uri(reverse('rate', args=[study.key]))}"
+            return f"{user.introduced(name)} may rate: they log in and open {request.build_absolute_uri(reverse('rate', args=[study.key]))}"
         case "end_invitation":
             campaign.end_invitation(get_object_or_404(study.invitations, pk=row_number(sent.get("invitation"))), actor)
             return "Nobody joins by that link any more."

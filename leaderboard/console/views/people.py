@@ -10,13 +10,12 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from leaderboard.bundle.accounts import account_of
 from leaderboard.bundle.state import read
 from leaderboard.console.confirm_and_apply import confirm_and_apply
 from leaderboard.console.page import page, paged
 from leaderboard.lookup import organizer
 from submissions.lookup import row_number
-from submissions.models import Admission, Challenge, Membership
+from submissions.models import Admission, Challenge, Membership, User
 
 
 @organizer
@@ -27,10 +26,10 @@ def organizers(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     definition, name = read(challenge), request.POST.get("name", "")
     match request.POST.get("act"):
         case "add":
-            user = account_of(name)
+            user = User.objects.named(name)
             names = {*definition.organizers, user.get_username()}
             added = replace(definition, organizers=tuple(sorted(names)))
-            return confirm_and_apply(request, added, request.path, f"{user} organizes this challenge now.")
+            return confirm_and_apply(request, added, request.path, f"{user.introduced(name)} organizes this challenge now.")
         case "remove":
             remaining = tuple(one for one in definition.organizers if one != name)
             leaves = request.user.get_username() not in remaining and not request.user.is_staff

@@ -6,10 +6,13 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import islice
 
+from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.core.cache import cache
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Exists, OuterRef
+from django.db.models.functions import Lower
 from redis import Redis
 
 from evaluation.models import EvaluationBatch, PhaseMetric, Process, PropertyRun, Trial
@@ -18,16 +21,19 @@ from evaluation.networks import weights
 from evaluation.work import progress
 from evaluation.work.sandbox import job_folder, sandbox
 from leaderboard.service import health
+from submissions.models import User
 from submissions.storage import stored_files
 
 MAX_KEYS = 100_000  # of a Redis, that are looked at
+MAX_NAMES = 20  # that are listed
 
 
 class Command(BaseCommand):
     help = (
         "Check settings, database, queue, that workers and sweeper run, cache, storage, disk, the limited scoring process, the "
         "sandboxes of metric programs and that those in use have one, the weights that "
-        "phases need, and that boards stand on the current versions of their metrics."
+        "phases need, that boards stand on the current versions of their metrics, and that no user name is the e-mail address of another "
+        "account."
     )
 
     def handle(self, *args, **options) -> None:
@@ -52,6 +58,7 @@ class Command(BaseCommand):
             "measuring": self._measuring,
             "trials": self._trials,
             "lost": health.probe_lost,
+            "names": self._names,
         }
         failed, asked = 0, 0
         for name, probe in probes.items():
@@ -81,6 +88,17 @@ class Command(BaseCommand):
                 gone.append(f"{process} (last heard of {process.seen_at:%Y-%m-%d %H:%M} UTC)")
         running = ", ".join(f"{n} {kind}" for kind, n in live.items()) or "none runs"
         return running + (f"; gone: {', '.join(gone[:5])}" if gone else "")
+
+    def _names(self) -> str:
+        address = EmailAddress.objects.annotate(name=Lower("email")).filter(name=Lower(OuterRef("username")), verified=True)
+        impostors = User.objects.filter(Exists(address.exclude(user=OuterRef("pk"))), username__contains="@")
+        if names := list(impostors.order_by("pk").values_list("username", flat=True)):
+            more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+            raise CommandError(
+                f"The confirmed e-mail address of another account is the user name of {len(names)}: {', '.join(names[:MAX_NAMES])}{more}. "
+                "Nobody is found by such an address; ask these people, then change the user names in the admin."
+            )
+        return "no user name is the address of another account"
 
     def _cache(self) -> str:
         if not settings.CACHE_URL:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from leaderboard.bundle.accounts import account_of
 from leaderboard.models import JudgeBudget
 from leaderboard.studies.judge import prompts, setup
 from leaderboard.studies.judge.paid import PaidClient
@@ -62,7 +61,7 @@ def _payer(challenge: str, organizer: str) -> Challenge | User:
     if bool(challenge) == bool(organizer):
         raise CommandError("Say whose budget for judge models pays: either --challenge CHALLENGE or --organizer ACCOUNT.")
     if organizer:
-        account = account_of(organizer)
+        account = User.objects.named(organizer)
         if not JudgeBudget.is_had_by(account):
             raise CommandError(f"{account} organizes no challenge and so has no budget for judge models; name an organizer or a challenge.")
         return account

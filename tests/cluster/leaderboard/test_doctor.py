@@ -11,6 +11,7 @@ from evaluation.networks import weights
 from leaderboard.management.commands.doctor import Command
 from leaderboard.service import health
 from tests.support.evaluation.networks import random_weights
+from tests.support.factories import UserFactory, confirmed
 
 
 def test_weights_that_phases_need_are_looked_for_and_checked(phase, monkeypatch, tmp_path):
@@ -25,6 +26,18 @@ def test_weights_that_phases_need_are_looked_for_and_checked(phase, monkeypatch,
     path.write_bytes(path.read_bytes() + b"x")
     with pytest.raises(weights.WeightsError, match="has changed since it was fetched"):
         Command()._weights()
+
+
+@pytest.mark.django_db
+def test_user_names_that_are_the_address_of_another_account_are_listed():
+    confirmed("ann", "ann@lab.example.org")
+    confirmed("bob@lab.example.org", "bob@lab.example.org")
+    UserFactory(username="cat@lab.example.org").emailaddress_set.create(email="dan@lab.example.org", verified=False)
+    UserFactory(username="dan@lab.example.org")
+    assert Command()._names() == "no user name is the address of another account"
+    UserFactory(username="Ann@lab.example.org")
+    with pytest.raises(CommandError, match=r"another account is the user name of 1: Ann@lab\.example\.org\. Nobody is found"):
+        Command()._names()
 
 
 class TestWorkersWithACard:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation.models import EvaluationBatch
-from submissions.models import Challenge, Phase
-from tests.support.factories import TeamFactory, archive, gables, received
+from submissions.models import Challenge, Phase, User
+from tests.support.factories import TeamFactory, UserFactory, archive, confirmed, gables, received
 from tests.support.leaderboard.bundle.folders import SMALL, write_bundle
 
 pytestmark = pytest.mark.django_db
@@ -90,3 +91,53 @@ def test_export_of_an_unknown_challenge_names_those_there_are(tmp_path):
     run("apply", write_bundle(tmp_path / "a"), "--yes")
     with pytest.raises(CommandError, match="There is no challenge “rofs” here; there are: roofs"):
         run("export", "rofs", tmp_path / "b")
+
+
+# --- organizers --------------------------------------------------------------------------------
+
+
+def organized_by(folder: Path, *names: str) -> Path:
+    (folder / "challenge.yaml").write_text(SMALL.replace("title: Roofs", f"title: Roofs\norganizers: [{', '.join(names)}]", 1))
+    return folder
+
+
+def organizers() -> set[str]:
+    return {user.username for user in Challenge.objects.get().organizers.all()}
+
+
+def test_an_impostor_named_in_a_bundle_is_refused_by_line(tmp_path):
+    confirmed("ann", "ann@lab.example.org")
+    confirmed("ann@lab.example.org", "eve@example.org")
+    UserFactory(username="bob@lab.example.org")
+    folder = organized_by(write_bundle(tmp_path), "ann@lab.example.org", "bob@lab.example.org", "nobody")
+    with pytest.raises(CommandError) as caught:
+        run("apply", folder, "--yes")
+    lines = str(caught.value).splitlines()
+    assert [line.partition(" expected somebody with an account here; ")[0] for line in lines[:3]] == [
+        f"challenge.yaml: line 3: organizers[{n}]:" for n in range(3)
+    ]
+    assert "the user name of one account and the confirmed address of another" in lines[0]
+    assert "No account here has confirmed the address “bob@lab.example.org”" in lines[1]
+    assert "“nobody” is no user name here" in lines[2]
+    assert not Challenge.objects.exists()
+
+
+def test_organizers_with_old_user_names_are_exported_by_their_addresses_and_come_back(tmp_path):
+    old = confirmed("bob@lab.example.org", "bob@home.example.org")
+    confirmed("eve@lab.example.org", "eve@lab.example.org")
+    UserFactory(username="olga")
+    run("apply", organized_by(write_bundle(tmp_path / "given"), "olga", "bob@home.example.org", "Eve@lab.example.org"), "--yes")
+    assert organizers() == {"olga", "bob@lab.example.org", "eve@lab.example.org"}
+    run("export", "roofs", tmp_path / "written")
+    text = (tmp_path / "written" / "challenge.yaml").read_text()
+    assert "organizers:\n- bob@home.example.org\n- eve@lab.example.org\n- olga\n" in text
+    assert run("plan", tmp_path / "written") == ["roofs: nothing to change."]
+    # An address by which somebody else could be found is not written.
+    UserFactory(username="bob@home.example.org")
+    with pytest.raises(CommandError, match=r"“bob@lab\.example\.org” has an e-mail address as user name"):
+        run("export", "roofs", tmp_path / "again")
+    old.emailaddress_set.create(email="bob@work.example.org", verified=True)
+    run("export", "roofs", tmp_path / "once-more")
+    assert "- bob@work.example.org\n" in (tmp_path / "once-more" / "challenge.yaml").read_text()
+    User.objects.filter(username="bob@home.example.org").delete()
+    assert run("plan", tmp_path / "once-more") == ["roofs: nothing to change."]

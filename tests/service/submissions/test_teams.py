@@ -215,8 +215,15 @@ def test_a_forged_token_opens_nothing(people):
 def test_invitations_go_to_addresses_that_are_some_and_not_members(people):
     with refused("bad_email"):
         people.team.invite("not an address", people.owner)
+    people.mate.emailaddress_set.create(email="mate@example.org", verified=True)
     with refused("is_member"):
         people.team.invite("MATE@example.org", people.owner)
+
+
+def test_an_address_that_a_member_has_not_confirmed_is_not_theirs(people):
+    people.mate.emailaddress_set.create(email="grace@example.org", verified=False)
+    type(people.mate).objects.filter(pk=people.mate.pk).update(email="grace@example.org")
+    assert people.team.invite("grace@example.org", people.owner).email == "grace@example.org"
 
 
 def test_a_team_cannot_send_e_mails_without_end(people):

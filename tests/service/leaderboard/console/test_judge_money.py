@@ -175,7 +175,7 @@ def test_operators_set_budgets_and_organizers_see_them(desk, server, study, peop
     assert desk.post("/console/judges/", {"act": "limit", "name": "organizer", "limit": "99"}).status_code == 403
     desk.force_login(people.staff)
     assert "greater than or equal to 0" in text_of(desk.post(address, {"act": "limit", "limit": "-1"}))
-    assert "no such account" in text_of(desk.post("/console/judges/", {"act": "limit", "name": "nobody", "limit": "5"}))
+    assert "is no user name here" in text_of(desk.post("/console/judges/", {"act": "limit", "name": "nobody", "limit": "5"}))
     desk.post(address, {"act": "limit", "limit": "7.25"})
     desk.post("/console/judges/", {"act": "limit", "name": "organizer", "limit": "0.01"})
     detail = AuditEntry.objects.get(action="judge.budget").detail
@@ -221,7 +221,7 @@ def test_texts_asked_from_a_terminal_are_paid_from_the_budget_that_is_named(serv
         ([], "Say whose budget"),
         (["--challenge", challenge.slug, "--organizer", "organizer"], "Say whose budget"),
         (["--challenge", "nowhere"], "There is no challenge 'nowhere'"),
-        (["--organizer", "nobody"], "“nobody” has no account"),
+        (["--organizer", "nobody"], "“nobody” is no user name"),
         (["--organizer", "stranger"], "stranger organizes no challenge"),
     ):
         with pytest.raises(CommandError, match=words):

@@ -22,8 +22,8 @@ from leaderboard.studies.analysis import analyse_due, recount
 from leaderboard.studies.live import artifacts
 from leaderboard.studies.live.answer import answer
 from leaderboard.studies.live.artifacts import CORRUPTIONS
-from submissions.models import AuditEntry, Status, Submission
-from tests.support.factories import PhaseFactory, gables, give_reference
+from submissions.models import AuditEntry, Status, Submission, User
+from tests.support.factories import PhaseFactory, UserFactory, confirmed, gables, give_reference
 from tests.support.leaderboard.stats.ballots import made_up
 from tests.support.leaderboard.studies.live import making
 
@@ -256,7 +256,15 @@ def test_a_phase_without_a_reference_has_nothing_to_show(people, client, challen
 def test_listed_accounts_and_settings(place, client, rows, people):
     client.post(f"{place}new/", filled(rows))
     said = told(client, f"{place}roofs/", "list", name="nobody")
-    assert "has no account here" in said
+    assert "“nobody” is no user name here" in said
+    for impostor in ("ann@lab.example.org", "ANN@LAB.example.org"):
+        UserFactory(username=impostor)
+    ann = confirmed("ann", "ann@lab.example.org")
+    assert "the user name of one account" in told(client, f"{place}roofs/", "list", name="ann@lab.example.org")
+    assert not Rater.objects.filter(user__isnull=False).exists()
+    User.objects.filter(username__contains="@").delete()
+    assert "ann, ann@lab.example.org may rate" in told(client, f"{place}roofs/", "list", name="ann@lab.example.org")
+    assert Rater.objects.get(user__isnull=False).user == ann
     client.post(f"{place}roofs/", {"act": "list", "name": "stranger", "group": "experts"})
     assert "On the list, not here yet:" in client.get(f"{place}roofs/").content.decode()
     sent = settings_form(title="New title", most_raters=5, groups="a\nb", consent="Be kind.")
