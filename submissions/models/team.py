@@ -146,13 +146,13 @@ class Team(models.Model):
         """Return whether anything was ever sent; a reservation that was dropped before its bytes came is not."""
         return self.submissions.exclude(received_at__isnull=True, status="cancelled").exists()
 
-    def admit(self, user: User) -> None:
-        """Make `user` a member, or raise `Refused` with the reason."""
+    def admit(self, user: User) -> bool:
+        """Make `user` a member, or raise `Refused` with the reason; False where they are one already."""
         with transaction.atomic():
             _require_participation(self.challenge, user)
             here = Membership.objects.filter(challenge_id=self.challenge_id, user=user).first()
             if here and here.team_id == self.pk:
-                return
+                return False
             # Both teams are locked in one order, so that two people who swap places cannot block each other.
             both = [self.pk, here.team_id] if here else [self.pk]
             locked = {team.pk for team in Team.objects.select_for_update().filter(pk__in=both).order_by("pk")}
@@ -163,6 +163,7 @@ class Team(models.Model):
                 raise Refused(f"{self.name} is full: this challenge allows {cap} members a team; one has to leave first.", "team_full")
             _part(self.challenge, user)
             Membership.objects.create(team=self, user=user, challenge_id=self.challenge_id, is_leader=not self.memberships.exists())
+        return True
 
     def leave(self, user: User) -> None:
         """`user` goes. The team's entries stay with it, so somebody has to stay with the entries."""
@@ -333,15 +334,16 @@ class Invitation:
         team = Team.objects.filter(invite_hash=hash_secret(token)).select_related("challenge").first()
         return cls(team) if team else None
 
-    def accept(self, user: User) -> None:
-        """Make `user` a member; an invitation to one address is used up by it."""
+    def accept(self, user: User) -> bool:
+        """Make `user` a member, which uses an invitation to one address up. False, and it stays open, where they are one already."""
         with transaction.atomic():
-            self.team.admit(user)  # first, because it takes the locks in the order of all other acts
-            if self.row is None:
-                return
+            joined = self.team.admit(user)  # first, because it takes the locks in the order of all other acts
+            if self.row is None or not joined:
+                return joined
             used = TeamInvite.objects.open().filter(pk=self.row.pk).update(accepted_at=timezone.now())
             if not used:
                 raise Refused("This invitation was used or withdrawn; ask the team for a new one.", "invite_over")
+        return True
 
 
 def _signer() -> Signer:

@@ -171,8 +171,9 @@ def team_join(request: HttpRequest, token: str) -> HttpResponse:
         with transaction.atomic():
             if context["must_accept"]:
                 Participation.accept_rules(challenge, request.user, request.POST.get("version", ""))
-            found.accept(request.user)
+            joined = found.accept(request.user)
     except Refused as refused:
         return render(request, "submissions/team_join.html", context | {"refused": refused.sentence}, status=409)
-    messages.success(request, f"You are a member of {found.team} now.")
+    said = f"You are a member of {found.team} now." if joined else f"You were a member of {found.team} before; the invitation stays open."
+    messages.success(request, said)
     return redirect("team", challenge.slug)

@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.models import Snapshot
-from submissions.models import ApiToken, Challenge, Participation, Phase, Status, Submission, Team
+from submissions.models import ApiToken, Challenge, Invitation, Participation, Phase, Status, Submission, Team
 from tests.support.factories import ChallengeFactory, TeamFactory, UserFactory, archive, join
 
 API = "/api/v1"
@@ -325,6 +325,9 @@ def test_joining_accepting_and_forming_a_team_by_program(challenge):
     token = program("POST", f"{base}/team/link", {}, 201).json()["url"].rstrip("/").rsplit("/", 1)[-1]
     other("POST", f"{base}/join", {"rules_version": "1"}, 200)
     assert {m["username"] for m in other("POST", "teams/join", {"token": token}, 200).json()["members"]} == {user.username, mate.username}
+    invite = Team.of(challenge, user).invite("grace@example.org", user)
+    other("POST", "teams/join", {"token": invite.token}, 200)
+    assert Invitation.find(invite.token) is not None, "who is a member already does not use it up"
     other("PATCH", f"{base}/team", {"name": "Mine"}, 403)
     program("POST", f"{base}/team/invites", {"email": "third@example.org"}, 204)
     program("POST", f"{base}/team/remove", {"username": mate.username}, 200)

@@ -281,6 +281,19 @@ def test_the_link_is_shown_once_and_lets_people_join(client, people, challenge):
     assert Team.of(challenge, people.stranger) == people.team
 
 
+def test_a_member_does_not_use_up_an_invitation_of_somebody_else(client, people, challenge):
+    invite = people.team.invite("grace@example.org", people.owner)
+    for member in (people.mate, people.owner):
+        assert "the invitation stays open" in act(client, member, "team_join", invite.token).content.decode()
+    invite.refresh_from_db()
+    assert invite.accepted_at is None
+    act(client, people.stranger, "team_join", invite.token, accept="yes", version="1")
+    assert Team.of(challenge, people.stranger) == people.team
+    invite.refresh_from_db()
+    assert invite.accepted_at is not None
+    assert act(client, people.mate, "team_join", invite.token).status_code == 404, "used up"
+
+
 def test_an_invitation_does_not_open_a_private_challenge(client, people, challenge):
     token = people.team.make_link()
     Challenge.objects.filter(pk=challenge.pk).update(visibility="private")
