@@ -236,12 +236,12 @@ LOGIN_REDIRECT_URL = "/"
 LOGIN_URL = "account_login"
 ACCOUNT_LOGIN_METHODS = {"email", "username"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*", "password2*"]
+ACCOUNT_ADAPTER = "submissions.accounts.AccountAdapter"
 ACCOUNT_FORMS = {"login": "submissions.forms.NamedLoginForm", "signup": "submissions.forms.SteadySignupForm"}
 ACCOUNT_EMAIL_VERIFICATION = env.choice("EMAIL_VERIFICATION", "mandatory", ["mandatory", "optional", "none"])  # mandatory | optional | none
 ACCOUNT_EMAIL_VERIFICATION_BY_CODE_ENABLED = ACCOUNT_EMAIL_VERIFICATION == "mandatory"  # allauth knows no other
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Plumbline] "
 ACCOUNT_LOGOUT_ON_GET = False
-ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
 # Per address and, for failed log-ins, per account tried.
 ACCOUNT_RATE_LIMITS = {
     "login": env.account_rates("LOGIN_RATE", "30/m/ip"),
