@@ -237,7 +237,12 @@ LOGIN_URL = "account_login"
 ACCOUNT_LOGIN_METHODS = {"email", "username"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*", "password2*"]
 ACCOUNT_ADAPTER = "submissions.accounts.AccountAdapter"
-ACCOUNT_FORMS = {"login": "submissions.forms.NamedLoginForm", "signup": "submissions.forms.SteadySignupForm"}
+ACCOUNT_FORMS = {
+    "login": "submissions.forms.NamedLoginForm",
+    "signup": "submissions.forms.SteadySignupForm",
+    "change_password": "submissions.forms.PasswordForm",
+    "reset_password_from_key": "submissions.forms.ForgottenPasswordForm",
+}
 ACCOUNT_EMAIL_VERIFICATION = env.choice("EMAIL_VERIFICATION", "mandatory", ["mandatory", "optional", "none"])  # mandatory | optional | none
 ACCOUNT_EMAIL_VERIFICATION_BY_CODE_ENABLED = ACCOUNT_EMAIL_VERIFICATION == "mandatory"  # allauth knows no other
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Plumbline] "

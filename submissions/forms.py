@@ -6,14 +6,14 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Any
 
-from allauth.account.forms import LoginForm, SignupForm
+from allauth.account.forms import ChangePasswordForm, LoginForm, ResetPasswordKeyForm, SignupForm
 from django import forms
 from django.db import transaction
 from django.http import HttpRequest
 from django.utils import timezone
 
 from submissions.errors import Refused
-from submissions.models import Submission
+from submissions.models import ApiToken, Submission, User
 from submissions.models.entry_texts import checked_about
 
 LIFETIMES = {"30": "30 days", "90": "90 days", "365": "One year", "0": "Until revoked"}
@@ -108,6 +108,37 @@ class SteadySignupForm(SignupForm):
                 self.account_already_exists, self.cleaned_data["email"] = True, email
                 transaction.set_rollback(True)
         return super().try_save(request)
+
+
+class _WithTokens(forms.Form):
+    """A new password of somebody who has API tokens: whoever knew the old one may have made some."""
+
+    revoke_tokens = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="and revoke my API tokens",
+        help_text="Programs that use them are refused from then on. You can make new ones on the page API tokens.",
+    )
+    user: User | None
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if self.user is None or not any(token.is_live() for token in self.user.api_tokens.all()):
+            del self.fields["revoke_tokens"]
+
+    def save(self) -> None:
+        with transaction.atomic():
+            super().save()
+            if self.user is not None and self.cleaned_data.get("revoke_tokens"):
+                ApiToken.revoke_all(self.user)
+
+
+class PasswordForm(_WithTokens, ChangePasswordForm):
+    """A new password in place of the old one."""
+
+
+class ForgottenPasswordForm(_WithTokens, ResetPasswordKeyForm):
+    """A new password by a link that was mailed."""
 
 
 class TokenForm(forms.Form):

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.utils import timezone
 
-from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Reference, ResultTable
+from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Reference, ResultTable, WorkerToken
 from leaderboard.bundle.definition import (
     CHALLENGE_FIELDS,
     MANIFEST_FIELDS,
@@ -62,7 +62,10 @@ def facts_of(challenge: Challenge) -> Facts:
     participants = challenge.participations.exclude(rules_accepted_at=None).count()
     programs = MetricProgram.objects.newest().filter(challenge=challenge, scope=challenge.slug)
     ready = frozenset((row.full_key, row.contents) for row in programs)
-    return Facts(participants=participants, phases=phases, now=now, ready=ready)
+    tokens: dict[str, list[str]] = {}
+    for token in WorkerToken.objects.live(now).filter(challenge=challenge, created_by__isnull=False).select_related("created_by"):
+        tokens.setdefault(token.created_by.get_username(), []).append(token.name)
+    return Facts(participants=participants, phases=phases, now=now, ready=ready, worker_tokens=tokens)
 
 
 def apply(definition: ChallengeDef, actor: User | None = None, expected: str | None = None) -> Plan:

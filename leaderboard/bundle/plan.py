@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -86,6 +86,7 @@ class Facts:
     phases: Mapping[str, PhaseFacts] = field(default_factory=dict)
     now: datetime | None = None
     ready: frozenset[tuple[str, str]] = frozenset()  # metric programs that may score: their keys with the challenge's, and digests
+    worker_tokens: Mapping[str, Sequence[str]] = field(default_factory=dict)  # names of those that are valid, by their makers' user names
 
 
 @dataclass(frozen=True)
@@ -218,7 +219,10 @@ def _challenge_changes(before: ChallengeDef | None, after: ChallengeDef, facts: 
             yield Change(CREATE, (f"organizer {name}",))
     for name in before.organizers if before else ():
         if name not in after.organizers:
-            yield Change(REMOVE, (f"organizer {name}",), warning=f"{name} will no longer be able to manage this challenge.")
+            warning = f"{name} will no longer be able to manage this challenge."
+            if tokens := facts.worker_tokens.get(name):
+                warning += f" Worker tokens that {name} made stay valid: {', '.join(tokens)}. Revoke them on the page Workers."
+            yield Change(REMOVE, (f"organizer {name}",), warning=warning)
     yield from _listed((), "announcement", _news(before), _news(after), ("body",))
     yield from _listed((), "file", _files(before), _files(after), ("title", "size", "sha256"))
     ours, theirs = ({program.key: program for program in holder.programs} if holder else {} for holder in (before, after))

@@ -127,6 +127,11 @@ class ApiToken(models.Model):
         now = now or timezone.now()
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
 
+    @classmethod
+    def revoke_all(cls, user: User) -> None:
+        """Revoke every token of a user."""
+        cls.objects.filter(user=user, revoked_at__isnull=True).update(revoked_at=timezone.now())
+
     def revoke(self) -> None:
         if self.revoked_at is None:
             self.revoked_at = timezone.now()

@@ -1,4 +1,4 @@
-"""Mails about accounts lead to this service, whatever Host the request names."""
+"""Accounts: their mails lead to this service, whatever Host the request names, and a new password revokes tokens."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from django.core import mail
 from django.test import Client
 
+from submissions.models import ApiToken
 from tests.support.factories import PASSWORD, confirmed
 
 pytestmark = pytest.mark.django_db
@@ -78,3 +79,43 @@ def test_mails_with_codes_name_this_service(browser, ann):
     other.post("/accounts/login/", {"login": "ann", "password": PASSWORD})
     other.post("/accounts/email/", {"email": "ann@home.example.org", "action_add": ""})
     only_mail()
+
+
+# --- a new password, and the tokens of whoever knew the old one ----------------------------------
+
+
+@pytest.fixture
+def key(ann) -> str:
+    return ApiToken.make(ann, "laptop")[1]
+
+
+def is_answered(key: str) -> bool:
+    status = Client().get("/api/v1/me", headers={"Authorization": f"Bearer {key}"}).status_code
+    assert status in (200, 401)
+    return status == 200
+
+
+@pytest.mark.parametrize("ticked", [True, False])
+def test_a_change_of_password_revokes_tokens_where_that_is_ticked(browser, ann, key, ticked):
+    browser.force_login(ann)
+    form = browser.get("/accounts/password/change/").context["form"]
+    assert form["revoke_tokens"].initial is True and is_answered(key)
+    values = {"oldpassword": PASSWORD, "password1": NEW, "password2": NEW, **({"revoke_tokens": "on"} if ticked else {})}
+    browser.post("/accounts/password/change/", {**values, "password2": "another one"})
+    assert is_answered(key), "nothing was changed"
+    browser.post("/accounts/password/change/", values)
+    ann.refresh_from_db()
+    assert ann.check_password(NEW) and is_answered(key) is not ticked
+    # Who has no valid token is not asked.
+    ApiToken.revoke_all(ann)
+    browser.force_login(ann)
+    assert "revoke_tokens" not in browser.get("/accounts/password/change/").context["form"].fields
+
+
+def test_a_reset_revokes_tokens_too(browser, ann, key):
+    browser.post("/accounts/password/reset/", {"email": "ann@lab.example.org"})
+    page = browser.get(path_in(only_mail()), follow=True)
+    assert page.context["form"]["revoke_tokens"].initial is True
+    browser.post(page.redirect_chain[-1][0], {"password1": NEW, "password2": NEW, "revoke_tokens": "on"})
+    ann.refresh_from_db()
+    assert ann.check_password(NEW) and not is_answered(key)

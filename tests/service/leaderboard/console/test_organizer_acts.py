@@ -9,6 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from evaluation.models import WorkerToken
 from leaderboard.models import JudgeBudget
 from submissions.models import User
 from tests.support.factories import PASSWORD, PhaseFactory, UserFactory, confirmed, give_reference
@@ -106,3 +107,14 @@ def test_an_impostor_pays_for_no_texts(ann, challenge, settings):
     command = ["prompts", "--count", "2", "--model", "--organizer", ADDRESS]
     with pytest.raises(CommandError, match="the user name of one account"):
         call_command(*command)
+
+
+def test_whose_worker_tokens_stay_valid_is_said_before_an_organizer_is_removed(desk, challenge, people, at):
+    challenge.organizers.add(people.stranger)
+    WorkerToken.make(challenge, people.organizer, "ours", ["cpu"], 30)
+    token, _ = WorkerToken.make(challenge, people.stranger, "lab cluster", ["cpu"], 30)
+    assert "cpu, by stranger" in text_of(desk.get(at("workers/")))
+    asked = desk.post(at("organizers/"), {"act": "remove", "name": "stranger"})
+    assert "Worker tokens that stranger made stay valid: lab cluster. Revoke them on the page Workers." in text_of(asked)
+    token.revoke(people.organizer)
+    assert "stay valid" not in text_of(desk.post(at("organizers/"), {"act": "remove", "name": "stranger"}))
