@@ -146,12 +146,14 @@ class WorkerTokenAdmin(LookOnly):
         "hint",
         "queues",
         "share",
+        "at_once",
         "agreed",
         "created_by",
         "expires_at",
         "revoked_at",
         "held_at",
         "wrong_at",
+        "waits_until",
     )
     exclude = ("token_hash",)
     search_fields = ("name", "challenge__slug")

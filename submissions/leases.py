@@ -67,6 +67,11 @@ class LeasedQuerySet(models.QuerySet):
         """
         now = now or timezone.now()
         self.note_losses(now)
+        return self.claim_free(worker, now, **values)
+
+    def claim_free(self, worker: str, now: datetime | None = None, **values: Any) -> Any:
+        """`claim`, but without noting losses, which may lock a phase: for callers that hold a lock of their own."""
+        now = now or timezone.now()
         free = self.unleased(now).filter(lease_token__isnull=True)
         for pk in list(free.values_list("pk", flat=True)[:16]):
             token = uuid.uuid4()
@@ -126,10 +131,10 @@ class Leased(models.Model):
         """This row, if the token in hand is still the row's; else nothing."""
         return type(self)._default_manager.filter(pk=self.pk, lease_token=self.lease_token, lease_token__isnull=False)
 
-    def heartbeat(self, **values) -> bool:
-        """Renew the lease, and set `values`; False when it was lost, and then the work should stop."""
+    def heartbeat(self, at_most: datetime | None = None, **values) -> bool:
+        """Renew the lease, until `at_most`, and set `values`; False when it was lost, and then the work should stop."""
         until = timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)
-        return bool(self.under_lease().update(lease_until=until, **values))
+        return bool(self.under_lease().update(lease_until=min(until, at_most or until), **values))
 
     def defer(self, seconds: float, **values) -> bool:
         """Give the row back for a while, as if it had not been begun: what failed was not the work."""
@@ -158,6 +163,10 @@ class Leased(models.Model):
             lease_until=None,
         )
 
+    def pause_after_loss(self) -> float:
+        """Seconds that the row waits after one more loss."""
+        return pause_after(self.losses + 1)
+
     def lose(self, what: str, now: datetime | None = None) -> bool:
         """Note that the worker which has this row was lost, or the process that worked for it ("was killed", says `what`):
         have the row wait, or give it up. With `now` only if the lease had ended by then. False where somebody else was first.
@@ -170,7 +179,7 @@ class Leased(models.Model):
         is_last = self.attempts >= settings.MAX_ATTEMPTS if is_own else self.losses + 1 >= settings.MAX_LOSSES
         note = {"row": str(self), "kind": self._meta.verbose_name, "worker": self.worker, "what": what, "losses": self.losses + 1}
         if not is_last:
-            pause = pause_after(self.losses + 1)
+            pause = self.pause_after_loss()
             noted = rows.update(**{"lease_token": None, "lease_until": now + timedelta(seconds=pause)} | values | self.GIVEN_BACK)
             if noted:
                 log.warning("a worker was lost", pause=pause, **note)

@@ -8,6 +8,42 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+# All flags that the service's own metrics give, and the runner. What programs say of an item begins with a word and ": ", see
+# `evaluation.programs.results`.
+FLAGS = frozenset(
+    {
+        "above_clean",
+        "both_empty",
+        "capped",
+        "clean_views_alike",
+        "copied_reference",
+        "decimated",
+        "degenerate_gt",
+        "degenerate_reference",
+        "few_references",
+        "flat_references",
+        "flat_spectrum",
+        "gt_decimated",
+        "gt_encloses_nothing",
+        "gt_flat_spectrum",
+        "gt_not_watertight",
+        "no_clean_views",
+        "no_mask",
+        "no_prompt",
+        "objects_cut",
+        "points_only",
+        "pred_not_watertight",
+        "prompt_cut",
+        "psnr_capped",
+        "rank_deficient",
+        "reference_subset",
+        "resized",
+        "single_reference",
+        "small_regions",
+        "too_small",
+    }
+)
+
 
 class Status(StrEnum):
     """Reason for a value being what it is."""
@@ -28,7 +64,8 @@ class MetricResult:
     """One value with its status, flags and named parts.
 
     `value` is a finite float, or None where the reference or the configuration leaves nothing
-    to measure. Every part is a finite float. Anything else is a programming error (ValueError).
+    to measure. Every part is a finite float, and every flag one of FLAGS or what a program says. Anything else is a programming error
+    (ValueError).
     `partial` is what a metric of level "group" or "set" needs of the item when its group, or all
     items, are there: plain JSON values, kept until then and no longer.
     """
@@ -44,6 +81,9 @@ class MetricResult:
         for name, number in (named | dict(self.parts)).items():
             if not math.isfinite(number):
                 raise ValueError(f"a metric's {name} must be finite, got {number}")
+        for flag in self.flags:
+            if flag not in FLAGS and ": " not in flag:
+                raise ValueError(f"{flag!r} is not among the flags that metrics give; add it to FLAGS")
 
 
 @dataclass(frozen=True)

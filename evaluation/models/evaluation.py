@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, Self
 
 from django.conf import settings
@@ -266,13 +267,23 @@ class PartQuerySet(LeasedQuerySet):
         running = Evaluation.objects.running().filter(batch__phase__challenge__in=exhausted).values_list("pk", flat=True)
         return self.exclude(evaluation_id__in=list(running))
 
-    def for_token(self, token: WorkerToken) -> Self:
-        """Those that nobody has and a worker of the token may do: of its challenge, none that one of its workers did before, none that the
-        service has to decide, and none that would fail if one more of its workers were lost with it."""
-        own = self.unleased().filter(own_only=False, evaluation__batch__phase__challenge=token.challenge_id)
+    def for_token(self, token: WorkerToken, queue: str) -> Self:
+        """Those of a queue that nobody has and a worker of the token may do: of its challenge, none that one of its workers did before,
+        none that the service has to decide, and none that would fail if one more of its workers were lost with it. What one of its
+        workers had and left is for others, unless nobody else works, or those who do lacked something for it."""
+        own = self.waiting(queue).unleased().filter(own_only=False, evaluation__batch__phase__challenge=token.challenge_id)
         own = own.exclude(losses__gte=settings.MAX_LOSSES - 1, machine__endswith=f" {token.machine}")
         done = PartRecord.objects.filter(part=OuterRef("pk"), token=token)
-        return own.filter(~Exists(done))
+        own = own.filter(~Exists(done))
+        left = token.parts_left.filter(state=Part.State.WAITING, lacking_since=None)
+        return own.exclude(pk__in=list(left.values_list("pk", flat=True))) if left.exists() and token.others_work(queue) else own
+
+    def stalled(self, now: datetime | None = None) -> list[Part]:
+        """Those that a remote worker has and that have used up more than half of the time in which the next item must be done."""
+        now = now or timezone.now()
+        held = self.held(now).filter(state=Part.State.WAITING, token__isnull=False, progressed_at__isnull=False)
+        held = held.select_related("token__challenge", "evaluation__submission").order_by("started_at")
+        return [part for part in held if now - part.progressed_at > (part.ends_at - part.progressed_at) / 2]
 
     def clock(self, device: str) -> float:
         return turns.clock(self.waiting(device), self.filter(state=Part.State.DONE, device=device))
@@ -312,6 +323,12 @@ class Part(Deferrable):
 
     token = models.ForeignKey(WorkerToken, on_delete=models.SET_NULL, null=True, related_name="parts")  # of whose worker has it
     own_only = models.BooleanField(default=False)  # two workers from outside differ, and the service decides
+    # Of the lease of a remote worker, by the service's own plan: when it ends whatever the worker reports, the seconds that one item may
+    # take, and when an item was last done.
+    due_at = models.DateTimeField(null=True)
+    item_seconds = models.FloatField(default=0.0)
+    progressed_at = models.DateTimeField(null=True)
+    left_by = models.ManyToManyField(WorkerToken, related_name="parts_left")  # whose workers had it and brought nothing
 
     GIVEN_BACK = {"scored": 0, "token": None}
     objects = PartQuerySet.as_manager()
@@ -326,6 +343,37 @@ class Part(Deferrable):
     @property
     def doing(self) -> str:  # type: ignore[override]  # of this row, where other kinds of rows have one word for all
         return f"scoring items {self.start + 1} to {self.stop}"
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """When the lease of a remote worker ends unless one more item is done: it has the time of one item for each, for the first also
+        what it takes to begin, and for all of them never longer than until `due_at`."""
+        if self.due_at is None or self.progressed_at is None:  # claimed from a service of an older version
+            return self.lease_until
+        begin = 0.0 if self.scored else part_plan.BEGIN_SECONDS
+        return min(self.due_at, self.progressed_at + timedelta(seconds=begin + self.item_seconds))
+
+    def seconds_held(self, now: datetime | None = None) -> float:
+        """Seconds since its worker began it."""
+        return ((now or timezone.now()) - self.started_at).total_seconds() if self.started_at else 0.0
+
+    @property
+    def n_items(self) -> int:
+        return self.stop - self.start
+
+    def pause_after_loss(self) -> float:
+        """None after a remote worker: its token does not get the part again, and others may at once."""
+        return 0.0 if self.token_id else super().pause_after_loss()
+
+    def lose(self, what: str, now: datetime | None = None) -> bool:
+        token = self.token_id
+        if token and now is not None and self.due_at and self.lease_until == self.ends_at:
+            what = f"was too slow: {self.scored} of {self.n_items} items were done"
+        lost = super().lose(what, now)
+        if lost and token:
+            WorkerToken.note_left(token, self, in_vain=True)
+            wake.after_commit("work" if self.device == "cpu" else "gpu")
+        return lost
 
     def finish(self, result: dict, seconds: dict[str, float] | None = None, fits: Mapping[str, str] | None = None, **made: Any) -> bool:
         """Keep the result, what it cost and how its items fit the reference, under the current token only, and close the evaluation if

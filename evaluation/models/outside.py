@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -16,14 +16,20 @@ from django.db import models, transaction
 from django.db.models import F, Q, Sum
 from django.utils import timezone
 
+from evaluation.models.process import Process
 from submissions.choices import TextChoices
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Challenge, Submission, User
 from submissions.models.user import hash_secret
 
+if TYPE_CHECKING:
+    from evaluation.models.evaluation import Part
+
 QUEUES = ("cpu", "gpu")
 USUAL_SHARE = 0.05  # of a token's parts that a second worker does, once it is trusted
 LONGEST_DAYS = 366
+AT_ONCE, MAX_AT_ONCE = 2, 1000  # parts that all workers of a token have at a time: usually, and at most
+FIRST_WAIT, LONGEST_WAIT = 60.0, 86_400.0  # seconds that a token waits which brought nothing twice in a row, and at most
 SEEN_SECONDS = 60.0  # how exact it is when a worker was last heard of
 
 
@@ -38,6 +44,9 @@ class WorkerToken(models.Model):
 
     `agreed` counts parts in which a second worker found the same; `agreed_at` is when the newest of these was done. From a difference
     on, `held_at` says that its results since then are held back, and `wrong_at` that it was wrong: then it gets no more parts.
+
+    Its workers have at most `at_once` parts at a time, whatever they call themselves. `in_vain` counts the leases that ended without a
+    result since the last result. From the second on the token gets no part before `waits_until`, a pause that doubles each time.
     """
 
     PREFIX = "plumbw_"
@@ -48,11 +57,14 @@ class WorkerToken(models.Model):
     token_hash = models.CharField(max_length=64, unique=True)
     queues = models.JSONField(default=list)  # of QUEUES
     share = models.FloatField(default=USUAL_SHARE, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)])
+    at_once = models.PositiveSmallIntegerField(default=AT_ONCE, validators=[MinValueValidator(1), MaxValueValidator(MAX_AT_ONCE)])
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True, blank=True)
     worked_at = models.DateTimeField(null=True, blank=True)  # when a part was last given or brought back
+    in_vain = models.PositiveSmallIntegerField(default=0)
+    waits_until = models.DateTimeField(null=True, blank=True)
     agreed = models.PositiveIntegerField(default=0)
     agreed_at = models.DateTimeField(null=True, blank=True)
     held_at = models.DateTimeField(null=True, blank=True)
@@ -68,7 +80,14 @@ class WorkerToken(models.Model):
 
     @classmethod
     def make(
-        cls, challenge: Challenge, actor: User | None, name: str, queues: Sequence[str], days: int, share: float = USUAL_SHARE
+        cls,
+        challenge: Challenge,
+        actor: User | None,
+        name: str,
+        queues: Sequence[str],
+        days: int,
+        share: float = USUAL_SHARE,
+        at_once: int = AT_ONCE,
     ) -> tuple[WorkerToken, str]:
         """A new token and, this once, its key."""
         key = cls.PREFIX + secrets.token_urlsafe(32)
@@ -80,11 +99,12 @@ class WorkerToken(models.Model):
                 token_hash=hash_secret(key),
                 queues=[queue for queue in QUEUES if queue in queues],
                 share=share,
+                at_once=at_once,
                 created_by=actor,
                 expires_at=timezone.now() + timedelta(days=days),
             )
-            after = {"queues": token.queues, "expires_at": token.expires_at, "share": share, "sees": "the hidden reference"}
-            AuditEntry.record(challenge, actor, "worker.token", token, after=after)
+            after = {"queues": token.queues, "expires_at": token.expires_at, "share": share, "at_once": at_once}
+            AuditEntry.record(challenge, actor, "worker.token", token, after=after | {"sees": "the hidden reference"})
         return token, key
 
     @classmethod
@@ -100,6 +120,41 @@ class WorkerToken(models.Model):
     def is_trusted(self) -> bool:
         """Return whether it gets parts: nothing of it is in doubt."""
         return self.held_at is None and self.wrong_at is None
+
+    def is_waiting(self, now: datetime | None = None) -> bool:
+        """Return whether it gets no part yet, because its leases ended without a result."""
+        return self.waits_until is not None and self.waits_until > (now or timezone.now())
+
+    @classmethod
+    def note_left(cls, pk: int | None, part: Part, in_vain: bool) -> None:
+        """A worker of the token had the part and brought neither a result nor a failure: the token gets this part again only where nobody
+        else works. `in_vain`: it had the part for at least a lease. Leases that end while the token waits already make its wait no longer.
+        """
+        now = timezone.now()
+        with transaction.atomic():
+            token = cls.objects.select_for_update(no_key=True).filter(pk=pk).first()
+            if token is None:
+                return
+            token.parts_left.add(part)
+            if not in_vain or token.is_waiting(now):
+                return
+            token.in_vain += 1
+            if token.in_vain >= 2:
+                seconds = min(FIRST_WAIT * 2 ** min(token.in_vain - 2, 20), LONGEST_WAIT)
+                token.waits_until = now + timedelta(seconds=seconds)
+            token.save(update_fields=["in_vain", "waits_until"])
+
+    def note_result(self) -> None:
+        """A worker of the token brought a result that was taken."""
+        type(self).objects.filter(pk=self.pk).update(worked_at=timezone.now(), in_vain=0, waits_until=None)
+
+    def others_work(self, queue: str) -> bool:
+        """Return whether a worker of the service, or of another token of the challenge that gets parts, is there for the queue."""
+        if Process.objects.listeners()[queue]:
+            return True
+        others = OutsideWorker.live().filter(token__challenge=self.challenge_id).exclude(token=self.pk).order_by()
+        tokens = type(self).objects.filter(pk__in=others.values("token"))
+        return any(queue in token.queues and token.is_trusted and not token.is_waiting() for token in tokens)
 
     @property
     def machine(self) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SLOWER = 5  # how much longer than declared a part may take: of slower machines, or because others use this one
 PART_OVERHEAD = 0.5  # seconds that a part takes beside its metrics
 PLAIN_SECONDS, NETWORK_SECONDS = 0.02, 0.5  # of a metric of which nothing is known yet, an item
+BEGIN_SECONDS = 600.0  # in which a remote worker must have fetched what a part needs, and prepared the reference
 LONGEST = 12  # times CHILD_SECONDS, and no part may take longer, whatever its metrics declare
 
 
@@ -109,9 +110,23 @@ def seconds_allowed(batch: EvaluationBatch, slugs: Sequence[str], start: int, st
     What they declare is for an entry as large as the phase takes, beside its reference, because a part that was stopped
     would be stopped again: no entry may fail for the speed of the machine.
     """
+    usual = settings.CHILD_SECONDS * math.ceil((stop - start) / settings.PART_SAMPLES)
+    return round(max(usual, min(SLOWER * sum(_declared(batch, slugs, start, stop)), LONGEST * settings.CHILD_SECONDS)))
+
+
+def item_seconds_allowed(batch: EvaluationBatch, slugs: Sequence[str], start: int, stop: int) -> float:
+    """Processor time that any one item of a part may take: its share of the part's, or more where the metrics declare more for it. All of
+    the part's where a metric program is among the metrics, which may say nothing before it is done with all items."""
+    whole = seconds_allowed(batch, slugs, start, stop)
+    if any(registry.get(metric["key"]).is_program for metric in batch.metrics if metric["slug"] in slugs):
+        return float(whole)
+    return min(whole, max(whole / (stop - start), SLOWER * max(_declared(batch, slugs, start, stop))))
+
+
+def _declared(batch: EvaluationBatch, slugs: Sequence[str], start: int, stop: int) -> list[float]:
+    """Seconds that metrics declare for each item of a part, the entry's as large as the phase takes."""
     reference = batch.reference
     sizes = reference.bounds[start:stop]
     largest = [reference.family.bounds(tuple(size), batch.phase.size_factor) for size in sizes]
-    declared = sum(efforts(batch.metrics, slugs, sizes)) + sum(efforts(batch.metrics, slugs, largest))
-    usual = settings.CHILD_SECONDS * math.ceil((stop - start) / settings.PART_SAMPLES)
-    return round(max(usual, min(SLOWER * declared, LONGEST * settings.CHILD_SECONDS)))
+    pairs = zip(efforts(batch.metrics, slugs, sizes), efforts(batch.metrics, slugs, largest), strict=True)
+    return [own + entry for own, entry in pairs]

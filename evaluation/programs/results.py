@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.programs.document import MetricDocument
 from submissions.formats.errors import excerpt
+from submissions.formats.texts import UnkeptText, check_texts
 
 if TYPE_CHECKING:
     from evaluation.metrics.runner import SampleScores
@@ -54,9 +55,13 @@ def failures(samples: SampleScores) -> Iterator[tuple[str, str, bool]]:
 
 
 def parsed(text: str | bytes) -> Any:
-    """JSON of a program; WrongResult where it is none, or nested too deep."""
+    """JSON of a program; WrongResult where it is none, is nested too deep, or holds a text that no database keeps."""
     try:
-        return json.loads(text)
+        found = json.loads(text)
+        check_texts(found)
+        return found
+    except UnkeptText as error:
+        raise WrongResult(f"The answer cannot be taken. {error}") from None
     except RecursionError:
         raise WrongResult("The answer is nested too deep.") from None
     except ValueError as error:

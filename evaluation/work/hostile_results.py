@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from evaluation.metrics import registry
-from evaluation.metrics.result import Status
+from evaluation.metrics.result import FLAGS, Status
 from evaluation.metrics.spec import MetricSpec
 from evaluation.programs import results
 
@@ -89,7 +89,18 @@ def _column(slug: str, said: Any, column: Mapping[str, Any], item_ids: list[str]
             _of_program(partial, spec, params, f"{where}: its partial")
         elif partial is not None:
             _plain(partial, f"{where}: its partial", 0)
-    return dict(said)
+    return _as_told(said) if spec.is_program else dict(said)
+
+
+def _as_told(said: Mapping[str, Any]) -> dict[str, Any]:
+    """What a worker sent of a metric program, with no sentence in it that everybody may read: it is the worker's word that the service
+    wrote it."""
+
+    def told(row: Any) -> Any:
+        return None if row is None else {**row, "flags": [re.sub(f"^{results.STOPPED}", results.FAILED, flag) for flag in row["flags"]]}
+
+    flags = [told({"flags": flags})["flags"] for flags in said["flags"]]
+    return {**said, "flags": flags} | ({"partials": [told(row) for row in said["partials"]]} if "partials" in said else {})
 
 
 def _status(said: Any, where: str) -> Status:
@@ -167,9 +178,11 @@ def _sentence(flag: str) -> bool:
 
 
 def _flags(said: Any, parts: Mapping[str, float], where: str, is_program: bool = False) -> None:
-    known = isinstance(said, list) and len(said) <= MAX_FLAGS and all(isinstance(flag, str) for flag in said)
-    if not known or not all(NAME.fullmatch(flag) or (is_program and _sentence(flag)) for flag in said):
-        raise BadResult(f"{where}: its flags must be a list of at most {MAX_FLAGS} short words.")
+    if not isinstance(said, list) or len(said) > MAX_FLAGS or not all(isinstance(flag, str) for flag in said):
+        raise BadResult(f"{where}: its flags must be a list of at most {MAX_FLAGS} words.")
+    odd = next((flag for flag in said if flag not in FLAGS and not (is_program and _sentence(flag))), None)
+    if odd is not None:
+        raise BadResult(f"{where}: {odd[:40]!r} is not a flag that a metric of the service gives, nor what a metric program may say.")
     if ("capped" in said) != ("uncapped" in parts):
         raise BadResult(f"{where}: a capped value has its own value among its parts, and no other has.")
 

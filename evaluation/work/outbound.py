@@ -41,7 +41,7 @@ from submissions.client.transfer import PATIENCE_SECONDS, RefusedByServer, Serve
 
 OK, USAGE, REFUSED, TROUBLE, STOPPED = 0, 2, 3, 4, 143
 EXIT_CODES = """exit codes:
-  0    done: nothing waits (--drain), or the time is over (--max-minutes)
+  0    done: no part is to be had (--drain), or the time is over (--max-minutes)
   2    the command was not understood, or there is no token that it can use
   3    the server refused: the token is revoked, has run out or is for another queue; or no part could be done here
   4    the server cannot be reached or has trouble, also after --patience
@@ -104,6 +104,8 @@ class Lease:
     folder: Path
     lost: threading.Event = field(default_factory=threading.Event)
     ended: threading.Event = field(default_factory=threading.Event)
+    began: float = field(default_factory=time.monotonic)
+    progressed: tuple[int, float] = (0, 0.0)  # items done, and when the last of them was
 
     def __enter__(self) -> Lease:
         self._thread = threading.Thread(target=self._beat, name="lease", daemon=True)
@@ -115,6 +117,16 @@ class Lease:
         self._thread.join(ASK_SECONDS)
 
     def alive(self) -> bool:
+        """Return whether the part is still this worker's. Raises `JobFailed` a little before the server would end the lease for slowness:
+        who says so has failed, as with any other limit, and who is silent counts as lost."""
+        done, now = self.done, time.monotonic()
+        if done > self.progressed[0] or not self.progressed[1]:
+            self.progressed = done, now if done else self.began
+        spare, whole = self.part["heartbeat_seconds"], self.part["seconds"] * self.part["patience"]
+        item = self.part["item_seconds"] + (0.0 if done else self.part["begin_seconds"])
+        for began, seconds, what in ((self.began, whole, "It"), (self.progressed[1], item, "One item")):
+            if now - began > seconds - spare:
+                raise JobFailed("time", f"{what} took longer than {seconds:.0f} s on the clock.", round(seconds))
         return not self.lost.is_set()
 
     @property
@@ -180,14 +192,14 @@ class Worker:
             else:
                 self.ending.release()
             if part is None and drain:
-                self.say(f"Nothing waits; {_parts(self.parts)} done.")
+                self.say(f"{self._until(end, self.why_none)}; {_parts(self.parts)} done.")
                 return OK
             if time.monotonic() >= end:
                 self.say(f"The time is over; {_parts(self.parts)} done.")
                 return OK
             if part is None:
                 if not has_said:
-                    self.say("Nothing waits; asking again every few seconds.")
+                    self.say(f"{self._until(end, self.why_none)}; asking again every few seconds.")
                     has_said = True
                 self.ending.pause(min(wait, max(0.0, end - time.monotonic())))
 
@@ -209,6 +221,15 @@ class Worker:
             asked = response.headers.get("retry-after", "")
             return None, float(asked) if asked.isdigit() else 15.0
         return response.json(), 0.0
+
+    def why_none(self) -> str:
+        """Reason why the server gave no part."""
+        about = self.server.get("api/v1/worker")
+        if about.get("waits_until"):
+            return f"The token gets no part before {about['waits_until']}, because workers of it held parts and brought no result"
+        if about.get("held", 0) >= about.get("at_once", 1) > 0:
+            return f"The token's workers have as many parts as its organizer allows at a time ({about['at_once']})"
+        return "Nothing waits"
 
     def do(self, part: Mapping[str, Any]) -> None:
         """Score a part and bring its result; whatever keeps it from being done is said to the server, which gives it to others."""
@@ -354,7 +375,8 @@ class Worker:
         if kind != "stopped":
             self.without.append(part["id"])
         try:
-            body = {"fence": part["fence"], "kind": kind, "reason": reason.replace("\0", "")[:2000]}
+            said = reason.encode("utf-8", "replace").decode().replace("\0", "")[:2000]
+            body = {"fence": part["fence"], "kind": kind, "reason": said}
             self.server.once(f"api/v1/worker/parts/{part['id']}/giveup", body, ASK_SECONDS)
         except ServerError as error:
             self.say(f"That could not be said ({error}); the part is given to others when its lease runs out.")
@@ -478,7 +500,7 @@ def _parser() -> argparse.ArgumentParser:
         "--token-file", default="", metavar="FILE", help="file that holds the token, readable by you alone; or PLUMBLINE_WORKER_TOKEN"
     )
     parser.add_argument("--queue", action="append", choices=("cpu", "gpu"), help="which parts to do; may be given twice; cpu without it")
-    parser.add_argument("--drain", action="store_true", help="end when nothing waits")
+    parser.add_argument("--drain", action="store_true", help="end when no part is to be had")
     parser.add_argument("--max-minutes", type=minutes, metavar="N", help="begin no part after so many minutes")
     parser.add_argument(
         "--patience", type=minutes, default=PATIENCE_SECONDS / 60, metavar="MINUTES", help="how long to wait for a server in trouble"
@@ -486,5 +508,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--folder", type=Path, default=Path("~/.cache/plumbline/worker"), help="where inputs and weights are kept; %(default)s"
     )
-    parser.add_argument("--name", default="", help="how the server's pages call it; host and process without it")
+    parser.add_argument(
+        "--name", default="", help="its name on the server, which gives each name one part at a time; host and process without it"
+    )
     return parser

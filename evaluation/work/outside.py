@@ -19,10 +19,12 @@ import structlog
 from django.conf import settings
 from django.core import signing
 from django.core.cache import cache
+from django.db import transaction
 from django.utils import timezone
 
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, MetricProgram, OutsideWorker, Part, PartRecord, WorkerToken, part_plan
+from evaluation.models.evaluation import PartQuerySet
 from evaluation.models.outside import QUEUES, SEEN_SECONDS
 from evaluation.networks import weights
 from evaluation.work.hostile_results import BadResult, checked, fits_of
@@ -75,10 +77,11 @@ def claim(
 ) -> Part | None:
     """A part for a worker of the token, under a lease; None where nothing waits that it may do. `sandboxes` are those that it has, as
     `MetricDocument.sandbox` names them: parts with metric programs go to workers that can isolate them."""
-    if not token.is_trusted:
+    if not token.is_trusted or token.is_waiting():
         return None
+    Part.objects.filter(token=token).note_losses()  # what ran out takes no place
     for queue in (queue for queue in token.queues if queue in queues):
-        ids = set(Part.objects.waiting(queue).for_token(token).values_list("pk", flat=True)[:CANDIDATES]).difference(without)
+        ids = set(Part.objects.for_token(token, queue).values_list("pk", flat=True)[:CANDIDATES]).difference(without)
         if not ids:  # which is nearly always so: many workers ask, and nothing waits
             continue
         for row in Part.objects.filter(pk__in=ids).select_related("evaluation__batch"):
@@ -86,8 +89,7 @@ def claim(
             if any(program.read.sandbox not in sandboxes for program in MetricProgram.of_columns(keys)):
                 ids.discard(row.pk)
         wanted = Part.objects.waiting(queue).filter(pk__in=ids, own_only=False).affordable()
-        # What a worker calls its machine is its own word: of one token all are one machine, so that none fails an entry by vanishing.
-        while part := wanted.claim(worker[:120], token=token, machine=f"{machine[:200]} {token.machine}"):
+        while part := _claimed(token, wanted, worker[:120], machine):
             evaluation = _evaluation(part)
             if evaluation.state != Evaluation.State.RUNNING or evaluation.submission.status == Status.CANCELLED:
                 evaluation.drop()
@@ -96,18 +98,41 @@ def claim(
             if not columns:
                 part.defer(0, own_only=True)  # the service says what keeps it
                 continue
-            now = timezone.now()
-            part.begin(started_at=now, scored=0)
+            now, (seconds, item_seconds) = timezone.now(), _wall_seconds(part, evaluation)
+            part.started_at = part.progressed_at = now
+            part.due_at, part.item_seconds, part.scored = now + timedelta(seconds=seconds), item_seconds, 0
+            part.begin(started_at=now, progressed_at=now, due_at=part.due_at, item_seconds=item_seconds, scored=0)
             Evaluation.objects.filter(pk=evaluation.pk, started_at__isnull=True).update(started_at=now)
             WorkerToken.objects.filter(pk=token.pk).update(worked_at=now)
             return part
     return None
 
 
+def _claimed(token: WorkerToken, wanted: PartQuerySet, worker: str, machine: str) -> Part | None:
+    """One of the `wanted` parts, as long as the token has fewer than it may and the worker has none. Names are the workers' own words, so
+    it is the token that bounds what they have; its row is locked, so that of many claims at once none sees too few."""
+    wanted.note_losses()
+    with transaction.atomic():
+        row = WorkerToken.objects.live().select_for_update(no_key=True).filter(pk=token.pk).first()
+        if row is None or not row.is_trusted or row.is_waiting():
+            return None
+        holders = list(Part.objects.filter(token=row, lease_token__isnull=False).values_list("worker", flat=True))
+        if len(holders) >= row.at_once or worker in holders:
+            return None
+        # What a worker calls its machine is its own word: of one token all are one machine, so that none fails an entry by vanishing.
+        return wanted.claim_free(worker, token=row, machine=f"{machine[:200]} {token.machine}")
+
+
+def _wall_seconds(part: Part, evaluation: Evaluation) -> tuple[float, float]:
+    """Seconds on the wall that a part, and any one item of it, may take."""
+    about = evaluation.batch, part.slugs, part.start, part.stop
+    return PATIENCE * part_plan.seconds_allowed(*about), PATIENCE * part_plan.item_seconds_allowed(*about)
+
+
 def waiting(token: WorkerToken) -> dict[str, int]:
-    """Parts that workers of the token would be given now, by queue; none while something of it is in doubt."""
-    queues = token.queues if token.is_trusted else []
-    return {queue: Part.objects.waiting(queue).for_token(token).affordable().count() if queue in queues else 0 for queue in QUEUES}
+    """Parts that workers of the token may do, by queue; none while something of it is in doubt, or it waits itself."""
+    queues = token.queues if token.is_trusted and not token.is_waiting() else []
+    return {queue: Part.objects.for_token(token, queue).affordable().count() if queue in queues else 0 for queue in QUEUES}
 
 
 def described(part: Part, token: WorkerToken, site: str) -> dict[str, Any]:
@@ -129,6 +154,8 @@ def described(part: Part, token: WorkerToken, site: str) -> dict[str, Any]:
         "unit_scale": batch.unit_scale,
         "columns": [{name: column.get(name) for name in names} for column in columns],
         "seconds": part_plan.seconds_allowed(batch, part.slugs, part.start, part.stop),
+        "item_seconds": _wall_seconds(part, evaluation)[1],
+        "begin_seconds": part_plan.BEGIN_SECONDS,
         "patience": PATIENCE,
         "memory": settings.CHILD_MEMORY_MB << 20,
         "inputs": {
@@ -144,11 +171,18 @@ def described(part: Part, token: WorkerToken, site: str) -> dict[str, Any]:
 
 
 def beat(part: Part, done: int) -> float:
-    """The worker is at it, and has done so many items; the new lease in seconds. Raises `Lost`."""
+    """The worker is at it, and has done so many items; the new lease in seconds, which is shorter where `Part.ends_at` is near. Raises
+    `Lost`."""
+    now = timezone.now()
     cancelled = Evaluation.objects.filter(pk=part.evaluation_id, submission__status=Status.CANCELLED).exists()
-    if cancelled or not part.heartbeat(scored=max(0, min(done, part.stop - part.start))):
+    if cancelled or part.ends_at is None or part.ends_at <= now:
         raise Lost
-    return settings.LEASE_SECONDS
+    done = min(done, part.n_items)
+    if done > part.scored:
+        part.scored, part.progressed_at = done, now
+    if not part.heartbeat(at_most=part.ends_at, scored=part.scored, progressed_at=part.progressed_at):
+        raise Lost
+    return min(settings.LEASE_SECONDS, (part.ends_at - now).total_seconds())
 
 
 def take(part: Part, found: Any) -> None:
@@ -157,26 +191,27 @@ def take(part: Part, found: Any) -> None:
     if not part.under_lease().exists():
         raise Lost
     columns = _columns(part, evaluation)
-    elapsed = (timezone.now() - part.started_at).total_seconds() if part.started_at else 0.0
     ids = evaluation.batch.reference.item_ids[part.start : part.stop]
-    scores, seconds, cost = checked(found, columns, ids, set(evaluation.submission.missing_items), elapsed + 1)
+    scores, seconds, cost = checked(found, columns, ids, set(evaluation.submission.missing_items), part.seconds_held() + 1)
     left_out = dict.fromkeys(set(part.slugs) - {column["slug"] for column in columns})
     environment = found.get("environment", {}) if isinstance(found, Mapping) else {}
     kept = {str(name)[:40]: str(value)[:80] for name, value in list(environment.items())[:40]} if isinstance(environment, Mapping) else {}
     result, fits = {**scores, **left_out}, fits_of(found.get("fits", {}), ids)
     if not part.finish(result, seconds, fits, environment=kept, core_seconds=cost["core_seconds"], gpu_seconds=cost["gpu_seconds"]):
         raise Lost
-    WorkerToken.objects.filter(pk=part.token_id).update(worked_at=timezone.now())
+    if part.token is not None:
+        part.token.note_result()
 
 
 def give_up(part: Part, kind: str, sentence: str) -> None:
     """The worker cannot do the part. `stopped` and `missing` are no attempt of the part; `failed` is one, and the token's workers do not
-    get it again, so that nobody fails an entry alone."""
+    get it again, so that nobody fails an entry alone. Whoever gives up a part that it had for longer than a lease has held it in vain."""
     if not part.under_lease().exists():
         raise Lost
     log.warning("a worker from outside gave a part up", part=part.pk, worker=part.worker, kind=kind, sentence=sentence[:400])
     if kind != "failed":
-        part.defer(0)
+        if part.defer(0):
+            WorkerToken.note_left(part.token_id, part, in_vain=part.seconds_held() > settings.LEASE_SECONDS)
         return
     PartRecord.objects.create(
         part=part,
@@ -186,7 +221,7 @@ def give_up(part: Part, kind: str, sentence: str) -> None:
         fence=part.lease_token,
         worker=part.worker,
         device=part.device,
-        n_items=part.stop - part.start,
+        n_items=part.n_items,
         verdict=PartRecord.Verdict.FAILED,
     )
     part.give_up_or_retry(f"{part.doing[:1].upper()}{part.doing[1:]} failed.", f"{part.worker} says: {sentence[:2000]}")

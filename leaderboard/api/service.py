@@ -5,6 +5,7 @@ Routers live with their nouns: taking part and uploading in `submissions/api/`, 
 
 from __future__ import annotations
 
+import json
 from http import HTTPStatus
 from typing import Any
 
@@ -15,18 +16,29 @@ from django.views import defaults
 from django.views.decorators.http import require_safe
 from ninja import NinjaAPI, Router
 from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja.parser import Parser
 from ninja.responses import Response
 from structlog.contextvars import get_contextvars
 
 from leaderboard.api import agreement, boards, entries, programs, studies, worker
 from submissions.api import challenges, teams
 from submissions.errors import Refused
+from submissions.formats.texts import UnkeptText, check_texts
 from submissions.storage.store import StorageError
 from submissions.throttling import TooOften
 
 ROOT = "/api/"  # of every address whose errors are problem details
 STATUS = {"too_large": 413, "too_many_requests": 429, "storage": 503, "busy": 503}  # of a refusal by its code; else 409
 PROBLEM = "application/problem+json"
+
+
+class Body(Parser):
+    """Bodies of requests: JSON whose texts can be kept, so that no field needs to ask."""
+
+    def parse_body(self, request: HttpRequest) -> Any:
+        said = json.loads(request.body)
+        check_texts(said)
+        return said
 
 
 class Api(NinjaAPI):
@@ -64,6 +76,7 @@ api = Api(
         "(application/problem+json) with a sentence in `detail` and a stable name in `code`. Lists come in "
         "pieces: follow `next` until it is null."
     ),
+    parser=Body(),
     docs_decorator=require_safe,
     docs_url=None,  # it has a page of the house: leaderboard.views.api_docs
 )
@@ -125,6 +138,8 @@ def not_authenticated(request: HttpRequest, error: AuthenticationError) -> HttpR
 
 @api.exception_handler(HttpError)
 def http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+    if isinstance(error.__cause__, UnkeptText):
+        return problem(422, str(error.__cause__), "invalid")
     said = str(error)
     sentence = said if said.endswith(".") else "The request's body is not the JSON it must be; see the documentation."
     return problem(error.status_code, sentence, HTTPStatus(error.status_code).name.lower())

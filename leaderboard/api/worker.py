@@ -17,7 +17,7 @@ from evaluation.models import Part, WorkerToken
 from evaluation.networks import weights
 from evaluation.work import outside
 from submissions import throttling
-from submissions.api.common import ACT_ERRORS, DOWNLOAD, ERRORS, LARGEST_ID, NO_NUL, Id
+from submissions.api.common import ACT_ERRORS, DOWNLOAD, ERRORS, LARGEST_ID, Id
 from submissions.errors import Refused
 from submissions.storage import stored_files
 
@@ -44,19 +44,17 @@ class WorkerBearer(HttpBearer):
 router = Router(tags=["workers"], auth=WorkerBearer())
 
 Signed = Annotated[str, Path(max_length=2000, pattern=r"^[\w:.=-]+$")]
-Short = Annotated[str, Field(max_length=240, pattern=NO_NUL)]
+Short = Annotated[str, Field(max_length=240)]
 
 
 class Claim(Schema):
     queues: list[Annotated[str, Field(pattern="^(cpu|gpu)$")]] = Field(["cpu"], max_length=2)
-    worker: Annotated[str, Field(min_length=1, max_length=120, pattern=NO_NUL)] = Field(
-        "worker", description="How the worker calls itself."
-    )
+    worker: Annotated[str, Field(min_length=1, max_length=120)] = Field("worker", description="How the worker calls itself.")
     machine: Short = Field("", description="Which machine it is on, told by name and boot.")
-    capabilities: dict[Annotated[str, Field(max_length=40, pattern=NO_NUL)], Short | int | float | bool | None] = Field(
+    capabilities: dict[Annotated[str, Field(max_length=40)], Short | int | float | bool | None] = Field(
         {}, max_length=20, description="What it has: version of the package, cores, memory, a card. It is shown to organizers."
     )
-    sandboxes: list[Annotated[str, Field(max_length=40, pattern=NO_NUL)]] = Field(
+    sandboxes: list[Annotated[str, Field(max_length=40)]] = Field(
         [],
         max_length=10,
         description="Metric programs that it can isolate: python, script, image, python with a card, script with a card.",
@@ -71,7 +69,10 @@ class TokenOut(Schema):
     queues: list[str]
     expires_at: datetime
     trusted: bool = Field(description="It gets parts; false while a result of it is in doubt, and once one was found wrong.")
-    waiting: dict[str, int] = Field(description="Parts that its workers would be given now, by queue.")
+    at_once: int = Field(description="Parts that its workers may have at a time, all together; each worker has one.")
+    held: int = Field(description="Parts that its workers have now.")
+    waits_until: datetime | None = Field(description="It gets no part before then: leases of its workers ended without a result.")
+    waiting: dict[str, int] = Field(description="Parts that its workers may do, by queue; of these `at_once` at a time.")
 
 
 class Input(Schema):
@@ -111,7 +112,11 @@ class PartOut(Schema):
     unit_scale: float
     columns: list[ColumnOut]
     seconds: int = Field(description="Of the processor that the part may take.")
-    patience: float = Field(description="Times as many it may take on the wall.")
+    patience: float = Field(description="Times as many it may take on the wall; then the lease ends, whatever was said of it.")
+    item_seconds: float = Field(
+        description="On the wall that one item may take: the lease also ends when `done` has not grown for so long."
+    )
+    begin_seconds: float = Field(description="By which the first item may take longer: to fetch the inputs, and to prepare the reference.")
     memory: int = Field(description="Bytes that the part may use.")
     inputs: dict[str, Input]
     weights: list[WeightsFile]
@@ -140,7 +145,7 @@ class Taken(Schema):
 
 class GiveUp(Fenced):
     kind: Annotated[str, Field(pattern="^(stopped|missing|failed)$")] = "stopped"
-    reason: Annotated[str, Field(max_length=2000, pattern=NO_NUL)] = ""
+    reason: Annotated[str, Field(max_length=2000)] = ""
 
 
 @router.get("/worker", response={200: TokenOut, **ERRORS}, summary="What your token is for, and what waits for it", url_name="worker")
@@ -154,6 +159,9 @@ def token(request: HttpRequest) -> Any:
         "queues": found.queues,
         "expires_at": found.expires_at,
         "trusted": found.is_trusted,
+        "at_once": found.at_once,
+        "held": Part.objects.held().filter(token=found).count(),
+        "waits_until": found.waits_until if found.is_waiting() else None,
         "waiting": outside.waiting(found),
     }
 

@@ -22,7 +22,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
 from evaluation.celery import app
-from evaluation.models import MetricProgram, OutsideWorker, Part, PhaseMetric, PictureRun, Process, PropertyRun, Trial
+from evaluation.models import MetricProgram, OutsideWorker, Part, PhaseMetric, PictureRun, Process, PropertyRun, Trial, WorkerToken
 from evaluation.programs import sandbox as programs
 from evaluation.work import progress
 from leaderboard.checks import check_squashed_migrations
@@ -53,9 +53,17 @@ def health(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def ready(request: HttpRequest) -> HttpResponse:
-    """Work would be done: database, storage and queue answer, and there is somebody to do it; 503 says of each what is wrong."""
+    """Work would be done: database, storage and queue answer, and there is somebody to do it; 503 says of each what is wrong. `notes` say
+    what else an operator may want to look at."""
+    failed = _failures(PROBES)
+    notes = {} if "database" in failed else _failures(NOTES)
+    return JsonResponse({"status": "unready" if failed else "ok", "failed": failed, "notes": notes}, status=503 if failed else 200)
+
+
+def _failures(probes: dict[str, Callable[[], str]]) -> dict[str, str]:
+    """Sentences of the probes that fail, by name."""
     failed = {}
-    for name, probe in PROBES.items():
+    for name, probe in probes.items():
         try:
             probe()
         except (Unready, StorageError) as error:
@@ -64,7 +72,7 @@ def ready(request: HttpRequest) -> HttpResponse:
             failed[name] = f"The {name} does not answer ({type(error).__name__}); see `manage.py doctor`."
             if name == "database":
                 break  # the others ask it
-    return JsonResponse({"status": "unready" if failed else "ok", "failed": failed}, status=503 if failed else 200)
+    return failed
 
 
 # --- probes: each says in a few words what it found, or raises ----------------------------------
@@ -199,6 +207,27 @@ def probe_programs() -> str:
     return f"{_count(len(needed), 'metric program')} in use, each with a sandbox" if needed else "no metric program is in use"
 
 
+def probe_remote() -> str:
+    """Remote workers bring what they hold: no token waits because its workers did not, and none holds a part without progress. It names
+    challenges and no token, because everybody may read it."""
+    now = timezone.now()
+    stalled = Part.objects.stalled(now)
+    waiting = list(WorkerToken.objects.live(now).filter(waits_until__gt=now).select_related("challenge"))
+    said = []
+    if stalled:
+        one = stalled[0]
+        parts, done = _count(len(stalled), "part"), f"{one.scored} of {one.n_items} items done"
+        said.append(f"remote workers hold {parts} without progress, the oldest for {one.seconds_held(now):.0f} s with {done}")
+    if waiting:
+        said.append(f"{_count(len(waiting), 'token of remote workers gets', 'tokens of remote workers get')} no part for a while")
+    if said:
+        slugs = sorted({one.token.challenge.slug for one in stalled if one.token} | {token.challenge.slug for token in waiting})
+        sentence = ", and ".join(said)
+        raise Unready(f"{sentence[:1].upper()}{sentence[1:]}; see the console's page Workers of {', '.join(slugs)}.")
+    held = Part.objects.held(now).filter(state=Part.State.WAITING, token__isnull=False).count()
+    return f"remote workers hold {_count(held, 'part')}, each with progress" if held else "no remote worker holds a part"
+
+
 PROBES: dict[str, Callable[[], str]] = {
     "database": probe_database,
     "storage": probe_storage,
@@ -209,6 +238,8 @@ PROBES: dict[str, Callable[[], str]] = {
     "disk": probe_disk,
     "programs": probe_programs,
 }
+# Their sentences are added to the answer, which stays "ok": a worker outside must not be able to make the service unready.
+NOTES: dict[str, Callable[[], str]] = {"remote": probe_remote}
 
 
 def _has_just_started(now: datetime | None = None) -> bool:
@@ -264,8 +295,9 @@ def metrics(request: HttpRequest) -> HttpResponse:
         parts.labels(device, "waiting").set(n)
     live = OutsideWorker.live(now)
     at_work = Part.objects.held(now).filter(state=Part.State.WAITING, token__isnull=False).count()
-    counts = {"live": live.count(), "at_work": at_work}
-    gauge("outside_workers", "Workers that only call out: heard of within minutes, and at a part.", "state", counts)
+    counts = {"live": live.count(), "at_work": at_work, "stalled": len(Part.objects.stalled(now))}
+    told = "Workers that only call out: heard of within minutes, at a part, and at one without progress."
+    gauge("outside_workers", told, "state", counts)
     for name, help, model in (
         ("property_runs", "Property tables made in the background, by state.", PropertyRun),
         ("picture_runs", "Scenes whose pictures are made in the background, by state.", PictureRun),

@@ -13,7 +13,6 @@ from submissions import throttling
 from submissions.api.common import (
     ACT_ERRORS,
     ERRORS,
-    NO_NUL,
     SIGNED_IN,
     Id,
     Page,
@@ -65,7 +64,7 @@ class TokenIn(Schema):
 
 
 class MemberName(Schema):
-    username: str = Field(max_length=150, pattern=NO_NUL)
+    username: str = Field(max_length=150)
 
 
 def _team(team: Team) -> TeamOut:

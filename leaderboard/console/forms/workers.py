@@ -8,7 +8,7 @@ from django import forms
 from django.conf import settings
 
 from evaluation.models import ComputeBudget
-from evaluation.models.outside import LONGEST_DAYS, QUEUES, USUAL_SHARE
+from evaluation.models.outside import AT_ONCE, LONGEST_DAYS, MAX_AT_ONCE, QUEUES, USUAL_SHARE
 
 
 def queue_names() -> list[tuple[str, str]]:
@@ -23,6 +23,13 @@ class TokenForm(forms.Form):
     name = forms.CharField(max_length=80, label="Name", help_text="Whose machines they are, such as “cluster of the institute”.")
     queues = forms.MultipleChoiceField(choices=queue_names, widget=forms.CheckboxSelectMultiple, label="Queues", initial=["cpu"])
     days = forms.IntegerField(min_value=1, max_value=LONGEST_DAYS, initial=90, label="Days that it is valid")
+    at_once = forms.IntegerField(
+        min_value=1,
+        max_value=MAX_AT_ONCE,
+        initial=AT_ONCE,
+        label="Parts at a time",
+        help_text="All its workers together have at most so many; each worker has one. Give the number of workers that you will start.",
+    )
     share = forms.FloatField(
         min_value=0,
         max_value=100,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -53,11 +54,16 @@ def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: 
             n_wrong=Count("records", filter=Q(records__verdict__in=[Verdict.WRONG, Verdict.VOID])),
         )
     )
-    rows = [{"token": token, "live": token.is_live(now)} for token in tokens]
+    held = Part.objects.held(now).filter(token__in=tokens, state=Part.State.WAITING).order_by("started_at")
+    in_hand = list(held.select_related("token", "evaluation__submission"))
+    n_held = Counter(part.token_id for part in in_hand)
+    rows = [{"token": token, "live": token.is_live(now), "waits": token.is_waiting(now), "n_held": n_held[token.pk]} for token in tokens]
+    stalled = {part.pk for part in Part.objects.stalled(now)}
     numbers, at, shown = paged(request, OutsideWorker.objects.filter(token__challenge=challenge).select_related("token"))
     context: dict[str, Any] = {
         "form": form,
         "rows": rows,
+        "in_hand": [{"part": part, "seconds": part.seconds_held(now), "stalled": part.pk in stalled} for part in in_hand],
         "workers": _workers(shown, now),
         "pages": numbers,
         "page_number": at,
@@ -74,25 +80,22 @@ def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: 
 
 @dataclass(frozen=True)
 class WorkerRow:
-    """A worker, `live` where it was heard of lately, the sums of what it did, and the part that it has now."""
+    """A worker, `live` where it was heard of lately, and the sums of what it did."""
 
     worker: OutsideWorker
     live: bool
     done: Mapping[str, float | None]
-    part: Part | None
 
 
 def _workers(shown: list[OutsideWorker], now: datetime) -> list[WorkerRow]:
-    """Current and past work of each of them, in three queries."""
+    """Past work of each of them, in two queries."""
     names, tokens = {it.name for it in shown}, {it.token_id for it in shown}
     live = set(OutsideWorker.live(now).filter(pk__in=[it.pk for it in shown]).values_list("pk", flat=True))
     records = PartRecord.objects.filter(token__in=tokens, worker__in=names).exclude(verdict=Verdict.FAILED).order_by()
     sums = records.values("token", "worker").annotate(n=Count("pk"), core=Sum("core_seconds"), gpu=Sum("gpu_seconds"))
     done = {(row["token"], row["worker"]): row for row in sums}
-    held = Part.objects.held(now).filter(token__in=tokens, worker__in=names, state=Part.State.WAITING)
-    at_work = {(part.token_id, part.worker): part for part in held.select_related("evaluation__submission")}
     none = {"n": 0, "core": None, "gpu": None}
-    return [WorkerRow(it, it.pk in live, done.get((it.token_id, it.name), none), at_work.get((it.token_id, it.name))) for it in shown]
+    return [WorkerRow(it, it.pk in live, done.get((it.token_id, it.name), none)) for it in shown]
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ def _make(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         return _shown(request, challenge, form, 422)
     throttling.limit_tokens(request)
     said = form.cleaned_data
-    token, key = WorkerToken.make(challenge, request.user, said["name"], said["queues"], said["days"], said["share"] / 100)
+    token, key = WorkerToken.make(challenge, request.user, said["name"], said["queues"], said["days"], said["share"] / 100, said["at_once"])
     # Parts with networks come by the queue gpu where the service leaves them to cards, else by cpu.
     columns = [{"key": it.key, "params": it.params} for it in PhaseMetric.objects.filter(phase__challenge=challenge)]
     has_networks = uses_networks({"kind": "score", "requests": columns}) and ("gpu" if settings.GPU_WORKERS else "cpu") in token.queues

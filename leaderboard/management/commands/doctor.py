@@ -29,12 +29,7 @@ MAX_NAMES = 20  # that are listed
 
 
 class Command(BaseCommand):
-    help = (
-        "Check settings, database, queue, that workers and sweeper run, cache, storage, disk, the limited scoring process, the "
-        "sandboxes of metric programs and that those in use have one, the weights that "
-        "phases need, that boards stand on the current versions of their metrics, and that no user name is the e-mail address of another "
-        "account."
-    )
+    help = "Check settings, services, workers, sandboxes, weights, boards and accounts; say of each what is wrong and what to do."
 
     def handle(self, *args, **options) -> None:
         probes: dict[str, Callable[[], str]] = {
@@ -59,6 +54,7 @@ class Command(BaseCommand):
             "trials": self._trials,
             "lost": health.probe_lost,
             "names": self._names,
+            "remote": health.probe_remote,
         }
         failed, asked = 0, 0
         for name, probe in probes.items():
