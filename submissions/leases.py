@@ -163,10 +163,6 @@ class Leased(models.Model):
             lease_until=None,
         )
 
-    def pause_after_loss(self) -> float:
-        """Seconds that the row waits after one more loss."""
-        return pause_after(self.losses + 1)
-
     def lose(self, what: str, now: datetime | None = None) -> bool:
         """Note that the worker which has this row was lost, or the process that worked for it ("was killed", says `what`):
         have the row wait, or give it up. With `now` only if the lease had ended by then. False where somebody else was first.
@@ -179,7 +175,7 @@ class Leased(models.Model):
         is_last = self.attempts >= settings.MAX_ATTEMPTS if is_own else self.losses + 1 >= settings.MAX_LOSSES
         note = {"row": str(self), "kind": self._meta.verbose_name, "worker": self.worker, "what": what, "losses": self.losses + 1}
         if not is_last:
-            pause = self.pause_after_loss()
+            pause = pause_after(self.losses + 1)
             noted = rows.update(**{"lease_token": None, "lease_until": now + timedelta(seconds=pause)} | values | self.GIVEN_BACK)
             if noted:
                 log.warning("a worker was lost", pause=pause, **note)

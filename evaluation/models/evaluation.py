@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Self
 
-from django.conf import settings
+import structlog
 from django.db import models, transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from evaluation.metrics import runner
@@ -23,6 +23,8 @@ from submissions.errors import Refused
 from submissions.formats import fit
 from submissions.leases import Fault, LeasedQuerySet
 from submissions.models import AuditEntry, Phase, Status, Submission, User
+
+log = structlog.get_logger(__name__)
 
 # By device: the clock, and what waits of one share of the workers, in seconds, and of how many entries.
 Backlogs = dict[str, tuple[float, float, int]]
@@ -268,11 +270,10 @@ class PartQuerySet(LeasedQuerySet):
         return self.exclude(evaluation_id__in=list(running))
 
     def for_token(self, token: WorkerToken, queue: str) -> Self:
-        """Those of a queue that nobody has and a worker of the token may do: of its challenge, none that one of its workers did before,
-        none that the service has to decide, and none that would fail if one more of its workers were lost with it. What one of its
-        workers had and left is for others, unless nobody else works, or those who do lacked something for it."""
+        """Those of a queue that nobody has and a worker of the token may do: of its challenge, none that one of its workers did before, and
+        none that the service has to decide. What one of its workers had and left is for others, unless nobody else works, or those who
+        do lacked something for it."""
         own = self.waiting(queue).unleased().filter(own_only=False, evaluation__batch__phase__challenge=token.challenge_id)
-        own = own.exclude(losses__gte=settings.MAX_LOSSES - 1, machine__endswith=f" {token.machine}")
         done = PartRecord.objects.filter(part=OuterRef("pk"), token=token)
         own = own.filter(~Exists(done))
         left = token.parts_left.filter(state=Part.State.WAITING, lacking_since=None)
@@ -346,8 +347,8 @@ class Part(Deferrable):
 
     @property
     def ends_at(self) -> datetime | None:
-        """When the lease of a remote worker ends unless one more item is done: it has the time of one item for each, for the first also
-        what it takes to begin, and for all of them never longer than until `due_at`."""
+        """Moment at which the lease of a remote worker ends unless one more item is done: each item has its time, the first also what it
+        takes to begin, and all of them end by `due_at`."""
         if self.due_at is None or self.progressed_at is None:  # claimed from a service of an older version
             return self.lease_until
         begin = 0.0 if self.scored else part_plan.BEGIN_SECONDS
@@ -361,19 +362,18 @@ class Part(Deferrable):
     def n_items(self) -> int:
         return self.stop - self.start
 
-    def pause_after_loss(self) -> float:
-        """None after a remote worker: its token does not get the part again, and others may at once."""
-        return 0.0 if self.token_id else super().pause_after_loss()
-
     def lose(self, what: str, now: datetime | None = None) -> bool:
-        token = self.token_id
-        if token and now is not None and self.due_at and self.lease_until == self.ends_at:
-            what = f"was too slow: {self.scored} of {self.n_items} items were done"
-        lost = super().lose(what, now)
-        if lost and token:
-            WorkerToken.note_left(token, self, in_vain=True)
-            wake.after_commit("work" if self.device == "cpu" else "gpu")
-        return lost
+        """As for every leased row, where the service's own worker has it. A remote worker that brings nothing says nothing of the part:
+        that is no loss and no attempt, so that no number of them fails an entry, and others may have it at once."""
+        if self.token_id is None:
+            return super().lose(what, now)
+        rows = self.under_lease() if now is None else self.under_lease().filter(lease_until__lte=now)
+        if not rows.update(lease_token=None, lease_until=None, attempts=F("attempts") - 1, **self.GIVEN_BACK):
+            return False
+        log.warning("a remote worker lost its part", part=self.pk, worker=self.worker, scored=self.scored, seconds=self.seconds_held(now))
+        WorkerToken.note_left(self.token_id, self, in_vain=True)
+        wake.after_commit("work" if self.device == "cpu" else "gpu")
+        return True
 
     def finish(self, result: dict, seconds: dict[str, float] | None = None, fits: Mapping[str, str] | None = None, **made: Any) -> bool:
         """Keep the result, what it cost and how its items fit the reference, under the current token only, and close the evaluation if

@@ -156,11 +156,6 @@ class WorkerToken(models.Model):
         tokens = type(self).objects.filter(pk__in=others.values("token"))
         return any(queue in token.queues and token.is_trusted and not token.is_waiting() for token in tokens)
 
-    @property
-    def machine(self) -> str:
-        """The word in the machine of a part by which all workers of this token are on one, see `submissions.leases.on_two_machines`."""
-        return f"token-{self.pk}"
-
     def revoke(self, actor: User | None) -> None:
         """Answer its workers no more; a part that one of them has goes to somebody else when its lease runs out, at once if it can."""
         with transaction.atomic():

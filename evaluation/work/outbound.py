@@ -104,7 +104,7 @@ class Lease:
     folder: Path
     lost: threading.Event = field(default_factory=threading.Event)
     ended: threading.Event = field(default_factory=threading.Event)
-    began: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=lambda: time.monotonic())
     progressed: tuple[int, float] = (0, 0.0)  # items done, and when the last of them was
 
     def __enter__(self) -> Lease:

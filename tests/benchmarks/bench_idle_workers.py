@@ -75,7 +75,7 @@ def main(workers: int = 200, seconds: float = 60.0) -> None:
     service = EmbeddedService(Path(HOME), workers=0)
     try:
         wait_until(service.answers, what="the service")
-        keys = [WorkerToken.make(ChallengeFactory(), None, f"lab {n}", ["cpu"], 30)[1] for n in range(4)]
+        keys = [WorkerToken.make(ChallengeFactory(), None, f"lab {n}", ["cpu"], 30, at_once=workers)[1] for n in range(4)]
         before = spent(service)
         time.sleep(seconds / 2)
         rest = 200 * (spent(service) - before) / seconds

@@ -23,7 +23,7 @@ def test_it_is_ready_while_somebody_works_and_says_who_is_missing(client, settin
     with Worker("cpu,gpu"), sweeping() as sweeper:
         wait_until(lambda: not failed(), what="worker and sweeper")
         answer = client.get("/-/ready")
-        assert answer.status_code == 200 and answer.json() == {"status": "ok", "failed": {}}
+        assert answer.status_code == 200 and answer.json() == {"status": "ok", "failed": {}, "notes": {}}
         wait_until(Process.objects.filter(kind=Process.Kind.SWEEPER, worked_at__isnull=False).exists, what="the end of a round")
         os.kill(sweeper.pid, signal.SIGSTOP)
         try:

@@ -9,10 +9,11 @@ import pytest
 from evaluation.metrics import registry
 from evaluation.metrics.spec import Effort
 from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, Reference, part_plan
-from evaluation.models.part_plan import plan_parts, seconds_allowed, slices
+from evaluation.models.part_plan import item_seconds_allowed, plan_parts, seconds_allowed, slices
 from evaluation.work.sandbox import sandbox
 from evaluation.work.worker import check, drain
 from submissions.models import Phase, Status, Submission
+from tests.support.evaluation import programs
 from tests.support.factories import ChallengeFactory, PhaseFactory, archive, boxes, gables, give_reference, received
 
 
@@ -100,6 +101,20 @@ class TestPieces:
         assert seconds_allowed(batch, ["uhd", "saucd"], 0, 1) == round(5 * declared)
         assert seconds_allowed(batch, ["uhd"], 0, 1) == settings.CHILD_SECONDS
         assert seconds_allowed(batch, ["uhd", "saucd"], 0, 11) == 12 * settings.CHILD_SECONDS, "and never more than that"
+
+    def test_an_item_may_take_its_share_of_a_part_or_what_its_metrics_declare(self, meshes, settings):
+        batch = sized(meshes, [10_000, 500, 500] + [100] * 8)
+        assert item_seconds_allowed(batch, ["uhd"], 0, 11) == settings.CHILD_SECONDS / 11
+        assert item_seconds_allowed(batch, ["uhd", "saucd"], 0, 3) == pytest.approx(5 * (120 + 120 * 1.2**3)), "the heaviest of them"
+        for start, stop in ((0, 1), (0, 3), (0, 11)):
+            assert item_seconds_allowed(batch, ["uhd", "saucd"], start, stop) <= seconds_allowed(batch, ["uhd", "saucd"], start, stop)
+
+    def test_items_of_a_part_with_a_metric_program_may_take_all_of_its_time(self, phase, challenge, tmp_path):
+        PhaseMetric.objects.create(phase=phase, slug="own", key=programs.ready(challenge, tmp_path).full_key, position=9)
+        batch = EvaluationBatch.start(phase, reference=phase.references.get(), reason="a program")
+        shipped = next(metric["slug"] for metric in batch.metrics if metric["slug"] != "own")
+        assert item_seconds_allowed(batch, [shipped], 0, 2) == seconds_allowed(batch, [shipped], 0, 2) / 2
+        assert item_seconds_allowed(batch, [shipped, "own"], 0, 2) == seconds_allowed(batch, [shipped, "own"], 0, 2)
 
     def test_a_small_reference_leaves_time_for_a_large_entry(self, meshes, settings):
         batch = sized(meshes, [2_000] * 11)

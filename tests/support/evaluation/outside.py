@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+from datetime import timedelta
 from typing import Any
+
+from django.utils import timezone
 
 from evaluation.metrics import runner
 from evaluation.metrics.runner import MetricRequest
@@ -15,9 +18,11 @@ from submissions.storage import stored_files
 SITE = "http://testserver/"
 
 
-def token_of(challenge: Challenge, name: str = "lab", agreed: int = 0, share: float = 0.05, queues=("cpu",)) -> WorkerToken:
+def token_of(
+    challenge: Challenge, name: str = "lab", agreed: int = 0, share: float = 0.05, queues=("cpu",), at_once: int = 2
+) -> WorkerToken:
     """A live token, trusted as far as so many parts that agreed."""
-    token, _ = WorkerToken.make(challenge, None, name, queues, 30, share)
+    token, _ = WorkerToken.make(challenge, None, name, queues, 30, share, at_once)
     WorkerToken.objects.filter(pk=token.pk).update(agreed=agreed)
     token.refresh_from_db()
     return token
@@ -26,6 +31,21 @@ def token_of(challenge: Challenge, name: str = "lab", agreed: int = 0, share: fl
 def claim(token: WorkerToken, worker: str = "w1") -> Part | None:
     token.refresh_from_db()
     return outside.claim(token, ["cpu"], worker, f"machine-of-{token.pk} {token.pk}")
+
+
+def expire(*parts: Part) -> None:
+    """As if the workers that have these parts were not heard of any more."""
+    rows = Part.objects.filter(pk__in=[part.pk for part in parts])
+    rows.update(lease_until=timezone.now() - timedelta(seconds=1))
+    rows.note_losses()
+
+
+def elapse(seconds: float) -> None:
+    """As if so much time had passed since the parts in hand were claimed, in which their workers were heard of again and again."""
+    for part in Part.objects.filter(token__isnull=False, lease_token__isnull=False):
+        for name in ("started_at", "progressed_at", "due_at"):
+            setattr(part, name, getattr(part, name) - timedelta(seconds=seconds))
+        part.save(update_fields=["started_at", "progressed_at", "due_at"])
 
 
 def honest(part: Part) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from evaluation.models import Evaluation, EvaluationBatch, MetricProgram, Part, PartRecord, PhaseMetric, Score, WorkerToken
+from evaluation.models import outside as models_of_outside
 from evaluation.programs import files
 from evaluation.work import hostile_results, outbound, outside, worker
 from submissions.models import Status, Submission
@@ -223,8 +224,8 @@ def test_one_that_can_do_nothing_ends_before_it_is_given_the_same_again(tmp_path
 
 
 @pytest.mark.timeout(1800)
-def test_workers_that_are_killed_again_and_again_leave_one_set_of_true_scores(phase, sent, start, settings):
-    settings.MAX_LOSSES = 1000
+def test_workers_that_are_killed_again_and_again_leave_one_set_of_true_scores(phase, sent, start, monkeypatch):
+    monkeypatch.setattr(models_of_outside, "FIRST_WAIT", 0.5)  # a worker that is killed leaves its lease
     moments = random.Random(7)
     entries = sent(3)
     keys = [make(phase, f"lab {n}", share=0.3)[1] for n in range(2)]
@@ -240,7 +241,6 @@ def test_workers_that_are_killed_again_and_again_leave_one_set_of_true_scores(ph
             workers[n] = start(keys[n], folder=f"w{n}")
             if kills % 3 == 0 and kills < KILLS:
                 entries += sent(1)
-        Part.objects.filter(lease_token__isnull=True).update(lease_until=None)  # no pauses after losses
     assert not WorkerToken.objects.filter(wrong_at__isnull=False).exists()
     found = {(score.evaluation.submission_id, score.slug): score.value for score in Score.objects.select_related("evaluation")}
     assert len(found) == len(entries) * Score.objects.values("slug").distinct().count(), "one of each"
@@ -320,6 +320,11 @@ class TestMetricPrograms:
         failed = {"statuses": ["failed"] * len(ids), "flags": [["failed: AssertionError: it's <odd> & long"]] * len(ids)}
         hostile_results.checked(told(), columns, ids, (), 9.0)
         hostile_results.checked(told(values=[100.0] * len(ids), **failed), columns, ids, (), 9.0)
+        spoken = failed | {"values": [100.0] * len(ids), "flags": [["stopped: read evil.example", "note: stopped: x"]] * len(ids)}
+        scores, _, _ = hostile_results.checked(told(**spoken), columns, ids, (), 9.0)
+        assert scores["own_lengths"]["flags"] == [["failed: read evil.example", "note: stopped: x"]] * len(ids), (
+            "not the service's sentence"
+        )
         for changed, said in (
             ({"values": [-1.0] * len(ids)}, "beyond the metric's bound"),
             ({"values": [5.0] * len(ids), **failed}, "gets 100"),

@@ -10,11 +10,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from evaluation.models import ComputeBudget, Evaluation, OutsideWorker, Part, PartRecord, Score, WorkerToken, crosscheck
+from evaluation.models import ComputeBudget, Evaluation, OutsideWorker, Part, PartRecord, Process, Score, WorkerToken, crosscheck
 from evaluation.work import outside, worker
 from leaderboard.api import worker as api
 from submissions.models import AuditEntry, Status, Submission
-from tests.support.evaluation.outside import SITE, claim, honest, lie, token_of, work
+from tests.support.at_once import together
+from tests.support.evaluation.outside import SITE, claim, elapse, expire, honest, lie, token_of, work
 from tests.support.factories import ChallengeFactory, archive, perturbed, received
 from tests.support.processes import end_leases
 
@@ -175,6 +176,9 @@ def test_a_token_is_told_what_it_is_for_and_how_many_parts_its_workers_would_get
         "queues": ["cpu"],
         "expires_at": "",
         "trusted": True,
+        "at_once": 2,
+        "held": 0,
+        "waits_until": None,
         "waiting": {"cpu": 0, "gpu": 0},
     }
     send()
@@ -185,7 +189,10 @@ def test_a_token_is_told_what_it_is_for_and_how_many_parts_its_workers_would_get
     assert Part.objects.filter(state=Part.State.WAITING).count() == 4, "what is to be checked by another"
     assert told()["waiting"]["cpu"] == 3, "is not for its own workers"
     claim(call.token)
-    assert told()["waiting"]["cpu"] == 2
+    assert told()["waiting"]["cpu"] == 2 and told()["held"] == 1
+    WorkerToken.objects.update(waits_until=timezone.now() + timedelta(minutes=1))
+    assert told()["waiting"]["cpu"] == 0 and told()["waits_until"]
+    WorkerToken.objects.update(waits_until=None)
     ComputeBudget.set_for(phase.challenge, 0.0, None, None)
     assert told()["waiting"]["cpu"] == 0, "beyond the budget nobody gets any"
     ComputeBudget.set_for(phase.challenge, None, None, None)
@@ -198,6 +205,7 @@ def test_a_part_is_claimed_beaten_and_brought(call, send):
     for _ in range(4):
         status, part = call("claim", {"queues": ["cpu"], "worker": "node7", "machine": "node7 b", "capabilities": {"cores": 8}})
         assert status == 200
+        assert part["item_seconds"] == part["seconds"] * part["patience"], "of its one item"
         assert call(f"parts/{part['id']}/beat", {"fence": part["fence"], "done": 1}) == (200, {"lease_seconds": part["lease_seconds"]})
         found = honest(Part.objects.get(pk=part["id"]))
         assert call(f"parts/{part['id']}/result", {"fence": part["fence"], "results": found}) == (200, {"kept": True})
@@ -253,20 +261,216 @@ def test_giving_up_is_no_attempt_but_failing_is_one_and_not_twice_the_same_token
     assert call("claim", {})[1]["id"] != part["id"]
 
 
-def test_workers_that_vanish_do_not_fail_an_entry_by_themselves(phase, send, settings):
-    settings.MAX_LOSSES = 4
+def test_workers_of_many_tokens_that_vanish_fail_no_entry(phase, send, settings):
+    settings.MAX_LOSSES = settings.MAX_ATTEMPTS = 2
     (entry,) = send()
-    token = token_of(phase.challenge)
-    lost = 0
-    while part := outside.claim(token, ["cpu"], f"w{lost}", f"host-{lost} boot-{lost}"):
-        end_leases(Part.objects.filter(pk=part.pk))
-        Part.objects.note_losses()
-        Part.objects.filter(lease_token=None).update(lease_until=None)  # no pauses after losses
-        lost += 1
-    assert lost == 12, "three times each of the four parts"
+    for n in range(6):
+        part = outside.claim(token_of(phase.challenge, f"lab {n}"), ["cpu"], f"w{n}", f"host-{n} boot-{n}")
+        assert part.start == 0, "always the first, and at once"
+        expire(part)
+    part.refresh_from_db()
+    assert (part.losses, part.attempts, part.lost) == (0, 0, [])
     worker.drain()
     entry.refresh_from_db()
     assert entry.status == Status.SCORED
+
+
+# --- what they hold ------------------------------------------------------------------------------
+
+
+def beat(part: Part, done: int) -> bool:
+    """Say that the worker is at it; False where its lease is lost."""
+    try:
+        outside.beat(outside.held_part(part.token, part.pk, part.lease_token), done)
+    except outside.Lost:
+        return False
+    return True
+
+
+def own_worker() -> None:
+    """A worker of the service is there, though it does nothing now."""
+    now = timezone.now()
+    Process.objects.create(kind="worker", name="own:1", queues=["cpu"], started_at=now, seen_at=now + timedelta(hours=1))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("names", ["many", "one"])
+def test_a_token_has_as_many_parts_as_it_may_whatever_its_workers_are_called(phase, send, names):
+    send(2)
+    token = token_of(phase.challenge, at_once=5)
+
+    def act(n: int):
+        return lambda: outside.claim(token, ["cpu"], "one" if names == "one" else f"name {n}", f"machine {n}")
+
+    got = [part for part in together([act(n) for n in range(20)]) if part is not None]
+    assert len(got) == len({part.pk for part in got}) == (1 if names == "one" else 5)
+    assert Part.objects.filter(token=token, lease_token__isnull=False).count() == len(got)
+    assert all(claim(token, f"later {n}") is None for n in range(3)) == (names == "many")
+
+
+def test_one_that_beats_for_ever_and_does_nothing_loses_its_part_to_others(phase, send):
+    send()
+    own_worker()
+    token = token_of(phase.challenge)
+    first, second = claim(token, "a"), claim(token, "b")
+    assert beat(first, 0) and beat(second, 0) and claim(token, "c") is None
+    elapse(1790)  # of three times ten minutes
+    assert beat(first, 0) and beat(second, 0)
+    first.refresh_from_db()
+    assert first.lease_until <= first.due_at, "whatever it says"
+    elapse(20)
+    assert not beat(first, 0) and not beat(second, 0)
+    token.refresh_from_db()
+    assert token.in_vain == 2 and 50 < (token.waits_until - timezone.now()).total_seconds() <= 60
+    assert claim(token, "c") is None, "it waits"
+    WorkerToken.objects.update(waits_until=None)
+    assert {claim(token, "a").pk, claim(token, "b").pk}.isdisjoint({first.pk, second.pk})
+    worker.drain()
+    assert set(Part.objects.filter(pk__in=[first.pk, second.pk]).values_list("state", flat=True)) == {"done"}, "own workers do them at once"
+
+
+def test_one_that_reports_slow_progress_and_never_delivers_loses_its_part(phase, send, settings):
+    settings.PART_SAMPLES = 100
+    send()
+    token = token_of(phase.challenge)
+    part = claim(token)
+    Part.objects.filter(pk=part.pk).update(stop=part.start + 25, item_seconds=72.0)  # one of 25 items
+    held = 0.0
+    for done in range(26):
+        elapse(71)
+        held += 71
+        if not beat(part, done):
+            break
+    assert 1800 <= held < 1900 and done > 20, "each item in time, all together not"
+    part.refresh_from_db()
+    assert part.lease_token is None and part.state == "waiting"
+
+
+def test_one_that_stops_at_an_item_loses_its_part_before_the_whole_time_is_over(phase, send):
+    send()
+    part = claim(token_of(phase.challenge))
+    Part.objects.filter(pk=part.pk).update(stop=part.start + 25, item_seconds=72.0)
+    elapse(600 + 71)  # to begin, and the first item
+    assert beat(part, 1)
+    elapse(71)
+    assert beat(part, 1) and beat(part, 0), "to report less changes nothing"
+    elapse(2)
+    assert not beat(part, 1) and not beat(part, 2)
+
+
+def test_one_that_is_slow_but_honest_delivers_and_its_run_of_expiries_ends(phase, send):
+    send()
+    token = token_of(phase.challenge)
+    expire(claim(token))
+    part = claim(token)
+    elapse(0.9 * 1800)
+    assert beat(part, 1)
+    held = outside.held_part(token, part.pk, part.lease_token)
+    outside.take(held, honest(held))
+    token.refresh_from_db()
+    assert (token.in_vain, token.waits_until, PartRecord.objects.get().token) == (0, None, token)
+
+
+def test_waits_double_from_a_minute_to_a_day_and_leases_of_one_moment_count_once(phase, send):
+    send()
+    token, waits = token_of(phase.challenge, at_once=4), []
+    expire(*[claim(token, f"w{n}") for n in range(4)])
+    for _ in range(14):
+        token.refresh_from_db()
+        waits.append(round((token.waits_until - timezone.now()).total_seconds() / 60))
+        assert claim(token) is None
+        WorkerToken.objects.update(waits_until=timezone.now())
+        expire(claim(token))  # where nobody else works it gets the same parts again
+    assert waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1440, 1440, 1440]
+
+
+def test_what_was_held_and_given_up_is_for_others_too(phase, send):
+    send()
+    token, other = token_of(phase.challenge), token_of(phase.challenge, "other")
+    part = claim(token)
+    elapse(300)
+    outside.give_up(outside.held_part(token, part.pk, part.lease_token), "stopped", "SIGTERM")
+    token.refresh_from_db()
+    assert token.in_vain == 1 and claim(token).pk == part.pk, "nobody else works"
+    expire(Part.objects.get(pk=part.pk))
+    WorkerToken.objects.update(waits_until=None)
+    OutsideWorker.hear(other, "there", "m", {})
+    assert claim(token).pk != part.pk and claim(other).pk == part.pk
+    lacking = Part.objects.filter(pk=part.pk)
+    expire(lacking.get())
+    lacking.update(lacking_since=timezone.now())
+    assert claim(token, "w2").pk == part.pk, "those who work cannot do it"
+
+
+def test_a_hundred_claims_without_progress_are_taken_over_and_the_entry_is_scored(phase, send):
+    (entry,) = send()
+    own_worker()
+    claims = 0
+    for n in range(25):
+        token = token_of(phase.challenge, f"lab {n}", at_once=4)
+        parts = [claim(token, f"w{k}") for k in range(4)]
+        elapse(2000)
+        assert not any(beat(part, 0) for part in parts)
+        assert claim(token, "again") is None
+        claims += len(parts)
+    assert claims == 100 and not Part.objects.filter(lease_token__isnull=False).exists()
+    worker.drain()
+    entry.refresh_from_db()
+    assert entry.status == Status.SCORED
+    assert set(PartRecord.objects.values_list("verdict", flat=True)) == {"own"}
+
+
+# --- texts ---------------------------------------------------------------------------------------
+
+
+ODD = ["\0", "\ud800", "a\udc00b"]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_texts_that_no_database_keeps_are_refused_wherever_they_stand(call, send, odd):
+    send()
+    _, part = call("claim", {"worker": "w"})
+    found = honest(Part.objects.get(pk=part["id"]))
+    slug = next(iter(found["scores"]))
+    fence = {"fence": part["fence"]}
+
+    def changed(**more) -> dict:
+        return fence | {"results": found | {"scores": found["scores"] | {slug: found["scores"][slug] | more}}}
+
+    n = len(part["item_ids"])
+    bodies = [
+        ("claim", {"worker": odd}),
+        ("claim", {"machine": odd}),
+        ("claim", {"sandboxes": [odd]}),
+        ("claim", {"capabilities": {"card": odd}}),
+        ("claim", {"capabilities": {odd: 1}}),
+        *(
+            (f"parts/{part['id']}/{path}", body)
+            for path, body in [
+                ("giveup", fence | {"reason": odd}),
+                ("beat", fence | {"more": [{"deep": odd}]}),
+                ("result", fence | {"results": found | {"environment": {odd: "1"}}}),
+                ("result", fence | {"results": found | {"environment": {"numpy": odd}}}),
+                ("result", fence | {"results": found | {"fits": {part["item_ids"][0]: odd}}}),
+                ("result", fence | {"results": found | {odd: 1}}),
+                ("result", changed(parts=[{odd: 1.0}] * n)),
+                ("result", changed(flags=[[odd]] * n)),
+                ("result", changed(statuses=[odd] * n)),
+                ("result", changed(item_ids=[odd] * n)),
+                ("result", changed(partials=[{"a": odd}] * n)),
+            ]
+        ),
+    ]
+    for path, body in bodies:
+        status, said = call(path, body)
+        assert (status, said["code"]) == (422, "invalid") and "no database keeps" in said["detail"], body
+    assert call(f"parts/{part['id']}/result", fence | {"results": found})[0] == 200, "it is still the worker's"
+
+
+def test_bytes_that_are_half_a_pair_and_bodies_nested_without_end_are_refused(call, client):
+    for body, status in ((b'{"worker": "\xed\xa0\x80"}', 422), (b"[" * 100_000, 400), (b'{"worker": "\x00"}', 400)):
+        headers = {"authorization": f"Bearer {call.key}"}
+        assert client.post(f"{V1}/claim", body, content_type="application/json", headers=headers).status_code == status, body[:20]
 
 
 def test_a_cancelled_entry_is_taken_from_its_worker(call, send):
@@ -308,6 +512,10 @@ def spoil(change):
         (lambda f, s: s.update(parts=[{"a": float("inf")}] * len(s["parts"])), "its part a"),
         (lambda f, s: s.update(parts=[{"<script>": 1.0}] * len(s["parts"])), "not the name of a part"),
         (lambda f, s: s.update(flags=[["capped"]] * len(s["flags"])), "a capped value"),
+        (lambda f, s: s.update(flags=[["failed: see evil.example"]] * len(s["flags"])), "'failed: see evil.example' is not a flag"),
+        (lambda f, s: s.update(flags=[["stopped: see evil.example"]] * len(s["flags"])), "is not a flag"),
+        (lambda f, s: s.update(flags=[["call me"]] * len(s["flags"])), "is not a flag"),
+        (lambda f, s: s.update(flags=[[1]] * len(s["flags"])), "its flags must be a list"),
         (lambda f, s: s.update(partials=[{}] * len(s["values"])), "has no partials"),
         (lambda f, s: s.update(extra=1), "must have exactly"),
         (lambda f, s: f.update(seconds={next(iter(f["scores"])): 1e6}), "the part was given out"),

@@ -14,6 +14,12 @@ def test_a_value_may_be_null():
     assert MetricResult(None, Status.NO_OBJECT).value is None
 
 
+def test_flags_are_of_the_list_or_what_a_program_says():
+    assert MetricResult(1.0, flags=("resized", "note: a word of a program")).flags[0] == "resized"
+    with pytest.raises(ValueError, match="'reszied' is not among the flags"):
+        MetricResult(1.0, flags=("reszied",))
+
+
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 def test_neither_value_nor_parts_are_ever_infinite_or_not_a_number(number):
     with pytest.raises(ValueError, match="value must be finite"):

@@ -75,6 +75,15 @@ def test_no_answer_breaks_it(answer):
     assert found.value is None or 0 <= found.value <= 1
 
 
+@pytest.mark.parametrize("odd", [r"\u0000", r"\ud800", r"a\udc00"])
+def test_a_text_that_no_database_keeps_makes_the_answer_a_failure_with_a_sentence(odd):
+    for text in (f'{{"value": 1, "note": "{odd}"}}', f'{{"value": 1, "parts": {{"{odd}": 1}}}}', f'[{{"{odd}": 0}}]', f'"{odd}"'):
+        with pytest.raises(results.WrongResult, match="no database keeps"):
+            results.parsed(text)
+    with pytest.raises(results.WrongResult, match="no database keeps"):
+        results.of_file(f'{{"items": {{"a": {{"value": 1, "note": "{odd}"}}}}}}', DOCUMENT, ["a"])
+
+
 def test_a_file_of_scores_has_each_item_that_was_given():
     text = json.dumps({"items": {"a": {"value": 0.5}}})
     found = results.of_file(text, DOCUMENT, ["a", "b"])

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
 from evaluation.metrics import registry
-from evaluation.models import ComputeBudget, EvaluationBatch, OutsideWorker, PartRecord, PhaseMetric, Process, WorkerToken
+from evaluation.models import ComputeBudget, EvaluationBatch, OutsideWorker, Part, PartRecord, PhaseMetric, Process, WorkerToken
 from evaluation.work import costs, outside, worker
 from evaluation.work.progress import OVER_BUDGET
 from leaderboard import wheel
 from submissions.models import AuditEntry, Status, Submission
-from tests.support.evaluation.outside import token_of, work
+from tests.support.evaluation.outside import claim, elapse, expire, token_of, work
 from tests.support.factories import archive, perturbed, received
 
 pytestmark = pytest.mark.django_db
-GIVEN = {"act": "make", "name": "cluster", "queues": ["cpu"], "days": 30, "share": 5, "sees": "on"}
+GIVEN = {"act": "make", "name": "cluster", "queues": ["cpu"], "days": 30, "share": 5, "at_once": 7, "sees": "on"}
 
 
 def test_a_token_is_made_shown_once_and_audited(desk, at, challenge):
@@ -26,10 +27,10 @@ def test_a_token_is_made_shown_once_and_audited(desk, at, challenge):
     assert response.status_code == 201
     key = re.search(r"plumbw_[\w-]{40,}", response.content.decode())[0]
     token = WorkerToken.holder(key)
-    assert token.challenge == challenge and token.queues == ["cpu"] and token.share == 0.05
+    assert token.challenge == challenge and token.queues == ["cpu"] and token.share == 0.05 and token.at_once == 7
     assert key not in desk.get(at("workers/")).content.decode()
     line = AuditEntry.objects.get(action="worker.token")
-    assert line.detail["after"]["sees"] == "the hidden reference"
+    assert line.detail["after"]["sees"] == "the hidden reference" and line.detail["after"]["at_once"] == 7
     assert "which see the hidden reference" in desk.get(at("audit/")).content.decode()
 
 
@@ -58,6 +59,9 @@ def test_who_makes_one_must_say_that_it_sees_the_reference(desk, at):
     assert response.status_code == 422 and not WorkerToken.objects.exists()
     assert desk.post(at("workers/"), GIVEN | {"queues": ["other"]}).status_code == 422
     assert desk.post(at("workers/"), GIVEN | {"days": 0}).status_code == 422
+    for number in (0, 1001, ""):
+        assert desk.post(at("workers/"), GIVEN | {"at_once": number}).status_code == 422
+    assert 'name="at_once" value="2"' in page
 
 
 def test_it_is_revoked_by_its_own_challenge_alone(desk, at, challenge):
@@ -109,8 +113,23 @@ def test_workers_are_listed_with_what_they_do_and_did(desk, at, challenge, entry
     work(token, worker="node7:1")
     outside.claim(token, ["cpu"], "node7:1", "node7 b")
     page = desk.get(at("workers/")).content.decode()
-    assert "node7:1" in page and "8 cores" in page and f"items 2 to 2 of #{entry.number}" in page and ">there<" in page
+    assert "node7:1" in page and "8 cores" in page and ">there<" in page
     assert "1 of these was heard of" in page
+
+
+def test_parts_in_hand_say_how_long_they_are_held_and_tokens_that_wait(desk, at, challenge, entry):
+    token = token_of(challenge)
+    part = claim(token, "node8:1")
+    elapse(1200)
+    Part.objects.filter(pk=part.pk).update(stop=part.start + 6, lease_until=timezone.now() + timedelta(minutes=1))
+    page = " ".join(desk.get(at("workers/")).content.decode().split())
+    assert f"#{entry.number}</a>, items 1 to 6" in page and "<td>node8:1</td>" in page and ">1 of 2</td>" in page
+    assert "held 20 min, 0 of 6 done" in page and ">no progress<" in page and ">waits<" not in page
+    for _ in range(2):
+        expire(Part.objects.get(pk=part.pk))
+        part = claim(token)
+    page = " ".join(desk.get(at("workers/")).content.decode().split())
+    assert ">waits<" in page and "2 times in a row its workers held a part" in page and "Parts in hand" not in page
 
 
 def test_a_difference_is_shown_and_decided(desk, at, challenge, entry):

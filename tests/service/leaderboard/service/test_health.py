@@ -11,12 +11,13 @@ from django.utils import timezone
 
 from evaluation.models import Evaluation, MetricProgram, Part, PhaseMetric, Process
 from evaluation.programs import sandbox
+from evaluation.work import worker
 from leaderboard.service import health, traffic
 from leaderboard.service.health import Unready
 from submissions.models import Status, Submission
 from submissions.storage import stored_files
 from submissions.storage.store import StorageError
-from tests.support.evaluation import programs
+from tests.support.evaluation import outside, programs
 from tests.support.factories import archive, received
 
 LONG_AGO = timedelta(hours=2)
@@ -223,3 +224,37 @@ class TestMetrics:
         client.get("/nothing-here/")
         client.get("/-/health")
         assert {status: n - before.get(status, 0) for status, n in counts().items() if n != before.get(status, 0)} == {"404": 1}
+
+
+@pytest.mark.django_db
+class TestRemoteWorkers:
+    """What remote workers hold is noted, and makes the service no less ready."""
+
+    @pytest.fixture
+    def token(self, phase, people, references):
+        received(phase, people.team, archive(references), user=people.owner)
+        worker.check(Submission.objects.to_validate().claim("checks", status=Status.CLAIMED))
+        return outside.token_of(phase.challenge)
+
+    def test_one_that_holds_a_part_without_progress_is_noted_with_its_time(self, token, client):
+        assert health.probe_remote() == "no remote worker holds a part"
+        part = outside.claim(token)
+        assert health.probe_remote() == "remote workers hold 1 part, each with progress"
+        outside.elapse(800)
+        assert not Part.objects.stalled()
+        outside.elapse(401)
+        assert Part.objects.stalled() == [part]
+        said = sentence(health.probe_remote)
+        assert "hold 1 part without progress, the oldest for 1201 s with 0 of 1 items done" in said
+        assert token.challenge.slug in said and token.name not in said
+        answer = client.get("/-/ready").json()
+        assert answer["notes"] == {"remote": said} and "remote" not in answer["failed"]
+        assert 'plumbline_outside_workers{state="stalled"} 1.0' in client.get("/-/metrics").content.decode()
+
+    def test_a_token_that_waits_is_noted_until_it_is_over(self, token):
+        for _ in range(2):
+            outside.expire(outside.claim(token))
+        assert "1 token of remote workers gets no part for a while" in sentence(health.probe_remote)
+        token.refresh_from_db()
+        token.note_result()
+        assert health.probe_remote() == "no remote worker holds a part"
