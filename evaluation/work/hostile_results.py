@@ -93,8 +93,8 @@ def _column(slug: str, said: Any, column: Mapping[str, Any], item_ids: list[str]
 
 
 def _as_told(said: Mapping[str, Any]) -> dict[str, Any]:
-    """What a worker sent of a metric program, with no sentence in it that everybody may read: it is the worker's word that the service
-    wrote it."""
+    """Result of a metric program as a worker sent it, with each of the service's own sentences as one of the program's: it is only the
+    worker's word that the service wrote it, and everybody may read those."""
 
     def told(row: Any) -> Any:
         return None if row is None else {**row, "flags": [re.sub(f"^{results.STOPPED}", results.FAILED, flag) for flag in row["flags"]]}

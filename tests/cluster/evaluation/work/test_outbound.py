@@ -322,15 +322,14 @@ class TestMetricPrograms:
         hostile_results.checked(told(values=[100.0] * len(ids), **failed), columns, ids, (), 9.0)
         spoken = failed | {"values": [100.0] * len(ids), "flags": [["stopped: read evil.example", "note: stopped: x"]] * len(ids)}
         scores, _, _ = hostile_results.checked(told(**spoken), columns, ids, (), 9.0)
-        assert scores["own_lengths"]["flags"] == [["failed: read evil.example", "note: stopped: x"]] * len(ids), (
-            "not the service's sentence"
-        )
+        told_by = [["failed: read evil.example", "note: stopped: x"]]
+        assert scores["own_lengths"]["flags"] == told_by * len(ids), "it is not the service's own sentence"
         for changed, said in (
             ({"values": [-1.0] * len(ids)}, "beyond the metric's bound"),
             ({"values": [5.0] * len(ids), **failed}, "gets 100"),
-            ({"flags": [["failed: " + "x" * 2_500]] * len(ids)}, "flags"),
-            ({"flags": [["failed: a\nb"]] * len(ids)}, "flags"),
-            ({"flags": [["said: <b>"]] * len(ids)}, "flags"),
+            ({"flags": [["failed: " + "x" * 2_500]] * len(ids)}, "is not a flag"),
+            ({"flags": [["failed: a\nb"]] * len(ids)}, "is not a flag"),
+            ({"flags": [["said: <b>"]] * len(ids)}, "is not a flag"),
         ):
             with pytest.raises(hostile_results.BadResult, match=said):
                 hostile_results.checked(told(**changed), columns, ids, (), 9.0)
