@@ -13,7 +13,7 @@ def rank_again(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('submissions', '0040_fault_of_failed_entries'),
+        ('submissions', '0017_fault_of_failed_entries'),
     ]
 
     operations = [

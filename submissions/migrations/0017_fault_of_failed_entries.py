@@ -10,7 +10,7 @@ def blame_the_service(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('submissions', '0014_licence_of_challenges'),
+        ('submissions', '0016_user_names_without_at'),
     ]
 
     operations = [

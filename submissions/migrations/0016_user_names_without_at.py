@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('submissions', '0014_licence_of_challenges'),
+        ('submissions', '0015_rate_counts'),
     ]
 
     operations = [
