@@ -207,9 +207,9 @@ def probe_programs() -> str:
     return f"{_count(len(needed), 'metric program')} in use, each with a sandbox" if needed else "no metric program is in use"
 
 
-def probe_remote() -> str:
-    """Remote workers bring what they hold: no token waits because its workers did not, and none holds a part without progress. It names
-    challenges and no token, because everybody may read it."""
+def probe_remote(named: bool = False) -> str:
+    """Remote workers bring what they hold: no token waits because its workers did not, and none holds a part without progress. Challenges
+    are `named` to operators alone: everybody may read `ready`, and not every challenge is public."""
     now = timezone.now()
     stalled = Part.objects.stalled(now)
     waiting = list(WorkerToken.objects.live(now).filter(waits_until__gt=now).select_related("challenge"))
@@ -222,8 +222,9 @@ def probe_remote() -> str:
         said.append(f"{_count(len(waiting), 'token of remote workers gets', 'tokens of remote workers get')} no part for a while")
     if said:
         slugs = sorted({one.token.challenge.slug for one in stalled if one.token} | {token.challenge.slug for token in waiting})
+        where = f"the console's page Workers of {', '.join(slugs)}" if named else "`manage.py doctor`"
         sentence = ", and ".join(said)
-        raise Unready(f"{sentence[:1].upper()}{sentence[1:]}; see the console's page Workers of {', '.join(slugs)}.")
+        raise Unready(f"{sentence[:1].upper()}{sentence[1:]}; see {where}.")
     held = Part.objects.held(now).filter(state=Part.State.WAITING, token__isnull=False).count()
     return f"remote workers hold {_count(held, 'part')}, each with progress" if held else "no remote worker holds a part"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 
 from allauth.account.models import EmailAddress
@@ -54,7 +55,7 @@ class Command(BaseCommand):
             "trials": self._trials,
             "lost": health.probe_lost,
             "names": self._names,
-            "remote": health.probe_remote,
+            "remote": partial(health.probe_remote, named=True),
         }
         failed, asked = 0, 0
         for name, probe in probes.items():
