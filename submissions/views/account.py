@@ -41,8 +41,8 @@ class AccountForm(forms.ModelForm):
             "has_page": "Let everybody see a page of mine",
         }
         help_texts = {
-            "username": "Yours is an e-mail address, so organizers find you by a confirmed address only. You may choose another name: "
-            "letters, digits and the characters . + - _",
+            "username": "Yours is an e-mail address, so organizers find you by a confirmed address only. You may choose another name, "
+            "without “@”.",
             "notify_by_email": "",
             "has_page": "It shows your user name, the challenges that you organize, and the teams that you are in with what boards show of "
             "them; no e-mail address, and nothing that a board does not show.",
