@@ -43,7 +43,7 @@ def quota(phase: Phase, team: Any, now: datetime, day: datetime | None = None) -
     """Uploads that `team` has left in a phase at `now`, of the day of `day` where that is another one. Rejected, failed and cancelled
     entries and reservations that ran out do not count."""
     day = day or now
-    start, end = phase.day(now)
+    _, end = phase.day(now)
     counted = list(phase.submissions.counted(now).filter(team=team).order_by().values_list("created_at", "status"))
     extra = phase.extra_tries.filter(team=team).aggregate(n=Sum("amount"))["n"] or 0
     left_total = left_day = left_once = None
@@ -62,7 +62,7 @@ def quota(phase: Phase, team: Any, now: datetime, day: datetime | None = None) -
     if left_total == 0:
         reason = f"Your team has used all {phase.limit_total + extra} uploads of this phase; ask the organizers for more."
         code = "limit_total"
-    elif left_day == 0 and day < start:
+    elif left_day == 0 and day != now:
         code, date_in_words = "limit_per_day", day_in_words(day, phase.time_zone)
         reason = f"Your team has used its uploads of {date_in_words} ({phase.limit_per_day} a day); ask the organizers."
     elif left_day == 0:
