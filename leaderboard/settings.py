@@ -79,7 +79,7 @@ REDIS_PREFIX = env.matching("REDIS_PREFIX", "", PREFIX, "a name of letters, digi
 BROKER_URL = env.redis("BROKER_URL", "redis://host:6379/0")  # redis://host:6379/0 ; empty: a folder below HOME
 LEASE_SECONDS = env.decimal("LEASE_SECONDS", 30.0, least=1, most=86400)  # a claimed row is claimable again after this
 HEARTBEAT_SECONDS = env.decimal("HEARTBEAT_SECONDS", 5.0, least=0.1, most=3600)  # a live worker renews its lease this often
-SWEEP_SECONDS = env.decimal("SWEEP_SECONDS", 5.0, least=0.1, most=3600)  # how often the sweeper looks for work left behind
+SWEEP_SECONDS = env.decimal("SWEEP_SECONDS", 10.0, least=0.1, most=3600)  # how often the sweeper looks for work left behind
 MAX_ATTEMPTS = env.integer("MAX_ATTEMPTS", 3, least=1, most=1000)  # that fail by the entry's own doing; then it fails, with a reason
 MAX_LOSSES = env.integer("MAX_LOSSES", 12, least=1, most=1000)  # workers lost with an entry; then it fails, and the operator is told
 LOSS_SECONDS = env.decimal(

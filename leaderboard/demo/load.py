@@ -161,7 +161,7 @@ def wait_for_room(demo: Demo, who: str) -> None:
     wait(lambda: phase.quota(team).left_at_once, "the team's earlier entries")
 
 
-def wait(true: Callable[[], object], what: str, seconds: float = 600.0) -> None:
+def wait(true: Callable[[], object], what: str, seconds: float = 3600.0) -> None:
     deadline = time.monotonic() + seconds
     while not true():
         if time.monotonic() > deadline:

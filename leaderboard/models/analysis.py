@@ -91,7 +91,8 @@ class StudyAnalysis(Leased):
             stale = [row.pk for name, row in known.items() if name in criteria and row.wanted != wanted]
             again = cls.objects.filter(pk__in=stale).unleased().update(wanted=wanted, state=cls.State.WAITING, **cls.ANEW)
             asked += len(missing) + again
-            if cls.objects.filter(study=study).exclude(criterion__in=criteria).unleased().delete()[0]:
+            gone = [row.pk for name, row in known.items() if name not in criteria]
+            if gone and cls.objects.filter(pk__in=gone).unleased().delete()[0]:
                 study.phase.touch_board()  # the last who had answered has left
                 wake.after_commit("boards")
         return asked
