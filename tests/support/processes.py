@@ -134,12 +134,15 @@ def is_ready(url: str) -> bool:
 class EmbeddedService:
     """`manage.py run` in a home of its own, and every process that belongs to it."""
 
-    def __init__(self, home: Path, port: int = 0, *, workers: int = 1, before: tuple[str, ...] = (), **env: str) -> None:
+    def __init__(
+        self, home: Path, port: int = 0, *, workers: int = 1, before: tuple[str, ...] = (), demo: bool = False, **env: str
+    ) -> None:
         self.home, self.port = home, port or free_port()
         own = ("PLUMBLINE_DATABASE_URL", "PLUMBLINE_BROKER_URL", "PLUMBLINE_CACHE_URL", "PLUMBLINE_S3_BUCKET", "PLUMBLINE_S3_ENDPOINT")
         inherited = {name: value for name, value in os.environ.items() if name not in own}
+        options = ["--port", str(self.port), "--workers", str(workers), *(["--demo"] if demo else [])]
         self.process = subprocess.Popen(
-            [*before, sys.executable, "manage.py", "run", "--port", str(self.port), "--workers", str(workers)],
+            [*before, sys.executable, "manage.py", "run", *options],
             cwd=settings.BASE_DIR,
             env=inherited | {"PLUMBLINE_HOME": str(home), "PLUMBLINE_STATIC_ROOT": str(STATIC_ROOT)} | env,
             stdout=(home / "said").open("ab"),
