@@ -64,7 +64,7 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def _wait(self, demo: Demo) -> None:
-        waiting = load.uploads(demo).filter(status__in=Status.in_progress())
+        waiting = load.uploads(demo).filter(status__in=Status.in_progress()).exclude(status=Status.UPLOADING)  # those are a visitor's
         if count := waiting.count():
             self._say(f"{count} {'entry' if count == 1 else 'entries'} of {demo.slug} still to be scored ...")
         load.wait(lambda: not waiting.exists(), "the demo's entries")

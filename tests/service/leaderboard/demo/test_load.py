@@ -18,7 +18,7 @@ from leaderboard.demo import interiors, load, rooflines, solids
 from leaderboard.demo.story import PEOPLE, Entry
 from leaderboard.models import Study
 from submissions.kinds import same
-from submissions.models import AuditEntry, Challenge, Phase, Team, User
+from submissions.models import AuditEntry, Challenge, Phase, Submission, Team, User
 from submissions.validation import validate
 from tests.support.leaderboard.studies.live import making
 
@@ -123,8 +123,10 @@ def test_the_command_sends_scores_and_ends_and_a_second_time_does_nothing(live_s
     assert all(answer.said[0]["text"].startswith("Made up: no model was asked") for answer in run.answers.all())
 
     acts = AuditEntry.objects.count()
+    team = Team.objects.get(challenge=phase.challenge, name="Eaves Lab")
+    Submission.reserve(phase, team, User.objects.get(username="cleo"), method_name="a visitor's, on its way", file_name="a.zip", size=1)
     call_command("demo", server=live_server.url)
-    assert load.uploads(small).count() == 4 and Study.objects.count() == 2 and AuditEntry.objects.count() == acts
+    assert load.uploads(small).count() == 5 and Study.objects.count() == 2 and AuditEntry.objects.count() == acts
 
 
 def test_whoever_starts_the_demo_can_rate_at_once(phase, people, client):
