@@ -87,7 +87,8 @@ class StudyAnalysis(Leased):
             known = {row.criterion: row for row in cls.objects.filter(study=study).defer("content")}
             # The leading one is worked on first: until it is there, boards speak by another.
             missing = sorted(study.in_order(criteria - set(known)), key=lambda name: name != study.leading(criteria))
-            cls.objects.bulk_create((cls(study=study, criterion=name, wanted=wanted) for name in missing), ignore_conflicts=True)
+            if missing:  # else it would be a transaction that writes nothing
+                cls.objects.bulk_create((cls(study=study, criterion=name, wanted=wanted) for name in missing), ignore_conflicts=True)
             stale = [row.pk for name, row in known.items() if name in criteria and row.wanted != wanted]
             again = cls.objects.filter(pk__in=stale).unleased().update(wanted=wanted, state=cls.State.WAITING, **cls.ANEW)
             asked += len(missing) + again

@@ -409,9 +409,10 @@ class Study(models.Model):
         batches = self.phase.batches.filter(state__in=[EvaluationBatch.State.CURRENT, EvaluationBatch.State.RETIRED], results=None)
         entries = self.entries.filter(submission__isnull=False).values("submission")
         n_scored = Count("evaluations", filter=Q(evaluations__state="done", evaluations__submission__in=entries))
-        counted = batches.annotate(n=n_scored).select_related("reference").order_by("-n", "-switched_at", "-pk")
-        most = counted.first()
-        return current if most is None or counted.filter(pk=current.pk, n=most.n).exists() else most
+        counted = dict(batches.annotate(n=n_scored).order_by("-n", "-switched_at", "-pk").values_list("pk", "n"))
+        if not counted or counted.get(current.pk) == max(counted.values()):
+            return current
+        return batches.select_related("reference").get(pk=next(iter(counted)))
 
     @cached_property
     def noun(self) -> str:
