@@ -1,4 +1,4 @@
-"""A control group for one sandbox: memory and number of processes of all its processes together, where this process may make one."""
+"""A control group for one sandbox: memory, number and processor time of all its processes together, where this process may make one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import os
 import time
 import uuid
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +15,7 @@ ROOT = Path("/sys/fs/cgroup")
 
 class Cgroup:
     """A group with both limits, made empty; `files` are those a process writes its id into to join. Made of one hierarchy (version 2) or
-    of two (version 1)."""
+    of several (version 1)."""
 
     def __init__(self, memory: int, processes: int, root: Path = ROOT) -> None:
         name = f"plumbline-{os.getpid()}-{uuid.uuid4().hex[:12]}"
@@ -23,8 +24,11 @@ class Cgroup:
             for parent, settings in _places(root, memory, processes):
                 _remove_left(parent)
                 folder = parent / name
-                folder.mkdir()
-                self.folders.append(folder)
+                with contextlib.ExitStack() as optional:
+                    if not settings:  # it counts, and bounds nothing
+                        optional.enter_context(contextlib.suppress(OSError))
+                    folder.mkdir()
+                    self.folders.append(folder)
                 for file, value in settings:
                     if (folder / file).exists() or file in ("memory.max", "memory.limit_in_bytes", "pids.max"):
                         (folder / file).write_text(value)
@@ -35,6 +39,12 @@ class Cgroup:
     @property
     def files(self) -> list[str]:
         return [str(folder / "cgroup.procs") for folder in self.folders]
+
+    @property
+    def usage(self) -> Path | None:
+        """The file that says how much processor time its processes have used; None where nothing counts it."""
+        found = (folder / name for folder in self.folders for name in ("cpuacct.usage", "cpu.stat"))
+        return next((file for file in found if file.exists()), None)
 
     def remove(self) -> None:
         """Kill what is left in it and remove it."""
@@ -68,24 +78,35 @@ def _places(root: Path, memory: int, processes: int) -> list[tuple[Path, list[tu
             raise FileNotFoundError("the control groups hand down no limit of memory and processes")
         limits = [("memory.max", str(memory)), ("memory.swap.max", "0"), ("pids.max", str(processes))]
         return [(root, limits)]
-    if (root / "memory/cgroup.procs").exists() and (root / "pids/cgroup.procs").exists():
-        return [
-            (root / "memory", [("memory.limit_in_bytes", str(memory)), ("memory.memsw.limit_in_bytes", str(memory))]),
-            (root / "pids", [("pids.max", str(processes))]),
-        ]
-    if (root / "memory/cgroup.procs").exists():
-        return [(root / "memory", [("memory.limit_in_bytes", str(memory))])]
-    raise FileNotFoundError("no control groups are mounted")
+    settings = {
+        "memory": [("memory.limit_in_bytes", str(memory)), ("memory.memsw.limit_in_bytes", str(memory))],
+        "pids": [("pids.max", str(processes))],
+        "cpuacct": [],
+    }
+    found = [(root / name, limits) for name, limits in settings.items() if (root / name / "cgroup.procs").exists()]
+    if not found or found[0][0].name != "memory":
+        raise FileNotFoundError("no control groups of memory are mounted")
+    return found
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What control groups bound here; `version` is 0 where none can be made."""
+
+    version: int = 0
+    processes: bool = False
+    processor_time: bool = False
 
 
 @cache
-def kind() -> str:
-    """Resources that can be bounded here: "memory and processes", "memory", or nothing."""
+def kind(root: Path = ROOT) -> Kind:
+    """What can be bounded on this machine by this user, which was tried."""
     try:
-        group = Cgroup(64 << 20, 16)
+        group = Cgroup(64 << 20, 16, root)
     except OSError:
-        return ""
+        return Kind()
     try:
-        return "memory and processes" if any((folder / "pids.max").exists() for folder in group.folders) else "memory"
+        version = 2 if (root / "cgroup.controllers").exists() else 1
+        return Kind(version, any((folder / "pids.max").exists() for folder in group.folders), group.usage is not None)
     finally:
         group.remove()

@@ -1,7 +1,8 @@
 """A metric program that is run: items in, results out, each call in the sandbox.
 
-Python programs are started once and called per item, group or set; scripts and images are run once for all items of a slice. What a
-program does wrong is a failed item with a sentence; where nothing isolates it, `NoSandbox` is raised and nothing is run.
+Python programs are called per item, group or set, each time in a process that has never seen another; scripts and images are run once for
+all items of a slice. What a program does wrong is a failed item with a sentence; where nothing isolates it, `NoSandbox` is raised and nothing
+is run.
 """
 
 from __future__ import annotations
@@ -9,6 +10,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
+import shlex
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,14 +27,17 @@ from evaluation.metrics.result import MetricResult
 from evaluation.programs import files as program_files
 from evaluation.programs import guest, results, sandbox
 from evaluation.programs.document import MetricDocument
+from evaluation.programs.guest import script
 from evaluation.programs.results import WrongResult
-from evaluation.programs.sandbox import Boxed, Limits, NoSandbox
+from evaluation.programs.sandbox import Boxed, Calls, Limits, NoSandbox
 from submissions.kinds import FAMILIES
 
 FACTOR = 10  # times its declared effort that a program may take
 SLOWEST = 3.0  # times its processor time that a call may take on the wall, on a busy machine
 MIN_WALL = 5.0  # seconds
-STARTS = 20  # times in a slice that a program whose process ended is started again
+STARTS = 20  # times in a slice that a launcher which ended is started again
+MAX_MODULES = 2_000  # that are imported before the calls
+MODULE = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*")
 
 
 @dataclass(frozen=True)
@@ -53,17 +61,14 @@ class Budget:
 
 @dataclass
 class Program:
-    """A program whose files are in `folder`. `boxed` says whether it runs in a sandbox: only one's own, on one's own machine, does not.
-
-    `landlock` is the version of the kernel's interface that restricts files too, once the program has run; 0 where there is none.
-    """
+    """A program whose files are in `folder`. `boxed` says whether it runs in a sandbox: only one's own, on one's own machine, does not."""
 
     document: MetricDocument
     folder: Path
     budget: Budget = Budget()
     boxed: bool = True
-    landlock: int = 0
-    _box: Any = field(default=None, repr=False)
+    _box: Calls | None = field(default=None, repr=False)
+    _loading: float = 0.0  # seconds that loading it takes a call
     _starts: int = 0
     _broken: str = ""
     _owner: int = 0
@@ -143,51 +148,39 @@ class Program:
         if refusal := self._started(limits):
             return results.failed(refusal)
         described, data = encoded(samples, self.document.kind if self.document.as_files else "")
-        order = {
-            "items": described,
-            "params": dict(params),
-            "level": self.document.level,
-            "bytes": len(data),
-            "seconds": limits.seconds,
-            "wall": wall,
-        }
+        order = {"items": described, "params": dict(params), "level": self.document.level}
+        assert self._box is not None
         try:
-            self._box.send(order, data)
-            answer = self._box.receive(time.monotonic() + wall + sandbox.GRACE, guest.MAX_ANSWER)
+            ended = self._box.call(order, data, limits.seconds + self._loading, wall + self._loading, guest.MAX_ANSWER)
         except TimeoutError:
             self.close()
             return results.stopped(self._too_slow(limits))
-        except BrokenPipeError:
-            answer = None
-        if answer is None:
+        if ended is None:
             self.close()
             return results.stopped("The program ended its process, answered otherwise than agreed, or was killed for its memory.")
-        return self._result(answer, limits)
+        return self._result(ended, limits)
 
-    def _result(self, answer: bytes, limits: Limits) -> MetricResult:
-        try:
-            found = results.parsed(answer)
-        except WrongResult as error:
-            return results.failed(str(error))
-        if isinstance(found, dict) and "result" in found:
+    def _result(self, ended: sandbox.Ended, limits: Limits) -> MetricResult:
+        found = ended.answer
+        if "result" in found:
             return results.result_of(found["result"], self.document)
-        end = found.get("end") if isinstance(found, dict) else None
+        end = found.get("end") if ended.end == "ok" else ended.end
         if end == "time":
             return results.stopped(self._too_slow(limits))
         if end == "memory":
             return results.stopped(f"The program needed more than the {limits.memory >> 20:,} MB it may use.")
         if end == "size":
             return results.stopped(f"The program answered with more than {guest.MAX_ANSWER:,} bytes.")
-        if isinstance(found, dict) and isinstance(found.get("error"), str):
+        if isinstance(found.get("error"), str):
             return results.failed(last_line(found["error"]))
-        return results.stopped("The program's process broke down, or was killed for its memory.")
+        return results.stopped("The program's process broke down, answered otherwise than agreed, or was killed for its memory.")
 
     def _too_slow(self, limits: Limits) -> str:
         declared = self.document.effort.seconds
         return f"The program took longer than {limits.seconds:g} s, ten times the {declared:g} s an item that metric.yaml declares."
 
     def _started(self, limits: Limits) -> str:
-        """Start the program unless it runs; a sentence where it cannot."""
+        """Start the launcher unless it runs, and load the program once to see that it does; a sentence where it does not."""
         if self._broken:
             return self._broken
         if self._box is not None and self._owner == os.getpid() and self._box.process.poll() is None:
@@ -196,28 +189,31 @@ class Program:
             return f"The program ended its process {STARTS} times, and is not started again."
         self._starts += 1
         self._owner = os.getpid()
-        card = self.document.device == "gpu"
-        self._box = Boxed([(str(self.folder), guest.PROGRAM)], limits, card=card) if self.boxed else Unboxed(self.folder)
-        setup = {
-            "run": "python",
-            "entry": self.document.entry,
-            # Imported before the first item, so that its time counts for none.
-            "preload": ["numpy", *(MODULES.get(name.lower(), name) for name in self.document.packages)],
-            "limits": limits.of_kernel(card),
-            "devices": sandbox.card_devices() if card else [],
-        }
+        packages = [MODULES.get(name.lower(), name) for name in self.document.packages]
+        # Imported before the first call, so that its time counts for none.
+        modules = ["numpy", *packages]
+        if self.boxed:
+            binds = [(str(self.folder), guest.PROGRAM)]
+            self._box = Boxed("python", self.document.entry, binds, limits, modules, self.document.device == "gpu")
+        else:
+            self._box = Unboxed(self.folder, self.document.entry, modules)
+        start = time.monotonic()
         try:
-            self._box.send(setup)
-            answer = self._box.receive(time.monotonic() + sandbox.START_SECONDS, guest.MAX_ANSWER)
-            said = results.parsed(answer) if answer is not None else None
-        except (TimeoutError, BrokenPipeError, WrongResult):
-            said = None
-        if isinstance(said, dict) and said.get("ready"):
-            self.landlock = said["landlock"] if isinstance(said.get("landlock"), int) else 0
-            return ""
+            ended = self._box.call({}, b"", sandbox.START_SECONDS, sandbox.START_SECONDS, guest.MAX_ANSWER)
+            found = ended.answer if ended is not None else {}
+            if isinstance(found.get("modules"), list):
+                # It says which parts of its packages it imports. Of those that are installed the launcher imports them too, which runs
+                # nothing of the program.
+                own = [one for one in found["modules"] if isinstance(one, str) and one.partition(".")[0] in modules]
+                self._box.bring([one for one in own if MODULE.fullmatch(one)][:MAX_MODULES])
+                start = time.monotonic()
+                if (ended := self._box.call({}, b"", sandbox.START_SECONDS, sandbox.START_SECONDS, guest.MAX_ANSWER)) is not None:
+                    self._loading = time.monotonic() - start
+                    return ""
+        except TimeoutError:
+            found = {}
         self.close()
-        error = said.get("error") if isinstance(said, dict) else None
-        why = last_line(error) if isinstance(error, str) else "its process ended, or was not ready in time"
+        why = last_line(found["error"]) if isinstance(found.get("error"), str) else "its process ended, or was not ready in time"
         self._broken = f"The program does not load: {why}"
         return self._broken
 
@@ -366,27 +362,15 @@ def write_data(folder: Path, samples: Sequence[Sample], params: Mapping[str, Any
 # --- one's own program on one's own machine
 
 
-class Unboxed:
-    """A Python program without a sandbox, with the same orders and answers as `Boxed`."""
+class Unboxed(Calls):
+    """Calls of a Python program without a sandbox, with the same orders and answers as in `Boxed`."""
 
-    def __init__(self, folder: Path) -> None:
-        import subprocess
-        import sys
-
-        start = f"import runpy; m = runpy.run_path({guest.__file__!r}, run_name='guest'); m['unboxed']({str(folder)!r})"
-        self.process = subprocess.Popen(
-            [*_with_environment(), sys.executable, "-B", "-c", start],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-            bufsize=0,
-        )
-        self._left = b""
-
-    send, receive, _until, _more = Boxed.send, Boxed.receive, Boxed._until, Boxed._more
-
-    _group = None
-    close = Boxed.close
+    def __init__(self, folder: Path, entry: str, modules: Sequence[str]) -> None:
+        place = str(Path(guest.__file__).parents[1])
+        search = os.pathsep.join([place, *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+        command = [*_with_environment(), f"PYTHONPATH={search}", sys.executable, "-B", "-m", "guest.launcher"]
+        setup = {"boxed": False, "run": "python", "program": str(folder), "entry": entry, "modules": list(modules), "devices": []}
+        self._start(command, None, setup)
 
 
 def _with_environment() -> list[str]:
@@ -396,14 +380,10 @@ def _with_environment() -> list[str]:
 
 def run_unboxed(program: Path, data: Path, entry: str, limits: Limits) -> sandbox.Answer:
     """Run a command without a sandbox, in a folder with its data and links to the program's files. Its `python` is this one, as inside."""
-    import shlex
-    import subprocess
-    import sys
-
     for path in sorted(program.iterdir()):
         os.symlink(path.resolve(), data / path.name)
     (data / "output").mkdir()
-    adapters = Path(guest.__file__).parent / "bin"
+    adapters = sandbox.HERE / "bin"
     command = shlex.split(entry)
     if (adapters / command[0]).exists():
         command[0] = str(adapters / command[0])
@@ -415,7 +395,9 @@ def run_unboxed(program: Path, data: Path, entry: str, limits: Limits) -> sandbo
     except OSError as error:
         return sandbox.Answer("exit", f"{entry}: {error.strerror}", 127)
     stderr = done.stderr.decode("utf-8", "replace")[-guest.TAIL :]
-    return sandbox.Answer("exit", stderr, done.returncode) if done.returncode else sandbox.scores_in(data / "output", stderr)
+    if done.returncode:
+        return sandbox.Answer("exit", stderr, done.returncode)
+    return sandbox.Answer("ok", stderr, **script.scores_in(data / "output"))
 
 
 def load(folder: Path, budget: Budget = Budget(), boxed: bool = True) -> Program:

@@ -7,14 +7,16 @@ A rung counts only after it has started something here; where none does, a progr
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
+import secrets
 import select
 import shlex
 import shutil
 import signal
 import site
-import stat
+import socket
 import subprocess
 import sys
 import sysconfig
@@ -22,13 +24,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from evaluation.programs import cgroup, guest, seccomp
 from evaluation.programs.cgroup import Cgroup
+from evaluation.programs.guest import launcher, script
 
 START_SECONDS = 120.0  # in which a program must have loaded its modules
 PROCESSES = 64  # of one program, threads counted
@@ -40,8 +43,10 @@ CARD_ADDRESSES = 1 << 46  # that the driver of a graphics card may reserve
 GROUP_MEMORY = 512 << 20  # of a group beside that of its largest process: the interpreter itself, and what lies in /tmp
 GRACE = 10.0  # seconds that the process inside has to say itself that time is over
 NOBODY = 65534
+HERE = Path(__file__).parent
+INTERPRETER = "/plumbline/interpreter"
 ENVIRONMENT = {
-    "PATH": "/plumbline/bin:/plumbline/interpreter:/usr/bin:/bin",
+    "PATH": f"/plumbline/bin:{INTERPRETER}:/usr/bin:/bin",
     "HOME": "/tmp",  # noqa: S108
     "LANG": "C.UTF-8",
     "PYTHONHASHSEED": "0",
@@ -92,48 +97,59 @@ def card_devices() -> list[str]:
     return sorted(str(path) for path in Path("/dev").glob("nvidia*"))
 
 
-def bubblewrap_arguments(binds: Sequence[tuple[str, str]], work: bool = False, card: bool = False) -> list[str]:
-    """Arguments of bubblewrap but the command: namespaces, no capabilities, and a root that holds the system's and the interpreter's
-    libraries, the program and its data, all read-only, beside two folders of bounded size that go with it. `binds` are (here, inside). With
-    `work` there is the folder of a script's output, with `card` the files of graphics cards."""
+def layout(binds: Sequence[tuple[str, str]], work: bool = False, card: bool = False) -> list[tuple[str, ...]]:
+    """The root file system of a program, in steps: ("bind", here, inside), read-only; ("device", path); ("link", target, inside); and
+    ("scratch", inside), a folder of bounded size to write to. It holds the system's and the interpreter's libraries and `binds`, which are
+    (here, inside). With `work` there is the folder of a script's output, with `card` the files of graphics cards."""
     prefix, libraries = sys.base_prefix, _site_packages()
     roots = [prefix] if not Path(prefix).is_relative_to("/usr") else []
-    arguments = ["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
-    arguments += ["--uid", str(NOBODY), "--gid", str(NOBODY), "--hostname", "sandbox", "--die-with-parent", "--new-session"]
-    arguments += ["--cap-drop", "ALL", "--clearenv"]
-    for name, value in ENVIRONMENT.items():
-        arguments += ["--setenv", name, value]
-    arguments += ["--setenv", "PYTHONPATH", ":".join(libraries)]
-    arguments += ["--ro-bind", "/usr", "/usr"]
+    steps: list[tuple[str, ...]] = [("bind", "/usr", "/usr")]
     for name in ("bin", "sbin", "lib", "lib32", "lib64"):
         path = Path("/", name)
         if path.is_symlink():
-            arguments += ["--symlink", os.readlink(path), str(path)]
+            steps.append(("link", os.readlink(path), str(path)))
         elif path.is_dir():
-            arguments += ["--ro-bind", str(path), str(path)]
-    for shared in ("/etc/ld.so.cache", "/etc/alternatives"):
-        arguments += ["--ro-bind-try", shared, shared]
+            steps.append(("bind", str(path), str(path)))
+    steps += [("bind", shared, shared) for shared in ("/etc/ld.so.cache", "/etc/alternatives") if os.path.exists(shared)]
     # Before the libraries, which may lie below it, as on a cluster whose scratch it is.
-    arguments += ["--size", str(SCRATCH_BYTES), "--tmpfs", "/tmp"]  # noqa: S108
-    for folder in [*roots, *(one for one in libraries if not any(Path(one).is_relative_to(root) for root in (*roots, "/usr")))]:
-        arguments += ["--ro-bind", folder, folder]
-    arguments += ["--proc", "/proc", "--tmpfs", "/dev"]
-    for device in ("null", "zero", "random", "urandom"):
-        arguments += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
-    for device in card_devices() if card else ():
-        arguments += ["--dev-bind", device, device]
-    arguments += ["--symlink", "/proc/self/fd", "/dev/fd"]
-    for folder in ("/dev/shm", *([f"{guest.WORK}/output"] if work else [])):  # noqa: S108
-        arguments += ["--size", str(SCRATCH_BYTES), "--tmpfs", folder]
-    arguments += ["--ro-bind", str(Path(guest.__file__)), "/plumbline/guest.py"]
-    arguments += ["--ro-bind", str(Path(guest.__file__).parent / "bin"), "/plumbline/bin"]
-    for name in ("python", "python3"):
-        arguments += ["--symlink", os.path.realpath(sys.executable), f"/plumbline/interpreter/{name}"]
-    arguments += ["--symlink", "/tmp/app", "/app"]  # noqa: S108
-    for here, inside in binds:
-        arguments += ["--ro-bind", here, inside]
-    arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", guest.WORK if work else "/tmp"]  # noqa: S108
-    return arguments
+    steps.append(("scratch", "/tmp"))  # noqa: S108
+    libraries = [one for one in libraries if not any(Path(one).is_relative_to(root) for root in (*roots, "/usr"))]
+    steps += [("bind", folder, folder) for folder in (*roots, *libraries)]
+    devices = [f"/dev/{name}" for name in ("null", "zero", "random", "urandom")]
+    steps += [("device", device) for device in (*devices, *(card_devices() if card else ()))]
+    steps += [("link", "/proc/self/fd", "/dev/fd"), ("scratch", "/dev/shm")]  # noqa: S108
+    if work:
+        steps.append(("scratch", guest.OUTPUT))
+    steps.append(("bind", str(HERE / "bin"), "/plumbline/bin"))
+    steps += [("link", os.path.realpath(sys.executable), f"{INTERPRETER}/{name}") for name in ("python", "python3")]
+    steps.append(("link", "/tmp/app", "/app"))  # noqa: S108
+    return [*steps, *(("bind", here, inside) for here, inside in binds)]
+
+
+def bubblewrap_arguments(steps: Sequence[tuple[str, ...]]) -> list[str]:
+    """Arguments of bubblewrap but the command, for the launcher: namespaces, no network, a root of these `steps`, and of capabilities those
+    with which it makes the processes of the calls, which have none."""
+    arguments = ["--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    arguments += ["--uid", str(NOBODY), "--gid", str(NOBODY), "--hostname", "sandbox", "--die-with-parent", "--new-session"]
+    arguments += ["--cap-drop", "ALL"]
+    for capability in ("SYS_ADMIN", "SYS_CHROOT", "SETPCAP"):
+        arguments += ["--cap-add", f"CAP_{capability}"]
+    arguments += ["--clearenv"]
+    for name, value in ENVIRONMENT.items():
+        arguments += ["--setenv", name, value]
+    arguments += ["--setenv", "PYTHONPATH", ":".join(["/plumbline", *_site_packages()])]
+    arguments += ["--proc", "/proc", "--tmpfs", "/dev", "--dir", guest.ROOM]
+    for kind, *given in steps:
+        match kind:
+            case "bind":
+                arguments += ["--ro-bind", *given]
+            case "device":
+                arguments += ["--dev-bind", *given, *given]
+            case "link":
+                arguments += ["--symlink", *given]
+            case "scratch":
+                arguments += ["--size", str(SCRATCH_BYTES), "--tmpfs", *given]
+    return [*arguments, "--ro-bind", str(HERE / "guest"), "/plumbline/guest", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"]
 
 
 def _site_packages() -> list[str]:
@@ -142,74 +158,103 @@ def _site_packages() -> list[str]:
     return [one for one in dict.fromkeys(found) if os.path.isdir(one)]
 
 
-class Boxed:
-    """A process in bubblewrap, with pipes to the first process inside, and what bounds it. Close it when done."""
+@dataclass(frozen=True)
+class Ended:
+    """How a call ended ("ok", "time", "crash", "size"), and its answer if it went well: what the program said, which is not to be believed."""
 
-    def __init__(self, binds: Sequence[tuple[str, str]], limits: Limits, work: bool = False, card: bool = False) -> None:
-        if refusal := bubblewrap_refusal():
-            raise NoSandbox(refusal)
-        self._group: Cgroup | None = None
-        arguments = bubblewrap_arguments(binds, work, card)
-        with contextlib.ExitStack() as files:
-            given = [files.enter_context(_file_of(data)) for data in ("\0".join(arguments).encode() + b"\0", seccomp.program())]
-            argv, filtered = (file.fileno() for file in given)
-            # The interpreter inside has the packages of this one and nothing else of its environment.
-            start = f"import sys, runpy; sys.path += {_site_packages()!r}; runpy.run_path('/plumbline/guest.py', run_name='__main__')"
-            command = ["bwrap", "--args", str(argv), "--seccomp", str(filtered), "--", os.path.realpath(sys.executable)]
-            command += ["-I", "-B", "-c", start]
-            if cgroup.kind():
-                with contextlib.suppress(OSError):
-                    self._group = Cgroup(limits.memory + GROUP_MEMORY, PROCESSES + 4)
-            if self._group is None and os.geteuid() == 0:
-                raise NoSandbox(ROOT_NEEDS)
-            if self._group is not None:  # a shell joins the group before anything of the program is there
-                joined = " && ".join(f"echo $$ > {shlex.quote(file)}" for file in self._group.files)
-                command = ["/bin/sh", "-c", f'{joined} && exec "$@"', "sh", *command]
+    end: str
+    answer: dict[str, Any] = field(default_factory=dict)
+
+
+class Calls:
+    """A launcher, which makes a process for each call, and what is said to it. Close it when done."""
+
+    process: subprocess.Popen[bytes]
+    _group: Cgroup | None = None
+
+    def _start(
+        self, command: Sequence[str], environment: Mapping[str, str] | None, setup: Mapping[str, Any], descriptors: Sequence[int] = ()
+    ) -> None:
+        """Start the launcher by a command that runs `guest.launcher`, and have it read its setup."""
+        self._control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._errors = tempfile.TemporaryFile()
+        with inside:
             self.process = subprocess.Popen(
                 command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env={"PATH": "/usr/bin:/bin"},
-                pass_fds=(argv, filtered),
+                stdin=inside,
+                stdout=subprocess.DEVNULL,
+                stderr=self._errors,
+                env=environment,
+                pass_fds=descriptors,
                 start_new_session=True,
-                bufsize=0,
             )
-        self._left = b""
+        usage = self._group.usage if self._group is not None else None
+        with contextlib.ExitStack() as files:
+            given = [] if usage is None else [files.enter_context(usage.open("rb")).fileno()]
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                socket.send_fds(self._control, [json.dumps(setup).encode()], given)
 
-    def send(self, header: Mapping[str, Any], data: bytes = b"") -> None:
-        """One order. BrokenPipeError where the process inside has ended."""
-        assert self.process.stdin is not None
-        view = memoryview(json.dumps(header).encode() + b"\n" + data)
-        while view:
-            view = view[self.process.stdin.write(view) :]
+    def bring(self, modules: Sequence[str]) -> bool:
+        """Have the launcher import modules of installed packages, so that calls need not; False where it has ended."""
+        try:
+            self._control.send(json.dumps({"modules": modules}).encode())
+            return self._said(time.monotonic() + START_SECONDS) is not None
+        except (BrokenPipeError, ConnectionResetError, TimeoutError):
+            return False
 
-    def receive(self, deadline: float, most: int) -> bytes | None:
-        """The next answer's bytes; None where the process has ended, or answers otherwise than agreed. TimeoutError after `deadline`."""
-        head = self._until(b"\n", 20, deadline)
-        if head is None or not head.isdigit() or int(head) > most:
+    def call(self, order: Mapping[str, Any], data: bytes, seconds: float, wall: float, most: int) -> Ended | None:
+        """Have a new process do an order, within `seconds` of the processor for all that it starts and `wall` seconds; its answer has at most
+        so many bytes. None where the launcher has ended. TimeoutError where it does not keep the time."""
+        deadline = time.monotonic() + wall + GRACE
+        nonce = secrets.token_hex(16)
+        place = os.memfd_create("order", os.MFD_ALLOW_SEALING)
+        with os.fdopen(place, "wb", closefd=False) as file:
+            for line in ({"seconds": seconds, "wall": wall}, {**order, "nonce": nonce}):
+                file.write(json.dumps(line).encode() + b"\n")
+            file.write(data)
+        os.lseek(place, 0, os.SEEK_SET)
+        fcntl.fcntl(place, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL)
+        reading, writing = os.pipe()
+        try:
+            try:
+                socket.send_fds(self._control, [launcher.CALL], [place, writing])
+            finally:
+                os.close(place)
+                os.close(writing)
+            data = _until_end(reading, deadline, most)
+        except (BrokenPipeError, ConnectionResetError):
             return None
-        while len(self._left) < int(head):
-            if not self._more(deadline):
-                return None
-        data, self._left = self._left[: int(head)], self._left[int(head) :]
-        return data
+        finally:
+            os.close(reading)
+        ended = self._said(deadline)
+        if ended is None:
+            return None
+        if len(data) > most:
+            return Ended("size")
+        if ended["end"] != "ok":
+            return Ended(ended["end"])
+        try:
+            found = json.loads(data)
+        except (ValueError, RecursionError):
+            return Ended("crash")
+        # An answer is the call's own: that of another, or one written ahead, has another nonce.
+        return Ended("ok", found) if isinstance(found, dict) and found.pop("nonce", "") == nonce else Ended("crash")
 
-    def _until(self, end: bytes, most: int, deadline: float) -> bytes | None:
-        while end not in self._left[:most]:
-            if len(self._left) >= most or not self._more(deadline):
-                return None
-        head, _, self._left = self._left.partition(end)
-        return head
-
-    def _more(self, deadline: float) -> bool:
-        assert self.process.stdout is not None
-        ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, deadline - time.monotonic()))
-        if not ready:
+    def _said(self, deadline: float) -> dict[str, Any] | None:
+        """The launcher's next message; None where it has ended. TimeoutError after `deadline`."""
+        if not select.select([self._control], [], [], max(0.0, deadline - time.monotonic()))[0]:
             raise TimeoutError
-        piece = os.read(self.process.stdout.fileno(), 1 << 20)
-        self._left += piece
-        return bool(piece)
+        try:
+            message = self._control.recv(guest.MAX_MESSAGE)
+        except ConnectionResetError:
+            return None
+        return json.loads(message) if message else None
+
+    def last_error(self) -> str:
+        """The last line that the launcher, or what started it, has written to its error output."""
+        self._errors.seek(0)
+        lines = self._errors.read()[-guest.TAIL :].decode("utf-8", "replace").strip().splitlines()
+        return lines[-1][:200] if lines else ""
 
     def close(self) -> None:
         """Kill everything inside: the kernel ends a namespace's processes with its first one."""
@@ -218,18 +263,70 @@ class Boxed:
             os.killpg(process.pid, signal.SIGKILL)
         process.kill()
         process.wait()
-        for pipe in (process.stdin, process.stdout):
-            assert pipe is not None
-            with contextlib.suppress(OSError):
-                pipe.close()
+        self._control.close()
+        self._errors.close()
         if self._group is not None:
             self._group.remove()
 
-    def __enter__(self) -> Boxed:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class Boxed(Calls):
+    """Calls in bubblewrap. `run` is "python", "script", or "nothing" to try it; `entry` and `binds` are the program's."""
+
+    def __init__(
+        self,
+        run: str,
+        entry: str,
+        binds: Sequence[tuple[str, str]],
+        limits: Limits,
+        modules: Sequence[str] = (),
+        card: bool = False,
+    ) -> None:
+        if run != "nothing" and (refusal := bubblewrap_refusal()):
+            raise NoSandbox(refusal)
+        steps = layout(binds, run == "script", card)
+        setup = {
+            "boxed": True,
+            "run": run,
+            "entry": entry,
+            "modules": list(modules),
+            "limits": limits.of_kernel(card),
+            "layout": [(kind, given[-1]) if kind == "bind" else (kind, *given) for kind, *given in steps],
+            "scratch_bytes": SCRATCH_BYTES,
+            "devices": card_devices() if card else [],
+            "filter": seccomp.program().hex(),
+        }
+        with contextlib.ExitStack() as files:
+            argv = files.enter_context(_file_of("\0".join(bubblewrap_arguments(steps)).encode() + b"\0")).fileno()
+            # Nothing in this line is of this machine, for the process of a call has it too.
+            command = ["bwrap", "--args", str(argv), "--", f"{INTERPRETER}/python", "-P", "-s", "-B", "-m", "guest.launcher"]
+            if cgroup.kind().version:
+                with contextlib.suppress(OSError):
+                    self._group = Cgroup(limits.memory + GROUP_MEMORY, PROCESSES + 4)
+            if self._group is None and os.geteuid() == 0:
+                raise NoSandbox(ROOT_NEEDS)
+            if self._group is not None:  # a shell joins the group before anything of the program is there
+                joined = " && ".join(f"echo $$ > {shlex.quote(file)}" for file in self._group.files)
+                command = ["/bin/sh", "-c", f'{joined} && exec "$@"', "sh", *command]
+            self._start(command, {"PATH": "/usr/bin:/bin"}, setup, [argv])
+
+
+def _until_end(reading: int, deadline: float, most: int) -> bytes:
+    """All that comes until the end, at most one byte more than it may have. TimeoutError after `deadline`."""
+    found = bytearray()
+    while len(found) <= most:
+        if not select.select([reading], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            raise TimeoutError
+        piece = os.read(reading, min(1 << 20, most + 1 - len(found)))
+        if not piece:
+            break
+        found += piece
+    return bytes(found)
 
 
 @contextlib.contextmanager
@@ -256,46 +353,47 @@ def bubblewrap_refusal() -> str:
         seccomp.program()
     except seccomp.SeccompMissing as error:
         return str(error)
-    if os.geteuid() == 0 and cgroup.kind() != "memory and processes":
+    if os.geteuid() == 0 and not cgroup.kind().processes:
         return ROOT_NEEDS
-    with contextlib.ExitStack() as files:
-        given = files.enter_context(_file_of("\0".join(bubblewrap_arguments(())).encode() + b"\0"))
-        filtered = files.enter_context(_file_of(seccomp.program()))
-        command = ["bwrap", "--args", str(given.fileno()), "--seccomp", str(filtered.fileno()), "--", "/usr/bin/true"]
-        try:
-            tried = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=30,
-                env={"PATH": "/usr/bin:/bin"},
-                pass_fds=(given.fileno(), filtered.fileno()),
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return f"bwrap does not start here ({error})"
-    if tried.returncode:
-        said = tried.stderr.decode("utf-8", "replace").strip().splitlines()
-        return f"bwrap does not start here ({said[-1][:200] if said else tried.returncode}); allow user namespaces to the service's user"
+    try:
+        with Boxed("nothing", "", (), Limits(5.0, 30.0, 64 << 20)) as box:
+            tried = box.call({}, b"", 5.0, 30.0, guest.MAX_ANSWER)
+            said = box.last_error()
+    except (OSError, NoSandbox) as error:
+        return f"bwrap does not start here ({error})"
+    if tried is None:
+        return f"bwrap does not start here ({said or 'it said nothing'}); allow user namespaces to the service's user"
+    if tried.end != "ok":
+        return f"no call can be separated from others here ({said or tried.end}); that needs Linux 5.5, and a /proc that can be mounted"
     return ""
+
+
+@cache
+def limits_here() -> str:
+    """What bounds a program in bubblewrap on this machine, in one sentence."""
+    landlock = launcher.isolation.landlock_version()
+    found, files = cgroup.kind(), f"Landlock (version {landlock})" if landlock else "no Landlock"
+    if not found.version:
+        return (
+            f"limits: of each process by itself; at most {PROCESSES} processes, whose processor time is added up every "
+            f"{launcher.POLL:g} s; {files}"
+        )
+    counted = ["memory", *(["processes"] if found.processes else []), *(["processor time"] if found.processor_time else [])]
+    user = " of root" if os.geteuid() == 0 else ""
+    return f"limits: a control group{user} (version {found.version}) of {', '.join(counted)}, and of each process by itself; {files}"
 
 
 def run_script(binds: Sequence[tuple[str, str]], entry: str, limits: Limits, card: bool = False) -> Answer:
     """Run a script's command in bubblewrap, with `binds` below /work."""
-    with Boxed(binds, limits, work=True, card=card) as box:
-        setup = {"run": "script", "entry": entry, "seconds": limits.seconds, "wall": limits.wall, "limits": limits.of_kernel(card)}
-        setup["devices"] = card_devices() if card else []
+    with Boxed("script", entry, binds, limits, card=card) as box:
         try:
-            box.send(setup)
-            data = box.receive(time.monotonic() + limits.wall + GRACE, guest.MAX_FILE_ANSWER * 2)
+            ended = box.call({}, b"", limits.seconds, limits.wall, guest.MAX_FILE_ANSWER * 2)
         except TimeoutError:
             return Answer("time")
-        except BrokenPipeError:
-            data = None
-    try:
-        found = json.loads(data) if data else None
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or found.get("end") not in ("ok", "exit", "time"):
+    if ended is None or ended.end != "ok":
+        return Answer("crash" if ended is None else ended.end)
+    found = ended.answer
+    if found.get("end") not in ("ok", "exit", "time"):
         return Answer("crash")
     texts = {name: str(found.get(name) or "") for name in ("stderr", "problem")}
     code, scores = found.get("exit"), found.get("scores")
@@ -317,7 +415,7 @@ def podman_arguments(
     """The command that runs an image under podman with the runsc runtime: no network, no capability, a root that cannot be written."""
     runtime = shutil.which("runsc") or "/usr/bin/runsc"
     arguments = ["podman", "--log-level=error", "--cgroup-manager", "cgroupfs", "--runtime", runtime, "--runtime-flag", "network=none"]
-    if cgroup.kind() != "memory and processes":
+    if not cgroup.kind().processes:
         arguments += ["--runtime-flag", "ignore-cgroups"]
     arguments += [
         "run",
@@ -336,7 +434,7 @@ def podman_arguments(
     ]
     arguments += ["--read-only", "--read-only-tmpfs=false", "--cap-drop", "all", "--security-opt", "no-new-privileges"]
     arguments += ["--user", f"{NOBODY}:{NOBODY}", "--env-host=false", "--hostname", "sandbox", "--workdir", guest.WORK]
-    if cgroup.kind():
+    if cgroup.kind().version:
         memory = str(limits.memory + GROUP_MEMORY)
         arguments += ["--memory", memory, "--memory-swap", memory, "--pids-limit", str(4 * PROCESSES)]
     arguments += ["--ulimit", f"nofile={OPEN_FILES}:{OPEN_FILES}", "--ulimit", f"fsize={FILE_BYTES}:{FILE_BYTES}", "--ulimit", "core=0:0"]
@@ -437,22 +535,7 @@ def run_image(image: str, entry: str, binds: Sequence[tuple[str, str]], limits: 
         return Answer(ended, stderr)
     if process.returncode:
         return Answer("time" if process.returncode == 128 + signal.SIGXCPU else "exit", stderr, process.returncode)
-    return scores_in(output, stderr)
-
-
-def scores_in(output: Path, stderr: str = "") -> Answer:
-    """The scores in a folder that a program wrote: a plain file of bearable size, or what is wrong with it. No link is followed."""
-    try:
-        place = os.open(output / "scores.json", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError as error:
-        return Answer("ok", stderr, problem="is not there" if error.errno == 2 else "is a symbolic link, or cannot be opened")
-    with os.fdopen(place, "rb") as file:
-        found = os.fstat(place)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
-            return Answer("ok", stderr, problem="is not a plain file")
-        if found.st_size > guest.MAX_FILE_ANSWER:
-            return Answer("ok", stderr, problem=f"has {found.st_size:,} bytes; at most {guest.MAX_FILE_ANSWER:,} are taken")
-        return Answer("ok", stderr, scores=file.read(guest.MAX_FILE_ANSWER).decode("utf-8", "replace"))
+    return Answer("ok", stderr, **script.scores_in(output))
 
 
 def _bytes_below(folder: Path) -> int:

@@ -6,23 +6,26 @@ import ctypes
 import ctypes.util
 import errno
 import os
+import struct
+import sys
 import tempfile
 from functools import cache
 
 # Everything else gets "operation not permitted". What is left out on purpose: sockets, other namespaces, mounts, tracing, keys, modules,
-# io_uring, memfds, shared memory and message queues of System V, handles of files, devices, the clock, users.
+# io_uring, memfds, shared memory and message queues of System V, handles of files, devices, the clock, users; and what tells or changes which
+# files lie in the machine's memory (mincore, readahead, fadvise, reads that do not wait), where one call could leave a mark for the next.
 _CALLS = """
     access alarm arch_prctl brk capget chdir chmod clock_getres clock_gettime clock_nanosleep close
     close_range copy_file_range creat dup dup2 dup3 epoll_create epoll_create1 epoll_ctl epoll_pwait
     epoll_pwait2 epoll_wait eventfd eventfd2 execve execveat exit exit_group faccessat faccessat2
-    fadvise64 fallocate fchdir fchmod fchmodat fcntl fdatasync flock fork fstat fstatfs fsync
+    fallocate fchdir fchmod fchmodat fcntl fdatasync flock fork fstat fstatfs fsync
     ftruncate futex futex_waitv getcpu getcwd getdents getdents64 getegid geteuid getgid getgroups
     getitimer getpgid getpgrp getpid getppid getpriority getrandom getresgid getresuid getrlimit
     getrusage getsid gettid gettimeofday getuid getxattr kill lgetxattr link linkat listxattr lseek
-    lstat madvise membarrier mincore mkdir mkdirat mlock mmap mprotect mremap msync munlock
+    lstat madvise membarrier mkdir mkdirat mlock mmap mprotect mremap msync munlock
     munmap nanosleep newfstatat open openat openat2 pause pidfd_open pidfd_send_signal pipe pipe2
-    poll ppoll prctl pread64 preadv preadv2 prlimit64 pselect6 pwrite64 pwritev pwritev2 read
-    readahead readlink readlinkat readv recvfrom recvmsg rename renameat renameat2 restart_syscall
+    poll ppoll prctl pread64 preadv prlimit64 pselect6 pwrite64 pwritev read
+    readlink readlinkat readv recvfrom recvmsg rename renameat renameat2 restart_syscall
     rmdir rseq rt_sigaction rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend
     rt_sigtimedwait rt_tgsigqueueinfo sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr
     sched_getparam sched_getscheduler sched_setaffinity sched_yield select sendfile sendmsg sendto
@@ -37,10 +40,13 @@ ALLOWED = tuple(_CALLS.split())
 UNKNOWN = ("clone3",)  # the C library asks for an older call where the kernel has not this one
 NAMESPACES = 0x7E020080  # every CLONE_NEW* of linux/sched.h
 AF_UNIX = 1
-TIOCSTI = 0x5412  # puts characters into a terminal's input
+TIOCSTI, TIOCLINUX = 0x5412, 0x541C  # put characters into a terminal's input
+OF_NAMESPACES = 0xB7  # the second byte of requests that number namespaces (linux/nsfs.h): a later one has a larger number
 
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
-_MASKED_EQ, _EQ, _NE = 7, 4, 1
+_MASKED_EQ, _EQ = 7, 4
+_LOAD, _AND, _JUMP_EQ, _RETURN = 0x20, 0x54, 0x15, 0x06  # of the kernel's filters
+_CALL, _SECOND = 0, 24 if sys.byteorder == "little" else 28  # where struct seccomp_data has the call and the low half of its second argument
 
 
 class SeccompMissing(RuntimeError):
@@ -51,18 +57,20 @@ class _Compare(ctypes.Structure):
     _fields_ = [("arg", ctypes.c_uint), ("op", ctypes.c_int), ("a", ctypes.c_uint64), ("b", ctypes.c_uint64)]
 
 
-class _Program(ctypes.Structure):
-    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
-
-
-def apply(filtered: bytes) -> None:
-    """Hold this process and all that it starts to the filter, for good. OSError where the kernel does not take it."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    held = ctypes.create_string_buffer(filtered, len(filtered))
-    wanted = _Program(len(filtered) // 8, ctypes.addressof(held))
-    # PR_SET_NO_NEW_PRIVS, then PR_SET_SECCOMP with SECCOMP_MODE_FILTER
-    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, ctypes.byref(wanted), 0, 0):
-        raise OSError(ctypes.get_errno(), "the kernel takes no filter of system calls")
+def _refused_requests(ioctl: int) -> bytes:
+    """The beginning of a filter, which refuses some requests of ioctl. The kernel takes the low 32 bits of a request, and libseccomp would
+    compare 64."""
+    instructions = [
+        (_LOAD, 0, 0, _CALL),
+        (_JUMP_EQ, 0, 6, ioctl),  # else on to what follows
+        (_LOAD, 0, 0, _SECOND),
+        (_JUMP_EQ, 3, 0, TIOCSTI),
+        (_JUMP_EQ, 2, 0, TIOCLINUX),
+        (_AND, 0, 0, 0xFF00),
+        (_JUMP_EQ, 0, 1, OF_NAMESPACES << 8),
+        (_RETURN, 0, 0, _ERRNO | errno.EPERM),
+    ]
+    return b"".join(struct.pack("HBBI", *one) for one in instructions)
 
 
 @cache
@@ -95,11 +103,11 @@ def program() -> bytes:
             rule(_ERRNO | errno.ENOSYS, name)
         rule(_ALLOW, "clone", (0, _MASKED_EQ, NAMESPACES, 0))
         rule(_ALLOW, "socketpair", (0, _EQ, AF_UNIX, 0))
-        rule(_ALLOW, "ioctl", (1, _NE, TIOCSTI, 0))
+        rule(_ALLOW, "ioctl")
         with tempfile.TemporaryFile() as file:
             if library.seccomp_export_bpf(context, file.fileno()) != 0:
                 raise RuntimeError("the filter could not be written")
             os.lseek(file.fileno(), 0, os.SEEK_SET)
-            return file.read()
+            return _refused_requests(library.seccomp_syscall_resolve_name(b"ioctl")) + file.read()
     finally:
         library.seccomp_release(context)

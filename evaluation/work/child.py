@@ -36,7 +36,8 @@ from evaluation.metrics import registry
 from evaluation.metrics.registry import OtherDefinition
 from evaluation.networks import graphics_card
 from evaluation.networks.weights import WeightsError
-from evaluation.programs import guest, sandbox, seccomp
+from evaluation.programs import sandbox, seccomp
+from evaluation.programs.guest import isolation
 from evaluation.work.parent_death import end_with
 
 if TYPE_CHECKING:
@@ -324,9 +325,9 @@ def confine(folder: Path, given: Path | None) -> None:
     code = [path for path in (*sys.path, sys.prefix, sys.base_prefix, "/usr", "/lib", "/lib64", "/etc") if os.path.isdir(path)]
     tempfile.tempdir = str(folder)
     readable = [] if given is None else [str(given if given.is_dir() else given.parent)]
-    guest.restrict_files((*code, *readable), (str(folder),), ("/dev/null",))
+    isolation.restrict_files((*code, *readable), (str(folder),), ("/dev/null",))
     with contextlib.suppress(seccomp.SeccompMissing, OSError):
-        seccomp.apply(seccomp.program())
+        isolation.restrict_calls(seccomp.program())
 
 
 def run_job(folder: Path, memory: int, seconds: int, parent: int, spare: tuple[int, int] = (0, 0)) -> None:
