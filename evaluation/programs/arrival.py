@@ -1,4 +1,4 @@
-"""The checks of a program that has arrived, on three items of a reference: it runs, keeps its word, and says the same again."""
+"""The checks of a program that has arrived, on three items of a reference: it runs, keeps its word, and always says the same of an item."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from evaluation.kinds import KINDS
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.programs import results
-from evaluation.programs.program import Program, Sample
+from evaluation.programs.program import Program, Sample, longest_slice
 from evaluation.properties.measure import procedures_of
 from submissions.kinds import FAMILIES
 
@@ -97,27 +97,51 @@ def first_run(program: Program, samples: Sequence[tuple[str, Sample]], params: M
 
 
 def determinism(again: Callable[[], Program], samples: Sequence[tuple[str, Sample]], params: Mapping[str, Any]) -> Check:
-    """The same items again, in another process, and with the items in another order, agree within the program's tolerance; `again`
-    gives the program anew."""
-    runs = []
-    for order in (samples, samples, samples[::-1]):
-        with again() as program:
-            tolerance, found = program.document.tolerance, _rows(program, order, params)
-        runs.append({(row.item, row.against): row for row in found})
+    """One item has one value: at every third place of more calls than the longest slice has, in slices of one, and with the items in another
+    order, within the program's tolerance. `again` gives the program anew."""
+    with again() as program:
+        document = program.document
+        units = _units(samples, document.level)
+        first, others = units[0], units[1:] or units
+        calls = 3 * math.ceil((longest_slice(document) + 1) / 3)
+        places = [first if n % 3 == 0 else others[(n - n // 3 - 1) % len(others)] for n in range(calls)]
+        runs = [("in one slice", _values(program, places, params))]
+    for name, slices in (("in slices of one", [[unit] for unit in units]), ("in another order", [units[::-1]])):
+        found = []
+        for places in slices:
+            with again() as program:
+                found += _values(program, places, params)
+        runs.append((name, found))
+    known: dict[tuple[str, str], Row] = {}
     worst, where = 0.0, ""
-    for key, row in runs[0].items():
-        for n, other in enumerate(runs[1:]):
-            difference = relative_difference(row.value, other[key].value)
+    for name, rows in runs:
+        for n, row in enumerate(rows):
+            difference = relative_difference(known.setdefault((row.item, row.against), row).value, row.value)
             if difference > worst:
-                worst, where = (
-                    difference,
-                    f"{key[0]} against {key[1]}, {'in another process' if n == 0 else 'with the items in another order'}",
-                )
-    rows, most = tuple(runs[0].values()), f"{Decimal(str(tolerance)):f}"
-    if worst > tolerance:
+                worst, where = difference, f"{row.item} against {row.against}, at place {n + 1} of {len(rows)} {name}"
+    rows, most = tuple(known.values()), f"{Decimal(str(document.tolerance)):f}"
+    if worst > document.tolerance:
         by = "has a value in one run and none in another" if math.isinf(worst) else f"differs by {worst:.2g} of its value"
         return Check(False, f"It is not deterministic: {where}, it {by}; at most {most} is taken. Draw from params['seed'].", rows)
-    return Check(True, f"Scored three times, twice in one order and once in another: no value differs by more than {most}.", rows)
+    made = f"{len(runs[0][1])} values in one slice, one item at every third place, {len(runs[1][1])} in slices of one and in another order"
+    return Check(True, f"{made}: no value of an item differs by more than {most}.", rows)
+
+
+def _units(samples: Sequence[tuple[str, Sample]], level: str) -> list[list[tuple[str, Sample]]]:
+    """Samples as the program sees them at once: at level set all against themselves, and all damaged; else each by itself."""
+    if level != "set":
+        return [[one] for one in samples]
+    return [[one for one in samples if one[0] == against] for against in dict.fromkeys(against for against, _ in samples)]
+
+
+def _values(program: Program, units: Sequence[list[tuple[str, Sample]]], params: Mapping[str, Any]) -> list[Row]:
+    """Results of a slice of units, in their order. Where the program gets the items of a slice together it gets each under another name."""
+    if program.document.level == "set":
+        return [row for unit in units for row in _rows(program, unit, params)]
+    alone = program.document.run == "python"
+    named = [replace(one, id=one.id if alone else f"item_{n}", group=f"item_{n}") for n, ((_, one),) in enumerate(units)]
+    found = program.score_all(named, params)
+    return [_row(unit[0][0], unit[0][1].id, result) for unit, result in zip(units, found, strict=True)]
 
 
 def relative_difference(a: float | None, b: float | None) -> float:
@@ -133,7 +157,8 @@ def _rows(program: Program, samples: Sequence[tuple[str, Sample]], params: Mappi
     for against in dict.fromkeys(one for one, _ in samples):
         places = [place for place, (one, _) in enumerate(samples) if one == against]
         found |= dict(zip(places, program.score_all([samples[place][1] for place in places], params), strict=True))
-    return [
-        Row(sample.id, against, found[n].value, str(found[n].status), next((why for why, _ in results.reasons(found[n].flags)), ""))
-        for n, (against, sample) in enumerate(samples)
-    ]
+    return [_row(against, sample.id, found[n]) for n, (against, sample) in enumerate(samples)]
+
+
+def _row(against: str, item: str, result: MetricResult) -> Row:
+    return Row(item, against, result.value, str(result.status), next((why for why, _ in results.reasons(result.flags)), ""))

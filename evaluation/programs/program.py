@@ -35,6 +35,9 @@ from submissions.kinds import FAMILIES
 FACTOR = 10  # times its declared effort that a program may take
 SLOWEST = 3.0  # times its processor time that a call may take on the wall, on a busy machine
 MIN_WALL = 5.0  # seconds
+LONGEST_SLICE = 100  # calls of one launcher, or items of one command, of a quick program
+SLICE_SECONDS = 200.0  # that a slice takes a slow one, as it declares, unless these are fewer items than the next
+SHORTEST_SLICE = 12
 STARTS = 20  # times in a slice that a launcher which ended is started again
 MAX_MODULES = 2_000  # that are imported before the calls
 MODULE = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*")
@@ -69,6 +72,7 @@ class Program:
     boxed: bool = True
     _box: Calls | None = field(default=None, repr=False)
     _loading: float = 0.0  # seconds that loading it takes a call
+    _calls: int = 0  # of this launcher
     _starts: int = 0
     _broken: str = ""
     _owner: int = 0
@@ -93,7 +97,11 @@ class Program:
         end = time.monotonic() + self.budget.seconds
         if self.document.run == "python":
             return self._called(samples, given, end, progress)
-        return self._commanded(samples, given, end)
+        found = [results.stopped("It is missing.")] * len(samples)
+        for places in self._slices(samples):
+            for place, result in zip(places, self._commanded([samples[place] for place in places], given, end), strict=True):
+                found[place] = result
+        return found
 
     def again(self) -> Program:
         """The same program, which has not been started."""
@@ -161,17 +169,22 @@ class Program:
         return self._result(ended, limits)
 
     def _result(self, ended: sandbox.Ended, limits: Limits) -> MetricResult:
-        found = ended.answer
-        if "result" in found:
-            return results.result_of(found["result"], self.document)
-        end = found.get("end") if ended.end == "ok" else ended.end
+        found, end = {}, ended.end
+        if end == "ok":
+            try:
+                found = results.parsed(ended.answer)
+            except WrongResult as error:
+                return results.failed(str(error))
+            if isinstance(found, dict) and "result" in found:
+                return results.result_of(found["result"], self.document)
+            end = found.get("end") if isinstance(found, dict) else None
         if end == "time":
             return results.stopped(self._too_slow(limits))
         if end == "memory":
             return results.stopped(f"The program needed more than the {limits.memory >> 20:,} MB it may use.")
         if end == "size":
             return results.stopped(f"The program answered with more than {guest.MAX_ANSWER:,} bytes.")
-        if isinstance(found.get("error"), str):
+        if isinstance(found, dict) and isinstance(found.get("error"), str):
             return results.failed(last_line(found["error"]))
         return results.stopped("The program's process broke down, answered otherwise than agreed, or was killed for its memory.")
 
@@ -184,10 +197,15 @@ class Program:
         if self._broken:
             return self._broken
         if self._box is not None and self._owner == os.getpid() and self._box.process.poll() is None:
-            return ""
+            self._calls += 1
+            if self._calls <= longest_slice(self.document):
+                return ""
+            self.close()
+            self._starts -= 1  # it has not ended by itself
         if self._starts >= STARTS:
             return f"The program ended its process {STARTS} times, and is not started again."
         self._starts += 1
+        self._calls = 1
         self._owner = os.getpid()
         packages = [MODULES.get(name.lower(), name) for name in self.document.packages]
         # Imported before the first call, so that its time counts for none.
@@ -197,27 +215,45 @@ class Program:
             self._box = Boxed("python", self.document.entry, binds, limits, modules, self.document.device == "gpu")
         else:
             self._box = Unboxed(self.folder, self.document.entry, modules)
-        start = time.monotonic()
-        try:
-            ended = self._box.call({}, b"", sandbox.START_SECONDS, sandbox.START_SECONDS, guest.MAX_ANSWER)
-            found = ended.answer if ended is not None else {}
-            if isinstance(found.get("modules"), list):
-                # It says which parts of its packages it imports. Of those that are installed the launcher imports them too, which runs
-                # nothing of the program.
-                own = [one for one in found["modules"] if isinstance(one, str) and one.partition(".")[0] in modules]
-                self._box.bring([one for one in own if MODULE.fullmatch(one)][:MAX_MODULES])
-                start = time.monotonic()
-                if (ended := self._box.call({}, b"", sandbox.START_SECONDS, sandbox.START_SECONDS, guest.MAX_ANSWER)) is not None:
-                    self._loading = time.monotonic() - start
-                    return ""
-        except TimeoutError:
-            found = {}
+        found = self._loaded()
+        # It says which parts of its packages it imports. Of those that are installed the launcher imports them too, which runs nothing of
+        # the program, and then a call need not.
+        parts = [one for one in found.get("modules", ()) if isinstance(one, str) and MODULE.fullmatch(one)]
+        if "modules" in found and self._box.bring([one for one in parts if one.partition(".")[0] in modules][:MAX_MODULES]):
+            start = time.monotonic()
+            if "modules" in (found := self._loaded()):
+                self._loading = time.monotonic() - start
+                return ""
         self.close()
         why = last_line(found["error"]) if isinstance(found.get("error"), str) else "its process ended, or was not ready in time"
         self._broken = f"The program does not load: {why}"
         return self._broken
 
+    def _loaded(self) -> dict[str, Any]:
+        """The `modules` that are there after a call that loads the program and does nothing else, or its `error`."""
+        assert self._box is not None
+        try:
+            ended = self._box.call({}, b"", sandbox.START_SECONDS, sandbox.START_SECONDS, guest.MAX_ANSWER)
+            found = results.parsed(ended.answer) if ended is not None and ended.end == "ok" else None
+        except (TimeoutError, WrongResult):
+            found = None
+        return found if isinstance(found, dict) else {}
+
     # --- scripts and images
+
+    def _slices(self, samples: Sequence[Sample]) -> list[list[int]]:
+        """Places of the samples that a command gets at once: all at level set, else so many that no group is split and no slice is longer
+        than it may be."""
+        level = self.document.level
+        together: dict[Any, list[int]] = {}
+        for place, sample in enumerate(samples):
+            together.setdefault({"item": place, "group": sample.group, "set": ""}[level], []).append(place)
+        found: list[list[int]] = []
+        for places in together.values():
+            if not found or len(found[-1]) + len(places) > longest_slice(self.document):
+                found.append([])
+            found[-1] += places
+        return found
 
     def _commanded(self, samples: Sequence[Sample], params: Mapping[str, Any], end: float) -> list[MetricResult]:
         limits = self.limits(len(samples))
@@ -265,6 +301,12 @@ class Program:
         if answer.end != "ok":
             return "The program's process broke down, or was killed for its memory."
         return f"output/scores.json {answer.problem}." if answer.problem else ""
+
+
+def longest_slice(document: MetricDocument) -> int:
+    """Number of calls after which a launcher is replaced, and of items that a command gets at most at once (if it takes them one by one):
+    whatever a program could keep from one item for another ends there. The checks on arrival make more."""
+    return max(SHORTEST_SLICE, min(LONGEST_SLICE, int(SLICE_SECONDS / document.effort.seconds)))
 
 
 def last_line(text: str) -> str:

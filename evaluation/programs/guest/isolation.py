@@ -65,10 +65,17 @@ def _make(path: str, is_folder: bool) -> None:
     os.close(os.open(path, os.O_CREAT | os.O_RDONLY, 0o444))
 
 
-def enter_new_root(layout: Iterable[Sequence[str]], size: int, card: bool) -> None:
+def masked_processes(card: bool) -> list[tuple[str, bool]]:
+    """Entries of /proc that a call finds empty, and whether they are folders: all but those of its own processes, the processor and the
+    memory, because the others describe the machine or count what it does."""
+    kept = KEPT + KEPT_FOR_CARDS if card else KEPT
+    return [(one.name, one.is_dir()) for one in os.scandir("/proc") if not (one.name.isdigit() or one.is_symlink() or one.name in kept)]
+
+
+def enter_new_root(layout: Iterable[Sequence[str]], size: int, masked: Iterable[tuple[str, bool]]) -> None:
     """Build the root file system of one call from that of the launcher, and enter it. `layout` has steps: ("bind", path), ("device", path),
-    ("link", target, path) and ("scratch", path), an empty folder of `size` bytes. Of /proc there are the call's own processes, the processor
-    and the memory; all the rest, which counts what the machine does or describes it, is empty."""
+    ("link", target, path) and ("scratch", path), an empty folder of `size` bytes. /proc has the call's own processes; what is `masked`
+    of it is empty."""
     os.umask(0o022)
     _mount("", "/", "", RECURSIVE | PRIVATE)
     _mount("none", ROOM, "tmpfs", NO_SUID | NO_DEVICES, "mode=755,size=4m")
@@ -87,15 +94,14 @@ def enter_new_root(layout: Iterable[Sequence[str]], size: int, card: bool) -> No
             # A device on a read-only mount can be written to, and its owner cannot change its mode or times.
             flags = NO_SUID | NO_EXEC if kind == "device" else NO_SUID | NO_DEVICES
             _mount("", inside, "", REMOUNT | BIND | READ_ONLY | flags)
-    for name, is_folder in (("/empty/file", False), ("/empty/folder", True)):
-        _make(ROOM + name, is_folder)
-    processes = ROOM + "/proc"
+    processes, nothing = ROOM + "/proc", ROOM + "/dev/null"
     _make(processes, True)
     _mount("proc", processes, "proc", NO_SUID | NO_DEVICES | NO_EXEC)
-    for entry in os.scandir(processes):
-        if not (entry.name.isdigit() or entry.is_symlink() or entry.name in KEPT or (card and entry.name in KEPT_FOR_CARDS)):
-            _mount(f"{ROOM}/empty/{'folder' if entry.is_dir() else 'file'}", entry.path, "", BIND)
-            _mount("", entry.path, "", REMOUNT | BIND | READ_ONLY | NO_SUID | NO_DEVICES | NO_EXEC)
+    for name, is_folder in masked:
+        if is_folder:
+            _mount("none", f"{processes}/{name}", "tmpfs", READ_ONLY | NO_SUID | NO_DEVICES | NO_EXEC, "mode=555,size=4k")
+        else:
+            _mount(nothing, f"{processes}/{name}", "", BIND)
     _mount("", ROOM, "", REMOUNT | BIND | READ_ONLY | NO_SUID | NO_DEVICES)
     os.chdir(ROOM)
     _done(LIBC.pivot_root(b".", b"."), "pivot_root")

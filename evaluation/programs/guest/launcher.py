@@ -52,11 +52,12 @@ def main() -> None:
     message, given, _, _ = socket.recv_fds(control, MAX_MESSAGE, 1)
     setup = json.loads(message)
     usage = given[0] if given else None
+    setup["masked"] = isolation.masked_processes(bool(setup["devices"]))
     bring(setup["modules"])
     while message:
         message, given, _, _ = socket.recv_fds(control, MAX_MESSAGE, 2)
         if message == CALL:
-            ended = call(setup, usage, *given)
+            ended = call(setup, control, usage, *given)
         elif message:
             ended = bring(json.loads(message)["modules"])
         if message:
@@ -73,12 +74,13 @@ def bring(modules: list[str]) -> dict[str, Any]:
     return {"end": "ok"}
 
 
-def call(setup: dict, usage: int | None, order: int, answer: int) -> dict[str, Any]:
+def call(setup: dict, control: socket.socket, usage: int | None, order: int, answer: int) -> dict[str, Any]:
     """One call in processes of its own, and how it ended."""
     first = isolation.fork_apart() if setup["boxed"] else os.fork()
     if first == 0:
         status = CRASH
         try:
+            control.close()
             status = watch_call(setup, usage, order, answer)
         except BaseException as error:
             print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
@@ -99,7 +101,7 @@ def watch_call(setup: dict, usage: int | None, order: int, answer: int) -> int:
     limits = json.loads(line)
     seconds = max(1, math.ceil(limits["seconds"]))
     if setup["boxed"]:
-        isolation.enter_new_root(setup["layout"], setup["scratch_bytes"], bool(setup["devices"]))
+        isolation.enter_new_root(setup["layout"], setup["scratch_bytes"], setup["masked"])
         isolation.hide_mounts()
     scratch = "/tmp/items" if setup["boxed"] else tempfile.mkdtemp()  # noqa: S108
     second = os.fork()
@@ -174,7 +176,7 @@ def run_call(setup: dict, scratch: str) -> None:
         elif setup["run"] == "script":
             answer = script.answer(setup["entry"], ORDER)
         else:
-            answer = os.read(ORDER, MAX_MESSAGE)  # to try whether calls can be made
+            answer = python.read(ORDER)[0]["nonce"].encode()  # to try whether calls can be made
         view = memoryview(answer)
         while view:
             view = view[os.write(ANSWER, view) :]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import inspect
 import io
@@ -18,30 +17,31 @@ from . import TAIL
 
 
 def answer(folder: str, entry: str, place: int, scratch: str) -> bytes:
-    """The answer to the order that lies in the descriptor `place`, as JSON: its nonce, and `result`, or how it went wrong. An order without
+    """The answer to the order that lies in the descriptor `place`: its nonce, then as JSON `result`, or how it went wrong. An order without
     items asks which modules are there after the program was loaded. Files of items are written below the folder `scratch`."""
-    nonce = None
+    nonce = b""
     try:
         before = set(sys.modules)
         program = load(folder, entry)
-        with os.fdopen(place, "rb") as file:
-            order = json.loads(file.readline())
-            data = file.read()
-        nonce = order["nonce"]
+        order, data = read(place)
+        nonce = order["nonce"].encode()
         if "items" not in order:
-            return json.dumps({"nonce": nonce, "modules": sorted(set(sys.modules) - before)}).encode()
-        found = {"result": result_of(program, order, data, scratch)}
-        return json.dumps({"nonce": nonce, **found}, default=plain).encode()
+            return nonce + json.dumps({"modules": sorted(set(sys.modules) - before)}).encode()
+        return nonce + json.dumps({"result": result_of(program, order, data, scratch)}, default=plain).encode()
     except MemoryError:
         found = {"end": "memory"}
     except RecursionError:
         found = {"error": "RecursionError: it returned values nested too deep, or called itself too often"}
     except BaseException:
         found = {"error": traceback.format_exc(limit=8)[-TAIL:]}
-    if nonce is None:  # it does not load
-        with contextlib.suppress(OSError), os.fdopen(place, "rb") as file:
-            nonce = json.loads(file.readline())["nonce"]
-    return json.dumps({"nonce": nonce, **found}).encode()
+    # Without a nonce it does not load.
+    return (nonce or read(place)[0]["nonce"].encode()) + json.dumps(found).encode()
+
+
+def read(place: int) -> tuple[dict[str, Any], bytes]:
+    """The order of a call, and its data."""
+    with os.fdopen(place, "rb") as file:
+        return json.loads(file.readline()), file.read()
 
 
 def load(folder: str, entry: str) -> Any:

@@ -18,10 +18,10 @@ from . import MAX_FILE_ANSWER, OUTPUT, TAIL, WORK
 
 
 def answer(command: str, place: int) -> bytes:
-    """The answer to the order that lies in the descriptor `place`, as JSON: its nonce, and what `run` finds."""
+    """The answer to the order that lies in the descriptor `place`: its nonce, then as JSON what `run` finds."""
     with os.fdopen(place, "rb") as file:
         order = json.loads(file.readline())
-    return json.dumps({"nonce": order["nonce"], **run(command)}).encode()
+    return order["nonce"].encode() + json.dumps(run(command)).encode()
 
 
 def run(command: str) -> dict[str, Any]:

@@ -126,6 +126,26 @@ def making_a_disk(given):
         return False
 
 
+def changing_a_device(given):
+    """Its file is the machine's, and its owner may be the user of the service."""
+    try:
+        os.chmod("/dev/null", 0o666)
+        os.utime("/dev/null")
+        return not given["own_kernel"]
+    except OSError:
+        return False
+
+
+def files_in_memory(given):
+    """Which files lie in the machine's memory tells what an earlier call has read."""
+    with open("/usr/bin/env", "rb") as file:
+        held = ctypes.create_string_buffer(16)
+        place = (ctypes.c_void_p * 2)(ctypes.addressof(held), 16)
+        waits_not = 8  # RWF_NOWAIT of preadv2
+        read = not refused(327, file.fileno(), place, 1, 0, 0, waits_not)
+    return (read or not refused(27, ctypes.c_void_p(ctypes.addressof(held) & ~4095), 1, held)) and not given["own_kernel"]
+
+
 def system_settings(given):
     return any(
         writable(path) for path in ("/proc/sys/kernel/hostname", "/proc/sys/vm/drop_caches", "/proc/sysrq-trigger", "/sys/power/state")
@@ -354,8 +374,8 @@ def being_root(given):
 
 def capabilities(given):
     text = open("/proc/self/status").read()
-    found = [line.split()[1] for line in text.splitlines() if line.startswith("CapEff")]
-    return bool(found) and int(found[0], 16) != 0
+    found = [line.split()[1] for line in text.splitlines() if line.startswith("Cap")]
+    return any(int(one, 16) for one in found)
 
 
 def a_namespace(given):
@@ -371,6 +391,21 @@ def a_namespace_of_others(given):
         return libc.setns(os.open("/proc/1/ns/mnt", os.O_RDONLY), 0) == 0
     except OSError:
         return False
+
+
+def numbers_of_namespaces(given):
+    """A later one has a larger number."""
+    with open("/proc/self/ns/mnt") as file:
+        number = ctypes.c_uint64()
+        return libc.ioctl(file.fileno(), ctypes.c_ulong(0x8008B705), ctypes.byref(number)) == 0 and not given["own_kernel"]
+
+
+def typing_into_a_terminal(given):
+    """The kernel looks at 32 bits of the request."""
+    with open("/dev/null") as file:
+        ctypes.set_errno(0)
+        libc.ioctl(file.fileno(), ctypes.c_ulong(0x1_0000_5412), b"x")
+    return ctypes.get_errno() != errno.EPERM and not given["own_kernel"]
 
 
 def programs_of_the_kernel(given):
@@ -618,6 +653,7 @@ def score(prediction, reference, params):
             errno.EMFILE,
             errno.ENOSYS,
             errno.EXDEV,
+            errno.ESRCH,  # nobody else is there
         ):
             raise
         return 0.0
