@@ -87,6 +87,28 @@ def test_a_command_that_fails_is_quoted_to_the_last_2_000_characters(tmp_path, b
     assert 1980 <= len(quoted) <= 2010
 
 
+def test_a_folder_in_the_place_of_the_scores_fails_the_items_with_a_sentence(tmp_path, boxed):
+    code = "import os\nos.mkdir('output/scores.json')"
+    program = load(written(tmp_path, code, run="script", entry="python score.py"), boxed=boxed)
+    (found,) = scored(program, Sample("a", "a", LINE, LINE))
+    assert results.reasons(found.flags)[0][0] == "output/scores.json is a folder."
+
+
+def test_a_command_gets_no_more_items_at_once_than_were_checked_on_arrival(tmp_path):
+    need("sandbox")
+    code = """
+        import json
+
+        rows = json.load(open("items.json"))["items"]
+        json.dump({"items": {row["id"]: {"value": len(rows)} for row in rows}}, open("output/scores.json", "w"))
+    """
+    samples = [Sample(str(n), str(n % 5), LINE, LINE) for n in range(15)]
+    for level, sizes in (("item", [12] * 12 + [3] * 3), ("group", [12, 12, 12, 12, 3] * 3)):
+        fields = {"run": "script", "entry": "python score.py", "level": level, "effort": "{seconds: 100, memory_mb: 60}"}
+        found = scored(load(written(tmp_path / level, code, **fields)), *samples)
+        assert [result.value for result in found] == sizes
+
+
 def test_a_program_that_needs_no_reference_gets_none(tmp_path, boxed):
     code = "def score(prediction, reference, params):\n    return 2.0 if reference is None else 1.0"
     for needs, value in (("[]", 2.0), ("[reference]", 1.0)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import struct
 import tempfile
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 from evaluation.programs import cgroup, document, program, sandbox, seccomp
-from evaluation.programs.cgroup import Cgroup
+from evaluation.programs.cgroup import Cgroup, Kind
+from evaluation.programs.guest import script
+from evaluation.programs.guest.processor_time import ProcessorTime
 from evaluation.programs.sandbox import Limits, NoSandbox
 from submissions.formats.arrays import Wireframe
 from tests.conftest import need
@@ -36,7 +39,7 @@ def bare_machine(monkeypatch):
 def test_without_a_rung_nothing_is_run(bare_machine, tmp_path):
     folder = written(tmp_path, LENGTHS)
     with pytest.raises(NoSandbox, match="bubblewrap"):
-        sandbox.Boxed([(str(folder), "/program")], LIMITS)
+        sandbox.Boxed("python", "score.py:score", [(str(folder), "/program")], LIMITS)
     with pytest.raises(NoSandbox, match="This machine has no sandbox for metric programs, so none is run: bwrap is not installed"):
         program.load(folder)
     with pytest.raises(NoSandbox, match="podman"):
@@ -46,14 +49,14 @@ def test_without_a_rung_nothing_is_run(bare_machine, tmp_path):
 
 def test_a_service_of_root_needs_control_groups(monkeypatch):
     monkeypatch.setattr(sandbox.os, "geteuid", lambda: 0)
-    monkeypatch.setattr(sandbox.cgroup, "kind", lambda: "")
+    monkeypatch.setattr(sandbox.cgroup, "kind", Kind)
     sandbox.bubblewrap_refusal.cache_clear()
     assert "root" in sandbox.bubblewrap_refusal() or "not installed" in sandbox.bubblewrap_refusal()
     sandbox.bubblewrap_refusal.cache_clear()
 
 
 def test_bubblewrap_is_asked_for_every_namespace_and_nothing_of_the_environment():
-    arguments = sandbox.bubblewrap_arguments(BINDS)
+    arguments = sandbox.bubblewrap_arguments(sandbox.layout(BINDS))
     namespaces = {f"--unshare-{name}" for name in ("user", "pid", "net", "ipc", "uts")}
     assert namespaces | {"--clearenv", "--die-with-parent", "--new-session"} <= set(arguments)
     assert "--bind" not in arguments
@@ -125,6 +128,10 @@ def test_the_filter_is_one_that_the_kernel_takes():
     [
         ({"cgroup.controllers": "memory pids", "cgroup.subtree_control": "memory pids"}, {"memory.max": "1000", "pids.max": "7"}),
         ({"memory/cgroup.procs": "", "pids/cgroup.procs": ""}, {"memory.limit_in_bytes": "1000", "pids.max": "7"}),
+        (
+            {"memory/cgroup.procs": "", "pids/cgroup.procs": "", "cpuacct/cgroup.procs": ""},
+            {"memory.limit_in_bytes": "1000", "pids.max": "7"},
+        ),
     ],
 )
 def test_a_control_group_bounds_memory_and_processes(tmp_path, made, expected):
@@ -146,7 +153,50 @@ def test_where_control_groups_hand_nothing_down_there_is_none(tmp_path):
 
 def test_the_packages_that_are_offered_are_those_installed():
     assert {"numpy", "scipy", "torch", "trimesh"} <= set(document.installed())
-    assert cgroup.kind() in ("", "memory", "memory and processes")
+
+
+def test_what_bounds_a_program_here_is_said():
+    need("sandbox")
+    kind = cgroup.kind()
+    assert kind.version in (0, 1, 2) and (kind.version or not (kind.processes or kind.processor_time))
+    said = sandbox.limits_here()
+    assert ("control group" in said) == bool(kind.version) and ("processor time, and of each" in said) == kind.processor_time
+
+
+@pytest.mark.parametrize(
+    ("version", "text", "seconds"), [(1, "1500000000\n", 1.5), (2, "usage_usec 1500000\nuser_usec 7\n", 1.5)], ids=["version 1", "version 2"]
+)
+def test_processor_time_is_read_from_the_control_group(tmp_path, version, text, seconds):
+    made = {1: ("memory/cgroup.procs", "cpuacct/cgroup.procs"), 2: ("cgroup.controllers",)}[version]
+    for name in made:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "cgroup.subtree_control").write_text("memory pids")
+    group = Cgroup(1000, 7, tmp_path)
+    assert group.usage is None
+    assert len(group.folders) == (2 if version == 1 else 1)
+    file = group.folders[-1] / {1: "cpuacct.usage", 2: "cpu.stat"}[version]
+    file.write_text("0" if version == 1 else "usage_usec 0\n")
+    assert group.usage == file
+    with file.open() as opened:
+        used = ProcessorTime(opened.fileno(), True)
+        file.write_text(text)
+        assert used.seconds() == seconds
+
+
+def test_a_folder_in_the_place_of_the_scores_is_a_sentence(tmp_path):
+    (tmp_path / "scores.json").mkdir()
+    assert script.scores_in(tmp_path) == {"problem": "is a folder"}
+    assert script.scores_in(tmp_path / "nowhere") == {"problem": "is not there"}
+    os.mkfifo(tmp_path / "fifo")
+    for name, problem in (("fifo", "is not a plain file"), ("link", "is a symbolic link")):
+        folder = tmp_path / f"in_{name}"
+        folder.mkdir()
+        if name == "link":
+            (folder / "scores.json").symlink_to(tmp_path / "fifo")
+        else:
+            os.rename(tmp_path / "fifo", folder / "scores.json")
+        assert script.scores_in(folder) == {"problem": problem}
 
 
 def test_packages_below_the_folder_that_programs_write_to_are_there(tmp_path, monkeypatch):
