@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from evaluation.programs.guest.processor_time import counted
+
 ROOT = Path("/sys/fs/cgroup")
 
 
@@ -60,6 +62,30 @@ class Cgroup:
                     break
                 except OSError:
                     time.sleep(0.02)
+
+
+class Parent:
+    """The group above those that podman makes for one container."""
+
+    def __init__(self, name: str, root: Path = ROOT) -> None:
+        self.name, self._root = name, root
+
+    def seconds(self) -> float:
+        """Processor time that was used by now; 0 where nothing counts it, or podman has not begun."""
+        for file in (self._root / "cpuacct" / self.name / "cpuacct.usage", self._root / self.name / "cpu.stat"):
+            with contextlib.suppress(OSError, ValueError):
+                return counted(file.read_text())
+        return 0.0
+
+    def remove(self) -> None:
+        for _ in range(50):  # podman's monitor ends a little later
+            tops = [top for top in (*self._root.glob(f"*/{self.name}"), self._root / self.name) if top.exists()]
+            for folder in [folder for top in tops for folder, _, _ in os.walk(top, topdown=False)]:
+                with contextlib.suppress(OSError):
+                    os.rmdir(folder)
+            if not tops:
+                return
+            time.sleep(0.02)
 
 
 def _remove_left(parent: Path) -> None:

@@ -41,6 +41,7 @@ FILE_BYTES = 128 << 20
 LIBRARIES = 6 << 30  # addresses that libraries map beside the memory that a program fills
 CARD_ADDRESSES = 1 << 46  # that the driver of a graphics card may reserve
 GROUP_MEMORY = 512 << 20  # of a group beside that of its largest process: the interpreter itself, and what lies in /tmp
+CONTAINER_SECONDS = 5.0  # of the processor that a container takes to begin and to end
 GRACE = 10.0  # seconds that the process inside has to say itself that time is over
 NOBODY = 65534
 HERE = Path(__file__).parent
@@ -436,6 +437,7 @@ def podman_arguments(
     arguments += ["--user", f"{NOBODY}:{NOBODY}", "--env-host=false", "--hostname", "sandbox", "--workdir", guest.WORK]
     if cgroup.kind().version:
         memory = str(limits.memory + GROUP_MEMORY)
+        arguments += ["--cgroup-parent", f"/{name}"]
         arguments += ["--memory", memory, "--memory-swap", memory, "--pids-limit", str(4 * PROCESSES)]
     arguments += ["--ulimit", f"nofile={OPEN_FILES}:{OPEN_FILES}", "--ulimit", f"fsize={FILE_BYTES}:{FILE_BYTES}", "--ulimit", "core=0:0"]
     seconds = max(1, round(limits.seconds))
@@ -514,6 +516,7 @@ def run_image(image: str, entry: str, binds: Sequence[tuple[str, str]], limits: 
 
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
+    group = cgroup.Parent(name)
     deadline, ended = time.monotonic() + limits.wall, "time"
     try:
         while time.monotonic() < deadline:
@@ -523,6 +526,8 @@ def run_image(image: str, entry: str, binds: Sequence[tuple[str, str]], limits: 
             if _bytes_below(output) > SCRATCH_BYTES:
                 ended = "size"
                 break
+            if group.seconds() > limits.seconds + CONTAINER_SECONDS:
+                break
             time.sleep(0.05)
     finally:
         subprocess.run(["podman", "--log-level=error", "rm", "--force", "--time", "0", "--ignore", name], capture_output=True, timeout=60)
@@ -530,6 +535,7 @@ def run_image(image: str, entry: str, binds: Sequence[tuple[str, str]], limits: 
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         reader.join(5)
+        group.remove()
     stderr = bytes(tail).decode("utf-8", "replace")[-guest.TAIL :]
     if ended != "ok":
         return Answer(ended, stderr)
@@ -554,11 +560,12 @@ def _bytes_below(folder: Path) -> int:
 
 @dataclass(frozen=True)
 class Rung:
-    """One way to isolate a program: what it runs, and why it does not here; empty where it does."""
+    """One way to isolate a program: what it runs, why it does not here (empty where it does), and what bounds a program there."""
 
     name: str
     runs: str
     refusal: str
+    limits: str = ""
 
 
 def rungs() -> tuple[Rung, ...]:
@@ -568,7 +575,7 @@ def rungs() -> tuple[Rung, ...]:
     else:
         apptainer = "apptainer is here, and its command line is known, but it has not been tried by this service: images are left to podman"
     return (
-        Rung("bubblewrap", "Python programs and scripts", bubblewrap_refusal()),
+        Rung("bubblewrap", "Python programs and scripts", bubblewrap_refusal(), limits_here()),
         Rung("podman with runsc", "images", podman_refusal()),
         Rung("apptainer", "images", apptainer),
     )

@@ -178,8 +178,8 @@ def probe_lost() -> str:
 
 
 def probe_sandbox() -> str:
-    """Sandboxes for metric programs that start on this machine, and the reasons why others do not."""
-    there = [f"{rung.name} ({rung.runs})" for rung in programs.rungs() if not rung.refusal]
+    """Sandboxes for metric programs that start on this machine, what bounds programs there, and the reasons why others do not."""
+    there = [f"{rung.name} ({rung.runs}{rung.limits and f'; {rung.limits}'})" for rung in programs.rungs() if not rung.refusal]
     missing = "; ".join(f"not {rung.name}: {rung.refusal}" for rung in programs.rungs() if rung.refusal)
     return "; ".join([", ".join(there) or "no metric program is run on this machine", *([missing] if missing else [])])
 

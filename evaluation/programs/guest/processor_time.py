@@ -9,6 +9,11 @@ import time
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
+def counted(text: str) -> float:
+    """Seconds that a control group's file tells of: cpu.stat of version 2, or cpuacct.usage of version 1."""
+    return int(text.split()[1]) / 1e6 if text.startswith("usage_usec ") else int(text) / 1e9
+
+
 class ProcessorTime:
     """What the processes of a call have used since this was made.
 
@@ -28,10 +33,7 @@ class ProcessorTime:
 
     def _total(self) -> float:
         if self._usage is not None:
-            text = os.pread(self._usage, 4096, 0).decode()
-            if text.startswith("usage_usec "):  # cpu.stat of version 2
-                return int(text.split()[1]) / 1e6
-            return int(text) / 1e9  # cpuacct.usage of version 1
+            return counted(os.pread(self._usage, 4096, 0).decode())
         if not self._boxed:
             used = resource.getrusage(resource.RUSAGE_CHILDREN)
             return used.ru_utime + used.ru_stime

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import time
 from collections.abc import Iterator
@@ -59,6 +60,7 @@ def calls(folder: Path, code: str) -> Iterator[Any]:
         yield call
 
 
+MARK = int(time.time()) - 1_000_000
 # Each function says whether it finds a mark, then leaves one.
 MARKS = """
     import ctypes, os, socket
@@ -81,9 +83,9 @@ MARKS = """
     def times_and_modes_of_files(params):
         found = False
         for path in ("/dev/null", "/dev/zero", "/dev/urandom", "/program", "/program/score.py", "/usr/bin/env"):
-            found |= int(os.stat(path).st_mtime) == 12345
+            found |= int(os.stat(path).st_mtime) == params["mark"]
             try:
-                os.utime(path, (12345, 12345))
+                os.utime(path, (params["mark"], params["mark"]))
             except OSError:
                 pass
         return found
@@ -167,7 +169,7 @@ MARKS = """
 
 def test_no_mark_of_an_earlier_call_is_found(tmp_path):
     with calls(tmp_path, MARKS) as call:
-        assert [call() for _ in range(4)] == [[]] * 4
+        assert [call(mark=MARK) for _ in range(4)] == [[]] * 4
 
 
 STATE = """
@@ -186,7 +188,8 @@ def test_twelve_identical_items_have_one_value(tmp_path):
 
 def test_a_program_cannot_turn_bad_after_a_hundred_calls(tmp_path):
     """It counts by whatever is left of its calls, in every way at once."""
-    code = MARKS.replace("return [way.__name__ for way in WAYS if way(params)]", "return float(any([way(params) for way in WAYS]))")
+    counts = f"return float(any([way({{'mark': {MARK}}}) for way in WAYS]))"
+    code = MARKS.replace("return [way.__name__ for way in WAYS if way(params)]", counts)
     n = program_module.LONGEST_SLICE + 5
     assert values(tmp_path, code, [SAME] * n) == [0.0] * n
 
@@ -218,7 +221,7 @@ SEARCH = """
 
 
 def test_the_memory_of_a_call_has_nothing_of_the_item_before(tmp_path):
-    secret = Wireframe(np.full((2, 3), -7919.103515625), np.array([[0, 1]]))
+    secret = Wireframe(np.full((3000, 3), -7919.103515625), np.array([[0, 1]]))  # more than the next item writes over
     with_marker = Sample("secret", "secret", secret, secret)
     assert values(tmp_path / "after", SEARCH, [with_marker, SAME, with_marker, SAME]) == [1.0, 0.0, 1.0, 0.0]
     # The search finds what is there.
@@ -265,7 +268,7 @@ def test_every_call_has_the_same_numbers_and_proc_tells_nothing_of_the_machine(t
     assert {name for name in known if Path("/proc", name).exists()} <= set(first["files"])
     assert set(first["files"].values()) == {""}  # of all files but those that are kept, config.gz among them where the kernel has it
     assert first["folders"].keys() >= {"sys", "fs"} and not any(first["folders"].values())
-    assert first["mounts"] == [""] * 9
+    assert set(first["mounts"]) <= {"", errno.EACCES} and first["mounts"][-3:] == [""] * 3
     command = "/plumbline/interpreter/python\0-P\0-s\0-B\0-m\0guest.launcher\0"
     assert (first["command"], first["launcher"]) == (command, command)
     assert first["kept"] == [True] * 3
@@ -277,9 +280,9 @@ AGES = """
 
     def score(prediction, reference, params):
         began = params["now"] - 0.05  # clocks of files are coarse
-        times = {path: os.lstat(path).st_ctime for path in ("/", "/tmp", "/dev", "/dev/shm", "/plumbline", "/bin", "/app", "/proc/1", "/proc")}
+        times = {path: os.lstat(path).st_ctime for path in ("/", "/tmp", "/dev", "/dev/shm", "/plumbline", "/app", "/proc/1", "/proc")}
         times["the import of logging"] = logging._startTime
-        return [name for name, time in times.items() if time < began and not name == "/bin"] + [os.listdir("/tmp")]
+        return [name for name, time in times.items() if time < began andname != "/bin"]
 """
 
 
@@ -289,7 +292,7 @@ def test_nothing_tells_how_long_the_launcher_has_been_there(tmp_path):
         for _ in range(3):
             found.append(call(now=time.time()))
             time.sleep(0.3)
-    assert found == [[[]]] * 3
+    assert found == [[]] * 3
 
 
 def test_an_answer_that_was_written_ahead_is_not_the_next_items(tmp_path):
