@@ -11,8 +11,10 @@ from django.db.models import F, Max, Q
 from django.utils import timezone
 
 from evaluation.celery import gpu_task, short_task, studies_task
+from evaluation.work import shares, worker
 from evaluation.work.heartbeat import process_name
-from leaderboard.models import JudgeRun, Snapshot, StudyAnalysis
+from evaluation.work.sandbox import sandbox
+from leaderboard.models import JointAnalysis, JudgeRun, ProgramValues, Snapshot, StudyAnalysis
 from leaderboard.service.mail import send_due_mail
 from leaderboard.studies import joint, programs
 from leaderboard.studies.analysis import analyse_due, recount
@@ -20,6 +22,7 @@ from leaderboard.studies.judge.run import ask_due
 from leaderboard.studies.live import artifacts
 from leaderboard.viewer import thumbnails
 from submissions import wake
+from submissions.leases import Leased
 from submissions.models import Phase
 
 log = structlog.get_logger(__name__)
@@ -38,19 +41,41 @@ def mail() -> int:
     return send_due_mail()
 
 
+# A judge waits for its endpoint most of the time, so idle work does not pause for it.
+shares.BEFORE_IDLE += [
+    ProgramValues.objects.waiting,
+    lambda device: StudyAnalysis.objects.waiting() if device == "cpu" else StudyAnalysis.objects.none(),
+    lambda device: JointAnalysis.objects.waiting() if device == "cpu" else JointAnalysis.objects.none(),
+]
+
+
 @studies_task(name="leaderboard.studies")
 def studies() -> int:
-    return analyse_due() or joint.analyse_due() or programs.score_due()
+    """Analyse studies, or compute values of programs on them. While entries wait it may do nothing; the sweeper announces it again."""
+    done = shares.ANALYSES.give("cpu", lambda: analyse_due(between=give_way) or joint.analyse_due(between=give_way))
+    return done or shares.VALUES.give("cpu", programs.score_due)
+
+
+def give_way(analysis: Leased) -> None:
+    """An analysis cannot be cut into slices. Between two steps of it, once a slice's time is over, entries come first as ever; boards and
+    mail, which wait for this worker meanwhile, are made too."""
+    if not shares.ANALYSES.is_over("cpu"):
+        return
+    with sandbox.keeping(analysis.heartbeat):
+        while not shares.ANALYSES.is_due and worker.entry_once("cpu"):
+            build_due_boards()
+            send_due_mail()
+    shares.ANALYSES.resume("cpu")
 
 
 @gpu_task(name="leaderboard.studies_gpu")
 def studies_gpu() -> int:
-    return programs.score_due(device="gpu")
+    return shares.VALUES.give("gpu", lambda: programs.score_due(device="gpu"))
 
 
 @studies_task(name="leaderboard.judges")
 def judges() -> int:
-    done = ask_due()
+    done = shares.JUDGES.give("cpu", ask_due)
     if done:  # another turn, behind what else waits in the queue; of further runs the sweeper says that they wait
         wake.send("judges")
     return done

@@ -33,8 +33,9 @@ CHECKS = ("run", "determinism")  # beside the document, those that decide whethe
 
 class MetricProgramQuerySet(LeasedQuerySet):
     def waiting(self, device: str | None = None) -> Self:
-        """Programs that have not been checked yet, the oldest first; those of a device alone, where one is named."""
-        rows = self.filter(state=MetricProgram.State.WAITING).order_by("id")
+        """Programs that have not been checked yet, first the one whose last slice was longest ago; those of a device alone, where one is
+        named."""
+        rows = self.filter(state=MetricProgram.State.WAITING).order_by("touched_at", "id")
         return rows if device is None else rows.filter(document__device=device)
 
     def on_cards(self) -> Self:
@@ -51,7 +52,8 @@ class MetricProgramQuerySet(LeasedQuerySet):
 class MetricProgram(Run):
     """One version of a program. `scope` stands before its key, and is the challenge's address for an organizer's.
 
-    A worker checks it after it has arrived, a check at a time; `report` has what each found. Only one that passed all may score.
+    A worker checks it after it has arrived, a slice at a time; `report` has what each check found, and `under_way` what
+    the next one has found by now, so that a worker that dies loses one slice at most. Only a program that passed all checks may score.
     """
 
     class State(TextChoices):
@@ -72,6 +74,9 @@ class MetricProgram(Run):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
     report = models.JSONField(default=dict, blank=True)  # by check: arrival.Check.to_dict()
+    # The check under way, once it had a slice: what it is `of`, and what its `calls` have answered, as evaluation.programs.slices keeps it.
+    under_way = models.JSONField(default=dict, blank=True)
+    touched_at = models.DateTimeField(default=timezone.now)  # when it last had a slice, or when it came
     environment = models.JSONField(default=dict, blank=True)  # versions of the interpreter and of packages that it was checked with
 
     doing = "checking this metric program"
@@ -203,7 +208,7 @@ class MetricProgram(Run):
     def restart(self) -> bool:
         """Check it anew from the start; False while a worker is at it."""
         rows = type(self).objects.filter(pk=self.pk).unleased()
-        done = bool(rows.update(state=self.State.WAITING, report={}, environment={}, finished_at=None, **self.ANEW))
+        done = bool(rows.update(state=self.State.WAITING, report={}, under_way={}, environment={}, finished_at=None, **self.ANEW))
         if done:
             forget()
             wake.after_commit("gpu" if self.read.device == "gpu" else "work")
@@ -243,6 +248,11 @@ class MetricProgram(Run):
         """The check that comes next; empty after the last."""
         return next((name for name in CHECKS if name not in self.report), "")
 
+    def keep_slice(self, under_way: dict[str, Any]) -> bool:
+        """A slice of a check was done: keep what its calls have answered, and let go. False: the lease was lost, nothing was written."""
+        rows = self.under_lease().filter(state=self.State.WAITING)
+        return bool(rows.update(under_way=under_way, touched_at=timezone.now(), **self.ANEW))
+
     def keep(self, check: str, found: dict[str, Any]) -> bool:
         """A check was done: keep what it found, and let go. False: the lease was lost, nothing was written."""
         report = {**self.report, check: found}
@@ -257,9 +267,8 @@ class MetricProgram(Run):
         # An error output says at its end what happened.
         sentence = found["sentence"]
         failure = {"failure": sentence if len(sentence) <= 400 else f"{sentence[:150]} … {sentence[-247:]}"} if failed else {}
-        kept = bool(
-            self.under_lease().filter(state=self.State.WAITING).update(report=report, state=state, **{**self.ANEW, **ended, **failure})
-        )
+        values = {"report": report, "under_way": {}, "touched_at": timezone.now(), "state": state, **self.ANEW, **ended, **failure}
+        kept = bool(self.under_lease().filter(state=self.State.WAITING).update(**values))
         if kept and done:
             forget()
         return kept

@@ -30,7 +30,7 @@ import time
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from evaluation.metrics import registry
 from evaluation.metrics.registry import OtherDefinition
@@ -48,6 +48,7 @@ NOT_NETWORKS = ("saucd_w",)  # sets of weights that numpy reads and applies
 SCORED = "scored"  # the file in a scoring job's folder with how many items are done
 PROGRAM_ROOM = 8 << 30  # bytes of addresses
 LARGEST_FILE = 4 << 30  # bytes a job may write in one file
+IDLE_NICE = 10  # of jobs that nobody waits for: a process that works gets nine times as much of a core
 
 
 def validate(folder: Path, job: dict) -> dict:
@@ -187,7 +188,7 @@ def properties(folder: Path, job: dict) -> dict:
     """A slice of the property suite; see `evaluation.properties.slices.measure_slice`."""
     from evaluation.properties import slices
 
-    return slices.measure_slice(**{name: value for name, value in job.items() if name not in ("kind", "programs")})
+    return slices.measure_slice(**{name: value for name, value in job.items() if name not in ("kind", "programs", "idle")})
 
 
 def pictures(folder: Path, job: dict) -> dict:
@@ -248,18 +249,53 @@ def try_column(folder: Path, job: dict) -> dict:
 
 
 def check_program(folder: Path, job: dict) -> dict:
-    """One check of a program that has arrived, see `evaluation.programs.arrival`."""
+    """A slice of one check of a program that has arrived, see `evaluation.programs.arrival`: what it `found`, None while calls are left,
+    and what the `calls` that were made by now have answered."""
     from evaluation.programs import arrival
+    from evaluation.programs.slices import Paused
     from submissions.kinds import FAMILIES
 
     (order,) = job["programs"]
     references = FAMILIES[job["family"]].load(Path(job["reference"]), job["item_ids"]) if job["reference"] else None
     samples = arrival.samples_of(job["family"], references, job["unit_scale"])
     key = f"{order['scope']}/{order['document']['key']}"
-    program, params = cast("Program", registry.get(key).program), registry.resolve_params(key, {})
-    if job["check"] == "run":
-        return arrival.first_run(program, samples, params).to_dict()
-    return arrival.determinism(program.again, samples, params).to_dict()
+    program, params = cast(Any, registry.get(key).program), registry.resolve_params(key, {})
+    try:
+        if job["check"] == "run":
+            found = arrival.first_run(program, samples, params)
+        else:
+            found = arrival.determinism(program.again, samples, params)
+    except Paused:
+        return {"found": None, "calls": program.kept}
+    return {"found": found.to_dict(), "calls": program.kept}
+
+
+def program_values(folder: Path, job: dict) -> dict:
+    """Values of a metric program on some items of an entry, those of one call at least, as many as there is time for: `scores` of the
+    items that were done (SampleScores as plain JSON), in their order."""
+    from evaluation.metrics import runner
+    from evaluation.programs.slices import Paused
+    from submissions.kinds import FAMILIES
+
+    family, groups = FAMILIES[job["family"]], job["groups"]
+    (request,) = requests = _requests(job)
+    program = cast(Any, registry.get(request.key).program)
+    together: dict[str, list[str]] = {}  # what one call must see at once
+    for item in job["item_ids"]:
+        together.setdefault({"item": item, "group": groups[item], "set": ""}[program.document.level], []).append(item)
+    left, size, scores = list(together.values()), 1, []
+    with contextlib.suppress(Paused):
+        while left and size:
+            wanted = [item for unit in left[:size] for item in unit]
+            # No more than is asked about: to read an entry may take longer than a slice.
+            predictions, references = (family.load(Path(job[side]), wanted) for side in ("artifact", "reference"))
+            scale = job["unit_scale"]
+            found = runner.score_items(predictions, references, requests, unit_scale=scale, item_ids=wanted, groups=groups)
+            scores.append(found[request.slug].to_dict())
+            left = left[size:]
+            if program.document.run != "python":  # a command is started for each call
+                size = program.slice.size_after(size)
+    return {"scores": scores}
 
 
 @contextlib.contextmanager
@@ -270,6 +306,7 @@ def programs_of(job: dict, memory: int) -> Iterator[None]:
         return
     from evaluation.programs.document import MetricDocument
     from evaluation.programs.program import Budget, Program
+    from evaluation.programs.slices import Slice, SlicedProgram
 
     specs = []
     with contextlib.ExitStack() as running:
@@ -278,6 +315,8 @@ def programs_of(job: dict, memory: int) -> Iterator[None]:
             if sentence := sandbox.refusal(document.run, document.device):
                 raise OtherDefinition(sentence)
             program = running.enter_context(Program(document, Path(order["folder"]), Budget(memory, job.get("program_seconds", 600.0))))
+            if "slice" in job:
+                program = cast("Program", SlicedProgram(program, Slice(job["slice"]), job.get("calls")))
             specs.append(document.spec(order["scope"], order["contents"], program))
         running.enter_context(registry.with_programs(specs))
         try:
@@ -297,9 +336,10 @@ JOBS = {
     "pictures": pictures,
     "trial": try_column,
     "program": check_program,
+    "program_values": program_values,
 }
 PARSING = ("validate", "reference", "inputs")  # on bytes as somebody sent them
-COMPUTE = ("prepare", "score", "properties", "trial")  # on what was read and found well formed before
+COMPUTE = ("prepare", "score", "properties", "trial", "program_values")  # on what was read and found well formed before
 
 
 def uses_networks(job: dict) -> bool:
@@ -353,6 +393,8 @@ def run_job(folder: Path, memory: int, seconds: int, parent: int, spare: tuple[i
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
         resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if job.get("idle"):
+            os.nice(IDLE_NICE)
         os.chdir(folder)
         if job["kind"] in PARSING:
             confine(folder, Path(job["file"]) if job["kind"] == "reference" else None)

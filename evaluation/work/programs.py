@@ -1,4 +1,4 @@
-"""The checks of metric programs that have arrived, by a worker: one at a time, before entries are scored, because each is short."""
+"""The checks of metric programs that have arrived, by a worker: a slice at a time."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from pathlib import Path
 from evaluation.models import MetricProgram
 from evaluation.programs import sandbox as programs
 from evaluation.work import attempts
+from evaluation.work.limited import PROGRAM_SHARE
 from evaluation.work.sandbox import PATIENCE, sandbox
+from evaluation.work.shares import SLICE_SECONDS
 from submissions.storage import stored_files
 
-MAX_SECONDS = 1800  # seconds of the processor for a check
+MAX_SECONDS = 1800  # seconds of the processor for a slice: one item of a slow program
 
 
 def sandboxes() -> dict[str, str]:
@@ -21,17 +23,18 @@ def sandboxes() -> dict[str, str]:
 
 
 def check_once(worker: str, device: str) -> bool:
-    """Claim a program of a device and do its next check; False if there is none."""
+    """Claim a program of a device and do a slice of its next check; False if there is none."""
     return attempts.claim_one(MetricProgram, worker, check, MetricProgram.objects.waiting(device))
 
 
 def check(program: MetricProgram) -> None:
-    """The next check of a claimed program."""
+    """A slice of the next check of a claimed program."""
     attempts.do_slice(program, lambda: programs.refusal(program.read.run, program.read.device), lambda folder: _checked_in(program, folder))
 
 
 def _checked_in(program: MetricProgram, folder: Path) -> bool:
     reference, name = program.reference(), program.next_check
+    of = [name, reference and reference.pk]
     job = {
         "kind": "program",
         "check": name,
@@ -40,7 +43,11 @@ def _checked_in(program: MetricProgram, folder: Path) -> bool:
         "item_ids": [] if reference is None else reference.item_ids[:3],
         "unit_scale": 1.0 if reference is None else reference.phase.unit_scale,
         "programs": [program.order()],
-        "program_seconds": 0.8 * MAX_SECONDS * PATIENCE,
+        "program_seconds": PROGRAM_SHARE * MAX_SECONDS * PATIENCE,
+        "slice": SLICE_SECONDS,
+        "calls": program.under_way["calls"] if program.under_way.get("of") == of else [],
     }
-    found = sandbox.run(folder, job, program.heartbeat, MAX_SECONDS, PATIENCE)
-    return program.keep(name, found)
+    done = sandbox.run(folder, job, program.heartbeat, MAX_SECONDS, PATIENCE)
+    if done["found"] is None:
+        return program.keep_slice({"of": of, "calls": done["calls"]})
+    return program.keep(name, done["found"])

@@ -14,10 +14,10 @@ from django.utils import timezone
 from evaluation.models import ComputeBudget, Evaluation, EvaluationBatch, Part, part_plan
 from evaluation.models.evaluation import Backlogs
 from evaluation.work.sandbox import PATIENCE
+from evaluation.work.waits import Service, Wait, What
 from submissions.leases import times
 from submissions.models import Phase, Status, Submission
 
-OVER_BUDGET = "It waits: scoring this challenge has used up its budget of computing; it goes on once the organizers raise that."
 ESTIMATED_FROM = 20  # before one item of so many is done, the estimate of the time left is a rough one
 
 
@@ -37,7 +37,12 @@ class Standing:
     retry_in: float | None = None
     is_rough: bool = False
     max_seconds_left: float | None = None
-    waits_for_budget: bool = False  # nobody begins a part of it until the challenge's budget is raised
+    waits_for: tuple[Wait, ...] = ()  # while nobody works on it and it is not done
+
+    @property
+    def waits_for_budget(self) -> bool:
+        """True if nobody begins a part of it until the challenge's budget is raised."""
+        return any(one.what == What.BUDGET for one in self.waits_for)
 
     @property
     def times_lost(self) -> str:
@@ -79,15 +84,21 @@ def standings(submissions: Sequence[Submission], now: datetime | None = None) ->
         "lease_until",
         "started_at",
         "evaluation_id",
+        "device",
+        "turn",
+        "lacking_since",
     )
     for part in Part.objects.filter(evaluation__in=parts).values_list(*columns, named=True):
         parts[part.evaluation_id].append(part)
+    service = Service.now() if queued else Service()
     exhausted = ComputeBudget.exhausted() if any(it.status == Status.SCORING for it in submissions) else ()
     found = {}
     for it in submissions:
         evaluation, position = evaluations.get(it.pk), positions.get(it.pk)
         if evaluation is None:
-            found[it.pk] = Standing(0, 0, it.attempts, position, None, it.losses, _retry_in([it], now))
+            retry_in = _retry_in([it], now)
+            waits = service.waits((), position, retry_in) if it.status == Status.RECEIVED else ()
+            found[it.pk] = Standing(0, 0, it.attempts, position, None, it.losses, retry_in, waits_for=waits)
             continue
         own = parts[evaluation.pk]
         total = sum(part.stop - part.start for part in own)
@@ -101,9 +112,12 @@ def standings(submissions: Sequence[Submission], now: datetime | None = None) ->
         open_parts = [part for part in own if part.state == Part.State.WAITING]
         losses = max((part.losses for part in open_parts), default=0)
         most = _max_seconds_left(evaluation.batch_id, [part for part in open_parts if part.lease_token and part.started_at], now)
+        retry_in, waits = _retry_in(open_parts, now), ()
         # While somebody is at a part of it, it is being scored.
-        waits = it.status == Status.SCORING and it.phase.challenge_id in exhausted and not any(part.lease_token for part in open_parts)
-        found[it.pk] = Standing(done, total, attempts, position, left, losses, _retry_in(open_parts, now), is_rough, most, waits)
+        if it.status == Status.SCORING and open_parts and not any(part.lease_token for part in open_parts):
+            over = it.phase.challenge_id in exhausted
+            waits = (Wait(What.BUDGET),) if over else service.waits(open_parts, position, retry_in)
+        found[it.pk] = Standing(done, total, attempts, position, left, losses, retry_in, is_rough, most, waits)
     return found
 
 

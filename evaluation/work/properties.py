@@ -1,7 +1,7 @@
-"""The property suite, which a worker does when nothing else is to be done: a slice at a time.
+"""The property suite, which a worker does when nothing else is to be done: a slice at a time, at low priority.
 
 A slice is short, so that an upload that arrives meanwhile waits a moment at most; one that turns
-out long (a metric that takes seconds a value) is dropped as soon as somebody waits.
+out long (a metric that takes seconds a value) is dropped as soon as an entry waits.
 """
 
 from __future__ import annotations
@@ -10,15 +10,14 @@ import time
 from pathlib import Path
 
 from evaluation.metrics import registry
-from evaluation.models import MetricProgram, Part, PropertyRun
+from evaluation.models import MetricProgram, PropertyRun
 from evaluation.networks import weights
 from evaluation.properties.suite import Table
-from evaluation.work import attempts, missing_weights
+from evaluation.work import attempts, shares
 from evaluation.work.attempts import Yielded
-from evaluation.work.sandbox import LeaseLost, sandbox
-from submissions.models import Submission
+from evaluation.work.sandbox import sandbox
 
-SLICE_SECONDS = 1.5  # what a slice aims at; a single value of a slow metric may take longer
+SLICE_SECONDS = shares.TURN_SECONDS  # what a slice aims at; a single value of a slow metric may take longer
 
 
 def measure_once(worker: str, device: str = "cpu") -> bool:
@@ -28,23 +27,18 @@ def measure_once(worker: str, device: str = "cpu") -> bool:
 
 def measure(run: PropertyRun, device: str = "cpu") -> None:
     """The next slice of a claimed run, by a worker of a device."""
-    start, yielded = time.monotonic(), False
+    start = time.monotonic()
 
     def go_on() -> bool:
-        nonlocal yielded
-        yielded = someone_waits(device)
-        return not yielded and run.heartbeat()
+        if shares.entries_wait(device):
+            raise Yielded
+        return run.heartbeat()
 
     def slice_in(folder: Path) -> bool:
         given = {name: getattr(run, name) for name in ("key", "params", "outcomes", "pending", "total")}
         programs = MetricProgram.orders([{"key": run.key, "weights_sha256": None}])
-        job = {"kind": "properties", **given, "seconds": SLICE_SECONDS, "programs": programs}
-        try:
-            found = sandbox.run(folder, job, go_on)
-        except LeaseLost:
-            if yielded:
-                raise Yielded from None
-            raise
+        job = {"kind": "properties", **given, "seconds": SLICE_SECONDS, "programs": programs, "idle": True}
+        found = sandbox.run(folder, job, go_on)
         if found["table"] is not None:
             return run.finish(Table.from_dict(found["table"]))
         return run.keep(found["outcomes"], found["pending"], found["models"], (time.monotonic() - start))
@@ -67,9 +61,3 @@ def _obstacle(run: PropertyRun) -> str:
             "put those back, or take the metric out of its phase and add it anew."
         )
     return ""
-
-
-def someone_waits(device: str = "cpu") -> bool:
-    """Return whether there is an upload to check or a part to score that nobody works on, and that this worker of a device can."""
-    parts = Part.objects.waiting(device).unleased().exclude(pk__in=missing_weights.deferred_rows(Part))
-    return (device == "cpu" and Submission.objects.to_validate().unleased().exists()) or parts.exists()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,6 +23,24 @@ class Sandbox(limited.Sandbox):
 
     def __init__(self) -> None:
         super().__init__(_limits)
+        self._kept: list[Callable[[], object]] = []
+
+    @contextmanager
+    def keeping(self, heartbeat: Callable[[], object]) -> Iterator[None]:
+        """Meanwhile each job also renews another lease: that of work which gave way to it."""
+        self._kept.append(heartbeat)
+        try:
+            yield
+        finally:
+            self._kept.remove(heartbeat)
+
+    def run(self, folder: Path, job: dict, heartbeat: Callable[[], bool], seconds: int | None = None, patience: float = 1.0) -> dict:
+        def beat() -> bool:
+            for keep in self._kept:
+                keep()
+            return heartbeat()
+
+        return super().run(folder, job, beat if self._kept else heartbeat, seconds, patience)
 
 
 @contextmanager

@@ -1,12 +1,13 @@
 """The trial of a column that may not rank yet, by a worker: a few views at a time, after uploads and scoring.
 
 A trial that got nothing for a while because entries came all the time goes before them for one slice: a board that cannot rank
-is as bad as an entry that waits.
+is as bad as an entry that waits. All other slices are idle work, done at low priority.
 """
 
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,9 @@ from evaluation.networks.gate import design as gate
 from evaluation.work import attempts, reference_cache
 from evaluation.work.child import SCORED
 from evaluation.work.sandbox import sandbox
+from evaluation.work.shares import SLICE_SECONDS
 from submissions.storage import stored_files
 
-SLICE_SECONDS = 10.0  # what a slice aims at: an upload that arrives meanwhile waits so long
 MAX_SLICE_SECONDS = 1800  # seconds of the processor for a slice: one subject of a slow network
 OVERDUE_SECONDS = 60.0  # without a slice, and a trial goes before entries
 
@@ -30,20 +31,20 @@ OVERDUE_SECONDS = 60.0  # without a slice, and a trial goes before entries
 def try_once(worker: str, overdue: bool = False) -> bool:
     """Claim a trial, with `overdue` only one that waited long, and do a slice of it; False if there is none."""
     rows = Trial.objects.overdue(OVERDUE_SECONDS) if overdue else Trial.objects.waiting()
-    return attempts.claim_one(Trial, worker, do, rows)
+    return attempts.claim_one(Trial, worker, partial(do, idle=not overdue), rows)
 
 
-def do(trial: Trial) -> None:
+def do(trial: Trial, idle: bool = True) -> None:
     """The next slice of a claimed trial: scores, and when all scenes are judged, pictures."""
-    attempts.do_slice(trial, lambda: _obstacle(trial), lambda folder: (_paint if trial.judged_at else _score)(trial, folder))
+    attempts.do_slice(trial, lambda: _obstacle(trial), lambda folder: (_paint if trial.judged_at else _score)(trial, folder, idle))
 
 
-def _score(trial: Trial, folder: Path) -> bool:
+def _score(trial: Trial, folder: Path, idle: bool) -> bool:
     from evaluation.networks.gate.trial import verdict
 
     start, scenes = time.monotonic(), trial.scene_names
     place, subject = trial.at or (0, 0)
-    job = _job(trial, scenes[place], subject=subject, seconds=SLICE_SECONDS)
+    job = _job(trial, scenes[place], subject=subject, seconds=SLICE_SECONDS, idle=idle)
     # Of this trial alone, by its gate's version: what entries are scored with holds all items, and goes with their batch.
     key = trial.reference.cache_key(trial.unit_scale, [trial.fingerprint, trial.version], job["item_ids"])
     store = stored_files.store()
@@ -76,13 +77,14 @@ def _score(trial: Trial, folder: Path) -> bool:
     )
 
 
-def _paint(trial: Trial, folder: Path) -> bool:
+def _paint(trial: Trial, folder: Path, idle: bool) -> bool:
     """The pictures of one scene that has none yet, unless another trial of the kind has made them: they change nothing counted."""
     has_pictures = gate.kind_of(trial.spec, trial.params) in (gate.CROSS, gate.FULL)
     missing = [one.scene for one in trial.verdicts if one.views and one.scene not in trial.pictures] if has_pictures else []
     if not missing:
         return trial.keep([], None, state=Trial.State.DONE, finished_at=timezone.now())
-    made = sandbox.run(folder, _job(trial, missing[0], subject=None, seconds=0), trial.heartbeat, MAX_SLICE_SECONDS)["pictures"]
+    job = _job(trial, missing[0], subject=None, seconds=0, idle=idle)
+    made = sandbox.run(folder, job, trial.heartbeat, MAX_SLICE_SECONDS)["pictures"]
     for number, (damage, *_) in enumerate(made):
         stored_files.store().save_file(trial.picture_key(missing[0], damage), folder / file_name(number, "trial"))
     return trial.keep([], None, pictures={**trial.pictures, missing[0]: made})

@@ -1,4 +1,4 @@
-"""The pictures of a scene's views, made by a worker for whoever looks at it: a slice at a time, after uploads and scoring."""
+"""The pictures of a scene's views, made by a worker for whoever looks at it: a slice at a time, after entries, at low priority."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, PictureRun
 from evaluation.work import attempts, missing_weights
 from evaluation.work.sandbox import sandbox
+from evaluation.work.shares import SLICE_SECONDS
 from submissions.storage import stored_files
 
-SLICE_SECONDS = 5.0  # what a slice aims at: an upload that arrives meanwhile waits so long
 MAX_VIEWS = 16  # of a slice, because all of them are read before the first is painted
 
 
@@ -43,6 +43,7 @@ def make(run: PictureRun) -> None:
             "unit_scale": evaluation.batch.unit_scale,
             "prepared": _prepared(evaluation, item_ids[0]),
             "seconds": SLICE_SECONDS,
+            "idle": True,
         }
         found = sandbox.run(folder, job, run.heartbeat)["made"]
         for number, item_id in enumerate(item_ids):

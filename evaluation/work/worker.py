@@ -7,7 +7,6 @@ again. Nothing is written but under the lease.
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -16,28 +15,27 @@ import structlog
 from django.utils import timezone
 
 from evaluation.models import Evaluation, MetricProgram, Part, part_plan
-from evaluation.work import missing_weights, programs, properties, reference_cache, trials, view_images
+from evaluation.work import missing_weights, programs, properties, reference_cache, shares, trials, view_images
 from evaluation.work.attempts import MissingHere, attempt, logged
 from evaluation.work.child import SCORED
 from evaluation.work.heartbeat import process_name
 from evaluation.work.limited import PROGRAM_SHARE
 from evaluation.work.sandbox import PATIENCE, job_folder, sandbox
+from evaluation.work.shares import TURN_SECONDS
 from submissions import wake
 from submissions.models import Status, Submission
 from submissions.storage import stored_files
 
 log = structlog.get_logger(__name__)
 
-TURN_SECONDS = 2.0  # then other queues get their turn
-
 
 def work(device: str) -> int:
     """Do what is claimable on `device` for a turn; returns how many rows were worked on. If more is left it nudges again, so that
     others get their turn, and what else is to be done is not kept waiting by many entries."""
-    done, start = 0, time.monotonic()
+    done, start = 0, shares.clock()
     while work_once(device):
         done += 1
-        if time.monotonic() - start > TURN_SECONDS:
+        if shares.clock() - start > TURN_SECONDS:
             wake.send("work" if device == "cpu" else "gpu")
             break
     return done
@@ -52,27 +50,43 @@ def drain(device: str = "cpu") -> int:
 
 
 def work_once(device: str) -> bool:
-    """Claim one row and work on it: validation first, because it is short, trials that keep a column from ranking next when they
-    had nothing for long, and what nobody waits for last; False if there is none."""
-    if device == "cpu":
-        submission = Submission.objects.to_validate().claim(process_name(), status=Status.CLAIMED)
-        if submission is not None:
-            with logged("entry checked", submission, submission.phase, entry=submission.pk):
-                check(submission)
-            return True
-    if programs.check_once(process_name(), device):
+    """Claim one row and work on it; False if there is none. Entries come first, but for a slice of a metric program's check that is due,
+    and a trial that keeps a column from ranking and had nothing for long. Idle work comes last."""
+
+    def check_program() -> bool:
+        return programs.check_once(process_name(), device)
+
+    if shares.CHECKS.is_due and shares.CHECKS.give(device, check_program):
         return True
     if device == "cpu" and trials.try_once(process_name(), overdue=True):
         return True
+    return entry_once(device) or check_program() or idle_once(device)
+
+
+def entry_once(device: str) -> bool:
+    """Validate an upload, because that is short, or score a part; False if there is none."""
+    if device == "cpu":
+        submission = Submission.objects.to_validate().claim(process_name(), status=Status.CLAIMED)
+        if submission is not None:
+            with shares.for_entries(), logged("entry checked", submission, submission.phase, entry=submission.pk):
+                check(submission)
+            return True
     part = Part.objects.waiting(device).affordable().exclude(pk__in=missing_weights.deferred_rows(Part)).claim(process_name())
     if part is None:
-        if device == "cpu" and (trials.try_once(process_name()) or view_images.make_once(process_name())):
-            return True
-        return properties.measure_once(process_name(), device)
+        return False
     submission = part.evaluation.submission
-    with logged("part scored", part, submission.phase, entry=submission.pk, metric=part.slugs, items=part.stop - part.start):
+    about = {"entry": submission.pk, "metric": part.slugs, "items": part.stop - part.start}
+    with shares.for_entries(), logged("part scored", part, submission.phase, **about):
         score(part)
     return True
+
+
+def idle_once(device: str) -> bool:
+    """A slice of what nobody waits for. Somebody may be looking for pictures, so these pause for entries alone."""
+    is_quiet = not shares.others_wait(device)
+    if device == "cpu" and ((is_quiet and trials.try_once(process_name())) or view_images.make_once(process_name())):
+        return True
+    return is_quiet and properties.measure_once(process_name(), device)
 
 
 def check(submission: Submission) -> None:

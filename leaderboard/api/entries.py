@@ -21,6 +21,7 @@ from evaluation.metrics import registry
 from evaluation.models import Evaluation, Score
 from evaluation.result_tables import spec_of
 from evaluation.work import progress as work_progress
+from evaluation.work.waits import SENTENCES, What
 from leaderboard.boards.scorecard import current_evaluation
 from submissions.api.common import (
     ANYBODY,
@@ -60,8 +61,15 @@ class ScoreOut(Schema):
     unit: str
 
 
+class WaitOut(Schema):
+    what: What
+    n: int | None = Field(description="How many of it, where that can be counted.")
+    sentence: str
+
+
 class SubmissionFull(SubmissionBrief):
     queue_position: int | None = Field(description="From 1, while nobody works on it.")
+    waits_for: list[WaitOut] = Field(description="While nobody works on it: for what. Empty while it is worked on, and once it is done.")
     progress: Progress | None
     attempts: int | None  # that failed by its own doing, and the one under way
     losses: int | None  # workers that were lost while they had it; no fault of the entry
@@ -158,11 +166,12 @@ def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime
                 )
         it = brief(request, submission, viewers[submission.phase.challenge_id], again.get(submission.pk))
         if standing and standing.waits_for_budget:
-            it.sentence = work_progress.OVER_BUDGET
+            it.sentence = SENTENCES[What.BUDGET]
         rows.append(
             SubmissionFull(
                 **dict(it),
                 queue_position=standing.position if standing else None,
+                waits_for=[WaitOut(what=it.what, n=it.n or None, sentence=it.sentence) for it in (standing.waits_for if standing else ())],
                 progress=Progress(done=standing.done, total=standing.total) if standing and standing.total else None,
                 attempts=standing.attempts if standing else None,
                 losses=standing.losses if standing else None,

@@ -27,8 +27,9 @@ FAILED_PER_DAY = 10  # programs that fail their checks, of one entrant: they use
 
 class ProgramValuesQuerySet(LeasedQuerySet):
     def waiting(self, device: str | None = None) -> Self:
-        """Those whose program needs that device alone, where one is named."""
-        rows = self.filter(state=ProgramValues.State.WAITING).order_by("id")
+        """Rows that want another slice, first the one whose last was longest ago; those whose program needs a device alone, where one is
+        named."""
+        rows = self.filter(state=ProgramValues.State.WAITING).order_by("touched_at", "id")
         if device is None:
             return rows
         on_cards = list(MetricProgram.objects.on_cards().values_list("pk", flat=True))
@@ -36,10 +37,12 @@ class ProgramValuesQuerySet(LeasedQuerySet):
 
 
 class ProgramValues(Run):
-    """The values of a program on the entries and samples of a study, made an entry at a time, and what they say.
+    """The values of a program on the entries and samples of a study, made a slice at a time, and what they say.
 
-    `values` is by the study's label of the entry, then by sample; None where there is none. `decided` is the figure over all samples,
-    of the answers that `made_of` names (`Study.stamp`); it stands until that of newer ones is there.
+    `values` is by the study's label of the entry, then by sample; None where there is none. `under_way` is what was found of the next
+    entry by now: what it is `of`, and `scores` of its items (SampleScores as JSON). A worker that dies loses one slice at most.
+    `decided` is the figure over all samples, of the answers that `made_of` names (`Study.stamp`); it stands until that of newer ones is
+    there.
     """
 
     class State(TextChoices):
@@ -51,6 +54,8 @@ class ProgramValues(Run):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="program_values")
     state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
     values = models.JSONField(default=dict, blank=True)
+    under_way = models.JSONField(default=dict, blank=True)
+    touched_at = models.DateTimeField(default=timezone.now)  # when it last had a slice, or was asked for
     total = models.PositiveIntegerField(default=0)
     decided = models.JSONField(null=True)
     figures = models.JSONField(default=dict, blank=True)  # of opinion scores: those of a shipped metric's row too
@@ -73,8 +78,15 @@ class ProgramValues(Run):
 
     def keep(self, label: str, found: dict[str, float | None], total: int) -> bool:
         """The values of one entry are there: keep them, and let go. False: the lease was lost, nothing was written."""
-        values = {**self.values, label: found}
-        return bool(self.under_lease().filter(state=self.State.WAITING).update(values=values, total=total, **self.ANEW))
+        return self._kept(values={**self.values, label: found}, under_way={}, total=total)
+
+    def keep_slice(self, under_way: dict[str, Any], total: int) -> bool:
+        """Some items of an entry are done: keep them, and let go. False: the lease was lost, nothing was written."""
+        return self._kept(under_way=under_way, total=total)
+
+    def _kept(self, **values: Any) -> bool:
+        rows = self.under_lease().filter(state=self.State.WAITING)
+        return bool(rows.update(touched_at=timezone.now(), **values, **self.ANEW))
 
     @classmethod
     def ask_anew(cls) -> int:

@@ -30,14 +30,16 @@ from leaderboard.studies.live import artifacts, campaign
 from leaderboard.studies.live.grid import gold_pairs
 from leaderboard.studies.sizes import covariates_of, sizes_of
 from leaderboard.studies.training_overlap import trained_on
+from submissions.leases import Leased
 
 GROWN = 0.01  # of the votes: with fewer new ones a study waits a while before it is analysed anew
 PATIENCE = timedelta(seconds=60)
 LATE = timedelta(hours=1)  # after a study closed, answers that were being stored have arrived
 
 
-def analyse_due(worker: str = "studies") -> int:
-    """Make entries that studies wait for, ask for what is missing and compute one analysis; how many were computed."""
+def analyse_due(worker: str = "studies", between: Callable[[Leased], None] = lambda row: None) -> int:
+    """Make entries that studies wait for, ask for what is missing and compute one analysis; how many were computed. `between` is called
+    every few seconds of it."""
     artifacts.make_due()
     recount()
     StudyAnalysis.request_missing()
@@ -45,7 +47,7 @@ def analyse_due(worker: str = "studies") -> int:
     if row is None:
         return 0
     with logged("study analysed", row, row.study.phase, study=row.study.slug, criterion=row.criterion):
-        compute(row)
+        compute(row, between)
     return 1
 
 
@@ -73,12 +75,13 @@ def recount(now: datetime | None = None) -> int:
     return raised
 
 
-def compute(row: StudyAnalysis) -> None:
+def compute(row: StudyAnalysis, between: Callable[[Leased], None] = lambda row: None) -> None:
     """The analysis of a claimed row."""
 
     def go_on() -> None:
         if not row.heartbeat():
             raise LeaseLost
+        between(row)
 
     with attempt(row):
         summary = _figures(row, row.study.batch, go_on)

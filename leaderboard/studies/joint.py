@@ -25,6 +25,7 @@ from leaderboard.studies import metric_ranking
 from leaderboard.studies.analysis import metric_scores
 from leaderboard.studies.live.grid import gold_pairs
 from leaderboard.studies.sizes import sizes_of
+from submissions.leases import Leased
 
 
 def request() -> int:
@@ -34,8 +35,8 @@ def request() -> int:
     return JointAnalysis.objects.waiting().unleased().count()
 
 
-def analyse_due(worker: str = "studies") -> int:
-    """Compute one analysis that was asked for; how many were computed."""
+def analyse_due(worker: str = "studies", between: Callable[[Leased], None] = lambda row: None) -> int:
+    """Compute one analysis that was asked for; how many were computed. `between` is called every few seconds of it."""
     row = JointAnalysis.objects.waiting().claim(worker)
     if row is None:
         return 0
@@ -43,6 +44,7 @@ def analyse_due(worker: str = "studies") -> int:
     def go_on() -> None:
         if not row.heartbeat():
             raise LeaseLost
+        between(row)
 
     with logged("studies analysed together", row, studies=row.members), attempt(row):
         studies = list(Study.objects.filter(pk__in=row.ids).select_related("phase__challenge").order_by("pk"))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,10 @@ from evaluation.metrics.runner import MetricRequest, SampleScores
 from evaluation.models import MetricProgram, Process, Reference
 from evaluation.models.runs import give_up_without_card
 from evaluation.programs import sandbox as programs
-from evaluation.work import attempts
-from evaluation.work.sandbox import PATIENCE, sandbox
+from evaluation.work import attempts, shares
+from evaluation.work.limited import PROGRAM_SHARE
+from evaluation.work.sandbox import PATIENCE, LeaseLost, sandbox
+from evaluation.work.shares import SLICE_SECONDS, TURN_SECONDS
 from leaderboard.models import MetricChallenge, MetricEntry, ProgramValues, Study, StudyAnalysis, StudyEntry
 from leaderboard.stats import agreement, metric_board, mos_table, screening
 from leaderboard.stats import votes as voting
@@ -31,7 +33,6 @@ from leaderboard.studies.sizes import sizes_of
 from submissions import wake
 from submissions.storage import stored_files
 
-TURN_SECONDS = 10.0  # then others get the worker
 FIGURES = (
     "auc_better_worse",
     "auc_different_similar",
@@ -43,7 +44,7 @@ FIGURES = (
     "fitted",
     "of_ceiling",
 )  # beside the decided one
-MAX_SECONDS = 1800  # seconds of the processor for one entry of a study
+MAX_SECONDS = 1800  # seconds of the processor for a slice: one item of a slow program
 
 
 def request() -> int:
@@ -74,31 +75,38 @@ def request() -> int:
 
 
 def score_due(worker: str = "studies", device: str = "cpu") -> int:
-    """Score entries of studies with programs of a device, and make standings of challenges, for a turn; how many were done."""
-    done, start = 0, time.monotonic()
+    """Score entries of studies with programs of a device, and make standings of challenges, for one slice; how many steps were done."""
+    done, start = 0, shares.clock()
     while True:
-        if not attempts.claim_one(ProgramValues, worker, _score_next, ProgramValues.objects.waiting(device)):
+        do = partial(_score_next, seconds=SLICE_SECONDS - (shares.clock() - start))
+        if not attempts.claim_one(ProgramValues, worker, do, ProgramValues.objects.waiting(device)):
             contest = MetricChallenge.objects.filter(standings_at__isnull=True, entries__isnull=False).first()
             if contest is None:
                 return done
             contest.standings, contest.standings_at = standings(contest), timezone.now()
             contest.save(update_fields=["standings", "standings_at"])
         done += 1
-        if time.monotonic() - start > TURN_SECONDS:
+        if shares.clock() - start > TURN_SECONDS:
             wake.send("studies" if device == "cpu" else "studies_gpu")
             return done
 
 
-def _score_next(row: ProgramValues) -> None:
+def _score_next(row: ProgramValues, seconds: float) -> None:
     document = row.program.read
-    attempts.do_slice(row, lambda: programs.refusal(document.run, document.device), lambda folder: _slice(row, folder))
+    attempts.do_slice(row, lambda: programs.refusal(document.run, document.device), lambda folder: _slice(row, folder, seconds))
 
 
-def _slice(row: ProgramValues, folder: Path) -> bool:
-    """The values on the next entry; after the last, the figure."""
+def _keep_lease(row: ProgramValues) -> None:
+    if not row.heartbeat():
+        raise LeaseLost
+
+
+def _slice(row: ProgramValues, folder: Path, seconds: float) -> bool:
+    """Values on items of the next entry, for so many seconds; after the last entry, the figure."""
     entries = list(scored_entries(row.study))
+    reference, ids, groups = _items(row.study)
     # Also those whose values are of fewer samples than people have judged by now.
-    wanted = set(_items(row.study)[2])
+    wanted = set(groups)
     left = [entry for entry in entries if not wanted <= row.values.get(entry.label, {}).keys()]
     if not left:
         made_of = row.study.stamp  # before they are read: one that comes meanwhile makes the figure an old one
@@ -107,14 +115,23 @@ def _slice(row: ProgramValues, folder: Path) -> bool:
         difference, figures = agreement.differences(counted, x), {}
         figure = replace(agreement.decided(difference), coverage=difference.coverage)
         if ratings is not None:
-            found = people(counted, [Scored("program", x)], fragility=False, opinions=Opinions.of(ratings)).entries
+            scored = [Scored("program", x)]
+            found = people(counted, scored, fragility=False, opinions=Opinions.of(ratings), step=lambda: _keep_lease(row)).entries
             figures = {name: plain(getattr(found.metric("program"), name)) for name in FIGURES}
         if not row.finish(plain(figure), figures, made_of):
             return False
         for contest in MetricChallenge.objects.filter(study=row.study_id, entries__program=row.program_id):
             contest.ask()
         return True
-    return row.keep(left[0].label, _values(row, left[0], folder), len(entries))
+    of = [left[0].label, left[0].submission.artifact_key, reference.pk]
+    scores = row.under_way["scores"] if row.under_way.get("of") == of else []
+    done = {item for one in scores for item in one["item_ids"]}
+    missing = [item for item in ids if item not in done]
+    if missing:
+        scores = [*scores, *_scored(row, left[0], reference, missing, folder, seconds)]
+    if sum(len(one["item_ids"]) for one in scores) < len(done) + len(missing):
+        return row.keep_slice({"of": of, "scores": scores}, len(entries))
+    return row.keep(left[0].label, _values(row.program, scores, reference, wanted), len(entries))
 
 
 def scored_entries(study: Study) -> Any:
@@ -133,33 +150,44 @@ def _items(study: Study) -> tuple[Reference, list[str], list[str]]:
     return reference, [name for name, _ in items], [group for _, group in items]
 
 
-def _values(row: ProgramValues, entry: StudyEntry, folder: Path) -> dict[str, float | None]:
-    """The program's value of each sample of the study, of one entry: the mean over the sample's items that have one."""
-    program = row.program
-    reference, ids, groups = _items(row.study)
+def _scored(
+    row: ProgramValues, entry: StudyEntry, reference: Reference, ids: list[str], folder: Path, seconds: float
+) -> list[dict[str, Any]]:
+    """Scores of some of these items of an entry, at least of one: as many as there is time for."""
+    program, groups = row.program, dict(zip(reference.item_ids, reference.groups, strict=True))
     spec = program.spec
     with registry.with_programs([spec]):
         params = registry.resolve_params(spec.key, {})
-        request = MetricRequest("program", spec.key, params)
         column = {"slug": "program", "key": spec.key, "params": params, "fingerprint": registry.fingerprint(spec.key, params)}
-        job = {
-            "kind": "score",
-            "family": reference.family.key,
-            "artifact": str(stored_files.store().local_path(entry.submission.artifact_key)),
-            "reference": str(stored_files.store().local_path(reference.key)),
-            "item_ids": ids,
-            "groups": dict(zip(ids, groups, strict=True)),
-            "unit_scale": reference.phase.unit_scale,
-            "requests": [column | {"weights_sha256": spec.contents}],
-            "programs": [program.order()],
-            "program_seconds": 0.8 * MAX_SECONDS * PATIENCE,
-        }
-        found = sandbox.run(folder, job, row.heartbeat, MAX_SECONDS, PATIENCE)
-        scores = SampleScores.from_dict(found["scores"]["program"])
-        values = runner.finish([request], [{"program": scores}], ids, groups)["program"][0].values
-    by_sample: dict[str, list[float]] = {}
-    for group, value in zip(groups, values, strict=True):
-        by_sample.setdefault(group, []).extend([] if value is None else [value])
+    job = {
+        "kind": "program_values",
+        "family": reference.family.key,
+        "artifact": str(stored_files.store().local_path(entry.submission.artifact_key)),
+        "reference": str(stored_files.store().local_path(reference.key)),
+        "item_ids": ids,
+        "groups": {item: groups[item] for item in ids},
+        "unit_scale": reference.phase.unit_scale,
+        "requests": [column | {"weights_sha256": spec.contents}],
+        "programs": [program.order()],
+        "program_seconds": PROGRAM_SHARE * MAX_SECONDS * PATIENCE,
+        "slice": seconds,
+    }
+    scores: list[dict[str, Any]] = sandbox.run(folder, job, row.heartbeat, MAX_SECONDS, PATIENCE)["scores"]
+    return scores
+
+
+def _values(program: MetricProgram, scores: list[dict[str, Any]], reference: Reference, samples: set[str]) -> dict[str, float | None]:
+    """The program's value of each of the samples: the mean over the sample's items that have one. `scores` are of all their items."""
+    spec, slices = program.spec, [SampleScores.from_dict(one) for one in scores]
+    done = {item for one in slices for item in one.item_ids}
+    of_items = {item: group for item, group in zip(reference.item_ids, reference.groups, strict=True) if item in done}
+    with registry.with_programs([spec]):
+        request = MetricRequest("program", spec.key, registry.resolve_params(spec.key, {}))
+        found = runner.finish([request], [{"program": one} for one in slices], list(of_items), list(of_items.values()))
+    by_sample: dict[str, list[float]] = {sample: [] for sample in samples}
+    for group, value in zip(of_items.values(), found["program"][0].values, strict=True):
+        if group in samples and value is not None:
+            by_sample[group].append(value)
     return {name: float(np.mean(known)) if known else None for name, known in by_sample.items()}
 
 

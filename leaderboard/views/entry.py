@@ -14,7 +14,7 @@ from django.urls import reverse
 from evaluation.metrics.aggregation import MIN_GROUPS
 from evaluation.models import Evaluation, Score
 from evaluation.result_tables import spec_of
-from evaluation.work.progress import OVER_BUDGET, standing
+from evaluation.work.progress import standing
 from leaderboard.boards import build, certainty, reading
 from leaderboard.boards.digits import rounded
 from leaderboard.boards.human_agreement import of_board, signed
@@ -57,7 +57,7 @@ DIAGNOSES = {  # by what `submissions.formats.fit.diagnosis` says
 HELD = "It is held back, because it does not fit what was given out; nothing was scored, and it used up no quota."
 SENTENCES = {
     Status.UPLOADING: "Its file is still on the way.",
-    Status.RECEIVED: "Its file has arrived and waits for a worker.",
+    Status.RECEIVED: "Its file has arrived.",
     Status.CLAIMED: "A worker has begun to check its file.",
     Status.VALIDATING: "A worker is checking its file.",
     Status.REJECTED: "Its file was rejected; nothing was scored, and it used up no quota.",
@@ -184,8 +184,9 @@ def progress_context(place: EntryPlace) -> dict:
     if submission.awaits_confirmation:
         sentence = HELD
     now_at = None if submission.is_done else standing(submission)
-    if now_at is not None and now_at.waits_for_budget:
-        sentence = OVER_BUDGET
+    if now_at is not None and now_at.waits_for:
+        is_new = submission.status == Status.RECEIVED
+        sentence = " ".join([*([sentence] if is_new else []), *(one.sentence for one in now_at.waits_for)])
     return {
         "sentence": sentence,
         "failure": failure,

@@ -21,16 +21,19 @@ from functools import partial
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import OperationalError
 
 from evaluation.models import Process
 from evaluation.networks import weights
 from evaluation.work.heartbeat import Heartbeat
+from evaluation.work.idle import Background
 from evaluation.work.parent_death import end_with
 
 START_SECONDS = 300.0  # in which the web server must answer
 STOP_SECONDS = 10.0  # in which work may end before it is killed
 CALM_SECONDS = 60.0  # a process that ran so long begins again with the shortest pause
 MAX_PAUSE = 30.0
+BACKGROUND_SECONDS = 10.0  # how often it looks what workers measure in the background
 PORT_SECONDS = 3.0  # in which the port becomes free of a service that was killed just before
 
 
@@ -156,9 +159,12 @@ class Command(BaseCommand):
                 self.stdout.flush()
                 if demo:
                     loading.start()
+            told, look_at = Background(()), 0.0
             while not self.stopping:
                 for service in services:
                     service.ensure()
+                if time.monotonic() >= look_at:
+                    told, look_at = self._tell(told, workers), time.monotonic() + BACKGROUND_SECONDS
                 if loading.process is not None and loading.has_ended() and loading.end():
                     self.stderr.write("Loading the demo failed; what it says is above. The service runs on without it.")
                 time.sleep(0.3)
@@ -173,6 +179,23 @@ class Command(BaseCommand):
             heartbeat.stop()
             self._wait_for_port(host, port)
             self.stdout.write("Plumbline has stopped.")
+
+    def _tell(self, told: Background, workers: int) -> Background:
+        """Print what workers measure in the background where that is more than was `told`, or its time became known, and when it is done;
+        returns what was told last."""
+        try:
+            now = Background.now()
+        except OperationalError:  # the database is busy; it looks again
+            return told
+        is_news = not now.rows <= told.rows or (told.seconds_left is None and now.seconds_left is not None)
+        if now.measured and is_news:
+            self.stdout.write(now.sentence(workers))
+        elif told.measured and not now.measured:
+            self.stdout.write("All that workers measured in the background is done.")
+        else:
+            return told
+        self.stdout.flush()
+        return now
 
     def _stop(self, *_) -> None:
         self.stopping = True

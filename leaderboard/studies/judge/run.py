@@ -23,8 +23,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from evaluation.work.attempts import attempt, logged
-from evaluation.work.properties import someone_waits
 from evaluation.work.sandbox import LeaseLost
+from evaluation.work.shares import SLICE_SECONDS, entries_wait
 from leaderboard.models import JudgeAnswer, JudgeRun
 from leaderboard.models.judge import FIRST_PAUSE, MAX_FAULTS, MAX_FRUITLESS, MAX_ROUNDS
 from leaderboard.models.judge_budget import Reservation, Unpaid
@@ -34,7 +34,6 @@ from leaderboard.studies.judge.client import PATIENCE, Away, Client, Refused, Re
 from leaderboard.studies.judge.materials import Materials, image_of
 from leaderboard.studies.judge.paid import miscounted
 
-TURN_SECONDS = 5.0  # then others get the worker
 LAST_PAUSE = 300.0  # of a run whose endpoint does not answer, doubled from turn to turn
 State = JudgeRun.State
 
@@ -55,7 +54,7 @@ def keep_scores(run: JudgeRun) -> None:
     JudgeRun.objects.filter(pk=run.pk, n_answered=run.n_answered, state=run.state).update(result=result_of(run))
 
 
-def work_on(run: JudgeRun, seconds: float = TURN_SECONDS, progress: Callable[[], object] | None = None) -> int:
+def work_on(run: JudgeRun, seconds: float = SLICE_SECONDS, progress: Callable[[], object] | None = None) -> int:
     """One turn of a claimed run; how many questions were settled. `progress` is called after each answer."""
     try:
         endpoint = setup.endpoint_paid_by(run.key, run.model)
@@ -91,6 +90,7 @@ class _Turn:
         self.failed_at: list[JudgeAnswer] = []
         self.again: deque[_Asked] = deque()
         self.replies = 0
+        self.longest = 0.0  # seconds of a reply
         self.unpaid: Unpaid | None = None  # why the next request cannot be paid, once none is under way
         self.noted = 0  # of the client's errors
         self.beaten = time.monotonic()
@@ -184,9 +184,9 @@ class _Turn:
 
     def _may_ask(self) -> bool:
         """True if the turn and the endpoint allow one more, and the last one could be paid."""
-        if time.monotonic() > self.until or self.fault is not None or self.unpaid is not None:
+        if time.monotonic() + self.longest > self.until or self.fault is not None or self.unpaid is not None:
             return False
-        if self.replies and someone_waits():
+        if self.replies and entries_wait():
             self.until = 0.0
             return False
         return True
@@ -226,6 +226,7 @@ class _Turn:
             self.run.give_back(asked.paid)
             return error
         self.replies += 1
+        self.longest = max(self.longest, reply.seconds)
         answer, row = asked.answer, self.rows[asked.answer.row]
         read = instructions.side if self.run.is_for_display_only else lambda text: instructions.verdicts(text, len(row.criteria))
         texts = [

@@ -14,7 +14,7 @@ from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric, PictureRun, PropertyRun
 from evaluation.models.runs import Run
 from evaluation.networks import weights
-from evaluation.work import missing_weights, properties, worker
+from evaluation.work import missing_weights, properties, shares, worker
 from submissions.models import Submission
 from tests.support import pictures
 from tests.support.evaluation.networks.own_weights import put
@@ -114,8 +114,8 @@ def test_a_part_left_to_others_does_not_keep_this_worker_from_measuring(shelf):
     team = TeamFactory(challenge=phase.challenge)
     evaluation = Evaluation.objects.get(submission=entry(phase, team, {"map": [0.5]}))
     part = Part.objects.create(evaluation=evaluation, slugs=["map"], start=0, stop=1)
-    assert properties.someone_waits()
+    assert shares.entries_wait()
     missing_weights.defer(Part.objects.waiting("cpu").claim("w"), "No worker could.")
     Part.objects.update(lease_until=None)
-    assert not properties.someone_waits() and missing_weights.deferred_rows(Part) == [part.pk]
+    assert not shares.entries_wait() and missing_weights.deferred_rows(Part) == [part.pk]
     assert Submission.objects.get().status == "scored" and PhaseMetric.objects.get().slug == "map"

@@ -25,6 +25,7 @@ from tests.conftest import need
 from tests.support.evaluation.escapes import image
 from tests.support.evaluation.programs import DRAWN, LENGTHS, LIAR, SLOW, added, passed, written
 from tests.support.factories import PhaseFactory, gables, give_reference
+from tests.support.processes import end_leases
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -69,7 +70,7 @@ def column(program, **values) -> PhaseMetric:
 
 class TestArrival:
     def test_a_program_is_checked_by_a_worker_before_it_may_score(self, new):
-        assert drain() == 2
+        assert drain() >= 2
         program = MetricProgram.objects.get()
         assert program.state == MetricProgram.State.READY, program.failure
         assert [program.report[name]["passed"] for name in ("run", "determinism")] == [True, True]
@@ -165,6 +166,53 @@ class TestArrival:
         (tmp_path / "program/score.py").write_text("def score(p, r, q): return 0")
         with pytest.raises(Refused, match=r"raise version in metric\.yaml to 2"):
             added(program.challenge, tmp_path / "program")
+
+
+class TestSlices:
+    """A check in slices of one call each finds what one in a single slice finds, also where workers are killed in between."""
+
+    def test_a_check_goes_on_from_what_is_kept_and_finds_the_same(self, challenge, phase, tmp_path, monkeypatch):
+        row = added(challenge, written(tmp_path))
+        monkeypatch.setattr(work_programs, "SLICE_SECONDS", 600.0)
+        assert work_once("cpu")
+        row.refresh_from_db()
+        whole = row.report["run"]
+        assert row.restart()
+        monkeypatch.setattr(work_programs, "SLICE_SECONDS", 0.0)
+        for n in range(1, 6):  # of six calls
+            assert work_once("cpu")
+            row.refresh_from_db()
+            assert (len(row.under_way["calls"]), row.report, row.lease_token) == (n, {}, None)
+            if n == 3:  # a worker claims it and is killed; what it had found by then is lost, and no more
+                MetricProgram.objects.waiting().claim("killed")
+                assert end_leases(MetricProgram.objects.all()) == 1
+        assert work_once("cpu")
+        row.refresh_from_db()
+        assert (row.report, row.under_way, row.losses) == ({"run": whole}, {}, 0)
+
+    def test_what_was_found_on_a_reference_does_not_count_for_a_newer_one(self, challenge, phase, tmp_path, monkeypatch):
+        row = added(challenge, written(tmp_path))
+        monkeypatch.setattr(work_programs, "SLICE_SECONDS", 0.0)
+        assert work_once("cpu") and work_once("cpu")
+        row.refresh_from_db()
+        assert len(row.under_way["calls"]) == 2
+        MetricProgram.objects.update(under_way=row.under_way | {"of": ["run", -1]})
+        assert work_once("cpu")
+        row.refresh_from_db()
+        assert len(row.under_way["calls"]) == 1
+
+    def test_a_late_slice_changes_nothing(self, new):
+        late = MetricProgram.objects.waiting().claim("slow")
+        assert end_leases(MetricProgram.objects.all()) == 1
+        assert not late.keep_slice({"of": [], "calls": [1]})
+        new.refresh_from_db()
+        assert new.under_way == {}
+
+    def test_the_program_whose_last_slice_was_longest_ago_is_next(self, challenge, phase, tmp_path):
+        first, second = (added(challenge, written(tmp_path / key, key=key, title=key)) for key in ("slow", "other"))
+        claimed = MetricProgram.objects.waiting().claim("w")
+        assert claimed == first and claimed.keep_slice({"of": [], "calls": []})
+        assert list(MetricProgram.objects.waiting()) == [second, first]
 
 
 class TestScoring:

@@ -19,11 +19,14 @@ from leaderboard.stats.study import MetricScores
 from leaderboard.stats.votes import Vote
 from leaderboard.studies import programs as against
 from submissions.errors import Refused
+from submissions.kinds import FAMILIES
 from submissions.models import Submission
+from submissions.storage import stored_files
 from tests.conftest import need
 from tests.support.evaluation.programs import DRAWN, LENGTHS, passed, ready, written
 from tests.support.factories import PhaseFactory, TeamFactory, gables, give_reference, perturbed
 from tests.support.leaderboard import scores
+from tests.support.processes import end_leases
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -127,6 +130,48 @@ def test_a_program_gets_values_of_the_samples_that_people_judge_later(study, peo
     worked()
     found = ProgramValues.objects.get(program=row)
     assert found.decided["n"] == 216 and found.values["near"].keys() == set(study.phase.references.get().groups)
+
+
+def test_values_are_made_in_slices_that_go_on_from_what_is_kept(study, people, tmp_path, monkeypatch):
+    row = ready(study.phase.challenge, tmp_path, people.organizer, code=CLOSER)
+    monkeypatch.setattr(against, "SLICE_SECONDS", 0.0)  # is over after one item
+    monkeypatch.setattr(against, "TURN_SECONDS", -1.0)  # one slice a turn
+    against.request()
+    for n in range(1, 4):
+        assert against.score_due() == 1
+        found = ProgramValues.objects.get(program=row)
+        assert (found.values, sum(len(one["item_ids"]) for one in found.under_way["scores"])) == ({}, n)
+        if n == 2:  # a worker claims it and is killed; what it had found by then is lost, and no more
+            late = ProgramValues.objects.waiting().claim("killed")
+            assert end_leases(ProgramValues.objects.all()) == 1
+            assert not late.keep_slice({"of": [], "scores": []}, 3)
+    monkeypatch.undo()
+    worked()
+    found.refresh_from_db()
+    assert (found.state, found.under_way) == (ProgramValues.State.DONE, {}), found.failure
+    references, entries = study.phase.references.get().items(), {one.label: one.submission for one in against.scored_entries(study)}
+    far = FAMILIES["wireframe"].load(stored_files.store().local_path(entries["far"].artifact_key))
+    for item, reference in references.items():
+        assert found.values["far"][item] == pytest.approx(float(np.abs(far[item].vertices - reference.vertices).mean()), rel=1e-12)
+
+
+def test_of_a_slow_item_no_more_than_its_effort_is_taken_and_the_others_are_found(study, people, tmp_path, monkeypatch):
+    code = """
+    def score(prediction, reference, params):
+        while abs(prediction.vertices).max() == {slow}:
+            pass
+        return 1.0
+    """
+    references = study.phase.references.get().items()
+    entry = next(one for one in against.scored_entries(study) if one.label == "near")
+    near = FAMILIES["wireframe"].load(stored_files.store().local_path(entry.submission.artifact_key))
+    fifth = sorted(references)[4]
+    slow = repr(float(np.abs(near[fifth].vertices).max()))
+    effort = "{seconds: 0.05, memory_mb: 60}"  # so a call is stopped after a second
+    ready(study.phase.challenge, tmp_path, people.organizer, code=code.replace("{slow}", slow), effort=effort, worst="7")
+    worked()
+    values = ProgramValues.objects.get().values["near"]
+    assert values.pop(fifth) == 7.0 and set(values.values()) == {1.0} and len(values) == 11
 
 
 def test_damaged_entries_take_no_part(study):

@@ -1,0 +1,59 @@
+"""Measurements that workers make in the background, and how long they take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evaluation.metrics import registry
+from evaluation.models import PropertyRun, Trial
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One thing that is being measured: its row, its title, and the seconds of work that are left, None before its first slice."""
+
+    row: tuple[str, int]
+    title: str
+    seconds_left: float | None
+
+
+@dataclass(frozen=True)
+class Background:
+    """All that is being measured. `seconds_left` counts what was not begun as long as the mean of what was; None where nothing was."""
+
+    measured: tuple[Measured, ...]
+
+    @classmethod
+    def now(cls) -> Background:
+        runs = PropertyRun.objects.waiting().defer("outcomes", "pending")
+        tested = [Measured(("sanity", it.pk), f"sanity tests of {_title(it.key)}", it.seconds_left) for it in runs]
+        trials = Trial.objects.waiting().filter(judged_at__isnull=True).defer("rows", "scenes", "pictures")
+        tried = [Measured(("trial", it.pk), f"acceptance test of {_title(it.key)}", _left(it)) for it in trials]
+        return cls((*tested, *tried))
+
+    @property
+    def rows(self) -> frozenset[tuple[str, int]]:
+        return frozenset(one.row for one in self.measured)
+
+    @property
+    def seconds_left(self) -> float | None:
+        known = [one.seconds_left for one in self.measured if one.seconds_left is not None]
+        return sum(known) * len(self.measured) / len(known) if known else None
+
+    def sentence(self, workers: int) -> str:
+        """Sentence on what is measured, and how long so many workers take if nothing else is to be done."""
+        titles = [one.title for one in self.measured]
+        what = titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
+        left, at_once = self.seconds_left, max(1, min(workers, len(titles)))
+        minutes = None if left is None else max(1, round(left / at_once / 60))
+        takes = "how long that takes is not known yet" if minutes is None else f"that takes about {minutes} min"
+        return f"In the background workers measure {what}: {takes}. That has low priority, and pauses while anything else is to be done."
+
+
+def _left(trial: Trial) -> float | None:
+    return trial.seconds * (trial.total - trial.done) / trial.done if trial.done else None
+
+
+def _title(key: str) -> str:
+    spec = registry.find(key)
+    return spec.title if spec is not None else key
