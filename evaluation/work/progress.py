@@ -97,7 +97,7 @@ def standings(submissions: Sequence[Submission], now: datetime | None = None) ->
         evaluation, position = evaluations.get(it.pk), positions.get(it.pk)
         if evaluation is None:
             retry_in = _retry_in([it], now)
-            waits = service.waits((), position, retry_in) if it.status == Status.RECEIVED else ()
+            waits = service.waits(it.phase.challenge_id, (), position, retry_in) if it.status == Status.RECEIVED else ()
             found[it.pk] = Standing(0, 0, it.attempts, position, None, it.losses, retry_in, waits_for=waits)
             continue
         own = parts[evaluation.pk]
@@ -116,7 +116,7 @@ def standings(submissions: Sequence[Submission], now: datetime | None = None) ->
         # While somebody is at a part of it, it is being scored.
         if it.status == Status.SCORING and open_parts and not any(part.lease_token for part in open_parts):
             over = it.phase.challenge_id in exhausted
-            waits = (Wait(What.BUDGET),) if over else service.waits(open_parts, position, retry_in)
+            waits = (Wait(What.BUDGET),) if over else service.waits(it.phase.challenge_id, open_parts, position, retry_in)
         found[it.pk] = Standing(done, total, attempts, position, left, losses, retry_in, is_rough, most, waits)
     return found
 

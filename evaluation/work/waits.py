@@ -10,7 +10,7 @@ from typing import Any
 
 from django.apps import apps
 
-from evaluation.models import EvaluationBatch, Part, Process
+from evaluation.models import EvaluationBatch, OutsideWorker, Part, Process
 from submissions.leases import Leased
 from submissions.models import Submission
 
@@ -23,7 +23,7 @@ class What(StrEnum):
     EQUIPMENT = "equipment"  # those that are there lack weights, a library or a sandbox
     ENTRIES = "entries"  # n entries are ahead
     REEVALUATION = "reevaluation"  # n parts of a re-evaluation are ahead
-    OTHER_WORK = "other_work"  # it is next, and workers are at n other things, such as metric programs and studies
+    OTHER_WORK = "other_work"  # it is next, and n workers are at other work
     TURN = "turn"  # it is next
 
 
@@ -39,8 +39,8 @@ COUNTED = {  # for one, and for several
     What.ENTRIES: ("1 entry is ahead of it.", "{n} entries are ahead of it."),
     What.REEVALUATION: ("1 part of a re-evaluation is ahead of it.", "{n} parts of a re-evaluation are ahead of it."),
     What.OTHER_WORK: (
-        "It is next, after 1 piece of other work, such as a metric program or a study.",
-        "It is next, after {n} pieces of other work, such as metric programs and studies.",
+        "It is next. A worker is at other work, such as a metric program or a study.",
+        "It is next. {n} workers are at other work, such as metric programs and studies.",
     ),
 }
 
@@ -61,10 +61,12 @@ class Wait:
 
 @dataclass
 class Service:
-    """State of the service, as far as entries wait for it: live workers by queue, the turns of a re-evaluation's waiting parts by
-    device, and how many pieces of other work are under way. Read once for any number of entries."""
+    """State of the service, as far as entries wait for it: live workers by queue, the queues of those that only call out by their
+    challenge, the turns of a re-evaluation's waiting parts by device, and how many workers are at other work. Read once for any number
+    of entries."""
 
     listeners: dict[str, int] = field(default_factory=dict)
+    remote: dict[int, set[str]] = field(default_factory=dict)
     turns: dict[str, list[float]] = field(default_factory=dict)
     other_work: int = 0
 
@@ -74,16 +76,20 @@ class Service:
         turns: dict[str, list[float]] = {}
         for device, turn in building.order_by("turn").values_list("device", "turn"):
             turns.setdefault(device, []).append(turn)
+        remote: dict[int, set[str]] = {}
+        for challenge, queues in OutsideWorker.live().values_list("token__challenge", "token__queues"):
+            remote.setdefault(challenge, set()).update(queues)
         kinds = [kind for kind in apps.get_models() if issubclass(kind, Leased) and kind not in (Submission, Part)]
-        return cls(Process.objects.listeners(), turns, sum(kind._default_manager.all().held().count() for kind in kinds))
+        return cls(Process.objects.listeners(), remote, turns, sum(kind._default_manager.all().held().count() for kind in kinds))
 
-    def waits(self, parts: Sequence[Any], position: int | None, retry_in: float | None) -> tuple[Wait, ...]:
-        """Reasons why an entry waits of which these `parts` are to be done (none before it is cut into parts), and which has that `position`
-        among the entries that nobody has begun."""
+    def waits(self, challenge: int, parts: Sequence[Any], position: int | None, retry_in: float | None) -> tuple[Wait, ...]:
+        """Reasons why an entry of a challenge waits. Its `parts` are those that are left, none before it is cut into parts; `position` is its place among
+        the entries that nobody has begun."""
         devices = {part.device for part in parts} or {"cpu"}
         if retry_in is not None:
             return (Wait(What.RETRY),)
-        if not any(self.listeners.get(device) for device in devices):
+        remote = self.remote.get(challenge, set()) if parts else set()  # only the service checks files
+        if not any(self.listeners.get(device) or device in remote for device in devices):
             return (Wait(What.WORKER if "cpu" in devices else What.GPU_WORKER),)
         if parts and all(part.lacking_since for part in parts):
             return (Wait(What.EQUIPMENT),)
