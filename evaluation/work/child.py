@@ -339,7 +339,7 @@ JOBS = {
     "program_values": program_values,
 }
 PARSING = ("validate", "reference", "inputs")  # on bytes as somebody sent them
-COMPUTE = ("prepare", "score", "properties", "trial", "program_values")  # on what was read and found well formed before
+COMPUTE = ("prepare", "score", "properties", "trial")  # on what was read and found well formed before
 
 
 def uses_networks(job: dict) -> bool:

@@ -10,9 +10,11 @@ from evaluation.models import PropertyRun, Trial
 
 @dataclass(frozen=True)
 class Measured:
-    """One thing that is being measured: its row, its title, and the seconds of work that are left, None before its first slice."""
+    """One metric that is measured: by which tests, the number of their row, and the seconds of work that are left, None before the first
+    slice."""
 
-    row: tuple[str, int]
+    tests: str
+    row: int
     title: str
     seconds_left: float | None
 
@@ -26,14 +28,14 @@ class Background:
     @classmethod
     def now(cls) -> Background:
         runs = PropertyRun.objects.waiting().defer("outcomes", "pending")
-        tested = [Measured(("sanity", it.pk), f"sanity tests of {_title(it.key)}", it.seconds_left) for it in runs]
+        tested = [Measured("sanity tests", it.pk, _title(it.key), it.seconds_left) for it in runs]
         trials = Trial.objects.waiting().filter(judged_at__isnull=True).defer("rows", "scenes", "pictures")
-        tried = [Measured(("trial", it.pk), f"acceptance test of {_title(it.key)}", _left(it)) for it in trials]
+        tried = [Measured("acceptance tests", it.pk, _title(it.key), _left(it)) for it in trials]
         return cls((*tested, *tried))
 
     @property
     def rows(self) -> frozenset[tuple[str, int]]:
-        return frozenset(one.row for one in self.measured)
+        return frozenset((one.tests, one.row) for one in self.measured)
 
     @property
     def seconds_left(self) -> float | None:
@@ -42,12 +44,14 @@ class Background:
 
     def sentence(self, workers: int) -> str:
         """Sentence on what is measured, and how long so many workers take if nothing else is to be done."""
-        titles = [one.title for one in self.measured]
-        what = titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
-        left, at_once = self.seconds_left, max(1, min(workers, len(titles)))
+        kinds: dict[str, list[str]] = {}
+        for one in self.measured:
+            kinds.setdefault(one.tests, []).append(one.title)
+        what = " and ".join(f"{tests} of {', '.join(dict.fromkeys(titles))}" for tests, titles in kinds.items())
+        left, at_once = self.seconds_left, max(1, min(workers, len(self.measured)))
         minutes = None if left is None else max(1, round(left / at_once / 60))
         takes = "how long that takes is not known yet" if minutes is None else f"that takes about {minutes} min"
-        return f"In the background workers measure {what}: {takes}. That has low priority, and pauses while anything else is to be done."
+        return f"In the background workers do {what}; {takes}. This has low priority, and pauses while anything else is to be done."
 
 
 def _left(trial: Trial) -> float | None:

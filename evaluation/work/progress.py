@@ -90,7 +90,7 @@ def standings(submissions: Sequence[Submission], now: datetime | None = None) ->
     )
     for part in Part.objects.filter(evaluation__in=parts).values_list(*columns, named=True):
         parts[part.evaluation_id].append(part)
-    service = Service.now() if queued else Service()
+    service = Service()
     exhausted = ComputeBudget.exhausted() if any(it.status == Status.SCORING for it in submissions) else ()
     found = {}
     for it in submissions:

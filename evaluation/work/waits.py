@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from django.apps import apps
@@ -59,37 +61,46 @@ class Wait:
         return SENTENCES[self.what]
 
 
-@dataclass
 class Service:
-    """State of the service, as far as entries wait for it: live workers by queue, the queues of those that only call out by their
-    challenge, the turns of a re-evaluation's waiting parts by device, and how many workers are at other work. Read once for any number
-    of entries."""
+    """State of the service, as far as entries wait for it. Each part is read once for any number of entries, when the first asks."""
 
-    listeners: dict[str, int] = field(default_factory=dict)
-    remote: dict[int, set[str]] = field(default_factory=dict)
-    turns: dict[str, list[float]] = field(default_factory=dict)
-    other_work: int = 0
+    @cached_property
+    def listeners(self) -> Counter[str]:
+        """Number of live workers by queue."""
+        return Process.objects.listeners()
 
-    @classmethod
-    def now(cls) -> Service:
-        building = Part.objects.filter(state=Part.State.WAITING, evaluation__batch__state=EvaluationBatch.State.BUILDING)
-        turns: dict[str, list[float]] = {}
-        for device, turn in building.order_by("turn").values_list("device", "turn"):
-            turns.setdefault(device, []).append(turn)
-        remote: dict[int, set[str]] = {}
+    @cached_property
+    def remote(self) -> dict[int, set[str]]:
+        """Queues of the live workers that only call out, by their challenge."""
+        found: dict[int, set[str]] = {}
         for challenge, queues in OutsideWorker.live().values_list("token__challenge", "token__queues"):
-            remote.setdefault(challenge, set()).update(queues)
+            found.setdefault(challenge, set()).update(queues)
+        return found
+
+    @cached_property
+    def turns(self) -> dict[str, list[float]]:
+        """Turns of the waiting parts of re-evaluations by device, in order."""
+        building = Part.objects.filter(state=Part.State.WAITING, evaluation__batch__state=EvaluationBatch.State.BUILDING)
+        found: dict[str, list[float]] = {}
+        for device, turn in building.order_by("turn").values_list("device", "turn"):
+            found.setdefault(device, []).append(turn)
+        return found
+
+    @cached_property
+    def other_work(self) -> int:
+        """Number of workers that are at other work."""
         kinds = [kind for kind in apps.get_models() if issubclass(kind, Leased) and kind not in (Submission, Part)]
-        return cls(Process.objects.listeners(), remote, turns, sum(kind._default_manager.all().held().count() for kind in kinds))
+        first, *others = (kind._default_manager.all().held().order_by().values("pk") for kind in kinds)
+        return int(first.union(*others, all=True).count())
 
     def waits(self, challenge: int, parts: Sequence[Any], position: int | None, retry_in: float | None) -> tuple[Wait, ...]:
-        """Reasons why an entry of a challenge waits. Its `parts` are those that are left, none before it is cut into parts; `position` is its place among
-        the entries that nobody has begun."""
+        """Reasons why an entry of a challenge waits. Its `parts` are those that are left, none before it is cut into parts; `position` is
+        its place among the entries that nobody has begun."""
         devices = {part.device for part in parts} or {"cpu"}
         if retry_in is not None:
             return (Wait(What.RETRY),)
-        remote = self.remote.get(challenge, set()) if parts else set()  # only the service checks files
-        if not any(self.listeners.get(device) or device in remote for device in devices):
+        # Only the service checks files.
+        if not any(self.listeners[device] or (parts and device in self.remote.get(challenge, ())) for device in devices):
             return (Wait(What.WORKER if "cpu" in devices else What.GPU_WORKER),)
         if parts and all(part.lacking_since for part in parts):
             return (Wait(What.EQUIPMENT),)

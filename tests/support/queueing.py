@@ -83,19 +83,84 @@ def by_turns(entry: Sequence[Piece], waiting: Sequence[Piece], clock: float) -> 
         piece.turn = turn
 
 
-def run(load: Load, workers: int, order: Callable[[Sequence[Piece], Sequence[Piece], float], None]) -> None:
-    """Have the workers do it all: each takes the waiting part with the least turn, and keeps it to its end."""
+class Programs:
+    """Work of metric programs that never ends, beside entries. A worker that is free asks for a `slice` of it."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0  # of all workers, by now
+
+    def slice(self, worker: int, entries_wait: bool) -> float:
+        """Seconds that the worker gives to programs now; 0 for none."""
+        raise NotImplementedError
+
+    def scored(self, worker: int, seconds: float) -> None:
+        """The worker has done a part that took so long."""
+
+
+class InTurn(Programs):
+    """Metric programs as they were: after two seconds of parts a worker computes an entry of a study."""
+
+    def __init__(self, seconds: float = 83.0) -> None:
+        super().__init__()
+        self._slice, self._parts = seconds, defaultdict[int, float](float)
+
+    def slice(self, worker: int, entries_wait: bool) -> float:
+        if entries_wait and self._parts[worker] <= 2.0:
+            return 0.0
+        self._parts[worker] = 0.0
+        return self._slice
+
+    def scored(self, worker: int, seconds: float) -> None:
+        self._parts[worker] += seconds
+
+
+class ByShare(Programs):
+    """Metric programs as they are: each worker owes them a `share` of the seconds that it gives to parts, in slices of some seconds."""
+
+    def __init__(self, share: float, seconds: float) -> None:
+        super().__init__()
+        self._share, self._slice, self._owed = share, seconds, defaultdict[int, float](float)
+
+    def slice(self, worker: int, entries_wait: bool) -> float:
+        if not entries_wait:
+            return self._slice
+        if self._owed[worker] < self._slice:
+            return 0.0
+        self._owed[worker] -= self._slice
+        return self._slice
+
+    def scored(self, worker: int, seconds: float) -> None:
+        self._owed[worker] = min(self._slice, self._owed[worker] + self._share * seconds)
+
+
+NO_PART = -1
+
+
+def run(
+    load: Load,
+    workers: int,
+    order: Callable[[Sequence[Piece], Sequence[Piece], float], None],
+    programs: Programs | None = None,
+) -> None:
+    """Have the workers do it all: each takes the waiting part with the least turn, and keeps it to its end. With `programs`, a worker may
+    do a slice of these first."""
     waiting: dict[int, Piece] = {}
     queue: list[tuple[float, int]] = []
-    busy: list[tuple[float, int]] = []
+    busy: list[tuple[float, int, int]] = []  # until when, with which part, and which worker
+    free = list(range(workers))
     numbers: dict[int, Piece] = {}
     sent, last, now = list(load.entries), 0.0, 0.0
-    while sent or queue or busy:
+    while sent or queue or waiting:
         now = min(sent[0][0].sent if sent else math.inf, busy[0][0] if busy else math.inf)
         while busy and busy[0][0] <= now:
-            _, number = heapq.heappop(busy)
+            _, number, worker = heapq.heappop(busy)
+            free.append(worker)
+            if number == NO_PART:
+                continue
             waiting.pop(number)
             last = max(last, numbers[number].turn)
+            if programs is not None:
+                programs.scored(worker, numbers[number].seconds)
         while sent and sent[0][0].sent <= now:
             entry = sent.pop(0)
             order(entry, list(waiting.values()), min((piece.turn for piece in waiting.values()), default=last))
@@ -104,11 +169,16 @@ def run(load: Load, workers: int, order: Callable[[Sequence[Piece], Sequence[Pie
                 numbers[number] = waiting[number] = piece
                 piece.free_in = max(0.0, busy[0][0] - now) if len(busy) == workers else 0.0
                 heapq.heappush(queue, (piece.turn, number))
-        while queue and len(busy) < workers:
+        while free and (queue or programs is not None):
+            worker = free.pop()
+            if programs is not None and (seconds := programs.slice(worker, bool(queue))):
+                programs.seconds += seconds
+                heapq.heappush(busy, (now + seconds, NO_PART, worker))
+                continue
             _, number = heapq.heappop(queue)
             piece = numbers[number]
             piece.begun, piece.done = now, now + piece.seconds
-            heapq.heappush(busy, (piece.done, number))
+            heapq.heappush(busy, (piece.done, number, worker))
 
 
 def share_fairly(load: Load, workers: int) -> None:

@@ -39,7 +39,7 @@ State = JudgeRun.State
 
 
 def ask_due(worker: str = "judges") -> int:
-    """Score what has stopped, claim a run and ask for one turn; how many questions were answered or given up."""
+    """Score what has stopped, claim a run and ask for one turn; how much was done, as `work_on` counts it."""
     for stopped in JudgeRun.objects.unscored():
         keep_scores(stopped)
     run = JudgeRun.objects.waiting().claim(worker)
@@ -55,16 +55,20 @@ def keep_scores(run: JudgeRun) -> None:
 
 
 def work_on(run: JudgeRun, seconds: float = SLICE_SECONDS, progress: Callable[[], object] | None = None) -> int:
-    """One turn of a claimed run; how many questions were settled. `progress` is called after each answer."""
+    """One turn of a claimed run; how many questions were settled, or how many replies came where none was. `progress` is called after
+    each answer."""
     try:
         endpoint = setup.endpoint_paid_by(run.key, run.model)
     except ValueError as error:
         run.let_go(State.FAILED, failure=str(error)[:400])
         return 0
     before = run.left
+    replies = 0
     with attempt(run), Client(endpoint, PATIENCE, counts=True) as client:
-        _Turn(run, client, seconds, progress).go()
-    return before - run.left
+        turn = _Turn(run, client, seconds, progress)
+        turn.go()
+        replies = turn.replies
+    return before - run.left or replies
 
 
 @dataclass(frozen=True)

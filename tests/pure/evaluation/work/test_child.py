@@ -228,3 +228,29 @@ def test_a_library_that_is_not_installed_is_the_machines_lack_and_not_the_jobs_f
     failed = JobFailed(end, (tmp_path / "error.txt").read_text())
     assert failed.is_missing_here is (end == "library")
     assert (failed.sentence == "torch.nn is not installed on this machine, which this work needs.") is failed.is_missing_here
+
+
+# Each job says how nice it is.
+NICE = """
+import os
+from evaluation.work import child
+child.JOBS["pictures"] = lambda folder, job: {"nice": os.nice(0)}
+child.preload = lambda: None
+child.main()
+"""
+
+
+def test_a_job_that_nobody_waits_for_has_low_priority_and_the_next_one_has_not(tmp_path):
+    order = {"folder": str(tmp_path), "memory": 3 << 30, "seconds": 60, "wall": 60}
+    found = []
+    with subprocess.Popen(
+        [sys.executable, "-c", NICE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={"PYTHONPATH": str(ROOT)}
+    ) as process:
+        assert json.loads(process.stdout.readline()) == {"end": "ready"}
+        for idle in (True, False):
+            (tmp_path / "job.json").write_text(json.dumps({"kind": "pictures", "idle": idle}))
+            print(json.dumps(order), file=process.stdin, flush=True)
+            assert json.loads(process.stdout.readline()) == {"end": "ok"}
+            found.append(json.loads((tmp_path / "result.json").read_text())["nice"])
+        process.stdin.close()
+    assert found == [os.nice(0) + child.IDLE_NICE, os.nice(0)]
