@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evaluation.models import MetricProgram
 from evaluation.programs import sandbox as programs
-from evaluation.work import attempts
+from evaluation.work import attempts, shares
 from evaluation.work.limited import PROGRAM_SHARE
 from evaluation.work.sandbox import PATIENCE, sandbox
 from evaluation.work.shares import SLICE_SECONDS
@@ -47,7 +47,12 @@ def _checked_in(program: MetricProgram, folder: Path) -> bool:
         "slice": SLICE_SECONDS,
         "calls": program.under_way["calls"] if program.under_way.get("of") == of else [],
     }
-    done = sandbox.run(folder, job, program.heartbeat, MAX_SECONDS, PATIENCE)
+
+    def heartbeat() -> bool:
+        shares.CHECKS.yield_to_entries(program.read.device)
+        return program.heartbeat()
+
+    done = sandbox.run(folder, job, heartbeat, MAX_SECONDS, PATIENCE)
     if done["found"] is None:
         return program.keep_slice({"of": of, "calls": done["calls"]})
     return program.keep(name, done["found"])

@@ -13,11 +13,12 @@ from typing import Any
 
 from evaluation.models import MetricProgram, Part
 from evaluation.work import missing_weights
+from evaluation.work.attempts import Yielded
 from submissions.models import Submission
 
 TURN_SECONDS = 2.0  # of entries, then other queues get their turn
 SLICE_SECONDS = 2 * TURN_SECONDS  # the longest slice of other work; a single item may take longer, as long as its effort allows
-SHARE = 1 / 8  # seconds that each kind of work beside entries gets for each second of entries
+SHARE = 1 / 8  # seconds that each kind of work beside entries is owed for each second of entries
 
 clock: Callable[[], float] = time.monotonic
 
@@ -44,6 +45,12 @@ class Share:
         if done:
             self._end()
         return done
+
+    def yield_to_entries(self, device: str) -> None:
+        """Raise `Yielded` where entries wait that were not there when the slice under way began: a long item is begun again when a slice
+        is due, and that one runs to its end."""
+        if not self._at_their_cost and entries_wait(device):
+            raise Yielded
 
     def is_over(self, device: str) -> bool:
         """For work that cannot be cut into slices, between two steps of it: True if a slice's time is over and entries wait. Whoever asks

@@ -53,14 +53,14 @@ def work_once(device: str) -> bool:
     """Claim one row and work on it; False if there is none. Entries come first, but for a slice of a metric program's check that is due,
     and a trial that keeps a column from ranking and had nothing for long. Idle work comes last."""
 
-    def check_program() -> bool:
-        return programs.check_once(process_name(), device)
+    def check_program() -> int:
+        return shares.CHECKS.give(device, lambda: programs.check_once(process_name(), device))
 
-    if shares.CHECKS.is_due and shares.CHECKS.give(device, check_program):
+    if shares.CHECKS.is_due and check_program():
         return True
     if device == "cpu" and trials.try_once(process_name(), overdue=True):
         return True
-    return entry_once(device) or check_program() or idle_once(device)
+    return entry_once(device) or bool(check_program()) or idle_once(device)
 
 
 def entry_once(device: str) -> bool:

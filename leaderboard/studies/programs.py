@@ -172,7 +172,12 @@ def _scored(
         "program_seconds": PROGRAM_SHARE * MAX_SECONDS * PATIENCE,
         "slice": seconds,
     }
-    scores: list[dict[str, Any]] = sandbox.run(folder, job, row.heartbeat, MAX_SECONDS, PATIENCE)["scores"]
+
+    def heartbeat() -> bool:
+        shares.VALUES.yield_to_entries(program.read.device)
+        return row.heartbeat()
+
+    scores: list[dict[str, Any]] = sandbox.run(folder, job, heartbeat, MAX_SECONDS, PATIENCE)["scores"]
     return scores
 
 

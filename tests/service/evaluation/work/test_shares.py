@@ -107,12 +107,12 @@ def test_a_re_evaluation_of_24_parts_proceeds_while_four_slow_programs_wait(day,
 
 
 def test_programs_proceed_in_turn_under_entries_without_end(day, slow, entry, phase):
-    day.part = 10.0
+    day.part = 8.0
     parts(40, phase)
     until(lambda: day.did.count("part") == 40)
     checks = [one for one in day.did if one != "part"]
     assert checks[:8] == [f"check {key}" for key in KEYS * 2]
-    assert len(checks) * SLICE_SECONDS == pytest.approx(SHARE * 400, abs=SLICE_SECONDS)
+    assert len(checks) * SLICE_SECONDS == pytest.approx(SHARE * 320, abs=SLICE_SECONDS)
 
 
 def test_an_item_that_takes_longer_than_a_slice_is_paid_back(day, slow, entry, phase):
@@ -130,6 +130,29 @@ def test_without_entries_programs_have_the_worker_and_owe_nothing(day, slow, ent
     parts(1, phase)
     worker.work_once("cpu")
     assert day.did[-1] == "part"
+
+
+def test_a_long_item_that_began_before_an_entry_came_is_dropped_for_it_and_runs_to_its_end_once_due(
+    slow, entry, phase, tmp_path, monkeypatch
+):
+    for share in shares.SHARES:
+        monkeypatch.setattr(share, "owed", 0.0)
+    ended: list[str] = []
+
+    def long_item(folder: object, job: dict, heartbeat: Callable[[], bool], *_: object) -> dict:
+        if not Part.objects.exists():
+            parts(1, phase)  # an entry comes
+        assert heartbeat()
+        ended.append(job["check"])
+        return {"found": None, "calls": [[]]}
+
+    monkeypatch.setattr(programs.sandbox, "run", long_item)
+    assert worker.work_once("cpu")
+    row = MetricProgram.objects.waiting().first()
+    assert (ended, row.key, row.attempts, row.lease_token, row.under_way) == ([], "p1", 0, None, {})
+    shares.CHECKS.owed = SLICE_SECONDS
+    assert worker.work_once("cpu") and ended == ["run"]
+    assert shares.CHECKS.owed < SLICE_SECONDS and Part.objects.waiting("cpu").exists()
 
 
 class TestOtherQueues:
