@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0020_best_entries_by_scenes'),
+        ('evaluation', '0021_limits_of_remote_workers'),
     ]
 
     operations = [
