@@ -11,6 +11,7 @@ import json
 import math
 import re
 import shlex
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -29,6 +30,10 @@ PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 ENTRY = re.compile(r"(?P<file>[A-Za-z0-9_][A-Za-z0-9_./-]{0,119}\.py):(?P<function>[A-Za-z_][A-Za-z0-9_]{0,63})")
 IMAGE = re.compile(r"[a-z0-9][a-z0-9._/:-]{0,199}@sha256:[0-9a-f]{64}")
 LINK = re.compile(r"https?://[^\s<>\"']{1,300}")
+# Of categories that are seen, and yet drawn as nothing: fillers, selectors of variants, the empty pattern of Braille.
+BLANK = re.compile(r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")  # Unicode's categories: control, format and direction, and what is no character
+FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # a spreadsheet takes what begins so for a formula
 MAX_BYTES = 64_000
 MAX_DEPTH = 8
 MAX_PARAMS = 20
@@ -248,7 +253,7 @@ class _Reader:
         kind = self.choice("kind", (*FAMILIES, FILES))
         return MetricDocument(
             key=key,
-            title=self.text("title", 80),
+            title=self.title(),
             kind=kind,
             as_files=kind == FILES,
             level=level,
@@ -272,6 +277,12 @@ class _Reader:
         )
 
     # --- one field each
+
+    def title(self) -> str:
+        found = self.text("title", 80)
+        if found.startswith(FORMULA):
+            raise self.wrong("title", f"must not begin with {found[0]}, as formulas of spreadsheets do", found)
+        return found
 
     def bounds(self) -> tuple[float | None, float | None]:
         found = self.fields.get("bounds")
@@ -324,6 +335,8 @@ class _Reader:
         low, high = (self.optional_number(end) for end in ("low", "high"))
         if not isinstance(choices, list) or len(choices) > 100 or not all(isinstance(one, str) and 0 < len(one) <= 80 for one in choices):
             raise self.wrong("choices", "must be a list of texts", choices)
+        if not all(map(is_seen, choices)):
+            raise self.wrong("choices", "must have no invisible characters, nor such as change the direction of text", choices)
         if (kind == "choice") != bool(choices):
             raise self.wrong("choices", "are for a parameter of kind choice, and needed there", choices)
         if kind not in ("int", "float") and (low is not None or high is not None):
@@ -419,8 +432,8 @@ class _Reader:
             return str(default)
         if not isinstance(found, str) or len(found.strip()) > most or (not found.strip() and default is _MISSING):
             raise self.wrong(name, f"must be a text of at most {most} characters", found)
-        if any(ord(c) < 32 and c not in "\n\t" for c in found):
-            raise self.wrong(name, "must have no control characters", found)
+        if not is_seen(found):
+            raise self.wrong(name, "must have no invisible characters, nor such as change the direction of text", found)
         return " ".join(found.split())
 
     def choice(self, name: str, known: tuple[str, ...], default: str | None = None) -> str:
@@ -461,6 +474,11 @@ class _Reader:
         if found is not None and not _is_number(found):
             raise self.wrong(name, "must be a number", found)
         return found
+
+
+def is_seen(text: str) -> bool:
+    """Return whether a reader sees every character of a text, in its place; line ends and tabs count as spaces."""
+    return not BLANK.search(text) and not any(unicodedata.category(c) in UNSEEN and c not in "\n\t" for c in text)
 
 
 def _is_number(value: Any) -> bool:

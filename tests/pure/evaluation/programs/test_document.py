@@ -49,9 +49,20 @@ def test_bounds_without_ends_may_be_null_as_a_whole():
     assert read(bounds=None).bounds == read(bounds=[None, None]).bounds == read(bounds="left out").bounds == (None, None)
 
 
+def test_titles_of_many_scripts_and_signs_are_taken():
+    for title in ("Corner-F1 (0.5 m)", "1 − SSIM", "Kantenlänge ≥ ½", "角の数", "مسافة", "Surface, per m²"):
+        assert read(title=title).title == title
+
+
 def test_it_survives_being_stored():
     found = read(bounds=[None, 5], worst=None, tolerance=1e-4, source="https://example.org/code")
     assert MetricDocument.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+
+
+# Control, soft hyphen, marks and overrides of direction, isolates, joiners, byte order, tags, fillers, selectors, private, not assigned.
+UNSEEN = (
+    "\x85\xad\u061c\u200b\u200d\u200e\u202e\u2028\u2060\u2066\ufeff\U000e0041\u034f\u115f\u2800\u3164\uffa0\ufe0f\U000e0100\ue000\U000e1fff"
+)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +114,12 @@ def test_it_survives_being_stored():
         ({"params": [{"name": "a", "kind": "bool", "default": True}, {"name": "a", "kind": "bool", "default": False}]}, "twice"),
         ({"params": ["a"]}, "params[0]"),
         ({"doc": "a\x07b"}, "doc"),
+        ({"title": "=HYPERLINK(1)"}, "title must not begin with ="),
+        ({"title": " -1 + 2"}, "title must not begin with -"),
+        ({"title": "＠home"}, "title must not begin with ＠"),
+        *(({"title": f"Corner{odd}F1"}, "title must have no invisible") for odd in UNSEEN),
+        *(({name: f"a{odd}b"}, f"{name} must have no invisible") for name in ("doc", "unit", "paper") for odd in "\u202e\u200b"),
+        ({"params": [{"name": "a", "kind": "choice", "default": "b", "choices": ["b", "c\u202e"]}]}, "params[0].choices must have no"),
     ],
 )
 def test_a_wrong_field_is_named_in_one_sentence(changed, named):
