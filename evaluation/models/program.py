@@ -20,10 +20,11 @@ from evaluation.models.runs import Run
 from evaluation.programs import files, sandbox
 from evaluation.programs.document import DocumentError, MetricDocument, environment_of
 from evaluation.programs.files import ProgramFiles
+from evaluation.programs.results import Cause
 from submissions import wake
 from submissions.choices import TextChoices
 from submissions.errors import Refused
-from submissions.leases import LeasedQuerySet
+from submissions.leases import Fault, LeasedQuerySet
 from submissions.models import AuditEntry, Challenge, User
 from submissions.storage import stored_files
 
@@ -50,10 +51,12 @@ class MetricProgramQuerySet(LeasedQuerySet):
 
 
 class MetricProgram(Run):
-    """One version of a program. `scope` stands before its key, and is the challenge's address for an organizer's.
+    """One version of a program. `scope` stands before its key: the challenge's address for an organizer's, another word for an entrant's.
 
     A worker checks it after it has arrived, a slice at a time; `report` has what each check found, and `under_way` what
     the next one has found by now, so that a worker that dies loses one slice at most. Only a program that passed all checks may score.
+    An entrant's is checked on generated models, so that nothing that it says can be of the hidden reference; `report` and `failure` quote
+    it and are for organizers, `cause` is what its entrant may know.
     """
 
     class State(TextChoices):
@@ -74,6 +77,7 @@ class MetricProgram(Run):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)
     report = models.JSONField(default=dict, blank=True)  # by check: arrival.Check.to_dict()
+    cause = models.CharField(max_length=10, blank=True)  # `Cause` why it cannot score
     # The check under way, once it had a slice: what it is `of`, and what its `calls` have answered, as evaluation.programs.slices keeps it.
     under_way = models.JSONField(default=dict, blank=True)
     touched_at = models.DateTimeField(default=timezone.now)  # when it last had a slice, or when it came
@@ -92,6 +96,11 @@ class MetricProgram(Run):
     @property
     def full_key(self) -> str:
         return f"{self.scope}/{self.key}"
+
+    @property
+    def is_entrants(self) -> bool:
+        """True if it came as an entry, of somebody who may not see the challenge's reference."""
+        return self.scope != self.challenge.slug
 
     @property
     def read(self) -> MetricDocument:
@@ -208,7 +217,8 @@ class MetricProgram(Run):
     def restart(self) -> bool:
         """Check it anew from the start; False while a worker is at it."""
         rows = type(self).objects.filter(pk=self.pk).unleased()
-        done = bool(rows.update(state=self.State.WAITING, report={}, under_way={}, environment={}, finished_at=None, **self.ANEW))
+        anew = {"report": {}, "cause": "", "under_way": {}, "environment": {}, "finished_at": None}
+        done = bool(rows.update(state=self.State.WAITING, **anew, **self.ANEW))
         if done:
             forget()
             wake.after_commit("gpu" if self.read.device == "gpu" else "work")
@@ -240,7 +250,10 @@ class MetricProgram(Run):
     # --- for workers
 
     def reference(self) -> Reference | None:
-        """The reference that it is checked on: the newest of the challenge's first phase that has one."""
+        """The reference that it is checked on, the newest of the challenge's first phase that has one; None where that is generated
+        models: for an entrant's program, and before there is a reference."""
+        if self.is_entrants:
+            return None
         return Reference.objects.filter(phase__challenge=self.challenge).order_by("phase__position", "phase_id", "-version").first()
 
     @property
@@ -266,12 +279,18 @@ class MetricProgram(Run):
         )
         # An error output says at its end what happened.
         sentence = found["sentence"]
-        failure = {"failure": sentence if len(sentence) <= 400 else f"{sentence[:150]} … {sentence[-247:]}"} if failed else {}
+        words = sentence if len(sentence) <= 400 else f"{sentence[:150]} … {sentence[-247:]}"
+        failure = {"failure": words, "cause": found["cause"] or Cause.CHECK} if failed else {}
         values = {"report": report, "under_way": {}, "touched_at": timezone.now(), "state": state, **self.ANEW, **ended, **failure}
         kept = bool(self.under_lease().filter(state=self.State.WAITING).update(**values))
         if kept and done:
             forget()
         return kept
+
+    def give_up(self, sentence: str, detail: str, fault: Fault = Fault.SERVICE) -> None:
+        """Fail it for good because it could not be checked."""
+        self.under_lease().update(cause=Cause.SERVICE)
+        super().give_up(sentence, detail, fault)
 
     def folder(self) -> Path:
         """The files on this machine, unpacked once."""

@@ -1,4 +1,5 @@
-"""The checks of a program that has arrived, on three items of a reference: it runs, keeps its word, and always says the same of an item."""
+"""The checks of a program that has arrived, on three items of a reference, or generated models in their place: it runs, keeps its word,
+and always says the same of an item."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from evaluation.kinds import KINDS
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.programs import results
 from evaluation.programs.program import Program, Sample, longest_slice
+from evaluation.programs.results import Cause
 from evaluation.properties.measure import procedures_of
 from submissions.kinds import FAMILIES
 
@@ -25,22 +27,24 @@ SAME, DAMAGED = "itself", "damaged"
 
 @dataclass(frozen=True)
 class Row:
-    """Result of the program on one item, set against itself or damaged; `why` is empty unless it failed."""
+    """Result of the program on one item, set against itself or damaged; `why` and `cause` are empty unless it failed."""
 
     item: str
     against: str
     value: float | None
     status: str
     why: str = ""
+    cause: str = ""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One check: whether it was passed, a sentence, and what it was found on."""
+    """One check: whether it was passed, a sentence, which may quote the program, what it was found on, and the `Cause` where it failed."""
 
     passed: bool
     sentence: str
     rows: tuple[Row, ...] = ()
+    cause: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -84,15 +88,16 @@ def first_run(program: Program, samples: Sequence[tuple[str, Sample]], params: M
     rows = _rows(program, samples, params)
     failed = [row for row in rows if row.status == Status.FAILED]
     if failed:
-        return Check(False, f"{failed[0].item} against {failed[0].against}: {failed[0].why}", tuple(rows))
+        return Check(False, f"{failed[0].item} against {failed[0].against}: {failed[0].why}", tuple(rows), failed[0].cause)
     if all(row.value is None for row in rows):
-        return Check(False, "It has no value for any of the items.", tuple(rows))
+        return Check(False, "It has no value for any of the items.", tuple(rows), Cause.NO_VALUES)
     whole, hurt = ([row.value for row in rows if row.against == against] for against in (SAME, DAMAGED))
     sign = 1 if program.document.higher_is_better else -1
     known = [(a, b) for a, b in zip(whole, hurt, strict=True) if a is not None and b is not None]
     if known and all(sign * (b - a) > 0 for a, b in known):
         word = "higher" if sign > 0 else "lower"
-        return Check(False, f"It says that {word} is better, and every damaged item has a better value than the item itself.", tuple(rows))
+        sentence = f"It says that {word} is better, and every damaged item has a better value than the item itself."
+        return Check(False, sentence, tuple(rows), Cause.DIRECTION)
     return Check(True, f"It gave {len(rows)} values within its bounds, for {len(whole)} items against themselves and damaged.", tuple(rows))
 
 
@@ -122,7 +127,8 @@ def determinism(again: Callable[[], Program], samples: Sequence[tuple[str, Sampl
     rows, most = tuple(known.values()), f"{Decimal(str(document.tolerance)):f}"
     if worst > document.tolerance:
         by = "has a value in one run and none in another" if math.isinf(worst) else f"differs by {worst:.2g} of its value"
-        return Check(False, f"It is not deterministic: {where}, it {by}; at most {most} is taken. Draw from params['seed'].", rows)
+        sentence = f"It is not deterministic: {where}, it {by}; at most {most} is taken. Draw from params['seed']."
+        return Check(False, sentence, rows, Cause.DIFFERS)
     made = f"{len(runs[0][1])} values in one slice, one item at every third place, {len(runs[1][1])} in slices of one and in another order"
     return Check(True, f"{made}: no value of an item differs by more than {most}.", rows)
 
@@ -161,4 +167,5 @@ def _rows(program: Program, samples: Sequence[tuple[str, Sample]], params: Mappi
 
 
 def _row(against: str, item: str, result: MetricResult) -> Row:
-    return Row(item, against, result.value, str(result.status), next((why for why, _ in results.reasons(result.flags)), ""))
+    why = next((why for why, _ in results.reasons(result.flags)), "")
+    return Row(item, against, result.value, str(result.status), why, results.cause_of(result.flags))

@@ -28,7 +28,7 @@ from evaluation.programs import files as program_files
 from evaluation.programs import guest, results, sandbox
 from evaluation.programs.document import MetricDocument
 from evaluation.programs.guest import script
-from evaluation.programs.results import WrongResult
+from evaluation.programs.results import Cause, WrongResult
 from evaluation.programs.sandbox import Boxed, Calls, Limits, NoSandbox
 from submissions.kinds import FAMILIES
 
@@ -151,10 +151,10 @@ class Program:
         wall = min(limits.wall, end - time.monotonic())
         if wall <= 0:
             return results.stopped(
-                f"The program did not get to it: it took more than the {self.budget.seconds:.0f} s there are for a slice."
+                f"The program did not get to it: it took more than the {self.budget.seconds:.0f} s there are for a slice.", Cause.TIME
             )
         if refusal := self._started(limits):
-            return results.failed(refusal)
+            return results.failed(refusal, Cause.LOAD)
         described, data = encoded(samples, self.document.kind if self.document.as_files else "")
         order = {"items": described, "params": dict(params), "level": self.document.level}
         assert self._box is not None
@@ -162,7 +162,7 @@ class Program:
             ended = self._box.call(order, data, limits.seconds + self._loading, wall + self._loading, guest.MAX_ANSWER)
         except TimeoutError:
             self.close()
-            return results.stopped(self._too_slow(limits))
+            return results.stopped(self._too_slow(limits), Cause.TIME)
         if ended is None:
             self.close()
             return results.stopped("The program ended its process, answered otherwise than agreed, or was killed for its memory.")
@@ -179,13 +179,13 @@ class Program:
                 return results.result_of(found["result"], self.document)
             end = found.get("end") if isinstance(found, dict) else None
         if end == "time":
-            return results.stopped(self._too_slow(limits))
+            return results.stopped(self._too_slow(limits), Cause.TIME)
         if end == "memory":
-            return results.stopped(f"The program needed more than the {limits.memory >> 20:,} MB it may use.")
+            return results.stopped(f"The program needed more than the {limits.memory >> 20:,} MB it may use.", Cause.MEMORY)
         if end == "size":
-            return results.stopped(f"The program answered with more than {guest.MAX_ANSWER:,} bytes.")
+            return results.stopped(f"The program answered with more than {guest.MAX_ANSWER:,} bytes.", Cause.SIZE)
         if isinstance(found, dict) and isinstance(found.get("error"), str):
-            return results.failed(last_line(found["error"]))
+            return results.failed(last_line(found["error"]), Cause.RAISED)
         return results.stopped("The program's process broke down, answered otherwise than agreed, or was killed for its memory.")
 
     def _too_slow(self, limits: Limits) -> str:
@@ -282,13 +282,14 @@ class Program:
                 return [found[name] for name in ids]
             except WrongResult as error:
                 sentence = str(error)
+        cause = {"ok": Cause.ANSWER, "exit": Cause.EXIT, "time": Cause.TIME, "size": Cause.SIZE}.get(answer.end, Cause.ENDED)
         if answer.end not in ("ok", "exit"):
-            return [results.stopped(sentence)] * len(samples)
+            return [results.stopped(sentence, cause)] * len(samples)
         if not answer.stderr.strip():
-            return [results.failed(sentence)] * len(samples)
+            return [results.failed(sentence, cause)] * len(samples)
         # All that is known of what it said stands with the first item, its last line with the others, which may be thousands.
         said = " ↵ ".join(line.strip() for line in answer.stderr.splitlines() if line.strip())
-        first, others = (results.failed(f"{sentence} Its error output ends: {end}") for end in (said, last_line(answer.stderr)))
+        first, others = (results.failed(f"{sentence} Its error output ends: {end}", cause) for end in (said, last_line(answer.stderr)))
         return [first, *[others] * (len(samples) - 1)]
 
     def _script_problem(self, answer: sandbox.Answer, limits: Limits) -> str:

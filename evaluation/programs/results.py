@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from evaluation.metrics.result import MetricResult, Status
@@ -24,22 +25,52 @@ FIELDS = ("value", "status", "parts", "note")
 FAILED = "failed: "  # begins the flag that says why an item failed, which may quote the program, and with it the reference
 STOPPED = "stopped: "  # begins it where the sentence is the service's own alone
 NOTE = "note: "  # begins the flag with what the program itself says of an item
-SENTENCES = (FAILED, STOPPED, NOTE)
+CAUSE = "cause: "  # begins the flag that names the `Cause` of a failure
+SENTENCES = (FAILED, STOPPED, NOTE, CAUSE)
 SLACK = 1e-9  # relative, by which rounding may take a value out of its bounds
+
+
+class Cause(StrEnum):
+    """Cause of a failure, for those who may not read what the program said: a program chooses one of these, and no text."""
+
+    LOAD = "load"  # it does not start
+    RAISED = "raised"
+    ENDED = "ended"  # its process broke down
+    TIME = "time"
+    MEMORY = "memory"
+    SIZE = "size"  # of its answer, or of what it writes
+    EXIT = "exit"  # its command's status
+    ANSWER = "answer"  # it is not what the contract asks for
+    BOUNDS = "bounds"
+    SAID = "said"  # it says itself that it failed
+    NO_VALUES = "no_values"  # on any item
+    DIRECTION = "direction"  # damaged items have better values
+    DIFFERS = "differs"  # values differ when they are computed again
+    CHECK = "check"  # a check was failed, and no more is known
+    SERVICE = "service"  # the service could not do the check
 
 
 class WrongResult(ValueError):
     """An answer is not what the contract asks for, in one sentence."""
 
+    def __init__(self, sentence: str, cause: Cause = Cause.ANSWER) -> None:
+        super().__init__(sentence)
+        self.cause = cause
 
-def failed(sentence: str) -> MetricResult:
+
+def failed(sentence: str, cause: Cause = Cause.ANSWER) -> MetricResult:
     """An item that the program gave no value, and why, which may be in its own words."""
-    return MetricResult(None, Status.FAILED, (f"{FAILED}{excerpt(sentence, MAX_SAID)[:MAX_SAID]}",))
+    return MetricResult(None, Status.FAILED, (f"{FAILED}{excerpt(sentence, MAX_SAID)[:MAX_SAID]}", f"{CAUSE}{cause}"))
 
 
-def stopped(sentence: str) -> MetricResult:
+def stopped(sentence: str, cause: Cause = Cause.ENDED) -> MetricResult:
     """An item that the program gave no value, and why, in a sentence that has nothing of the program's, so that everybody may read it."""
-    return MetricResult(None, Status.FAILED, (f"{STOPPED}{sentence[:MAX_NOTE]}",))
+    return MetricResult(None, Status.FAILED, (f"{STOPPED}{sentence[:MAX_NOTE]}", f"{CAUSE}{cause}"))
+
+
+def cause_of(flags: Any) -> str:
+    """`Cause` of an item's failure among its flags; empty where it did not fail."""
+    return next((flag.removeprefix(CAUSE) for flag in flags if flag.startswith(CAUSE)), "")
 
 
 def reasons(flags: Any) -> list[tuple[str, bool]]:
@@ -73,7 +104,7 @@ def result_of(answer: Any, document: MetricDocument) -> MetricResult:
     try:
         return _result(answer, document)
     except WrongResult as error:
-        return failed(str(error))
+        return failed(str(error), error.cause)
 
 
 def _result(answer: Any, document: MetricDocument) -> MetricResult:
@@ -104,7 +135,7 @@ def _result(answer: Any, document: MetricDocument) -> MetricResult:
             )
         _number(number, f"The part {name}")
     if status == "failed":
-        return failed(note or "The program says that it failed.")
+        return failed(note or "The program says that it failed.", Cause.SAID)
     value = answer.get("value")
     if status == "ok":
         if value is None:
@@ -136,7 +167,7 @@ def _within(value: float, document: MetricDocument) -> float:
         if end is None or is_over(end) <= 0:
             continue
         if is_over(end) > SLACK * max(1.0, abs(end)):
-            raise WrongResult(f"The value {value:g} is {word} {end:g}, an end of the bounds that metric.yaml declares.")
+            raise WrongResult(f"The value {value:g} is {word} {end:g}, an end of the bounds that metric.yaml declares.", Cause.BOUNDS)
         return end
     return value
 

@@ -71,6 +71,7 @@ urlpatterns = [
     path(f"{PHASE}/scoring/", scoring.scoring, name="console_scoring"),
     path(f"{PHASE}/scoring/progress/", scoring.progress, name="console_scoring_progress"),
     path(f"{CHALLENGE}/metric-challenges/", metric_challenges.metric_challenges, name="console_metric_challenges"),
+    path(f"{CHALLENGE}/metric-challenges/<int:pk>/", metric_challenges.metric_challenge, name="console_metric_challenge"),
     path(f"{CHALLENGE}/programs/", programs.programs, name="console_programs"),
     path(f"{CHALLENGE}/programs/<int:pk>/", programs.program, name="console_program"),
     path(f"{CHALLENGE}/programs/<int:pk>/program.zip", programs.program_file, name="console_program_file"),

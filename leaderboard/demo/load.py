@@ -210,6 +210,7 @@ def ask_everybody(demo: Demo) -> str:
             "access": Study.Access.OPEN,
             "criteria": [one.to_dict() for one in ready_made("pairs", phase.challenge.family)],
             "is_public": True,
+            "runs_other_programs": True,
         }
         samples = campaign.groups_of(phase)[:ASKED_SAMPLES]
         study = campaign.make(phase, olga, Design(values, rows, samples=samples, discloses=True))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,15 +16,17 @@ from django.utils import timezone
 
 from evaluation.models import MetricProgram
 from evaluation.models.runs import Run
+from evaluation.programs.results import Cause
 from leaderboard.models.study import Study
 from leaderboard.stats.votes import FEW, MIN_COUNT
 from submissions import wake
 from submissions.choices import TextChoices
 from submissions.errors import Refused
-from submissions.leases import LeasedQuerySet
+from submissions.leases import Fault, LeasedQuerySet
 from submissions.models import AuditEntry, User
 
-FAILED_PER_DAY = 10  # programs that fail their checks, of one entrant: they use up no upload
+KEPT_FAILURES = 10
+UNCHECKED_PER_DAY = 10  # programs of one entrant that the service fails to check: they use up no upload
 
 
 class ProgramValuesQuerySet(LeasedQuerySet):
@@ -34,6 +38,13 @@ class ProgramValuesQuerySet(LeasedQuerySet):
             return rows
         on_cards = list(MetricProgram.objects.on_cards().values_list("pk", flat=True))
         return rows.filter(program__in=on_cards) if device == "gpu" else rows.exclude(program__in=on_cards)
+
+    def forbidden(self) -> Self:
+        """Values on studies whose hidden reference the program may not read: an entrant's reads that of its contest alone, an organizer's
+        that of its own challenge and of studies that let other challenges' programs run."""
+        entered = Q(program__contest_entry__isnull=False)
+        elsewhere = ~Q(study__phase__challenge=F("program__challenge")) & Q(study__runs_other_programs=False)
+        return self.filter((entered & ~Q(program__contest_entry__contest__study=F("study"))) | (~entered & elsewhere))
 
 
 class ProgramValues(Run):
@@ -59,6 +70,7 @@ class ProgramValues(Run):
     total = models.PositiveIntegerField(default=0)
     decided = models.JSONField(null=True)
     figures = models.JSONField(default=dict, blank=True)  # of opinion scores: those of a shipped metric's row too
+    failures = models.JSONField(default=list, blank=True)  # of items, with what the program said: for the study's organizers alone
     made_of = models.CharField(max_length=80, blank=True, default="")
 
     doing = "holding this metric program against people"
@@ -76,9 +88,11 @@ class ProgramValues(Run):
         """The figures of a shipped metric's row as pages show them: none of fewer people or samples than any figure needs."""
         return {} if (self.decided or {}).get("why", "").startswith(FEW) else self.figures
 
-    def keep(self, label: str, found: dict[str, float | None], total: int) -> bool:
-        """The values of one entry are there: keep them, and let go. False: the lease was lost, nothing was written."""
-        return self._kept(values={**self.values, label: found}, under_way={}, total=total)
+    def keep(self, label: str, found: dict[str, float | None], failures: Iterable[str], total: int) -> bool:
+        """The values of one entry are there, and the sentences on items on which it failed: keep them, of the sentences the first few, and
+        let go. False: the lease was lost, nothing was written."""
+        kept = [*self.failures, *islice(failures, KEPT_FAILURES)][:KEPT_FAILURES]
+        return self._kept(values={**self.values, label: found}, failures=kept, under_way={}, total=total)
 
     def keep_slice(self, under_way: dict[str, Any], total: int) -> bool:
         """Some items of an entry are done: keep them, and let go. False: the lease was lost, nothing was written."""
@@ -99,16 +113,41 @@ class ProgramValues(Run):
 
     def finish(self, decided: dict[str, Any], figures: dict[str, Any], made_of: str) -> bool:
         """All values are there, and so is what they say of the answers that `made_of` names."""
-        return bool(
-            self.under_lease()
-            .filter(state=self.State.WAITING)
-            .update(state=self.State.DONE, decided=decided, figures=figures, made_of=made_of, finished_at=timezone.now(), **self.ANEW)
+        done = self.under_lease().filter(state=self.State.WAITING)
+        kept = done.update(
+            state=self.State.DONE, decided=decided, figures=figures, made_of=made_of, finished_at=timezone.now(), **self.ANEW
         )
+        if kept:
+            self._ask_contests()
+        return bool(kept)
+
+    def give_up(self, sentence: str, detail: str, fault: Fault = Fault.SERVICE) -> None:
+        """Fail it for good; standings say so too."""
+        super().give_up(sentence, detail, fault)
+        self._ask_contests()
+
+    def restart(self) -> bool:
+        """Compute it anew from the start; False while a worker is at it, or where it did not fail."""
+        failed = type(self).objects.filter(pk=self.pk, state=self.State.FAILED).unleased()
+        done = bool(failed.update(state=self.State.WAITING, values={}, failures=[], under_way={}, finished_at=None, **self.ANEW))
+        if done:
+            wake.after_commit("studies")
+        return done
+
+    def _ask_contests(self) -> None:
+        for contest in MetricChallenge.objects.filter(study=self.study_id, entries__program=self.program_id):
+            contest.ask()
 
 
 class MetricChallenge(models.Model):
     """A challenge whose entries are metric programs, ranked by agreement with a study that nobody sees: on a public half of its samples
-    until it ends, then on the other half."""
+    until it ends, then on the other half.
+
+    A program reads hidden items, so all that its entrant can see of how it did there tells something of them. Until the end that is one
+    figure in whole percent and two yes-or-no sentences, or that there is none (101 x 4 + 1 cases, 8.7 bits), and the midnight (UTC) at
+    which it is first shown (log2 of the days until the end, 4.9 bits for 30). An upload carries at most the sum, and `limit_total`
+    bounds the number of uploads of an account: 20 x 13.6 = 272 bits by default. The final board adds about 50 bits once.
+    """
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="metric_challenges")
     title = models.CharField(max_length=120)
@@ -118,9 +157,11 @@ class MetricChallenge(models.Model):
     limit_per_day = models.PositiveSmallIntegerField(default=1)
     limit_total = models.PositiveSmallIntegerField(default=20)
     seed = models.PositiveIntegerField(default=0)  # of the halves; shown to nobody
-    # {"public": [...], "final": [...]}, `Standing` of stats as JSON by the entry's number, and "halves", the samples of each
+    # {"public": [...], "final": [...]}, `Standing` of stats as JSON by the entry's number, "halves", the samples of each, "without", the
+    # numbers of entries that it could not be computed of, and "made", when that was
     standings = models.JSONField(null=True)
-    standings_at = models.DateTimeField(null=True)
+    standings_at = models.DateTimeField(null=True)  # None: they are to be made anew
+    before_today = models.JSONField(null=True)  # the newest that were made before the day (UTC) on which `standings` were made
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
 
     class Meta:
@@ -169,12 +210,11 @@ class MetricChallenge(models.Model):
             AuditEntry.record(self.challenge, actor, "metric_challenge.end", self)
 
     def left(self, user: User, now: datetime | None = None) -> tuple[int, int]:
-        """Uploads that somebody has left today (in UTC), and in all. Programs that failed their checks do not count."""
-        now = now or timezone.now()
-        mine = self.entries.filter(user=user).exclude(program__state=MetricProgram.State.FAILED)
-        today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        """Uploads that somebody has left today (in UTC), and in all. Those that the service failed to check do not count; those that failed
+        a check do."""
+        mine = self.entries.filter(user=user).exclude(program__cause=Cause.SERVICE)
         return (
-            max(0, self.limit_per_day - mine.filter(created_at__gte=today).count()),
+            max(0, self.limit_per_day - mine.filter(created_at__gte=midnight(now)).count()),
             max(0, self.limit_total - mine.count()),
         )
 
@@ -188,7 +228,7 @@ class MetricChallenge(models.Model):
             raise Refused("You organize the challenge whose study decides here, so you cannot take part.", "organizer")
         with transaction.atomic():
             type(self).objects.select_for_update().get(pk=self.pk)
-            today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+            today = midnight(now)
             left_today, left = self.left(user, now)
             if not left:
                 raise Refused(f"You have used all {self.limit_total} uploads.", "limit_reached")
@@ -198,14 +238,16 @@ class MetricChallenge(models.Model):
                     "limit_reached",
                     retry_at=today + timedelta(days=1),
                 )
-            failed = self.entries.filter(user=user, created_at__gte=today, program__state=MetricProgram.State.FAILED)
-            if failed.count() >= FAILED_PER_DAY:
+            unchecked = self.entries.filter(user=user, created_at__gte=today, program__cause=Cause.SERVICE)
+            if unchecked.count() >= UNCHECKED_PER_DAY:
                 raise Refused(
-                    "Ten of your programs failed their checks today; go on tomorrow.", "limit_reached", retry_at=today + timedelta(days=1)
+                    "The service failed to check ten of your programs today; go on tomorrow.",
+                    "limit_reached",
+                    retry_at=today + timedelta(days=1),
                 )
             program = MetricProgram.add(self.challenge, path, name, user, scope=f"metrics.{self.pk}.{user.pk}")
             entry, made = MetricEntry.objects.get_or_create(program=program, defaults={"contest": self, "user": user})
-            if not made:
+            if not made and program.cause != Cause.SERVICE:  # which is checked again
                 raise Refused("You have sent these files before; nothing was used up.", "sent_before")
             return entry
 
@@ -214,9 +256,24 @@ class MetricChallenge(models.Model):
         type(self).objects.filter(pk=self.pk).update(standings_at=None)
         wake.after_commit("studies")
 
+    def keep(self, standings: dict[str, Any], now: datetime | None = None) -> None:
+        """Standings are made. Those of earlier days stay what entrants see until midnight."""
+        now = now or timezone.now()
+        values = {"standings": standings | {"made": now.isoformat()}, "standings_at": now}
+        if self.standings is not None and _made(self.standings) < midnight(now):
+            values["before_today"] = self.standings
+        type(self).objects.filter(pk=self.pk).update(**values)
+
+    def shown_standings(self, now: datetime | None = None) -> dict[str, Any] | None:
+        """The standings that entrants see: until the end the newest that were there at the last midnight (UTC), so that the moment at
+        which a program was done tells nothing but its day; then the newest."""
+        if self.standings is None or self.is_over(now) or _made(self.standings) < midnight(now):
+            return self.standings
+        return self.before_today
+
 
 class MetricEntry(models.Model):
-    """A program in a challenge of metrics. Of each entrant the newest whose values are there counts."""
+    """A program in a challenge of metrics. Of each entrant the newest that has a figure counts."""
 
     contest = models.ForeignKey(MetricChallenge, on_delete=models.CASCADE, related_name="entries")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="metric_entries")
@@ -237,11 +294,26 @@ class MetricEntry(models.Model):
         return bool(user.is_staff or self.contest.challenge.organizers.filter(pk=user.pk).exists())
 
     @classmethod
-    def counted(cls, contest: MetricChallenge) -> list[MetricEntry]:
-        """The entry of each entrant that counts."""
-        done = Q(program__values_on_studies__study=contest.study_id, program__values_on_studies__decided__isnull=False)
-        rows = cls.objects.filter(done, contest=contest).select_related("program", "user").order_by(F("created_at").desc(), "-id")
-        found: dict[int, MetricEntry] = {}
-        for row in rows:
-            found.setdefault(row.user_id, row)
-        return list(found.values())
+    def counted(cls, contest: MetricChallenge) -> tuple[list[MetricEntry], list[MetricEntry]]:
+        """The entry of each entrant that counts, and all entries that have no figure although all was tried."""
+        values = {
+            row.program_id: row for row in ProgramValues.objects.filter(study=contest.study_id, program__contest_entry__contest=contest)
+        }
+        counted: dict[int, MetricEntry] = {}
+        without = []
+        for entry in cls.objects.filter(contest=contest).select_related("program", "user").order_by(F("created_at").desc(), "-id"):
+            found = values.get(entry.program_id)
+            if found is not None and found.decided is not None and found.decided["value"] is not None:
+                counted.setdefault(entry.user_id, entry)
+            elif found is not None and (found.decided is not None or found.state == ProgramValues.State.FAILED):
+                without.append(entry)
+        return list(counted.values()), without
+
+
+def midnight(now: datetime | None = None) -> datetime:
+    """Beginning of the day in UTC."""
+    return (now or timezone.now()).astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _made(standings: dict[str, Any]) -> datetime:
+    return datetime.fromisoformat(standings["made"])

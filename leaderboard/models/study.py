@@ -101,6 +101,7 @@ class Study(models.Model):
     source = models.CharField(max_length=400, blank=True, help_text="Who collected the judgements, where they came from elsewhere.")
     made_up = models.BooleanField(default=False)
     is_public = models.BooleanField(default=False, help_text="Shown to all who may see the board.")
+    runs_other_programs = models.BooleanField(default=False, help_text="Other challenges' metric programs may read its hidden reference.")
     revision = models.PositiveBigIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -247,7 +248,8 @@ class Study(models.Model):
                 study = cls.objects.create(phase=phase, revision=1, **values)
         except IntegrityError:  # also where another one comes at this very moment
             raise ValueError(f"There is a study {values['slug']!r} in this phase already; choose another address.") from None
-        AuditEntry.record(phase.challenge, actor, "study.import", study, phase=phase.slug, public=study.is_public, **{what: n})
+        settings = {"public": study.is_public, "other_programs": study.runs_other_programs}
+        AuditEntry.record(phase.challenge, actor, "study.import", study, phase=phase.slug, **settings, **{what: n})
         wake.after_commit("studies")
         return study
 
@@ -314,6 +316,20 @@ class Study(models.Model):
             AuditEntry.record(self.phase.challenge, actor, "study.publish", self, before={"public": before}, after={"public": is_public})
             self.phase.touch_board()
             wake.after_commit("boards")
+
+    def admit_programs(self, actor: User, admits: bool) -> None:
+        """Let metric programs of other challenges run on the study's hidden reference, or no longer: then their values are removed."""
+        with transaction.atomic():
+            before = self.locked().runs_other_programs
+            self.runs_other_programs = admits
+            if before == admits:
+                return
+            self.save(update_fields=["runs_other_programs"])
+            removed, _ = self.program_values.forbidden().delete()
+            AuditEntry.record(
+                self.phase.challenge, actor, "study.programs", self, before={"others": before}, after={"others": admits}, removed=removed
+            )
+            wake.after_commit("studies")
 
     @property
     def chooses_pairs(self) -> bool:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from django.utils import timezone
 
 from evaluation.metrics import registry, runner
+from evaluation.metrics.result import Status
 from evaluation.metrics.runner import MetricRequest, SampleScores
 from evaluation.models import MetricProgram, Process, Reference
 from evaluation.models.runs import give_up_without_card
+from evaluation.programs import results
 from evaluation.programs import sandbox as programs
 from evaluation.work import attempts, shares
 from evaluation.work.limited import PROGRAM_SHARE
@@ -51,17 +53,20 @@ def request() -> int:
     """Ask for the values of each program on each study that it is to be held against; how many wait that need no graphics card.
     Workers with a card are woken for the others.
 
-    An organizer's own is held against the studies of its kind that whoever brought it may see, but for published means; one that
-    entered a challenge of metrics against that challenge's study alone.
+    One that entered a challenge of metrics is held against that challenge's study alone. An organizer's own is held against the studies
+    of its challenge, but for published means, and against others of its kind that let other challenges' programs run and that whoever
+    brought it may see.
     """
+    ProgramValues.objects.forbidden().delete()
     ProgramValues.ask_anew()
     known = set(ProgramValues.objects.values_list("program", "study"))
     wanted = []
-    for program in MetricProgram.objects.newest().filter(contest_entry__isnull=True).select_related("created_by"):
+    for program in MetricProgram.objects.newest().filter(contest_entry__isnull=True).select_related("created_by", "challenge"):
         if program.created_by is None or program.read.level == "set":
             continue
         rows = StudyAnalysis.seen_by(program.created_by, study__phase__challenge__family=program.read.kind, study__from_results=False)
-        wanted += [(program.pk, row.study_id) for row in rows]
+        own = program.challenge_id
+        wanted += [(program.pk, row.study_id) for row in rows if row.study.phase.challenge_id == own or row.study.runs_other_programs]
     ready = MetricEntry.objects.filter(program__state=MetricProgram.State.READY)
     wanted += list(ready.values_list("program", "contest__study"))
     missing = [ProgramValues(program_id=program, study_id=study) for program, study in wanted if (program, study) not in known]
@@ -83,8 +88,7 @@ def score_due(worker: str = "studies", device: str = "cpu") -> int:
             contest = MetricChallenge.objects.filter(standings_at__isnull=True, entries__isnull=False).first()
             if contest is None:
                 return done
-            contest.standings, contest.standings_at = standings(contest), timezone.now()
-            contest.save(update_fields=["standings", "standings_at"])
+            contest.keep(standings(contest))
         done += 1
         if shares.clock() - start > TURN_SECONDS:
             wake.send("studies" if device == "cpu" else "studies_gpu")
@@ -102,7 +106,10 @@ def _keep_lease(row: ProgramValues) -> None:
 
 
 def _slice(row: ProgramValues, folder: Path, seconds: float) -> bool:
-    """Values on items of the next entry, for so many seconds; after the last entry, the figure."""
+    """Values on items of the next entry, for so many seconds; after the last entry, the figure. Values that are forbidden by now are not
+    computed, and removed."""
+    if ProgramValues.objects.filter(pk=row.pk).forbidden().delete()[0]:
+        return False
     entries = list(scored_entries(row.study))
     reference, ids, groups = _items(row.study)
     # Also those whose values are of fewer samples than people have judged by now.
@@ -118,11 +125,7 @@ def _slice(row: ProgramValues, folder: Path, seconds: float) -> bool:
             scored = [Scored("program", x)]
             found = people(counted, scored, fragility=False, opinions=Opinions.of(ratings), step=lambda: _keep_lease(row)).entries
             figures = {name: plain(getattr(found.metric("program"), name)) for name in FIGURES}
-        if not row.finish(plain(figure), figures, made_of):
-            return False
-        for contest in MetricChallenge.objects.filter(study=row.study_id, entries__program=row.program_id):
-            contest.ask()
-        return True
+        return row.finish(plain(figure), figures, made_of)
     of = [left[0].label, left[0].submission.artifact_key, reference.pk]
     scores = row.under_way["scores"] if row.under_way.get("of") == of else []
     done = {item for one in scores for item in one["item_ids"]}
@@ -131,7 +134,8 @@ def _slice(row: ProgramValues, folder: Path, seconds: float) -> bool:
         scores = [*scores, *_scored(row, left[0], reference, missing, folder, seconds)]
     if sum(len(one["item_ids"]) for one in scores) < len(done) + len(missing):
         return row.keep_slice({"of": of, "scores": scores}, len(entries))
-    return row.keep(left[0].label, _values(row.program, scores, reference, wanted), len(entries))
+    values, failures = _values(row.program, left[0].label, scores, reference, wanted)
+    return row.keep(left[0].label, values, failures, len(entries))
 
 
 def scored_entries(study: Study) -> Any:
@@ -181,19 +185,24 @@ def _scored(
     return scores
 
 
-def _values(program: MetricProgram, scores: list[dict[str, Any]], reference: Reference, samples: set[str]) -> dict[str, float | None]:
-    """The program's value of each of the samples: the mean over the sample's items that have one. `scores` are of all their items."""
+def _values(
+    program: MetricProgram, label: str, scores: list[dict[str, Any]], reference: Reference, samples: set[str]
+) -> tuple[dict[str, float | None], Iterator[str]]:
+    """The program's value of each of the samples, of the entry with this label: the mean over the sample's items that have one; and a
+    sentence on each item on which it failed, which may quote the program. `scores` are of all items of the samples."""
     spec, slices = program.spec, [SampleScores.from_dict(one) for one in scores]
     done = {item for one in slices for item in one.item_ids}
     of_items = {item: group for item, group in zip(reference.item_ids, reference.groups, strict=True) if item in done}
     with registry.with_programs([spec]):
         request = MetricRequest("program", spec.key, registry.resolve_params(spec.key, {}))
-        found = runner.finish([request], [{"program": one} for one in slices], list(of_items), list(of_items.values()))
+        found = runner.finish([request], [{"program": one} for one in slices], list(of_items), list(of_items.values()))["program"][0]
     by_sample: dict[str, list[float]] = {sample: [] for sample in samples}
-    for group, value in zip(of_items.values(), found["program"][0].values, strict=True):
-        if group in samples and value is not None:
+    for group, value, status in zip(of_items.values(), found.values, found.statuses, strict=True):
+        # Where the program failed it says nothing of the entry; the worst value, as on boards, would be a tie between two of them.
+        if group in samples and value is not None and status != Status.FAILED:
             by_sample[group].append(value)
-    return {name: float(np.mean(known)) if known else None for name, known in by_sample.items()}
+    failures = (f"{label}, {item}: {why}" for one in slices for item, why, _ in results.failures(one))
+    return {name: float(np.mean(known)) if known else None for name, known in by_sample.items()}, failures
 
 
 def judgements(study: Study) -> tuple[Answers, Ratings | None]:
@@ -234,10 +243,10 @@ def table(row: ProgramValues, counted: Answers) -> Floats:
 
 
 def standings(contest: MetricChallenge) -> dict[str, Any]:
-    """Standings of the entries that count, on each half of the samples, by the entry's number, and the halves: a sample stays in its own
-    when others get answers or lose theirs."""
+    """Standings of the entries that count, on each half of the samples, by the entry's number, the entries without a figure, and the
+    halves: a sample stays in its own when others get answers or lose theirs."""
     counted = counted_answers(contest.study)
-    entries = MetricEntry.counted(contest)
+    entries, without = MetricEntry.counted(contest)
     rows = ProgramValues.objects.filter(study=contest.study, program__in=[entry.program_id for entry in entries]).select_related("program")
     by_program = {row.program_id: table(row, counted) for row in rows}
     values = {str(entry.pk): by_program[entry.program_id] for entry in entries}
@@ -245,7 +254,7 @@ def standings(contest: MetricChallenge) -> dict[str, Any]:
     halves = metric_board.halves(counted.samples, contest.seed, (known[0], known[1]))
     sizes = sizes_of(contest.study, contest.study.batch, counted.samples, counted.entries)
     size = sizes.entries if sizes else None
-    made: dict[str, Any] = {"halves": [sorted(half) for half in halves]}
+    made: dict[str, Any] = {"halves": [sorted(half) for half in halves], "without": [entry.pk for entry in without]}
     for name, half in zip(("public", "final"), halves, strict=True):
         made[name] = plain(metric_board.ranked(metric_board.part(counted, half), values, contest.seed, size))
     return made

@@ -15,12 +15,33 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from leaderboard.boards.human_agreement import caveats, rough_words
+from evaluation.models import MetricProgram
+from evaluation.programs.results import Cause
+from leaderboard.boards.human_agreement import LOW_COVERAGE, caveats, rough_words
 from leaderboard.console.forms.programs import ProgramForm
 from leaderboard.models import MetricChallenge, MetricEntry
 from leaderboard.stats.votes import FEW
 from submissions.errors import Refused
 from submissions.visibility import visible_challenges
+
+NOT_COMPUTED = "could not be computed on this study"  # whatever the cause: more would tell of hidden items
+CAUSES = {
+    Cause.LOAD: "It does not start: its file or a package that it names does not load.",
+    Cause.RAISED: "It raises an error.",
+    Cause.ENDED: "Its process ended before it answered, or answered otherwise than agreed.",
+    Cause.TIME: "It takes longer than ten times the seconds that metric.yaml declares.",
+    Cause.MEMORY: "It needs more than ten times the memory that metric.yaml declares.",
+    Cause.SIZE: "It answers with, or writes, more than it may.",
+    Cause.EXIT: "Its command ends with an exit status other than 0.",
+    Cause.ANSWER: "Its answer is not a number, nor value, status, parts and note as the documentation describes them.",
+    Cause.BOUNDS: "It gives a value outside the bounds that metric.yaml declares.",
+    Cause.SAID: "It says itself that it failed.",
+    Cause.NO_VALUES: "It has no value for any of the models.",
+    Cause.DIRECTION: "It gives each damaged model a better value than the model itself.",
+    Cause.DIFFERS: "It gives the same models other values when it runs again; draw from params['seed'].",
+    Cause.CHECK: "It failed a check.",
+    Cause.SERVICE: "The service could not check it.",
+}
 
 
 @dataclass(frozen=True)
@@ -69,23 +90,50 @@ def challenge(request: HttpRequest, pk: int) -> HttpResponse:
         if form.is_valid() and _entered(request, row, form):
             return redirect(request.path)
     now = timezone.now()
-    mine = list(row.entries.filter(user=request.user).select_related("program")) if request.user.is_authenticated else []
-    which = "final" if row.is_over(now) else "public"
-    lines = _lines(row, which, request.user)
+    over, standings = row.is_over(now), row.shown_standings(now)
+    lines = full_lines(row, "final", standings, request.user) if over else []
     context = {
         "row": row,
         "form": form,
-        "mine": mine,
+        "mine": _mine(row, request.user, standings) if request.user.is_authenticated else [],
         "lines": lines,
-        "which": which,
+        "tiers": tiers_of(lines),
+        "rounded": [] if over else _rounded_lines(row, standings, request.user),
         "open": row.is_open(now),
-        "over": row.is_over(now),
-        "tiers": len({line.tier for line in lines if line.tier}),
+        "over": over,
         "left": row.left(request.user) if request.user.is_authenticated else None,
         "organizes": row.challenge.organizers.filter(pk=request.user.pk).exists(),
-        "waiting": any(entry.program.state == "waiting" for entry in mine),
     }
     return render(request, "leaderboard/metric_challenge.html", context)
+
+
+@dataclass(frozen=True)
+class Own:
+    """An entry as its entrant sees it: the label of its state, and a sentence of the service's own."""
+
+    entry: MetricEntry
+    label: str
+    sentence: str
+
+
+def _mine(row: MetricChallenge, user: Any, standings: dict[str, Any] | None) -> list[Own]:
+    """The entries of somebody, the newest first."""
+    shown = standings or {}
+    on_board = {one["key"] for one in shown.get("public", [])}
+    found = []
+    for entry in row.entries.filter(user=user).select_related("program"):
+        program = entry.program
+        if program.state == MetricProgram.State.FAILED:
+            used = "This used up no upload; send it again." if program.cause == Cause.SERVICE else "This used up an upload."
+            sentence = f"{CAUSES[Cause(program.cause)]} {used}"
+        elif program.state == MetricProgram.State.WAITING or str(entry.pk) in on_board:
+            sentence = ""
+        elif entry.pk in shown.get("without", []):
+            sentence = f"It {NOT_COMPUTED}."
+        else:
+            sentence = "Its agreement with people is shown from a midnight (UTC) on, while no newer one of yours counts."
+        found.append(Own(entry, program.get_state_display(), sentence))
+    return found
 
 
 def _entered(request: HttpRequest, row: MetricChallenge, form: ProgramForm) -> bool:
@@ -103,17 +151,49 @@ def _entered(request: HttpRequest, row: MetricChallenge, form: ProgramForm) -> b
     return True
 
 
-def _lines(row: MetricChallenge, which: str, user: Any) -> list[Line]:
-    standings = (row.standings or {}).get(which, [])
-    entries = {
-        str(entry.pk): entry
-        for entry in MetricEntry.objects.filter(contest=row).select_related("program", "user", "contest__study__phase__challenge")
-    }
-    lines: list[Line] = []
-    for one in standings:
-        entry, figure = entries.get(one["key"]), one["decided"]
-        if entry is None and not one["guard"]:
+@dataclass(frozen=True)
+class Rounded:
+    """One row of a board before the end. Of an entry it is its decided agreement in whole percent, and whether that is above chance and
+    of nearly all comparisons; of a reference point, which no program changes, also the interval."""
+
+    title: str
+    by: str
+    percent: int | None
+    words: str
+    guard: bool
+    own: bool
+    key: str  # of its page, where it is shown
+
+
+def _rounded_lines(row: MetricChallenge, standings: dict[str, Any] | None, user: Any) -> list[Rounded]:
+    """The public half for everybody before the end, the highest percentage first. What is not here would tell more of hidden items."""
+    rows, guards = [], []
+    for one, entry in _with_entries(row, (standings or {}).get("public", [])):
+        figure = one["decided"]
+        few = figure["value"] is None or figure["why"].startswith(FEW)
+        percent = None if few else round(100 * figure["value"])
+        if entry is None:
+            known = one["key"] == "constant" and figure["n"]
+            between = "" if figure["low"] is None else f"{100 * figure['low']:.0f} to {100 * figure['high']:.0f} %"
+            words = "half of every comparison" if known else between or figure["why"]
+            percent = 50 if known else percent
+            guards.append(Rounded(GUARD_TITLES[one["key"]], GUARD_WORDS[one["key"]], percent, words, True, False, ""))
             continue
+        words = NOT_COMPUTED if few else "better than chance" if one["above"] else "not shown to be better than chance"
+        if not few and figure["coverage"] is not None and figure["coverage"] < LOW_COVERAGE:
+            words += f"; it has a value for fewer than {100 * LOW_COVERAGE:.0f} % of the comparisons"
+        own = user.is_authenticated and entry.user_id == user.pk
+        key = entry.program.full_key if entry.program_is_shown_to(user) else ""
+        rows.append(Rounded(entry.program.read.title, entry.user.username, percent, words, False, own, key))
+    rows.sort(key=lambda line: (line.percent is None, -(line.percent or 0), line.title.lower(), line.by))
+    return rows + guards
+
+
+def full_lines(row: MetricChallenge, half: str, standings: dict[str, Any] | None, user: Any) -> list[Line]:
+    """The board of a half in full: for everybody after the end, and for organizers."""
+    lines: list[Line] = []
+    for one, entry in _with_entries(row, (standings or {}).get(half, [])):
+        figure = one["decided"]
         # Below the stated minimum the sentence stands alone. A constant orders nothing, so that its half is no estimate.
         shown, known = figure["low"] is not None, one["key"] == "constant" and figure["n"]
         few = figure["why"].startswith(FEW) and not known
@@ -136,6 +216,18 @@ def _lines(row: MetricChallenge, which: str, user: Any) -> list[Line]:
             )
         )
     return lines
+
+
+def tiers_of(lines: list[Line]) -> int:
+    """Number of tiers of a board."""
+    return len({line.tier for line in lines if line.tier})
+
+
+def _with_entries(row: MetricChallenge, standings: list[dict[str, Any]]) -> list[tuple[dict[str, Any], MetricEntry | None]]:
+    """Each standing with its entry; None of a reference point. Entries that are gone are left out."""
+    found = MetricEntry.objects.filter(contest=row).select_related("program__challenge", "user", "contest__study__phase__challenge")
+    entries = {str(entry.pk): entry for entry in found}
+    return [(one, entries.get(one["key"])) for one in standings if one["guard"] or one["key"] in entries]
 
 
 GUARD_TITLES = {"size": "Size alone", "coin": "A coin", "constant": "A constant"}

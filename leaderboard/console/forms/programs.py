@@ -35,7 +35,13 @@ class MetricChallengeForm(forms.Form):
         label="Ends", help_text="UTC, such as 2026-12-31 12:00.", widget=forms.DateTimeInput(attrs={"placeholder": "2026-12-31 12:00"})
     )
     limit_per_day = forms.IntegerField(min_value=1, max_value=100, initial=1, label="Uploads a day")
-    limit_total = forms.IntegerField(min_value=1, max_value=1000, initial=20, label="Uploads in all")
+    limit_total = forms.IntegerField(
+        min_value=1,
+        max_value=1000,
+        initial=20,
+        label="Uploads in all",
+        help_text="Of one account. Programs read hidden items, and each upload can tell its entrant about 14 bits of them.",
+    )
 
     def __init__(self, challenge: Challenge, *args: object) -> None:
         super().__init__(*args)

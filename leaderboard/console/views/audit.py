@@ -69,6 +69,7 @@ SENTENCES = {
     "judge.remove": "Removed a judge model's run with its answers",
     "study.import": "Brought in the votes of a study",
     "study.publish": "Changed who sees a study",
+    "study.programs": "Changed whether other challenges' programs run on a study",
     "study.remove": "Removed a study",
     "study.screen": "Changed whether a study's raters are screened",
     "study.make": "Made a study",

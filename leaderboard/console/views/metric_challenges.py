@@ -1,4 +1,4 @@
-"""Challenges of metrics, for organizers: open one on a hidden study, and end it."""
+"""Challenges of metrics, for organizers: open one on a hidden study, read what became of its entries, and end it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from django.views.decorators.http import require_http_methods
 from leaderboard.console.forms.programs import MetricChallengeForm
 from leaderboard.console.page import page
 from leaderboard.lookup import organizer
-from leaderboard.models import MetricChallenge
+from leaderboard.models import MetricChallenge, ProgramValues
+from leaderboard.views.metric_challenges import full_lines, tiers_of
 from submissions.lookup import row_number
 from submissions.models import Challenge
 
@@ -33,3 +34,31 @@ def metric_challenges(request: HttpRequest, challenge: Challenge) -> HttpRespons
             messages.success(request, f"{row.title} is open.")
             return redirect("console_metric_challenges", challenge.slug)
     return page(request, "metric_challenges", challenge, "programs", form=form, rows=list(rows))
+
+
+@organizer
+@require_http_methods(["GET", "HEAD", "POST"])
+def metric_challenge(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
+    """One of them: its board in full as it is now, and all that the checks and the study's runs said of each entry."""
+    row = get_object_or_404(MetricChallenge.objects.filter(study__phase__challenge=challenge).select_related("study"), pk=pk)
+    entries = row.entries.select_related("program__challenge", "user")
+    values = {one.program_id: one for one in ProgramValues.objects.filter(study=row.study_id, program__in=entries.values("program"))}
+    if request.method == "POST":
+        entry = get_object_or_404(entries, pk=row_number(request.POST.get("entry")))
+        run = values.get(entry.program_id)
+        if run.restart() if run is not None else entry.program.restart():
+            messages.success(request, f"{entry.program.read.title} is {'computed' if run is not None else 'checked'} anew.")
+        else:
+            messages.error(request, "It did not fail, or a worker is at it right now.")
+        return redirect(request.path)
+    lines = full_lines(row, "public", row.standings, request.user)
+    return page(
+        request,
+        "metric_challenge",
+        challenge,
+        "programs",
+        row=row,
+        lines=lines,
+        tiers=tiers_of(lines),
+        entries=[(entry, values.get(entry.program_id)) for entry in entries],
+    )

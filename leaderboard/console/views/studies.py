@@ -35,13 +35,18 @@ def studies(request: HttpRequest, phase: Phase) -> HttpResponse:
             form = StudyForm(phase, request.POST, request.FILES)
             if form.is_valid() and _import(request, phase, form):
                 return redirect(request.path)
-        elif act not in ("publish", "hide", "screen", "unscreen", "remove"):
+        elif act not in ("publish", "hide", "screen", "unscreen", "other_programs", "own_programs", "remove"):
             raise Http404
         else:
             found = study_of(phase, True, pk=row_number(request.POST.get("study")))
             if act in ("publish", "hide"):
                 found.publish(request.user, act == "publish")
                 words = f"is shown to {'all who may see the board' if act == 'publish' else 'organizers only'}."
+            elif act in ("other_programs", "own_programs"):
+                found.admit_programs(request.user, act == "other_programs")
+                words = "is open to metric programs of other challenges."
+                if act == "own_programs":
+                    words = "is closed to metric programs of other challenges; their values on it are removed."
             elif act == "remove":
                 found.remove(request.user)
                 words = "is removed with all its votes."

@@ -44,6 +44,9 @@ class Command(BaseCommand):
         import_.add_argument("--opinions", action="store_true", help="the file holds opinion scores from 1 to 5, not votes on pairs")
         import_.add_argument("--made-up", action="store_true", help="the raters are invented; say so wherever the study is shown")
         import_.add_argument("--public", action="store_true", help="show it to all who may see the board")
+        import_.add_argument(
+            "--other-programs", action="store_true", help="other challenges' metric programs may run on its hidden reference"
+        )
         import_.add_argument("--column", action="append", default=[], metavar="COLUMN=NAME", help="the file's own name of a column")
         import_.add_argument(
             "--labels", type=Path, metavar="FILE", help=f"CSV of method and label: {', '.join(labels.LABELS)}; without it all are entries"
@@ -85,6 +88,7 @@ class Command(BaseCommand):
                 source=options["source"],
                 made_up=options["made_up"],
                 is_public=options["public"],
+                runs_other_programs=options["other_programs"],
             )
         except (OSError, VotesError, ValueError) as error:
             raise CommandError(f"{error}\nNothing was changed.") from None

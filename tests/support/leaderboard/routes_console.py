@@ -21,6 +21,10 @@ GET    /console/challenges/{private}/settings/      lxxxxyxy
 GET    /console/challenges/{c}/metric-challenges/   lnnnnyny
 POST   /console/challenges/{c}/metric-challenges/   lnnnnyny
 GET    /console/challenges/{private}/metric-challenges/ lxxxxyxy
+GET    /console/challenges/{c}/metric-challenges/{contest}/ lnnnnyny
+POST   /console/challenges/{c}/metric-challenges/{contest}/ lnnnnxnx
+GET    /console/challenges/{private}/metric-challenges/{private_contest}/ lxxxxyxy
+GET    /console/challenges/{c}/metric-challenges/{private_contest}/ lnnnnxnx
 GET    /console/challenges/{c}/programs/            lnnnnyny
 POST   /console/challenges/{c}/programs/            lnnnnxnx
 GET    /console/challenges/{private}/programs/      lxxxxyxy

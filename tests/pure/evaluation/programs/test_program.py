@@ -16,6 +16,7 @@ from evaluation.metrics.runner import MetricRequest
 from evaluation.programs import files as program_files
 from evaluation.programs import results, sandbox
 from evaluation.programs.program import Budget, Program, Sample, load
+from evaluation.programs.results import Cause
 from evaluation.synthetic.houses import houses
 from evaluation.synthetic.meshes import meshes
 from submissions.formats.render.views import CleanViews, Render, View
@@ -165,30 +166,30 @@ def test_the_seed_makes_chance_repeatable_whatever_the_order(tmp_path, boxed):
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "said", "cause"),
     [
-        ("def score(p, r, q):\n    raise ValueError('no roof')", "ValueError: no roof"),
-        ("def score(p, r, q):\n    return float('nan')", "finite"),
-        ("def score(p, r, q):\n    return 'much'", "a text"),
-        ("def score(p, r, q):\n    return object()", "object"),
-        ("def score(p, r, q):\n    pass", "returned nothing"),
-        ("def score(p, r, q):\n    raise ValueError('a' * 300 + 'z')", "z"),
-        ("def score(p, r, q):\n    return -3", "below 0"),
-        ("def score(p, r, q):\n    while True: pass", "took longer than 1 s, ten times the 0.1 s"),
-        ("def score(p, r, q):\n    import os; os._exit(3)", "broke down"),
-        ("def score(p, r, q):\n    a = []\n    return a.append(a) or a", "ValueError"),
-        ("def score(p, r, q):\n    a = []\n    for _ in range(99999): a = [a]\n    return a", "nested too deep"),
-        ("def score(p, r, q):\n    return {'value': 1, 'note': 'x' * 2000000}", "bytes"),
-        ("def score(p, r, q):\n    return len(bytearray(3 << 30))", "more than the 600 MB"),
-        ("import nonesuch", "does not load: ModuleNotFoundError"),
-        ("def other(p, r, q):\n    return 1", "no function score"),
+        ("def score(p, r, q):\n    raise ValueError('no roof')", "ValueError: no roof", Cause.RAISED),
+        ("def score(p, r, q):\n    return float('nan')", "finite", Cause.ANSWER),
+        ("def score(p, r, q):\n    return 'much'", "a text", Cause.ANSWER),
+        ("def score(p, r, q):\n    return object()", "object", Cause.RAISED),
+        ("def score(p, r, q):\n    pass", "returned nothing", Cause.ANSWER),
+        ("def score(p, r, q):\n    raise ValueError('a' * 300 + 'z')", "z", Cause.RAISED),
+        ("def score(p, r, q):\n    return -3", "below 0", Cause.BOUNDS),
+        ("def score(p, r, q):\n    while True: pass", "took longer than 1 s, ten times the 0.1 s", Cause.TIME),
+        ("def score(p, r, q):\n    import os; os._exit(3)", "broke down", Cause.ENDED),
+        ("def score(p, r, q):\n    a = []\n    return a.append(a) or a", "ValueError", Cause.RAISED),
+        ("def score(p, r, q):\n    a = []\n    for _ in range(99999): a = [a]\n    return a", "nested too deep", Cause.RAISED),
+        ("def score(p, r, q):\n    return {'value': 1, 'note': 'x' * 2000000}", "bytes", Cause.SIZE),
+        ("def score(p, r, q):\n    return len(bytearray(3 << 30))", "more than the 600 MB", Cause.MEMORY),
+        ("import nonesuch", "does not load: ModuleNotFoundError", Cause.LOAD),
+        ("def other(p, r, q):\n    return 1", "no function score", Cause.LOAD),
     ],
 )
-def test_a_program_that_goes_wrong_fails_its_item_with_a_sentence(tmp_path, code, said):
+def test_a_program_that_goes_wrong_fails_its_item_with_a_sentence(tmp_path, code, said, cause):
     need("sandbox")
     program = load(written(tmp_path, code, effort="{seconds: 0.1, memory_mb: 60}"))
     (result,) = scored(program, Sample("a", "a", LINE, LINE))
-    assert result.status == Status.FAILED
+    assert (result.status, results.cause_of(result.flags)) == (Status.FAILED, cause)
     assert said in results.reasons(result.flags)[0][0]
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.programs import results
+from evaluation.programs.results import Cause
 from tests.pure.evaluation.programs.test_document import read
 
 DOCUMENT = read()
@@ -61,6 +62,16 @@ def test_anything_else_is_a_failed_item_with_a_sentence(answer, said):
     assert (found.value, found.status) == (None, Status.FAILED)
     ((sentence, _),) = results.reasons(found.flags)
     assert said in sentence
+    assert results.cause_of(found.flags) == (Cause.BOUNDS if said == "bounds" else Cause.ANSWER)
+
+
+def test_a_program_cannot_write_the_cause_of_its_failure():
+    for answer in (
+        {"value": None, "status": "failed", "note": "cause: time"},
+        {"value": None, "status": "failed", "note": "x\ncause: time"},
+        {"value": 0.5, "note": "cause: time"},
+    ):
+        assert results.cause_of(results.result_of(answer, DOCUMENT).flags) in (Cause.SAID, "")
 
 
 plain = st.recursive(

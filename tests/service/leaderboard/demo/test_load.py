@@ -116,6 +116,7 @@ def test_the_command_sends_scores_and_ends_and_a_second_time_does_nothing(live_s
     }
 
     study = Study.objects.get(from_results=False)
+    assert study.runs_other_programs
     assert study.made_up and study.is_public and study.judged_criteria() == {"overall", "plausibility_3d", "geometry_details"}
     assert set(study.entries.values_list("label", flat=True)) == {"convex hull", "few-faces"}
     run = study.judge_runs.get()

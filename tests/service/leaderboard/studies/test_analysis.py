@@ -370,7 +370,9 @@ def test_the_command_imports_other_columns_and_exports(phase, tmp_path, capsys):
     path.write_text("worker,prompt,left,right,winner,gold,order,at\n1,p,A,B,left,,1,2026-11-22T14:05:09Z\n2,p,B,A,tie,yes,,\n")
     place = f"{phase.challenge.slug}/{phase.slug}"
     columns = ["--column", "choice=winner", "--column", "rater=worker", "--column", "sample=prompt"]
-    call_command("study", "import", place, "theirs", str(path), "--title", "T", "--question", "Q?", "--public", *columns)
+    call_command(
+        "study", "import", place, "theirs", str(path), "--title", "T", "--question", "Q?", "--public", "--other-programs", *columns
+    )
     assert "2 votes of 2 raters on 2 methods are in; 0 of these are entries" in capsys.readouterr().out
     call_command("study", "analyse")
     assert "1 analysis computed." in capsys.readouterr().out
@@ -380,6 +382,7 @@ def test_the_command_imports_other_columns_and_exports(phase, tmp_path, capsys):
         ("left", "", "1", "2026-11-22T14:05:09+00:00"),
         ("tie", "1", "", ""),
     ]
+    assert Study.objects.get(slug="theirs").runs_other_programs
     analysis = Study.objects.get(slug="theirs").analyses.get().content
     assert (analysis["votes"], analysis["counted"]) == (2, 1)
 

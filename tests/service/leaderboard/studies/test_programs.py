@@ -3,40 +3,37 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from importlib import import_module
 
 import numpy as np
 import pytest
+from django.apps import apps
+from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.models import MetricProgram
+from evaluation.programs.results import Cause
+from evaluation.work import programs as work_programs
 from evaluation.work.worker import drain
 from leaderboard.models import MetricChallenge, ProgramValues, Study, StudyAnalysis
-from leaderboard.stats import metric_board, mos_table, opinion_study
+from leaderboard.models.metric_challenge import midnight
+from leaderboard.stats import mos_table, opinion_study
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.records import plain
 from leaderboard.stats.study import MetricScores
-from leaderboard.stats.votes import Vote
 from leaderboard.studies import programs as against
 from submissions.errors import Refused
 from submissions.kinds import FAMILIES
-from submissions.models import Submission
+from submissions.models import AuditEntry, Challenge
 from submissions.storage import stored_files
 from tests.conftest import need
 from tests.support.evaluation.programs import DRAWN, LENGTHS, passed, ready, written
-from tests.support.factories import PhaseFactory, TeamFactory, gables, give_reference, perturbed
-from tests.support.leaderboard import scores
+from tests.support.factories import ChallengeFactory, PhaseFactory, gables, give_reference
+from tests.support.leaderboard.hidden_study import BLIND, CLOSER, hidden_study, on_hidden_items, sent, worked
 from tests.support.processes import end_leases
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-BLIND = "def score(prediction, reference, params):\n    return 0.0"
-CLOSER = """
-    import numpy as np
-
-    def score(prediction, reference, params):
-        return float(np.abs(prediction.vertices - reference.vertices).mean())
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -52,38 +49,10 @@ def phase(challenge):
     return phase
 
 
-def sent(phase, references, scale: float, seed: int) -> Submission:
-    """An entry of so much damage, whose files alone matter here."""
-    return scores.with_files(scores.entry(phase, TeamFactory(challenge=phase.challenge), {}), perturbed(references, scale, seed))
-
-
 @pytest.fixture
-def study(phase, references, people) -> Study:
+def study(phase, people) -> Study:
     """Six people on three entries of growing damage over the twelve houses, who see which is closer."""
-    entries = {
-        label: sent(phase, references, scale, n) for n, (label, scale) in enumerate((("near", 0.05), ("far", 0.15), ("farther", 0.3)))
-    }
-    order = list(entries)
-    votes = [
-        Vote(rater=f"r{r}", left=order[a], right=order[b], choice="left" if (r + a + s) % 7 else "right", sample=sample)
-        for r in range(6)
-        for s, sample in enumerate(phase.references.get().groups)
-        for a in range(3)
-        for b in range(a + 1, 3)
-    ]
-    made = Study.import_votes(phase, None, votes, slug="hidden", title="Hidden", question="Which is closer?", is_public=False)
-    for label, entry in entries.items():
-        made.entries.filter(label=label).update(submission=entry)
-    StudyAnalysis.request_missing()
-    content = {"kind": "pairs"}  # that it was analysed is enough for somebody to see it
-    StudyAnalysis.objects.filter(study=made).update(state=StudyAnalysis.State.DONE, content=content, finished_at=timezone.now())
-    return made
-
-
-def worked() -> None:
-    drain()
-    while against.request() and against.score_due():
-        pass
+    return hidden_study(phase)
 
 
 def test_an_organizers_program_is_held_against_the_studies_they_may_see(study, people, tmp_path):
@@ -191,6 +160,79 @@ def test_raters_whom_the_rules_of_a_study_of_pairs_leave_out_take_no_part(study)
     assert {counted.raters[n] for n in counted.rater} == {"r0", "r1", "r2", "r4", "r5"}
 
 
+SHOWN = {"is_public": True, "slug": "shown"}
+
+
+def test_a_program_of_another_challenge_runs_on_a_study_only_while_its_organizers_let_it(phase, people, tmp_path, client, settings):
+    settings.CREATE_CHALLENGES = "anyone"
+    client.force_login(people.stranger)
+    client.post("/console/new/", {"title": "Trap", "slug": "trap", "summary": "", "family": "wireframe"})
+    trap = Challenge.objects.get(slug="trap")
+    assert list(trap.organizers.all()) == [people.stranger]
+    study = hidden_study(phase, **SHOWN)
+    row = ready(trap, tmp_path / "stranger", people.stranger, code=CLOSER)
+    own = ready(phase.challenge, tmp_path / "own", people.organizer, code=CLOSER)
+    worked()
+    assert list(ProgramValues.objects.values_list("program", "study")) == [(own.pk, study.pk)]
+    # Also a row that is there somehow is not worked on.
+    ProgramValues.objects.create(program=row, study=study)
+    assert against.score_due() and not ProgramValues.objects.filter(program=row).exists()
+
+    console = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/"
+    client.force_login(people.organizer)
+    client.post(console, {"study": study.pk, "act": "other_programs"})
+    worked()
+    assert ProgramValues.objects.get(program=row).decided["n"] == 216
+    # A failure there may quote the hidden reference, and its text is for the organizers of the study.
+    ProgramValues.objects.filter(program=row).update(state="failed", decided=None, failure="The roof is at 7.91.")
+    client.force_login(people.stranger)
+    page = client.get(reverse("console_program", args=["trap", row.pk])).content.decode()
+    assert "could not be computed on this study" in page and "7.91" not in page
+
+    client.force_login(people.organizer)
+    client.post(console, {"study": study.pk, "act": "own_programs"})
+    assert list(ProgramValues.objects.values_list("program", flat=True)) == [own.pk]
+    worked()
+    assert list(ProgramValues.objects.values_list("program", flat=True)) == [own.pk]
+    acts = AuditEntry.objects.filter(action="study.programs").order_by("pk").values_list("detail", flat=True)
+    assert [act["after"] for act in acts] == [{"others": True}, {"others": False}]
+    client.force_login(people.stranger)
+    assert client.post(console, {"study": study.pk, "act": "other_programs"}).status_code == 403
+
+
+def test_a_study_of_the_same_organizers_is_another_challenges_too(phase, people, tmp_path):
+    second = ChallengeFactory(slug="second")
+    second.organizers.add(people.organizer)
+    hidden_study(phase, **SHOWN)
+    row = ready(second, tmp_path, people.organizer, code=CLOSER)
+    worked()
+    assert not ProgramValues.objects.filter(program=row).exists()
+
+
+def test_an_entrants_program_runs_on_the_study_of_its_contest_alone(phase, study, people, tmp_path):
+    other = hidden_study(phase, **SHOWN, runs_other_programs=True)
+    contest = MetricChallenge.open(study, "Find a metric", timezone.now() + timedelta(days=30), None, seed=1)
+    entry = contest.enter(people.owner, written(tmp_path, CLOSER), "a.zip")
+    passed(entry.program)
+    ProgramValues.objects.create(program=entry.program, study=other, decided={"value": 0.5})
+    worked()
+    assert list(ProgramValues.objects.values_list("study", flat=True)) == [study.pk]
+
+
+def test_what_was_computed_before_anybody_was_asked_is_removed(phase, study, people, tmp_path):
+    elsewhere, own = (
+        ready(challenge, tmp_path / str(n), people.organizer) for n, challenge in enumerate((ChallengeFactory(), phase.challenge))
+    )
+    contest = MetricChallenge.open(study, "Find a metric", timezone.now() + timedelta(days=30), None, seed=1)
+    entered = passed(contest.enter(people.owner, written(tmp_path / "e", CLOSER), "a.zip").program)
+    other = hidden_study(phase, **SHOWN)
+    for program, on in ((elsewhere, study), (own, study), (own, other), (entered, study), (entered, other)):
+        ProgramValues.objects.create(program=program, study=on)
+    import_module("leaderboard.migrations.0031_where_programs_may_run").remove_forbidden(apps, None)
+    kept = set(ProgramValues.objects.values_list("program", "study"))
+    assert kept == {(own.pk, study.pk), (own.pk, other.pk), (entered.pk, study.pk)}
+
+
 def test_a_stranger_to_the_study_is_told_nothing_of_it(study, people, tmp_path):
     row = ready(study.phase.challenge, tmp_path, people.stranger, code=CLOSER)
     worked()
@@ -201,9 +243,9 @@ class TestOpinionScores:
     """The same of studies in which people gave scores."""
 
     @pytest.fixture
-    def opinions(self, phase, references) -> Study:
+    def opinions(self, phase) -> Study:
         """Six people who score eight entries of growing damage on the twelve houses, the more damage the lower."""
-        entries = {f"method {n}": sent(phase, references, 0.04 * (n + 1), n) for n in range(3)}
+        entries = {f"method {n}": sent(phase, 0.04 * (n + 1), n) for n in range(3)}
         ratings = [
             Rating(rater=f"r{r}", entry=label, score=float(max(1, min(5, 5 - 2 * n + (r + s + n) % 2))), sample=sample)
             for r in range(6)
@@ -305,33 +347,6 @@ class TestChallenge:
             assert blind["decided"]["value"] == 0.5 and blind["above_size"] is False
         assert contest.standings["public"] != contest.standings["final"]
 
-    def test_until_the_end_the_public_half_is_shown_and_then_the_other(self, contest, people, tmp_path, client):
-        passed(contest.enter(people.owner, written(tmp_path, CLOSER, title="Closer"), "a.zip").program)
-        worked()
-        page = client.get(f"/metric-challenges/{contest.pk}/").content.decode()
-        assert "Board on the public half" in page
-        assert "Closer" in page and "Size alone" in page and "the larger entry first" in page
-        assert "Too few samples" not in page
-        assert "0.500" in page and "Half of every duel." in page  # the constant, whose half is no estimate
-        MetricChallenge.objects.update(closes_at=timezone.now())
-        page = client.get(f"/metric-challenges/{contest.pk}/").content.decode()
-        assert "Final board" in page
-        # Programs have seen all items, and so may everybody have; what was kept back is how far they agree on them.
-        assert "of which no board was shown before the end" in page and "nobody saw" not in page
-
-    def test_a_metric_that_is_silent_on_most_duels_says_so_and_so_does_an_interval_of_few(self, contest, people, tmp_path, client):
-        entry = contest.enter(people.owner, written(tmp_path, CLOSER, title="Silent"), "a.zip")
-        passed(entry.program)
-        worked()
-        values = ProgramValues.objects.get(program=entry.program)
-        public = metric_board.halves(tuple(sorted(values.values["near"])), contest.seed)[0]
-        silent = {label: {name: None if label == "far" else value for name, value in row.items()} for label, row in values.values.items()}
-        ProgramValues.objects.update(values=silent)
-        contest.ask()
-        worked()
-        page = " ".join(client.get(f"/metric-challenges/{contest.pk}/").content.decode().split())
-        assert len(public) == 6 and "answers 33 % of the duels" in page and "few raters or items: a rough interval" in page
-
     def test_what_was_public_decides_nothing_in_the_end_though_the_study_goes_on(self, contest, study, people, tmp_path):
         later = list(study.study_votes.filter(sample="house_01"))
         study.study_votes.filter(sample="house_01").delete()
@@ -358,13 +373,64 @@ class TestChallenge:
         with pytest.raises(Refused, match="all 2 uploads"):
             contest.enter(people.owner, written(tmp_path / "c", LENGTHS, version=3), "c.zip")
 
-    def test_what_fails_its_checks_uses_nothing_up_and_stands_nowhere(self, contest, people, tmp_path):
+    def test_what_fails_its_checks_uses_up_an_upload_and_stands_nowhere(self, contest, people, tmp_path):
         entry = contest.enter(people.owner, written(tmp_path / "a", DRAWN), "a.zip")
         worked()
         entry.program.refresh_from_db()
-        assert entry.program.state == MetricProgram.State.FAILED
-        assert contest.left(people.owner) == (1, 2)
+        assert (entry.program.state, entry.program.cause) == (MetricProgram.State.FAILED, Cause.DIFFERS)
+        assert contest.left(people.owner) == (0, 1)
         assert not ProgramValues.objects.filter(program=entry.program).exists()
+
+    def test_what_the_service_fails_to_check_uses_up_nothing_and_can_be_sent_again(self, contest, people, tmp_path, monkeypatch):
+        entry = contest.enter(people.owner, written(tmp_path / "a", CLOSER), "a.zip")
+        with monkeypatch.context() as patch:
+            patch.setattr(work_programs.sandbox, "run", lambda *_: 1 / 0)
+            for _ in range(settings.MAX_ATTEMPTS):
+                MetricProgram.objects.update(lease_until=None)
+                drain()
+        entry.program.refresh_from_db()
+        assert (entry.program.state, entry.program.cause) == (MetricProgram.State.FAILED, Cause.SERVICE)
+        assert contest.left(people.owner) == (1, 2)
+        again = contest.enter(people.owner, tmp_path / "a", "a.zip")
+        assert again.pk == entry.pk and contest.left(people.owner) == (0, 1)
+        again.program.refresh_from_db()
+        assert again.program.state == MetricProgram.State.WAITING
+        contest.entries.update(created_at=timezone.now() - timedelta(days=1))
+        with pytest.raises(Refused, match="sent these files before"):
+            contest.enter(people.owner, tmp_path / "a", "a.zip")
+
+    def test_an_entry_without_a_figure_leaves_the_one_before_it_counted(self, contest, people, tmp_path):
+        first = contest.enter(people.owner, written(tmp_path / "a", CLOSER), "a.zip")
+        worked()
+        contest.entries.update(created_at=timezone.now() - timedelta(days=1))
+        second = contest.enter(people.owner, written(tmp_path / "b", on_hidden_items("1 / 0"), version=2), "b.zip")
+        worked()
+        contest.refresh_from_db()
+        assert [row["key"] for row in contest.standings["public"] if not row["guard"]] == [str(first.pk)]
+        assert contest.standings["without"] == [second.pk]
+        run = ProgramValues.objects.get(program=second.program)
+        assert len(run.failures) == 10 and run.failures[0] == "far, house_01: ZeroDivisionError: division by zero"
+        ProgramValues.objects.filter(pk=run.pk).update(state=ProgramValues.State.FAILED, decided=None)
+        contest.ask()
+        worked()
+        contest.refresh_from_db()
+        assert contest.standings["without"] == [second.pk]
+
+    def test_the_standings_that_are_shown_are_those_of_the_last_midnight(self, contest):
+        def made(**ago: float) -> None:
+            moment = timezone.now() - timedelta(**ago)
+            contest.keep({"public": [], "final": [], "halves": [[], []], "without": [ago]}, moment)
+            contest.refresh_from_db()
+
+        today = midnight()
+        made(days=3)
+        assert contest.shown_standings(today)["without"] == [{"days": 3}]
+        made(days=1)
+        made(seconds=0)
+        made(seconds=0)
+        assert contest.shown_standings(timezone.now())["without"] == [{"days": 1}]
+        assert contest.shown_standings(today + timedelta(days=1))["without"] == [{"seconds": 0}]
+        assert contest.shown_standings(contest.closes_at)["without"] == [{"seconds": 0}]
 
     def test_organizers_take_no_part_and_the_study_must_be_hidden(self, contest, study, people, tmp_path, client):
         client.force_login(people.organizer)
