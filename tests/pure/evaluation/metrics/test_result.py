@@ -1,8 +1,10 @@
+import ast
 import math
 
 import pytest
 
-from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.result import FLAGS, MetricResult, Status
+from tests import ROOT
 
 
 def test_a_result_holds_value_status_flags_and_parts():
@@ -18,6 +20,16 @@ def test_flags_are_of_the_list_or_what_a_program_says():
     assert MetricResult(1.0, flags=("resized", "note: a word of a program")).flags[0] == "resized"
     with pytest.raises(ValueError, match="'reszied' is not among the flags"):
         MetricResult(1.0, flags=("reszied",))
+
+
+def test_every_flag_that_a_metric_is_written_to_give_is_in_the_list():
+    given = set()
+    for path in (ROOT / "evaluation/metrics").rglob("*.py"):
+        calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+        for call in (call for call in calls if ast.unparse(call.func) in ("MetricResult", "replace")):
+            for flags in [*call.args[2:3], *(word.value for word in call.keywords if word.arg == "flags")]:
+                given |= {part.value for part in ast.walk(flags) if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+    assert "no_edge_score" in given and given <= FLAGS
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
