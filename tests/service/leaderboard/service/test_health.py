@@ -229,7 +229,7 @@ class TestMetrics:
 
 @pytest.mark.django_db
 class TestRemoteWorkers:
-    """What remote workers hold is noted, and makes the service no less ready."""
+    """Parts that remote workers hold are noted, and make the service no less ready."""
 
     @pytest.fixture
     def token(self, phase, people, references):
