@@ -80,12 +80,12 @@ class SubmissionQuerySet(LeasedQuerySet):
         if phase.decided_at is None or phase.is_imported or phase.entries == Phase.Entries.ALL:
             return self.none().annotate(kept_off_since=Value(None, DateTimeField()))
         could_stand = SENT & UNFLAGGED & in_time(phase, now) & Q(status=Status.SCORED, is_baseline=False)
+        withdrawn = Submission.objects.filter(could_stand, phase=phase, withdrawn_at__gte=phase.decided_at)
         let_stand = Coalesce(OuterRef("let_stand_at"), Value(datetime.min.replace(tzinfo=UTC)), output_field=DateTimeField())
-        withdrawn = self.model._default_manager.filter(
-            could_stand, phase=phase, team=OuterRef("team"), received_at__gt=OuterRef("received_at"), withdrawn_at__gt=let_stand
-        ).filter(withdrawn_at__gte=phase.decided_at)
-        since = Subquery(withdrawn.order_by("withdrawn_at").values("withdrawn_at")[:1])
-        return self.ranked().filter(phase=phase).annotate(kept_off_since=since).filter(kept_off_since__isnull=False)
+        later = withdrawn.filter(team=OuterRef("team"), received_at__gt=OuterRef("received_at"), withdrawn_at__gt=let_stand)
+        since = Subquery(later.order_by("withdrawn_at").values("withdrawn_at")[:1])
+        concerned = self.ranked().filter(phase=phase, team__in=withdrawn.order_by().values("team"))
+        return concerned.annotate(kept_off_since=since).filter(kept_off_since__isnull=False)
 
 
 class Submission(Leased):
