@@ -259,7 +259,7 @@ class MetricChallenge(models.Model):
     def keep(self, standings: dict[str, Any], now: datetime | None = None) -> None:
         """Standings are made. Those of earlier days stay what entrants see until midnight."""
         now = now or timezone.now()
-        values = {"standings": standings | {"made": now.isoformat()}, "standings_at": now}
+        values: dict[str, Any] = {"standings": standings | {"made": now.isoformat()}, "standings_at": now}
         if self.standings is not None and _made(self.standings) < midnight(now):
             values["before_today"] = self.standings
         type(self).objects.filter(pk=self.pk).update(**values)
