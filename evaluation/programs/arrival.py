@@ -111,7 +111,7 @@ def determinism(again: Callable[[], Program], samples: Sequence[tuple[str, Sampl
         calls = 3 * math.ceil((longest_slice(document) + 1) / 3)
         places = [first if n % 3 == 0 else others[(n - n // 3 - 1) % len(others)] for n in range(calls)]
         runs = [("in one slice", _values(program, places, params))]
-    for name, slices in (("in slices of one", [[unit] for unit in units]), ("in another order", [units[::-1]])):
+    for name, slices in (("in slices of one", [[unit] for unit in units[:ITEMS]]), ("in another order", [units[::-1]])):
         found = []
         for places in slices:
             with again() as program:

@@ -282,7 +282,7 @@ AGES = """
         began = params["now"] - 0.05  # clocks of files are coarse
         times = {path: os.lstat(path).st_ctime for path in ("/", "/tmp", "/dev", "/dev/shm", "/plumbline", "/app", "/proc/1", "/proc")}
         times["the import of logging"] = logging._startTime
-        return [name for name, time in times.items() if time < began andname != "/bin"]
+        return [name for name, time in times.items() if time < began]
 """
 
 
@@ -415,7 +415,7 @@ class TestArrival:
         first, *others = counted
         assert len(first) > longest
         assert len({id(item) for item in first[::3]}) == 1
-        assert [len(one) for one in others] == [1] * 6 + [6]
+        assert [len(one) for one in others] == [1] * 3 + [6]
 
     @pytest.mark.parametrize("level", ["item", "group", "set"])
     @pytest.mark.parametrize("run", ["python", "script"])
