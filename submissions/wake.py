@@ -26,6 +26,11 @@ TASKS = {
 }
 
 
+# Messages for work on entries that may wait. A message waits only while all workers are busy, and more of them would only be read and found
+# too late: under a long queue that took workers as long as the work.
+MOST_WAITING = 32
+
+
 def after_commit(*what: str, times: int = 1) -> None:
     """Nudge once the surrounding transaction has committed; `what` defaults to validation work."""
     for name in what or ("work",):
@@ -36,8 +41,11 @@ def send(name: str, times: int = 1) -> bool:
     """Send the nudge `times` times (one message wakes one worker); False when the broker is away."""
     task, queue = TASKS[name]
     try:
-        for _ in range(times):
-            current_app.send_task(task, queue=queue, ignore_result=True, retry=False, expires=60)
+        with current_app.producer_pool.acquire(block=True) as producer:
+            if name == "work":
+                times = min(times, MOST_WAITING - producer.channel._size(queue))
+            for _ in range(times):
+                current_app.send_task(task, queue=queue, producer=producer, ignore_result=True, retry=False, expires=60)
     except Exception as error:  # any broker, any transport: see the module's docstring
         log.warning("nobody could be nudged; the sweeper will find the work", nudge=name, error=str(error))
         return False

@@ -28,6 +28,7 @@ import django  # noqa: E402
 django.setup()
 
 import numpy as np  # noqa: E402
+from django.db import transaction  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from evaluation.models import MetricProgram, PropertyRun  # noqa: E402
@@ -48,7 +49,7 @@ from tests.support.factories import (  # noqa: E402
     received,
 )
 from tests.support.leaderboard import scores  # noqa: E402
-from tests.support.processes import EmbeddedService, wait_until  # noqa: E402
+from tests.support.processes import START_SECONDS, EmbeddedService, wait_until  # noqa: E402
 
 HOUSES, EVERY = 12, 3.0
 PROGRAMS = {
@@ -86,7 +87,8 @@ def bring_programs(phase: Phase, organizer: User, number: int) -> None:
     """Four programs to be checked, and four that passed and are to be computed on the study."""
     for name, code in PROGRAMS.items():
         folder = Path(tempfile.mkdtemp())
-        ready(phase.challenge, folder / "ready", organizer, code=code, key=f"{name}_{number}", title=f"{name} {number}", **FIELDS)
+        with transaction.atomic():  # no worker sees it before it has passed
+            ready(phase.challenge, folder / "ready", organizer, code=code, key=f"{name}_{number}", title=f"{name} {number}", **FIELDS)
         key = f"{name}_new_{number}"
         added(phase.challenge, written(folder / "new", code, key=key, title=f"new {name} {number}", **FIELDS))
 
@@ -108,7 +110,7 @@ def waiting(phase: Phase, teams: list[Team], entries: int, seed: int) -> list[fl
 def main(workers: int = 2, rounds: int = 3, entries: int = 24) -> None:
     service = EmbeddedService(Path(HOME), workers=workers)
     try:
-        wait_until(service.answers, what="the service")
+        wait_until(service.answers, START_SECONDS, "the service")
         challenge = ChallengeFactory()
         organizer = UserFactory()
         challenge.organizers.add(organizer)

@@ -49,3 +49,15 @@ def test_others_wait_for_a_turn_of_many_entries(broker, name):
     wake.send("work", times=20)
     wake.send(name)
     assert wake.TASKS[name][0] in taken(broker, ("cpu", *BESIDE), 2)
+
+
+@pytest.mark.django_db
+def test_a_long_queue_of_entries_does_not_fill_with_nudges(broker):
+    for _ in range(20):
+        wake.send("work", times=4)
+    with broker.channel() as channel:
+        assert channel._size("cpu") == wake.MOST_WAITING
+    taken(broker, ("cpu",), 8)
+    assert wake.send("work", times=4)
+    with broker.channel() as channel:
+        assert channel._size("cpu") == wake.MOST_WAITING - 4

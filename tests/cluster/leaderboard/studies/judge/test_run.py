@@ -64,7 +64,7 @@ def make(study, plan: str = "one-view", budget: int = 1000, **values) -> JudgeRu
     return planning.make(study, None, "seer-1", Wish(plan, budget, **values))
 
 
-def finish(run: JudgeRun, turns: int = 30) -> JudgeRun:
+def finish(run: JudgeRun, turns: int = 300) -> JudgeRun:
     """Start it and work on it until nobody need work on it any more."""
     run.start(None)
     for _ in range(turns):
