@@ -102,8 +102,8 @@ def first_run(program: Program, samples: Sequence[tuple[str, Sample]], params: M
 
 
 def determinism(again: Callable[[], Program], samples: Sequence[tuple[str, Sample]], params: Mapping[str, Any]) -> Check:
-    """One item has one value: at every third place of more calls than the longest slice has, in slices of one, and with the items in another
-    order, within the program's tolerance. `again` gives the program anew."""
+    """One item has one value, within the program's tolerance: at every third place of more calls than the longest slice has, in slices of
+    one, and with the items in another order. `again` gives the program anew."""
     with again() as program:
         document = program.document
         units = _units(samples, document.level)

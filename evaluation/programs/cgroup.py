@@ -117,7 +117,7 @@ def _places(root: Path, memory: int, processes: int) -> list[tuple[Path, list[tu
 
 @dataclass(frozen=True)
 class Kind:
-    """What control groups bound here; `version` is 0 where none can be made."""
+    """Resources that control groups bound here; `version` is 0 where none can be made."""
 
     version: int = 0
     processes: bool = False
@@ -126,7 +126,7 @@ class Kind:
 
 @cache
 def kind(root: Path = ROOT) -> Kind:
-    """What can be bounded on this machine by this user, which was tried."""
+    """Resources that this user can bound on this machine, which was tried."""
     try:
         group = Cgroup(64 << 20, 16, root)
     except OSError:

@@ -1,8 +1,8 @@
 """A metric program that is run: items in, results out, each call in the sandbox.
 
-Python programs are called per item, group or set, each time in a process that has never seen another; scripts and images are run once for
-all items of a slice. What a program does wrong is a failed item with a sentence; where nothing isolates it, `NoSandbox` is raised and nothing
-is run.
+Python programs are called per item, group or set, each time in a process that has never seen another. Scripts and images are run once for
+all items of a slice. What a program does wrong is a failed item with a sentence. Where nothing isolates it, `NoSandbox` is raised and
+nothing is run.
 """
 
 from __future__ import annotations

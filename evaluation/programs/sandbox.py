@@ -161,7 +161,7 @@ def _site_packages() -> list[str]:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a call ended ("ok", "time", "crash", "size"), and its answer if it went well: JSON of the program, which is not to be believed."""
+    """End of a call ("ok", "time", "crash", "size"), and its answer if it went well: JSON of the program, which is not to be believed."""
 
     end: str
     answer: bytes = b""
@@ -178,7 +178,7 @@ class Calls:
     ) -> None:
         """Start the launcher by a command that runs `guest.launcher`, and have it read its setup."""
         self._control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (`close` ends it)
         with inside:
             self.process = subprocess.Popen(
                 command,
@@ -204,8 +204,8 @@ class Calls:
             return False
 
     def call(self, order: Mapping[str, Any], data: bytes, seconds: float, wall: float, most: int) -> Ended | None:
-        """Have a new process do an order, within `seconds` of the processor for all that it starts and `wall` seconds; its answer has at most
-        so many bytes. None where the launcher has ended. TimeoutError where it does not keep the time."""
+        """Have a new process do an order, within `seconds` of the processor for all that it starts and `wall` seconds. Its answer has at
+        most so many bytes. None where the launcher has ended. TimeoutError where it does not keep the time."""
         deadline = time.monotonic() + wall + GRACE
         nonce = secrets.token_hex(16)
         place = os.memfd_create("order", os.MFD_ALLOW_SEALING)
@@ -368,7 +368,7 @@ def bubblewrap_refusal() -> str:
 
 @cache
 def limits_here() -> str:
-    """What bounds a program in bubblewrap on this machine, in one sentence."""
+    """Sentence on the limits of a program in bubblewrap on this machine."""
     landlock = launcher.isolation.landlock_version()
     found, files = cgroup.kind(), f"Landlock (version {landlock})" if landlock else "no Landlock"
     if not found.version:

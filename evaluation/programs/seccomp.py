@@ -12,8 +12,8 @@ import tempfile
 from functools import cache
 
 # Everything else gets "operation not permitted". What is left out on purpose: sockets, other namespaces, mounts, tracing, keys, modules,
-# io_uring, memfds, shared memory and message queues of System V, handles of files, devices, the clock, users; and what tells or changes which
-# files lie in the machine's memory (mincore, readahead, fadvise, reads that do not wait), where one call could leave a mark for the next.
+# io_uring, memfds, shared memory and message queues of System V, handles of files, devices, the clock, users. Also what tells or changes
+# which files lie in the machine's memory (mincore, readahead, fadvise, reads that do not wait): one call could leave a mark for the next.
 _CALLS = """
     access alarm arch_prctl brk capget chdir chmod clock_getres clock_gettime clock_nanosleep close
     close_range copy_file_range creat dup dup2 dup3 epoll_create epoll_create1 epoll_ctl epoll_pwait
@@ -46,7 +46,8 @@ OF_NAMESPACES = 0xB7  # the second byte of requests that number namespaces (linu
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _MASKED_EQ, _EQ = 7, 4
 _LOAD, _AND, _JUMP_EQ, _RETURN = 0x20, 0x54, 0x15, 0x06  # of the kernel's filters
-_CALL, _SECOND = 0, 24 if sys.byteorder == "little" else 28  # where struct seccomp_data has the call and the low half of its second argument
+# Places of the call and of the low half of its second argument in struct seccomp_data.
+_CALL, _SECOND = 0, 24 if sys.byteorder == "little" else 28
 
 
 class SeccompMissing(RuntimeError):

@@ -69,20 +69,26 @@ MAY_USE_THE_NETWORK = {
     "leaderboard/studies/judge/client.py",
 }
 NETWORK = {"httpx", "requests", "urllib3", "socket"}
+# They hand descriptors of files over in pairs of sockets that have no address.
+MAY_USE_SOCKETS = {"evaluation/programs/sandbox.py", "evaluation/programs/guest/launcher.py"}
+# It lies alone in a sandbox, under another name, so its modules import one another relatively.
+GUEST = "evaluation.programs.guest"
 
 
 def imports(path: Path) -> Iterator[str]:
     """Dotted names imported anywhere in the file, inside functions too."""
     for node in ast.walk(ast.parse(path.read_text())):
-        yield from names_of(node)
+        yield from names_of(node, path)
 
 
-def names_of(node: ast.AST) -> Iterator[str]:
+def names_of(node: ast.AST, path: Path) -> Iterator[str]:
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
-        assert node.level == 0, f"line {node.lineno}: relative import of {node.module}"
-        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        package = ".".join(path.relative_to(ROOT).parent.parts)
+        assert node.level == 0 or (node.level == 1 and package == GUEST), f"{path}, line {node.lineno}: a relative import"
+        module = ".".join(filter(None, [package, node.module])) if node.level else node.module
+        yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
 def files(*parts: str) -> Iterator[Path]:
@@ -110,7 +116,7 @@ def graph(*rooms: str) -> dict[str, set[str]]:
         tree = ast.parse(path.read_text())
         guarded = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")]
         unread = {id(inner) for node in guarded for inner in ast.walk(node)}
-        names = [name for node in ast.walk(tree) if id(node) not in unread for name in names_of(node)]
+        names = [name for node in ast.walk(tree) if id(node) not in unread for name in names_of(node, path)]
         parents = [".".join(name.split(".")[:depth]) for name in names for depth in range(1, name.count(".") + 1)]
         outside = [name for name in parents if not module.startswith(f"{name}.")]
         found[module] = {name for name in [*names, *outside] if name in modules and name != module}
@@ -153,7 +159,7 @@ def test_a_circle_is_found_through_a_third_module():
 def test_pure_folders_use_no_framework_no_queue_no_network():
     for path in files(*PURE):
         where = path.relative_to(ROOT).as_posix()
-        forbidden = IMPURE if where in MAY_USE_THE_NETWORK else IMPURE | NETWORK
+        forbidden = IMPURE if where in MAY_USE_THE_NETWORK else IMPURE | NETWORK - ({"socket"} if where in MAY_USE_SOCKETS else set())
         for name in imports(path):
             assert name.split(".")[0] not in forbidden, f"{where} imports {name}"
             room, *rest = name.split(".")

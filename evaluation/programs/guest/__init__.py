@@ -1,4 +1,4 @@
-"""The code of this service that runs inside a sandbox: a launcher, which makes a separate process for each call, and what that process does.
+"""The code of this service that runs inside a sandbox: a launcher, which makes a process for each call, and what that process does.
 
 It is bound into the sandbox as a folder of its own and started by the interpreter alone, so it uses the standard library (and numpy, where
 it hands arrays to a program) and nothing else of this service.

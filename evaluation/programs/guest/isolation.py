@@ -110,8 +110,8 @@ def enter_new_root(layout: Iterable[Sequence[str]], size: int, masked: Iterable[
 
 
 def hide_mounts() -> int:
-    """Leave the mount namespace but keep its root: then /proc/PID/mounts and the like, which name paths and devices of the machine, are empty
-    for this process and those it starts. Return a descriptor that keeps the file system alive, to be held as long as it is used."""
+    """Leave the mount namespace but keep its root. Then /proc/PID/mounts and the like, which name paths and devices of the machine, are
+    empty for this process and those it starts. Return a descriptor that keeps the file system alive, to be held as long as it is used."""
     kept = os.open("/proc/self/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
     root = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     _done(LIBC.unshare(NEW_MOUNTS), "unshare")

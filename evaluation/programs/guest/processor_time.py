@@ -15,7 +15,7 @@ def counted(text: str) -> float:
 
 
 class ProcessorTime:
-    """What the processes of a call have used since this was made.
+    """Processor time that the processes of a call have used since this was made.
 
     Where there is a control group, `usage` is a descriptor of its file and the kernel counts. Else, `boxed`, the times of all processes of
     this namespace are added up, those that they have waited for included. A process that nobody waits for takes its time with it, so

@@ -50,8 +50,8 @@ def run(command: str) -> dict[str, Any]:
 
 
 def scores_in(folder: str | Path) -> dict[str, str]:
-    """The text of scores.json in a folder that a program wrote, as `scores`; or, where it is no plain file of bearable size, what is wrong with
-    it as `problem`. No link is followed."""
+    """The text of scores.json in a folder that a program wrote, as `scores`. Where it is no plain file of bearable size, what is wrong with
+    it, as `problem`. No link is followed."""
     try:
         place = os.open(os.path.join(folder, "scores.json"), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:

@@ -164,7 +164,9 @@ def test_what_bounds_a_program_here_is_said():
 
 
 @pytest.mark.parametrize(
-    ("version", "text", "seconds"), [(1, "1500000000\n", 1.5), (2, "usage_usec 1500000\nuser_usec 7\n", 1.5)], ids=["version 1", "version 2"]
+    ("version", "text", "seconds"),
+    [(1, "1500000000\n", 1.5), (2, "usage_usec 1500000\nuser_usec 7\n", 1.5)],
+    ids=["version 1", "version 2"],
 )
 def test_processor_time_is_read_from_the_control_group(tmp_path, version, text, seconds):
     made = {1: ("memory/cgroup.procs", "cpuacct/cgroup.procs"), 2: ("cgroup.controllers",)}[version]

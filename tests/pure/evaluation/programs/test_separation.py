@@ -343,7 +343,7 @@ def test_an_answer_without_the_calls_nonce_is_refused(tmp_path):
 
 
 def test_programs_import_their_own_modules_and_parts_of_their_packages(tmp_path):
-    """Of the packages the launcher imports what they use; what is the program's own is loaded for each call."""
+    """The launcher imports what they use of the packages; what is the program's own is loaded for each call."""
     (tmp_path / "launcher.py").write_text("import os\nCALLS = [os.getpid()]")
     (tmp_path / "guest.py").write_text("VALUE = 3.0")
     code = """
