@@ -1,9 +1,9 @@
 """The first process of a sandbox: for each call it makes a new process that has never seen an item.
 
 It imports the declared packages once. It never runs anything of the program, and never reads an order: it gets two descriptors a call,
-that of the order and that of the answer, and passes them on. A call has two processes in namespaces of their own. The first builds the file
-system, then watches time and ends the call; with it the kernel ends everything that the call started. The second gives up all rights, loads the
-program, and only then reads its order.
+that of the order and that of the answer, and passes them on. A call has two processes in namespaces of their own. The first builds the
+file system, then watches time and ends the call; with it the kernel ends everything that the call started. The second gives up all
+rights, loads the program, and only then reads its order.
 
 Messages come and go on a socket, one JSON object each: `{"modules"}` to import, answered by `{"end": "ok"}`; or the bytes of CALL with two
 descriptors, answered by how the call ended: `{"end": "ok" | "time" | "crash", "signal"}`. The first message is the setup of all calls. An

@@ -137,7 +137,7 @@ def changing_a_device(given):
 
 
 def files_in_memory(given):
-    """Which files lie in the machine's memory tells what an earlier call has read."""
+    """Ask which files lie in the machine's memory, which tells what an earlier call has read."""
     with open("/usr/bin/env", "rb") as file:
         held = ctypes.create_string_buffer(16)
         place = (ctypes.c_void_p * 2)(ctypes.addressof(held), 16)
