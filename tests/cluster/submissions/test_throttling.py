@@ -438,7 +438,7 @@ LIMITS = sorted(name for name in vars(throttling) if name.startswith("limit_"))
 
 
 def passed(limit: str, user, settings, monkeypatch) -> int:
-    """How many of 24 requests of one person, over 12 threads in one window, a limit of six lets through."""
+    """Count of the requests that a limit of six lets through, of 24 by one person over 12 threads in one window."""
     six = throttling.Rate(6, 3600)
     for name in ("API_RATE", "API_RATE_ANONYMOUS", "UPLOAD_RATE", "REFERENCE_RATE", "TOKEN_RATE"):
         setattr(settings, name, "6/h")
