@@ -125,7 +125,7 @@ def main(workers: int = 2, rounds: int = 3, entries: int = 24) -> None:
             bring_programs(phase, organizer, number)
             found["with"] += waiting(phase, teams, entries, number)
             checked = MetricProgram.objects.exclude(state=MetricProgram.State.WAITING).filter(key__contains="_new_").count()
-            items = sum(len(s["item_ids"]) for row in ProgramValues.objects.all() for s in getattr(row, "under_way", {}).get("scores", ()))
+            items = sum(len(s["item_ids"]) for row in ProgramValues.objects.all() for s in row.under_way.get("scores", ()))
             whole = sum(len(row.values) for row in ProgramValues.objects.all())
             print(f"round {number + 1}: {checked} of 4 programs checked; values of {whole} entries and {items} items more", flush=True)
             MetricProgram.objects.all().delete()
