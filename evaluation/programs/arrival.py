@@ -119,11 +119,11 @@ def determinism(again: Callable[[], Program], samples: Sequence[tuple[str, Sampl
         runs.append((name, found))
     known: dict[tuple[str, str], Row] = {}
     worst, where = 0.0, ""
-    for name, rows in runs:
-        for n, row in enumerate(rows):
+    for name, found in runs:
+        for n, row in enumerate(found):
             difference = relative_difference(known.setdefault((row.item, row.against), row).value, row.value)
             if difference > worst:
-                worst, where = difference, f"{row.item} against {row.against}, at place {n + 1} of {len(rows)} {name}"
+                worst, where = difference, f"{row.item} against {row.against}, at place {n + 1} of {len(found)} {name}"
     rows, most = tuple(known.values()), f"{Decimal(str(document.tolerance)):f}"
     if worst > document.tolerance:
         by = "has a value in one run and none in another" if math.isinf(worst) else f"differs by {worst:.2g} of its value"

@@ -27,7 +27,6 @@ from evaluation.metrics.result import MetricResult
 from evaluation.programs import files as program_files
 from evaluation.programs import guest, results, sandbox
 from evaluation.programs.document import MetricDocument
-from evaluation.programs.guest import script
 from evaluation.programs.results import Cause, WrongResult
 from evaluation.programs.sandbox import Boxed, Calls, Limits, NoSandbox
 from submissions.kinds import FAMILIES
@@ -170,14 +169,14 @@ class Program:
 
     def _result(self, ended: sandbox.Ended, limits: Limits) -> MetricResult:
         found, end = {}, ended.end
-        if end == "ok":
+        if ended.end == "ok":
             try:
                 found = results.parsed(ended.answer)
             except WrongResult as error:
                 return results.failed(str(error))
             if isinstance(found, dict) and "result" in found:
                 return results.result_of(found["result"], self.document)
-            end = found.get("end") if isinstance(found, dict) else None
+            end = str(found.get("end")) if isinstance(found, dict) else ""
         if end == "time":
             return results.stopped(self._too_slow(limits), Cause.TIME)
         if end == "memory":
@@ -409,9 +408,9 @@ class Unboxed(Calls):
     """Calls of a Python program without a sandbox, with the same orders and answers as in `Boxed`."""
 
     def __init__(self, folder: Path, entry: str, modules: Sequence[str]) -> None:
-        place = str(Path(guest.__file__).parents[1])
+        place = str(sandbox.HERE.parents[1])
         search = os.pathsep.join([place, *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
-        command = [*_with_environment(), f"PYTHONPATH={search}", sys.executable, "-B", "-m", "guest.launcher"]
+        command = [*_with_environment(), f"PYTHONPATH={search}", sys.executable, "-P", "-B", "-m", sandbox.LAUNCHER]
         setup = {"boxed": False, "run": "python", "program": str(folder), "entry": entry, "modules": list(modules), "devices": []}
         self._start(command, None, setup)
 
@@ -440,7 +439,7 @@ def run_unboxed(program: Path, data: Path, entry: str, limits: Limits) -> sandbo
     stderr = done.stderr.decode("utf-8", "replace")[-guest.TAIL :]
     if done.returncode:
         return sandbox.Answer("exit", stderr, done.returncode)
-    return sandbox.Answer("ok", stderr, **script.scores_in(data / "output"))
+    return sandbox.Answer.of(data / "output", stderr)
 
 
 def load(folder: Path, budget: Budget = Budget(), boxed: bool = True) -> Program:

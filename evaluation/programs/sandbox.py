@@ -45,6 +45,7 @@ CONTAINER_SECONDS = 5.0  # of the processor that a container takes to begin and 
 GRACE = 10.0  # seconds that the process inside has to say itself that time is over
 NOBODY = 65534
 HERE = Path(__file__).parent
+LAUNCHER = launcher.__name__
 INTERPRETER = "/plumbline/interpreter"
 ENVIRONMENT = {
     "PATH": f"/plumbline/bin:{INTERPRETER}:/usr/bin:/bin",
@@ -88,6 +89,12 @@ class Answer:
     exit: int = 0
     scores: str | None = None
     problem: str = ""
+
+    @classmethod
+    def of(cls, output: Path, stderr: str) -> Answer:
+        """The outcome of a command that ended well and wrote to the folder `output`."""
+        found = script.scores_in(output)
+        return cls("ok", stderr, scores=found.get("scores"), problem=found.get("problem", ""))
 
 
 # --- bubblewrap
@@ -150,7 +157,18 @@ def bubblewrap_arguments(steps: Sequence[tuple[str, ...]]) -> list[str]:
                 arguments += ["--symlink", *given]
             case "scratch":
                 arguments += ["--size", str(SCRATCH_BYTES), "--tmpfs", *given]
-    return [*arguments, "--ro-bind", str(HERE / "guest"), "/plumbline/guest", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"]
+    return [
+        *arguments,
+        "--ro-bind",
+        str(HERE / "guest"),
+        "/plumbline/evaluation/programs/guest",
+        "--remount-ro",
+        "/dev",
+        "--remount-ro",
+        "/",
+        "--chdir",
+        "/",
+    ]
 
 
 def _site_packages() -> list[str]:
@@ -176,13 +194,13 @@ class Calls:
     def _start(
         self, command: Sequence[str], environment: Mapping[str, str] | None, setup: Mapping[str, Any], descriptors: Sequence[int] = ()
     ) -> None:
-        """Start the launcher by a command that runs `guest.launcher`, and have it read its setup."""
+        """Start the launcher by a command that runs LAUNCHER, and have it read its setup."""
         self._control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (`close` ends it)
         with inside:
             self.process = subprocess.Popen(
                 command,
-                stdin=inside,
+                stdin=inside.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=self._errors,
                 env=environment,
@@ -302,7 +320,7 @@ class Boxed(Calls):
         with contextlib.ExitStack() as files:
             argv = files.enter_context(_file_of("\0".join(bubblewrap_arguments(steps)).encode() + b"\0")).fileno()
             # Nothing in this line is of this machine, for the process of a call has it too.
-            command = ["bwrap", "--args", str(argv), "--", f"{INTERPRETER}/python", "-P", "-s", "-B", "-m", "guest.launcher"]
+            command = ["bwrap", "--args", str(argv), "--", f"{INTERPRETER}/python", "-P", "-s", "-B", "-m", LAUNCHER]
             if cgroup.kind().version:
                 with contextlib.suppress(OSError):
                     self._group = Cgroup(limits.memory + GROUP_MEMORY, PROCESSES + 4)
@@ -541,7 +559,7 @@ def run_image(image: str, entry: str, binds: Sequence[tuple[str, str]], limits: 
         return Answer(ended, stderr)
     if process.returncode:
         return Answer("time" if process.returncode == 128 + signal.SIGXCPU else "exit", stderr, process.returncode)
-    return Answer("ok", stderr, **script.scores_in(output))
+    return Answer.of(output, stderr)
 
 
 def _bytes_below(folder: Path) -> int:

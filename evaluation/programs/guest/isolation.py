@@ -10,7 +10,7 @@ import signal
 import struct
 from collections.abc import Iterable, Sequence
 
-from . import ROOM
+from evaluation.programs.guest import ROOM
 
 # With the second the interpreter's lock is held during a call, as a fork needs it.
 LIBC, FORKING = ctypes.CDLL(None, use_errno=True), ctypes.PyDLL(None, use_errno=True)

@@ -27,8 +27,8 @@ import tempfile
 import time
 from typing import Any
 
-from . import MAX_MESSAGE, OUTPUT, PROGRAM, WORK, isolation, python, script
-from .processor_time import ProcessorTime
+from evaluation.programs.guest import MAX_MESSAGE, OUTPUT, PROGRAM, WORK, isolation, python, script
+from evaluation.programs.guest.processor_time import ProcessorTime
 
 CALL = b"call"
 CALLED, TIME, CRASH = 0, 3, 64  # exit status of a call's first process; CRASH and above with the signal added
@@ -43,8 +43,7 @@ def main() -> None:
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
     os.close(nothing)
-    place = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    sys.path.remove(place)
+    sys.path.remove(os.environ["PYTHONPATH"].partition(os.pathsep)[0])  # where this code is, which no program imports
     os.environ["PYTHONPATH"] = os.environ["PYTHONPATH"].partition(os.pathsep)[2]
     isolation.set_dumpable(False)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # or a call could interrupt the process that watches it
@@ -163,7 +162,7 @@ def begin_call(setup: dict, seconds: int, order: int, answer: int) -> None:
         isolation.drop_capabilities()
         isolation.set_dumpable(True)
         isolation.restrict_calls(bytes.fromhex(setup["filter"]))
-    for name in [name for name in sys.modules if name.partition(".")[0] == __package__]:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "evaluation"]:
         del sys.modules[name]  # a program may have modules of these names
 
 

@@ -14,7 +14,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from . import MAX_FILE_ANSWER, OUTPUT, TAIL, WORK
+from evaluation.programs.guest import MAX_FILE_ANSWER, OUTPUT, TAIL, WORK
 
 
 def answer(command: str, place: int) -> bytes:

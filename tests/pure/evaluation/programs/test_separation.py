@@ -269,7 +269,7 @@ def test_every_call_has_the_same_numbers_and_proc_tells_nothing_of_the_machine(t
     assert set(first["files"].values()) == {""}  # of all files but those that are kept, config.gz among them where the kernel has it
     assert first["folders"].keys() >= {"sys", "fs"} and not any(first["folders"].values())
     assert set(first["mounts"]) <= {"", errno.EACCES} and first["mounts"][-3:] == [""] * 3
-    command = "/plumbline/interpreter/python\0-P\0-s\0-B\0-m\0guest.launcher\0"
+    command = "/plumbline/interpreter/python\0-P\0-s\0-B\0-m\0evaluation.programs.guest.launcher\0"
     assert (first["command"], first["launcher"]) == (command, command)
     assert first["kept"] == [True] * 3
     assert all(one.endswith(":/") for one in first["groups"].split())
@@ -345,16 +345,16 @@ def test_an_answer_without_the_calls_nonce_is_refused(tmp_path):
 def test_programs_import_their_own_modules_and_parts_of_their_packages(tmp_path):
     """The launcher imports what they use of the packages; what is the program's own is loaded for each call."""
     (tmp_path / "launcher.py").write_text("import os\nCALLS = [os.getpid()]")
-    (tmp_path / "guest.py").write_text("VALUE = 3.0")
+    (tmp_path / "evaluation.py").write_text("VALUE = 3.0")
     code = """
-        import guest, launcher, sys
+        import evaluation, launcher, sys
         from scipy.spatial import cKDTree
 
         BEFORE = "scipy.spatial" in sys.modules
 
         def score(prediction, reference, params):
             launcher.CALLS.append(0)
-            return guest.VALUE + len(launcher.CALLS)
+            return evaluation.VALUE + len(launcher.CALLS)
     """
     assert values(tmp_path, code, [SAME] * 3, packages="[numpy, scipy]") == [5.0] * 3
 
