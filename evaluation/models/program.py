@@ -217,7 +217,7 @@ class MetricProgram(Run):
     def restart(self) -> bool:
         """Check it anew from the start; False while a worker is at it."""
         rows = type(self).objects.filter(pk=self.pk).unleased()
-        anew = {"report": {}, "cause": "", "under_way": {}, "environment": {}, "finished_at": None}
+        anew: dict[str, Any] = {"report": {}, "cause": "", "under_way": {}, "environment": {}, "finished_at": None}
         done = bool(rows.update(state=self.State.WAITING, **anew, **self.ANEW))
         if done:
             forget()

@@ -110,5 +110,4 @@ def _rooms(phase: Phase, scores: Scores, olga: User) -> None:
 
 
 def _study(phase: Phase, olga: User, votes: list[Vote], **values: Any) -> Study:
-    settings = {"slug": STUDY, "made_up": True, "is_public": True, "runs_other_programs": True}
-    return Study.import_votes(phase, olga, votes, **settings, **values)
+    return Study.import_votes(phase, olga, votes, slug=STUDY, made_up=True, is_public=True, runs_other_programs=True, **values)
