@@ -126,6 +126,12 @@ class RenderedTextAdmin(LookOnly):
     search_fields = ("source", "html")
 
 
+@admin.register(models.RateCount)
+class RateCountAdmin(LookOnly):
+    list_display = ("key", "n", "ends_at")
+    search_fields = ("key",)
+
+
 @admin.register(models.Announcement)
 class AnnouncementAdmin(LookOnly):
     list_display = ("title", "challenge", "published_at")

@@ -25,7 +25,7 @@ def test_it_is_ready_while_somebody_works_and_says_who_is_missing(client, settin
     assert failed() == {"sweeper"}
     Process.beat(Process.Kind.SWEEPER, "here:2", now, worked_at=now)
     answer = client.get("/-/ready")
-    assert answer.status_code == 200 and answer.json() == {"status": "ok", "failed": {}}
+    assert answer.status_code == 200 and answer.json() == {"status": "ok", "failed": {}, "notes": {}}
     missed = now - timedelta(seconds=61)
     Process.objects.filter(name="here:2").update(seen_at=missed, worked_at=missed)
     answer = client.get("/-/ready")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from leaderboard.console.urls import urlpatterns
+from leaderboard.models import MetricChallenge
 from leaderboard.studies.judge import planning
 from leaderboard.studies.judge.planning import Wish
 from submissions.models import Announcement, Submission
@@ -35,6 +38,8 @@ def addresses(phase, people) -> dict[str, str]:
     rows = {"console_team": people.team.pk, "console_entry": entry.pk, "console_news_edit": news.pk}
     with tempfile.TemporaryDirectory() as folder:
         program = programs.ready(phase.challenge, Path(folder) / "program")
+    closes_at = timezone.now() + timedelta(days=1)
+    rows["console_metric_challenge"] = MetricChallenge.objects.create(study=study, title="Metrics", closes_at=closes_at).pk
     rows |= dict.fromkeys(("console_program", "console_program_file"), program.pk)
     rows |= dict.fromkeys(("console_judge", "console_judge_progress", "console_judge_image", "console_judge_answers"), run.pk)
     found = {}
