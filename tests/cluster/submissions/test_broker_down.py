@@ -21,6 +21,12 @@ from tests.support.factories import archive
 pytestmark = pytest.mark.usefixtures("local_files")
 
 
+@pytest.fixture(autouse=True)
+def room_for_nudges(monkeypatch):
+    """Nudges of other tests may fill the queue, which nobody reads here."""
+    monkeypatch.setattr(wake, "MOST_WAITING", 10**6)
+
+
 @pytest.fixture
 def refusing(monkeypatch):
     """A broker that refuses every connection."""
