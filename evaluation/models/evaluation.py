@@ -270,9 +270,9 @@ class PartQuerySet(LeasedQuerySet):
         return self.exclude(evaluation_id__in=list(running))
 
     def for_token(self, token: WorkerToken, queue: str) -> Self:
-        """Those of a queue that nobody has and a worker of the token may do: of its challenge, none that one of its workers did before, and
-        none that the service has to decide. What one of its workers had and left is for others, unless nobody else works, or those who
-        do lacked something for it."""
+        """Free parts of a queue that a worker of the token may do. They belong to its challenge, no worker of the token did them before,
+        and the service need not decide them. A part that one of its workers left goes to others, unless nobody else works, or the others
+        lacked something for it."""
         own = self.waiting(queue).unleased().filter(own_only=False, evaluation__batch__phase__challenge=token.challenge_id)
         done = PartRecord.objects.filter(part=OuterRef("pk"), token=token)
         own = own.filter(~Exists(done))
