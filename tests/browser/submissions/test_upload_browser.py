@@ -31,6 +31,7 @@ def form(live_server, page, phase, people):
 
     def fill(path) -> None:
         page.goto(f"{live_server.url}/challenges/{phase.challenge.slug}/{phase.slug}/upload/")
+        page.locator(".upload-state").wait_for(state="attached")  # upload.js comes after the page; before it this is a plain form
         page.set_input_files("input[type=file]", path)
         page.get_by_label("Name of the method").fill("By browser")
 
