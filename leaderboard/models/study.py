@@ -47,7 +47,7 @@ class StudyQuerySet(models.QuerySet):
         return self.begun().filter(is_public=True)
 
     def asking_everybody(self, now: datetime | None = None) -> list[Study]:
-        """Studies in which everybody may judge at `now`, newest first."""
+        """Studies in which everybody who comes by this site may judge at `now`, newest first."""
         rows = self.filter(access=Study.Access.OPEN, state=Study.State.OPEN, key__isnull=False).order_by("-created_at", "-pk")
         return [study for study in rows if study.asks_everybody(now)]
 
@@ -389,9 +389,9 @@ class Study(models.Model):
         return ""
 
     def asks_everybody(self, now: datetime | None = None) -> bool:
-        """True if everybody may judge at `now`."""
+        """True if everybody who comes by this site may judge at `now`: who is not sent by the panel of a study that has one may not."""
         is_open = self.access == self.Access.OPEN and self.state == self.State.OPEN and self.key is not None
-        return is_open and not self.closed_sentence(now)
+        return is_open and not self.panel_parameters and not self.closed_sentence(now)
 
     @property
     def main_criterion(self) -> str:

@@ -27,7 +27,7 @@ from leaderboard.stats.reliability import MIN_ANSWERS, Share, lapse_rates, left_
 from leaderboard.stats.screening import FAST
 from leaderboard.stats.votes import stamp
 from leaderboard.studies import words
-from leaderboard.studies.live import campaign, design, outlook, practice, sight
+from leaderboard.studies.live import campaign, design, outlook, panel, practice, sight
 from leaderboard.studies.live.ask import expected
 from leaderboard.studies.live.grid import Subject, gold_pairs
 from leaderboard.views.studies import csv_response
@@ -67,6 +67,7 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
                 data = invitation.cleaned_data
                 _, token = campaign.invite(live_study, request.user, data["note"], data["group"], data["most_uses"], data["expires_at"])
                 link = request.build_absolute_uri(reverse("rate_join_link", args=[token]))
+                link = panel.address_to_give(link, live_study) or link
                 messages.success(request, f"Send this link; it is shown this once: {link}")
                 return redirect(request.path)
         elif act == "edit":
@@ -118,6 +119,7 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
     entries = list(live_study.entries.select_related("submission").order_by("id"))
     for entry in entries:
         entry.is_live = entry.pk in live
+    address = request.build_absolute_uri(reverse("rate", args=[live_study.key]))
     context = {
         "study": live_study,
         "raters": [row for row in rows if row.joined_at],
@@ -138,7 +140,8 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         "fast": FAST,
         "min_checks": MIN_ANSWERS,
         "standing": _standing(live_study),
-        "address": request.build_absolute_uri(reverse("rate", args=[live_study.key])),
+        "address": address,
+        "panel_address": panel.address_to_give(address, live_study) if live_study.access == Study.Access.OPEN else "",
     }
     return page(request, "study", phase.challenge, "studies", phase, **context)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from urllib.parse import urlencode
 
 from django.utils.crypto import salted_hmac
 
@@ -36,6 +37,19 @@ def parameters_of(study: Study, query: Mapping[str, str]) -> dict[str, str]:
     if study.panel_parameters and study.panel_parameters[0] not in kept:
         raise Refused(f"The address lacks {study.panel_parameters[0]}; open the link of your panel again, as it was sent.", "no_panel")
     return kept
+
+
+def with_parameters(address: str, study: Study, query: Mapping[str, str]) -> str:
+    """The address with those parameters of `query` that the study keeps, for a page that reads them after another one."""
+    kept = {name: query[name] for name in study.panel_parameters if query.get(name)}
+    return f"{address}?{urlencode(kept)}" if kept else address
+
+
+def address_to_give(address: str, study: Study) -> str:
+    """The address to give to a panel: with a placeholder for each parameter, in the form that Prolific fills in. Empty for a study without
+    a panel."""
+    placeholders = "&".join(f"{name}={{{{%{name}%}}}}" for name in study.panel_parameters)
+    return f"{address}?{placeholders}" if placeholders else ""
 
 
 def hash_of(study: Study, panel_id: str) -> str:

@@ -58,7 +58,8 @@ def join_openly(request: HttpRequest, key: str) -> HttpResponse:
         return again
     if access.may_join(study, request.user):
         return _join(request, study, None)
-    return render(request, "rating/join.html", {"study": study, "uninvited": True, "here": request.path}, status=403)
+    here = panel.with_parameters(request.path, study, request.GET.dict())
+    return render(request, "rating/join.html", {"study": study, "uninvited": True, "here": here}, status=403)
 
 
 def _again(request: HttpRequest) -> HttpResponse | None:
@@ -80,17 +81,21 @@ def _join(request: HttpRequest, study: Study, invitation: Any) -> HttpResponse:
     if access.rater_of(request, study) is not None:
         return redirect("rate", study.key)
     user = request.user if request.user.is_authenticated else None
-    try:
-        panel_id = next(iter(panel.parameters_of(study, request.GET.dict()).values()), "")
-    except Refused:  # said once they want to join: accounts on the list need none
-        panel_id = ""
+    panel_id = missing = ""
+    if not access.is_listed(study, request.user):
+        try:
+            panel_id = next(iter(panel.parameters_of(study, request.GET.dict()).values()), "")
+        except Refused as refused:
+            missing = refused.sentence
     before = access.rater_before(study, user, panel.hash_of(study, panel_id))
     if before is not None:  # why they do not take part again, and where they go if they had finished
         finished = panel.completion(before.study) if before.finished_at is not None and before.left_at is None else None
         context = {"study": study, "returned": access.before_sentence(study, before), "completion": finished}
         return render(request, "rating/join.html", context, status=409)
     given = access.group_of(study, request.user, invitation)
-    context = {"study": study, "invitation": invitation, "here": request.path} | intro(study, given)
+    here = panel.with_parameters(request.path, study, request.GET.dict())
+    context = {"study": study, "invitation": invitation, "here": here} | intro(study, given)
+    context["closed"] = context["closed"] or missing
     context["key"] = "" if user else access.new_key()
     if request.method != "POST":
         return render(request, "rating/join.html", context)
@@ -168,7 +173,7 @@ def page(request: HttpRequest, key: str) -> HttpResponse:
     study = study_to_rate(key)
     rater = access.rater_of(request, study)
     if rater is None:
-        return redirect("rate_join", study.key)
+        return redirect(panel.with_parameters(reverse("rate_join", args=[study.key]), study, request.GET.dict()))
     addresses = {f"{name}_url": reverse(f"rate_{name}", args=[study.key]) for name in ("next", "answer", "undo", "leave")}
     return render(request, "rating/rate.html", {"study": study, "rater": rater} | addresses)
 

@@ -14,6 +14,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 
 from evaluation.work.worker import drain
 from leaderboard.models import Question, Rater, Snapshot, Study, StudyEntry, StudyVote
@@ -217,6 +218,15 @@ def test_the_crowds_way_in_is_set_when_a_study_is_made_and_changed_later(place, 
     client.post(f"{place}roofs/", edit | {"groups": "experts: 5", "practice_questions": 9})
     study.refresh_from_db()
     assert (study.group_quotas, study.practice_questions) == ({"experts": 5}, 2), "practice stays as it was"
+
+
+def test_the_address_to_give_to_a_panel_has_a_place_for_each_of_its_parameters(place, client, phase, people, rows):
+    study = making.live(phase, people.organizer, rows, slug="panel", access="open", panel_parameters=["PROLIFIC_PID", "SESSION_ID"])
+    given = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&SESSION_ID={{%SESSION_ID%}}"
+    address = f"http://testserver/rate/{study.key}/{given}"
+    assert escape(address) in client.get(f"{place}panel/").content.decode()
+    page = client.post(f"{place}panel/", {"act": "invite", "note": "wave 2", "group": "", "most_uses": "", "expires_at": ""}, follow=True)
+    assert re.search(r"/rate/join/[^/]+/" + re.escape(escape(given)), page.content.decode())
 
 
 @pytest.mark.parametrize(

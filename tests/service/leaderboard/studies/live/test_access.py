@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from datetime import timedelta
+from urllib.parse import quote
 
 import pytest
 from django.test import Client
@@ -290,7 +291,8 @@ class TestPanel:
         assert (rater.panel_id, rater.panel) == ("5f3a", {"PROLIFIC_PID": "5f3a", "SESSION_ID": "s.1"})
 
     def test_the_page_says_what_is_kept(self, path):
-        assert "what your panel says of you in the address: PROLIFIC_PID and SESSION_ID" in Client().get(path).content.decode()
+        page = Client().get(f"{path}?PROLIFIC_PID=a").content.decode()
+        assert "what your panel says of you in the address: PROLIFIC_PID and SESSION_ID" in page
 
     @pytest.mark.parametrize(
         ("query", "words"),
@@ -304,8 +306,33 @@ class TestPanel:
         ],
     )
     def test_without_a_usable_number_nobody_comes_in(self, study, path, query, words):
-        _, found = join(path + query)
-        assert found.status_code == 409 and words in found.content.decode() and not study.raters.exists()
+        seen, (_, sent) = Client().get(path + query), join(path + query)
+        assert (seen.status_code, sent.status_code) == (200, 409) and not study.raters.exists()
+        for page in (seen.content.decode(), sent.content.decode()):  # before they read what they would agree to
+            assert words in page and 'name="agree"' not in page
+
+    def test_the_address_of_the_study_and_its_log_in_pass_on_what_the_study_keeps_and_nothing_else(self, study, people):
+        Study.objects.filter(pk=study.pk).update(access="open", panel_parameters=["PROLIFIC_PID", "SESSION_ID"])
+        client = Client()
+        found = client.get(f"/rate/{study.key}/?PROLIFIC_PID=5f3a&utm_source=x&SESSION_ID=s.1&next=//elsewhere.example")
+        kept = f"/rate/{study.key}/join/?PROLIFIC_PID=5f3a&SESSION_ID=s.1"
+        assert (found.status_code, found["Location"]) == (302, kept)
+        page = client.get(kept)
+        assert f'href="/accounts/login/?next={quote(kept)}"' in page.content.decode() and page["Referrer-Policy"] == "same-origin"
+        assert join(found["Location"], client)[1]["Location"] == f"/rate/{study.key}/"
+        assert study.raters.get().panel == {"PROLIFIC_PID": "5f3a", "SESSION_ID": "s.1"}
+
+    def test_the_address_of_a_study_for_invited_people_keeps_them_through_the_log_in(self, study):
+        Study.objects.filter(pk=study.pk).update(panel_parameters=["PROLIFIC_PID"])
+        page = Client().get(f"/rate/{study.key}/?PROLIFIC_PID=5f3a&x=1", follow=True)
+        kept = f"/rate/{study.key}/join/?PROLIFIC_PID=5f3a"
+        assert page.status_code == 403 and f'href="/accounts/login/?next={quote(kept)}"' in page.content.decode()
+
+    def test_pages_of_the_site_do_not_send_people_to_a_study_that_only_a_panel_sends_people_to(self, study):
+        Study.objects.filter(pk=study.pk).update(access="open")
+        assert Study.objects.asking_everybody() == [study]
+        Study.objects.filter(pk=study.pk).update(panel_parameters=["PROLIFIC_PID"])
+        assert Study.objects.asking_everybody() == []
 
     def test_everybody_comes_once_whatever_browser_they_use(self, study, path):
         client, _ = join(f"{path}?PROLIFIC_PID=a")
