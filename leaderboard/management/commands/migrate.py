@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, OutputWrapper
 from django.core.management.commands.migrate import Command as Migrate
 from django.db import DatabaseError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -23,14 +23,18 @@ LOCK = 7_236_151_902  # the key of PostgreSQL's advisory lock: any number that n
 class Command(Migrate):
     applying = ""  # the migration that is being applied
 
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        # Before Django's checks: they open the database, and of two that open a new SQLite file at once one is turned away.
+        if options["plan"] or options["check_unapplied"]:
+            return super().execute(*args, **options)
+        if options.get("stderr"):
+            self.stderr = OutputWrapper(options["stderr"])
+        with self._alone(connections[options["database"]]):
+            return super().execute(*args, **options)
+
     def handle(self, *args: Any, **options: Any) -> None:
-        connection = connections[options["database"]]
         try:
-            if options["plan"] or options["check_unapplied"]:
-                super().handle(*args, **options)
-                return
-            with self._alone(connection):
-                super().handle(*args, **options)
+            super().handle(*args, **options)
         except DatabaseError as error:
             if not self.applying:
                 raise
