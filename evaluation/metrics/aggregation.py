@@ -70,23 +70,27 @@ def group_means(values: Sequence[float | None], groups: Sequence[str]) -> dict[s
     return {group: float(np.mean(kept)) if kept else None for group, kept in members.items()}
 
 
-def unit_matrix(items: ArrayLike, groups: Sequence[str], level: str = "item") -> NDArray[np.float64]:
+def unit_matrix(items: ArrayLike, groups: Sequence[str], level: str = "item", names: Sequence[str] = ()) -> NDArray[np.float64]:
     """float64[entries, units] from per-item values [entries, items] (NaN where there is none).
 
-    Units are the groups in order of first appearance, holding means within the group, or the
-    items themselves where they all share one group: what an interval or a test is over.
+    Units are the groups in the order of their names, holding means within the group, or the
+    items themselves where they all share one group: what an interval or a test is over. Items of one group go by their ``names``,
+    else as they come: with them nothing depends on the order in which items are listed.
     A metric whose ``level`` is the whole set, or the only group, has no units: all NaN, as where there is no vector.
     """
-    samples, names = np.asarray(items, dtype=np.float64), list(dict.fromkeys(groups))
+    samples = np.asarray(items, dtype=np.float64)
     if samples.ndim != 2 or samples.shape[1] != len(groups):
         raise ValueError(f"every item needs a group: values of the shape {samples.shape}, {len(groups)} groups")
-    if level == "set" or (level == "group" and len(names) == 1):
+    order = sorted(range(len(groups)), key=lambda place: (groups[place], names[place] if names else place))
+    groups = [groups[place] for place in order]
+    samples, units = samples[:, order], list(dict.fromkeys(groups))
+    if level == "set" or (level == "group" and len(units) == 1):
         return np.full_like(samples, np.nan)
     samples = np.where(np.isfinite(samples), samples, np.nan)
-    if len(names) in (1, len(groups)):
+    if len(units) in (1, len(groups)):
         return samples
-    place = {name: index for index, name in enumerate(names)}
-    member = np.zeros((len(groups), len(names)))
+    place = {name: index for index, name in enumerate(units)}
+    member = np.zeros((len(groups), len(units)))
     member[np.arange(len(groups)), [place[group] for group in groups]] = 1.0
     valid = (~np.isnan(samples)).astype(np.float64) @ member
     return np.where(valid > 0, np.nan_to_num(samples) @ member / np.maximum(valid, 1), np.nan)

@@ -155,6 +155,7 @@ def finish(
     the mean over groups is the score. ValueError if an item is absent, doubled or unknown.
     """
     finished = {}
+    order = sorted(range(len(item_ids)), key=lambda place: (groups[place], item_ids[place]))  # sums depend on it in their last digit
     for request in requests:
         # The slices together hold each item once.
         rows: dict[str, tuple[Any, ...]] = {}
@@ -173,7 +174,8 @@ def finish(
         spec = registry.get(request.key)
         if spec.level != "item":
             scores = _finished(spec, registry.resolve_params(request.key, request.params), scores, groups)
-        finished[request.slug] = (scores, summarise(spec, scores.values, scores.statuses, scores.parts, groups))
+        columns = ([column[place] for place in order] for column in (scores.values, scores.statuses, scores.parts, groups))
+        finished[request.slug] = (scores, summarise(spec, *columns))
     return finished
 
 

@@ -148,7 +148,8 @@ class Score(models.Model):
         if not len(values) or len(values) != len(groups):
             return None
         spec = registry.get(self.key)
-        found = mean_interval(unit_matrix(values[None], groups, spec.level), spec.bounds)
+        names = self.evaluation.batch.item_ids
+        found = mean_interval(unit_matrix(values[None], groups, spec.level, names), spec.bounds)
         return None if math.isnan(found.low[0]) else (float(found.low[0]), float(found.high[0]))
 
     def values_shown(self, sees_reference: bool) -> np.ndarray:

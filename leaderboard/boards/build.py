@@ -124,7 +124,7 @@ class Values:
     def of_scenes(self, batch: EvaluationBatch, chosen: Collection[str]) -> Values:
         """The scores over the items of the chosen scenes alone: the mean over groups of their means. Who had no value has none."""
         vectors = np.where(items_of(batch, chosen)[None, :], self.vectors, math.nan)
-        matrix = uncertainty.unit_matrix(vectors, batch.groups, "item")
+        matrix = uncertainty.unit_matrix(vectors, batch.groups, "item", batch.item_ids)
         n = np.isfinite(matrix).sum(axis=1)
         sums = np.where(np.isfinite(matrix), matrix, 0.0).sum(axis=1)
         value = [float(total / k) if k and old is not None else None for total, k, old in zip(sums, n, self.value, strict=True)]
@@ -174,7 +174,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
         values, standing = by_slug[metric["slug"]], standings.get(metric["slug"])
         if standing is not None and standing.scenes is not None:
             values = values.of_scenes(batch, standing.scenes)
-        matrices[metric["slug"]] = uncertainty.unit_matrix(values.vectors, batch.groups, spec_of(metric).level)
+        matrices[metric["slug"]] = uncertainty.unit_matrix(values.vectors, batch.groups, spec_of(metric).level, batch.item_ids)
         column = _metric(metric, values, matrices[metric["slug"]], counted, standing)
         if standing is not None and standing.ranks and gate.kind_of(spec_of(metric), metric["params"]) == gate.CROSS:
             # Mean, least and greatest score of each scene's clean views. Every entry's scores hold them, but for views it has not sent.
@@ -489,7 +489,8 @@ def alone(board: Board, column: MetricColumn, index: int) -> tuple[int, int] | N
     metric = next(metric for metric in batch.metrics if metric["slug"] == column.slug)
     vectors[:, ~items_of(batch, column.trial.scenes if column.trial is not None else None)] = math.nan
     ranked = [value if rank is not None else None for value, rank in zip(column.value, column.rank, strict=True)]
-    return uncertainty.alone(uncertainty.unit_matrix(vectors, batch.groups, spec_of(metric).level), index, column.higher_is_better, ranked)
+    matrix = uncertainty.unit_matrix(vectors, batch.groups, spec_of(metric).level, items)
+    return uncertainty.alone(matrix, index, column.higher_is_better, ranked)
 
 
 # --- old rankings --------------------------------------------------------------------------

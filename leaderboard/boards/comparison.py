@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from evaluation.metrics.spec import MetricSpec
+from evaluation.models import EvaluationBatch
 from leaderboard.boards import certainty
 from leaderboard.boards.digits import Rounded, rounded
 from leaderboard.boards.human_agreement import spread
@@ -91,14 +92,14 @@ class ComparedMetric:
 
 def compared(
     results: Sequence[Sequence[Result]],
-    groups: Sequence[str],
+    batch: EvaluationBatch,
     unit: certainty.Unit,
     sees_items: bool,
     board: Board | None,
     ids: Sequence[int],
 ) -> list[ComparedMetric]:
-    """The metrics that all entries have in common, in the order of the first one's. `results` are the scores of each, `groups` those of
-    the reference's items, `ids` their numbers; `board` is the newest ranking that the viewer may see."""
+    """The metrics that all entries have in common, in the order of the first one's. `results` are their scores on `batch`, `ids`
+    their numbers; `board` is the newest ranking that the viewer may see."""
     others = [{result.slug: result for result in own} for own in results[1:]]
     found = []
     for first in results[0]:
@@ -112,7 +113,7 @@ def compared(
         vectors = [one.score.values for one in same]
         values = None
         if sees_items and len({len(vector) for vector in vectors}) == 1 and len(vectors[0]):
-            values = unit_matrix(np.stack(vectors), groups, first.spec.level)
+            values = unit_matrix(np.stack(vectors), batch.groups, first.spec.level, batch.item_ids)
             values = None if np.isnan(values).all() else values
 
         tested = brackets(values, higher, scores, list(ids)) if values is not None else None

@@ -40,14 +40,14 @@ class OverallResult:
 
     ``value`` is what the rule orders by: the primary metric's own value, a mean, median or
     weighted mean of ranks (lower is better), or Borda points (higher is better).
-    ``ranks`` holds its rank in each column among the complete entries; ``missing`` names the
-    columns it has no value for. An entry that is not counted has a value, so that it can be
+    ``ranks`` holds its rank in each column among the complete entries, equal ones sharing the mean of their places (a mid-rank);
+    ``missing`` names the columns it has no value for. An entry that is not counted has a value, so that it can be
     shown in its place, and no rank.
     """
 
     rank: int | None
     value: float | None
-    ranks: tuple[int, ...]
+    ranks: tuple[float, ...]
     missing: tuple[str, ...]
     explanation: str
 
@@ -153,7 +153,8 @@ def overall(rule: str, columns: Sequence[Column], counted: Sequence[bool] | None
     better[:, takes_part], equal[:, takes_part] = rank_counts(field)
     outside = np.flatnonzero(complete & ~takes_part)
     for row, ascending in enumerate(np.sort(field, axis=1)):
-        better[row, outside], equal[row, outside] = rank_counts_among(cost[row, outside], ascending)
+        better[row, outside], others = rank_counts_among(cost[row, outside], ascending)
+        equal[row, outside] = np.maximum(1, others)  # it stands where an entry of its value stands
 
     score = combine(rule, columns, better, equal, field.shape[1])
     values: list[float | None] = [None] * cost.shape[1]
@@ -172,7 +173,7 @@ def overall(rule: str, columns: Sequence[Column], counted: Sequence[bool] | None
     results = []
     for index, value in enumerate(values):
         missing = tuple(column.slug for column, is_missing in zip(columns, np.isnan(cost[:, index]), strict=True) if is_missing)
-        own = () if missing else tuple(int(b) + 1 for b in better[:, index])
+        own = () if missing else tuple((better[:, index] + (equal[:, index] + 1) / 2).tolist())
         text = _explain(rule, columns, value, own, missing, bool(takes_part[index]), incomplete)
         results.append(OverallResult(ranks[index], value, own, missing, text))
     return results
@@ -181,19 +182,20 @@ def overall(rule: str, columns: Sequence[Column], counted: Sequence[bool] | None
 def combine(rule: str, columns: Sequence[Column], better: Ints, equal: Ints, field: int) -> Floats:
     """One number per entry from its ranks in each column, lower is better.
 
-    ``better`` and ``equal`` are int32[columns, ...] as :func:`rank_counts` (or, for entries outside
-    the field, :func:`rank_counts_among`) gives them, ``field`` the number of entries ranked.
-    Borda points are ``entries worse + half the entries equal``, summed, and come back negated.
+    ``better`` and ``equal`` are int32[columns, ...] as :func:`rank_counts` gives them, the entry itself among its equals; ``field`` is
+    the number of entries ranked. Ranks are mid-ranks: 1 + better + half of the other equal ones.
+    Borda points are ``entries worse + half the others that are equal``, summed, and come back negated.
     """
     if rule == "primary":
         return better[primary_index(columns)] + 1.0
+    ranks = better + (equal + 1) / 2
     if rule == "mean_rank":
-        return better.mean(axis=0) + 1.0
+        return ranks.mean(axis=0)
     if rule == "median_rank":
-        return np.median(better, axis=0) + 1.0
+        return np.asarray(np.median(ranks, axis=0))
     if rule == "borda":
-        return (better + (equal + 1) / 2 - field).sum(axis=0)
-    return np.average(better, axis=0, weights=[column.weight for column in columns]) + 1.0
+        return (ranks - field).sum(axis=0)
+    return np.average(ranks, axis=0, weights=[column.weight for column in columns])
 
 
 def check_rule(rule: str, columns: Sequence[Column]) -> None:
@@ -249,15 +251,15 @@ def _explain(
 ) -> str:
     if value is None:
         return f"unranked: no value for {', '.join(missing)}"
-    listed = ", ".join(str(r) for r in ranks)
+    listed = ", ".join(f"{r:g}" for r in ranks)
     metrics = f"{len(columns)} metric{'s' if len(columns) > 1 else ''}"
     if rule == "primary":
         main = primary_index(columns)
-        text = f"rank {ranks[main]} in {columns[main].slug}, the primary metric"
+        text = f"rank {ranks[main]:g} in {columns[main].slug}, the primary metric"
     elif rule == "borda":
         text = f"{value:g} Borda points from ranks in {metrics}: {listed}"
     elif rule == "weighted":
-        listed = ", ".join(f"{r} × {column.weight:g}" for r, column in zip(ranks, columns, strict=True))
+        listed = ", ".join(f"{r:g} × {column.weight:g}" for r, column in zip(ranks, columns, strict=True))
         text = f"weighted mean rank of {metrics}: {listed}"
     else:
         text = f"{rule.removesuffix('_rank')} rank of {metrics}: {listed}"

@@ -21,13 +21,14 @@ from evaluation.metrics.aggregation import unit_matrix as unit_matrix
 from leaderboard.stats.ranking import TIE_TOLERANCE, Floats, costs, order, rank, tie_tolerance
 
 ALPHA = 0.05
-ALL_OF_A_PAIR = 16  # groups up to which every pattern of signs of one pair is tried
-FLIPS_OF_A_PAIR = 9_999
-ALL_OF_A_BOARD = 11  # the same of all pairs of a board
-FLIPS_OF_A_BOARD = 999
+ALL = 16  # groups up to which every pattern of signs is tried
+FLIPS = 9_999  # random patterns above that
+MORE_FLIPS = 99_999  # of a family with a p that so few patterns may put on the wrong side of 5 %
+NEAR = (0.02, 0.10)  # such a p lies between these
+MOST_OF_MORE = 4_950  # pairs of a family up to which so many are tried: those of 100 entries in one metric
+PATTERNS = 16_384  # of a block: fewer cost more calls, more leave the processor's cache
 FIRST = 200  # entries of a board that are tested against each other
 HALVES = 500  # permutations, each of which gives two
-BLOCK_CELLS = 1_000_000  # float64 cells of one working array: 8 MB
 
 Interval = tuple[int, int]
 
@@ -85,7 +86,7 @@ def _signs(d: Floats) -> tuple[float, float, float]:
     hits, total = 0, 0
     lower: list[Floats] = []
     upper: list[Floats] = []
-    for signs in _patterns(n, ALL_OF_A_PAIR, FLIPS_OF_A_PAIR):
+    for signs in _patterns(n, FLIPS):
         sums = signs @ d
         hits += int((np.abs(sums) >= bar).sum())
         total += len(signs)
@@ -103,19 +104,17 @@ def _signs(d: Floats) -> tuple[float, float, float]:
     return (1 + hits) / (1 + total), low, high
 
 
-def _patterns(n: int, exact: int, flips: int, cells: int = 1) -> Iterator[Floats]:
-    """Blocks [patterns, n] of signs, without that of none flipped: all with the last one kept, or random ones, fixed by the seed."""
-    if n <= exact:
+def _patterns(n: int, flips: int) -> Iterator[Floats]:
+    """Blocks [patterns, n] of signs, without that of none flipped: all with the last one kept, or `flips` random ones, fixed by the seed."""
+    if n <= ALL:
         numbers = np.arange(1, 2 ** (n - 1))
-        step = max(1, BLOCK_CELLS // max(n, cells))
-        for start in range(0, len(numbers), step):
-            bits = numbers[start : start + step, None] >> np.arange(n) & 1
+        for start in range(0, len(numbers), PATTERNS):
+            bits = numbers[start : start + PATTERNS, None] >> np.arange(n) & 1
             yield 1 - 2 * bits.astype(np.float64)
         return
-    signs = np.random.Generator(np.random.PCG64(0)).integers(0, 2, (flips, n)) * 2 - 1
-    step = max(1, BLOCK_CELLS // max(n, cells))
-    for start in range(0, flips, step):
-        yield signs[start : start + step].astype(np.float64)
+    rng = np.random.Generator(np.random.PCG64(0))
+    for start in range(0, flips, PATTERNS):
+        yield (rng.integers(0, 2, (min(PATTERNS, flips - start), n)) * 2 - 1).astype(np.float64)
 
 
 # --- all pairs of a board
@@ -163,22 +162,30 @@ def _step_down(samples: Floats, i: NDArray[np.intp], j: NDArray[np.intp]) -> Flo
     left, right = metric * samples.shape[1] + i[pair], metric * samples.shape[1] + j[pair]
     flat = centred.reshape(-1, n)
 
-    def statistics(signs: Floats) -> Floats:
-        sums = signs @ flat.T
-        return np.abs(sums[:, left] - sums[:, right]) / scale
-
-    observed = statistics(np.ones((1, n)))[0]
+    sums = flat.sum(axis=1)
+    observed = np.abs(sums[left] - sums[right]) / scale
     rising = np.argsort(observed, kind="stable")
-    left, right, scale = left[rising], right[rising], scale[rising]
-    bar = observed[rising] - 1e-9
-    hits, total = np.zeros(len(tested)), 0
-    for signs in _patterns(n, ALL_OF_A_BOARD, FLIPS_OF_A_BOARD, len(tested)):
-        flipped = statistics(signs)
-        np.maximum.accumulate(flipped, axis=1, out=flipped)
-        hits += (flipped >= bar).sum(axis=0)
-        total += len(signs)
-    stepped = np.maximum.accumulate(((1 + hits) / (1 + total))[::-1])[::-1]
-    p[tested[rising]] = stepped
+    steps = list(zip(left[rising].tolist(), right[rising].tolist(), (1 / scale[rising]).tolist(), (observed[rising] - 1e-9).tolist(), strict=True))
+
+    def stepped(flips: int) -> Floats:
+        hits, total = np.zeros(len(steps)), 0
+        for signs in _patterns(n, flips):
+            rows = list(flat @ signs.T)
+            # One pair at a time for all patterns of a block: what is worked on stays in the cache.
+            largest, one = np.zeros(len(signs)), np.empty(len(signs))
+            for step, (a, b, inverse, bar) in enumerate(steps):
+                np.subtract(rows[a], rows[b], out=one)
+                np.abs(one, out=one)
+                np.multiply(one, inverse, out=one)
+                np.maximum(largest, one, out=largest)
+                hits[step] += np.count_nonzero(largest >= bar)
+            total += len(signs)
+        return np.maximum.accumulate(((1 + hits) / (1 + total))[::-1])[::-1]
+
+    found = stepped(FLIPS)
+    if n > ALL and metrics * len(i) <= MOST_OF_MORE and ((found > NEAR[0]) & (found < NEAR[1])).any():
+        found = stepped(MORE_FLIPS)
+    p[tested[rising]] = found
     return p.reshape(metrics, len(i))
 
 
@@ -189,7 +196,8 @@ class Board:
     ``order`` lists the entries from the first to the last. ``bracket`` counts 1, 2, 3, ...: an entry is not told apart from the first
     of its bracket, and the firsts of any two brackets are; ``loose`` ones are not told apart from the first of a higher bracket
     either. ``rank_interval`` holds the true rank of every entry at once on 95 % of boards. ``tested`` lists the entries that are
-    tested against each other, in their order, and ``p_tested`` has their p; the others have no bracket.
+    tested against each other, in their order, and ``p_tested`` has their p; the others have no bracket. ``tied`` lists the entries that
+    each tested one is not told apart from.
     """
 
     order: tuple[int, ...]
@@ -199,6 +207,7 @@ class Board:
     rank_interval: tuple[Interval | None, ...]
     tested: tuple[int, ...]
     p_tested: Floats
+    tied: tuple[tuple[int, ...], ...]
 
     @property
     def p(self) -> Floats:
@@ -228,7 +237,10 @@ def brackets(
     differs = (p <= ALPHA) & same_direction(x, cost[tested], higher_is_better)
     bracket, loose = lined(tested, differs, len(samples))
     intervals = ranges(ranks, cost, tested, differs & (cost[tested, None] < cost[None, tested]), cut)
-    return Board(tuple(in_order), bracket, loose, tuple(ranks), intervals, tuple(tested), p)
+    tied: list[tuple[int, ...]] = [()] * len(samples)
+    for place, entry in enumerate(tested):
+        tied[entry] = tuple(sorted(other for k, other in enumerate(tested) if k != place and not differs[place, k]))
+    return Board(tuple(in_order), bracket, loose, tuple(ranks), intervals, tuple(tested), p, tuple(tied))
 
 
 def tested_of(

@@ -152,7 +152,7 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) 
     unit = certainty.Unit.of(batch.groups, phase.challenge)
     metrics = compared(
         [results(evaluation, None) for evaluation in made],
-        batch.reference.groups,
+        batch,
         unit,
         sees_items,
         snapshot.board if snapshot else None,
@@ -208,7 +208,7 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
             continue
         test, left, right = None, result.score.values, other.score.values
         if sees_items and len(left) == len(right) > 0:
-            units = unit_matrix(np.stack([left, right]), first.batch.reference.groups, result.spec.level)
+            units = unit_matrix(np.stack([left, right]), first.batch.groups, result.spec.level, first.batch.item_ids)
             if not np.isnan(units).all():  # as one value of the whole set is: nothing to compare
                 test = _cached_test(units[0].tobytes(), units[1].tobytes(), result.spec.higher_is_better)
         column = columns.get((result.slug, result.score.fingerprint))

@@ -299,7 +299,7 @@ def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, 
             metric = next(metric for metric in evaluation.batch.metrics if metric["slug"] == column.slug)
             values = np.stack([np.frombuffer(vectors[pk]) for pk in (own, entry.id)])
             values[:, ~build.items_of(evaluation.batch, column.trial.scenes if column.trial is not None else None)] = np.nan
-            units = unit_matrix(values, evaluation.batch.groups, spec_of(metric).level)
+            units = unit_matrix(values, evaluation.batch.groups, spec_of(metric).level, evaluation.batch.item_ids)
             if not np.isnan(units).all():
                 counts = paired(units[0].tolist(), units[1].tolist(), column.higher_is_better)
 

@@ -156,8 +156,9 @@ class TestOverall:
         ("rule", "ranks", "values"),
         [
             ("primary", [1, 2, 3, 4], [0.9, 0.8, 0.7, 0.6]),
-            ("mean_rank", [2, 1, 3, 4], [5 / 3, 4 / 3, 8 / 3, 4.0]),
-            ("median_rank", [1, 1, 3, 4], [1.0, 1.0, 3.0, 4.0]),
+            # The first two share the first place of the third metric: rank 1.5 each.
+            ("mean_rank", [2, 1, 3, 4], [5.5 / 3, 4.5 / 3, 8 / 3, 4.0]),
+            ("median_rank", [1, 1, 3, 4], [1.5, 1.5, 3.0, 4.0]),
             # Points per metric: entries worse, and half of those equal.
             ("borda", [2, 1, 3, 4], [3 + 1 + 2.5, 2 + 3 + 2.5, 1 + 2 + 1, 0.0]),
             # Weights 3, 1, 0: (3*1 + 3) / 4, (3*2 + 1) / 4, (3*3 + 2) / 4, 4.
@@ -169,15 +170,19 @@ class TestOverall:
         assert [r.rank for r in results] == ranks
         assert [r.value for r in results] == pytest.approx(values, abs=1e-15)
 
+    def test_equal_entries_share_the_mean_of_their_places(self):
+        results = overall("mean_rank", [Column("m", [0.9, 0.9, 0.7, 0.7, 0.7, 0.1], True)])
+        assert [result.value for result in results] == [1.5, 1.5, 4.0, 4.0, 4.0, 6.0]
+
     def test_explains_itself(self):
         columns = columns_of(TABLE, weights=[3, 1, 0.5])
         said = {rule: overall(rule, columns)[0].explanation for rule in RULES}
         assert said == {
             "primary": "rank 1 in a, the primary metric",
-            "mean_rank": "mean rank of 3 metrics: 1, 3, 1",
-            "median_rank": "median rank of 3 metrics: 1, 3, 1",
-            "borda": "6.5 Borda points from ranks in 3 metrics: 1, 3, 1",
-            "weighted": "weighted mean rank of 3 metrics: 1 × 3, 3 × 1, 1 × 0.5",
+            "mean_rank": "mean rank of 3 metrics: 1, 3, 1.5",
+            "median_rank": "median rank of 3 metrics: 1, 3, 1.5",
+            "borda": "6.5 Borda points from ranks in 3 metrics: 1, 3, 1.5",
+            "weighted": "weighted mean rank of 3 metrics: 1 × 3, 3 × 1, 1.5 × 0.5",
         }
 
     @pytest.mark.parametrize("rule", RULES)
@@ -217,13 +222,12 @@ class TestOverall:
     @given(table=st.lists(st.tuples(*[st.integers(0, 6).map(float)] * 3), min_size=1, max_size=12))
     def test_same_as_scipy_ranks_put_together(self, rule, table):
         weights = [2.0, 0.5, 1.0]
-        low = np.array([rankdata([-v for v in column], method="min") for column in zip(*table, strict=True)])
         mid = np.array([rankdata([-v for v in column]) for column in zip(*table, strict=True)])
         score = {
-            "mean_rank": low.mean(axis=0),
-            "median_rank": np.median(low, axis=0),
+            "mean_rank": mid.mean(axis=0),
+            "median_rank": np.median(mid, axis=0),
             "borda": mid.sum(axis=0),
-            "weighted": np.average(low, axis=0, weights=weights),
+            "weighted": np.average(mid, axis=0, weights=weights),
         }[rule]
         expected = rankdata(np.round(score, 9), method="min").astype(int).tolist()
         assert [r.rank for r in overall(rule, columns_of(table, weights=weights))] == expected

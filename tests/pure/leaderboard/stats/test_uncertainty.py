@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -156,6 +157,7 @@ class TestBrackets:
         assert found.p[0, 1:] == pytest.approx([0.0078125, 0.0625, 0.0078125]) and found.p[1, 2] == pytest.approx(0.203125)
         assert (found.bracket, found.loose) == ((1, 2, 2, 3), (False, False, True, False))
         assert found.rank_interval == ((1, 2), (2, 3), (1, 3), (4, 4)) and found.rank == (1, 2, 3, 4)
+        assert found.tied == ((2,), (2,), (0, 1), ())
         assert alone(np.array(list(WORKED.values())), 0) == (1, 1)
         assert leads(np.array(list(WORKED.values()))).tolist() == [1, 0, 0, 0]
 
@@ -163,6 +165,27 @@ class TestBrackets:
         for seed in range(5):
             matrix = board(2, 9, seed=seed, spread=0.1)
             assert adjusted(matrix)[0, 1] == paired(*matrix).p_value
+
+    @pytest.mark.parametrize(("n", "flips"), [(9, None), (13, None), (20, 9_999), (30, 99_999)])
+    def test_all_pairs_are_the_same_by_the_definition_written_out(self, n, flips):
+        """Step-down over all patterns up to 16 groups, and over 9,999 random ones above, or 99,999 where a p lies near 5 %."""
+        x = board(4, n, seed=n, spread={9: 0.1, 13: 0.1, 20: 0.02, 30: 0.2}[n])
+        signs = np.array(list(itertools.product((1, -1), repeat=n - 1))[1:]) if flips is None else None
+        if signs is None:
+            signs = np.random.Generator(np.random.PCG64(0)).integers(0, 2, (flips, n)) * 2 - 1
+        else:
+            signs = np.hstack([signs, np.ones((len(signs), 1))])
+        pairs = list(itertools.combinations(range(4), 2))
+        d = np.array([x[a] - x[b] for a, b in pairs])
+        d /= np.sqrt((d**2).sum(axis=1, keepdims=True))
+        observed, flipped = np.abs(d.sum(axis=1)), np.abs(signs @ d.T)
+        expected = np.ones(len(pairs))
+        for pair in range(len(pairs)):
+            below = observed <= observed[pair]
+            expected[pair] = (1 + (flipped[:, below].max(axis=1) >= observed[pair] - 1e-9).sum()) / (1 + len(signs))
+        expected = [max(p for p, other in zip(expected, observed, strict=True) if other >= one) for one in observed]
+        assert [adjusted(x)[pair] for pair in pairs] == pytest.approx(expected, abs=1e-12)
+        assert flips is None or (any(0.02 < p < 0.1 for p in expected) == (flips == 99_999))
 
     def test_two_metrics_as_one_family(self):
         found = adjusted(np.array([list(WORKED.values()), list(SECOND.values())]))
