@@ -104,7 +104,9 @@ class SnapshotFull(SnapshotBrief):
     imported_url: str
     rule: str = Field(description="What the overall rank goes by.")
     uncertainty: int = Field(
-        1, description="The rule of intervals, brackets and rank intervals: 2, or 1 for the percentile bootstraps of rankings of before."
+        1,
+        description="The rule of intervals, brackets and rank intervals: 3; 2 for rankings tested by 999 patterns of signs in the order of "
+        "items, 1 for percentile bootstraps.",
     )
     problem: str = Field(description="Why there is no overall rank; empty where there is one.")
     frozen_at: datetime | None
@@ -123,6 +125,9 @@ class CellOut(Schema):
     ranks: tuple[int, int] | None = Field(description="Where it may truly stand: all entries at once, at 95 %. Null if it is not tested.")
     group: int | None = Field(description="Its bracket, from 1: it is not told apart from the first entry of that, all pairs counted.")
     loose: bool = Field(False, description="Whether it is not told apart from the first entry of a higher bracket either.")
+    tied: list[int] | None = Field(
+        None, description="Ids of the entries that it is not told apart from, all pairs of the board counted. Null if it is not tested."
+    )
 
 
 class Row(PublicEntry):
@@ -286,7 +291,13 @@ def _row(board: Board, index: int) -> Row:
         **_standing(board.overall, index),
         value=board.overall.value[index],
         scores={
-            metric.slug: CellOut(**_standing(metric, index), value=metric.value[index], ci=_both(metric.interval(index)), n=metric.n[index])
+            metric.slug: CellOut(
+                **_standing(metric, index),
+                value=metric.value[index],
+                ci=_both(metric.interval(index)),
+                n=metric.n[index],
+                tied=None if (tied := metric.tied(index)) is None else [board.entries[other].id for other in tied],
+            )
             for metric in board.metrics
         },
         people=figure,

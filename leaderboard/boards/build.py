@@ -23,7 +23,6 @@ from evaluation.result_tables import spec_of
 from leaderboard.boards import certainty, human_agreement
 from leaderboard.boards.payload import (
     FORMAT,
-    RULE,
     Board,
     BoardEntry,
     ChallengeName,
@@ -195,7 +194,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
     unit = certainty.Unit.of(batch.groups, phase.challenge)
     return Board(
         format=FORMAT,
-        uncertainty=RULE,
+        uncertainty=uncertainty.RULE,
         audience=audience,
         batch=batch.pk,
         challenge=ChallengeName(slug=phase.challenge.slug, title=phase.challenge.title, made_up=phase.challenge.made_up),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from evaluation.metrics.aggregation import MIN_GROUPS
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
-from leaderboard.stats.uncertainty import ALPHA, FIRST, Interval
+from leaderboard.stats.uncertainty import ALPHA, FIRST, RULE, Interval
 
 if TYPE_CHECKING:
     from leaderboard.boards.payload import Board, BoardEntry, Ranks
@@ -23,21 +23,24 @@ SENTENCES = {
     "alike_within": "The {items} of one {unit} are alike and cannot stand for others.",
     "rare": "Under 24 {items}: failures that none of them shows are not in the interval.",
     "alike": "All {n} {items} have this value; up to {x} % of others may differ.",
-    "bracket": "Bracket: its entries are not told apart from its first, all pairs counted.",
-    "claim": "What brackets keep apart truly differs, on 95 of 100 boards.",
-    "loose": "Dashed: not told apart from the first of a higher bracket either.",
-    "ranks": "Under a rank: where it may truly stand, all entries at once, 95 %.",
+    "bracket": "Bracket: every entry in it is tied with the entry at its top. Entries of different brackets can be tied too: compare the "
+    "ranges under their ranks.",
+    "claim": "The tops of different brackets differ significantly (95 % confidence over all pairs).",
+    "loose": "Dashed: tied with the top of a higher bracket too.",
+    "ranks": "Under each rank: its 95 % range, for all entries at once.",
     "alone": "Looked at alone, its rank is {a} to {b}; among all, {c} to {d}.",
     "leads": "Leads on {x} % of random halves of the {items}; not its chance of being best.",
     "first": "Only the first {most} entries are tested against each other.",
     "lacks": "Not tested: it lacks {items} that most others have.",
     "better": "{better} is better: p {p} for this pair alone.",
-    "not_apart": "A and B cannot be told apart: p {p}.",
-    "board_pair": "Among all pairs of this board: p {p}, {verdict}.",
-    "shape": "Takes gains and losses to be alike in shape; rare failures break that.",
-    "overall": "Bracket: the rule could order these either way; their metrics leave it open.",
-    "fixed": "{metric} has no values per {item}: its order is taken as it stands.",
-    "before": "Made by the rule of before: its intervals, brackets and rank intervals are percentile bootstraps over {n} {items}. "
+    "not_apart": "A and B are tied: p {p}.",
+    "board_pair": "Corrected for all pairs of this leaderboard: p {p}, {verdict}.",
+    "shape": "The test assumes that gains and losses have the same shape; rare failures break that.",
+    "overall": "Bracket: entries that the ranking rule cannot separate from the entry at the top, given what their metrics decide.",
+    "fixed": "{metric} has no values per {item}: its order is used as it is.",
+    "before": "Made by an earlier rule: its tests tried fewer patterns of signs and depended on the order in which {items} were listed, "
+    "and equal entries shared the better rank.",
+    "bootstrap": "Made by the rule of before: its intervals, brackets and rank intervals are percentile bootstraps over {n} {items}. "
     "They claim too much, the more so the fewer {items} there are.",
     "ranks_before": "Ranks: of a ranking made by the rule of before, whose rank intervals are percentile bootstraps; they claim too much.",
 }
@@ -106,15 +109,15 @@ def p_words(p: float) -> str:
 
 def board_pair(p: float | None) -> str:
     """Sentence of the board's test of all pairs on one; empty where the two are not tested."""
-    return "" if p is None else SENTENCES["board_pair"].format(p=p_words(p), verdict="told apart" if p <= ALPHA else "not told apart")
+    return "" if p is None else SENTENCES["board_pair"].format(p=p_words(p), verdict="significantly different" if p <= ALPHA else "tied")
 
 
 def before(board: Board) -> str:
     """The rule that a ranking of before was made by; empty of one made by that of now, and of imported figures, which have neither."""
-    if board.uncertainty > 1 or board.imported:
+    if board.uncertainty == RULE or board.imported:
         return ""
     unit = Unit.of_board(board)
-    return SENTENCES["before"].format(n=unit.n, items=plural(unit.noun, unit.n))
+    return SENTENCES["bootstrap" if board.uncertainty == 1 else "before"].format(n=unit.n, items=plural(unit.noun, unit.n))
 
 
 def foot(board: Board, standing: Ranks) -> list[str]:

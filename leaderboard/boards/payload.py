@@ -20,11 +20,11 @@ from leaderboard.stats.agreement import Agreement, Ceiling
 from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.differences import Seen
+from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.studies.summary import HIDDEN_NAME, Record
 
 FORMAT = 1
 PEOPLE = "people"  # the slug of what people prefer, as a column
-RULE = 2  # of intervals, brackets and rank intervals; of rankings by percentile bootstrap it is 1
 Number = int | float  # as the organizer wrote it: 1 and 1.0 are other bytes
 Moment = Annotated[datetime, PlainSerializer(datetime.isoformat, return_type=str, when_used="json")]
 Value = TypeVar("Value")
@@ -222,6 +222,13 @@ class MetricColumn(ColumnHead, Stored):
             return None
         first, second = sorted((self.pairs.tested.index(a), self.pairs.tested.index(b)))
         return self.pairs.p[first][second - first - 1]
+
+    def tied(self, index: int) -> list[int] | None:
+        """Places of the entries that one is not told apart from, all pairs of the board counted; None where it is not tested."""
+        if self.pairs is None or index not in self.pairs.tested:
+            return None
+        others = ((other, self.pair_p(index, other)) for other in sorted(self.pairs.tested))
+        return [other for other, p in others if p is not None and p > ALPHA]
 
     def redacted(self, at: Collection[int]) -> Self:
         """The column without what is said of the entries `at`."""

@@ -20,6 +20,7 @@ from evaluation.metrics.aggregation import mean_interval as mean_interval
 from evaluation.metrics.aggregation import unit_matrix as unit_matrix
 from leaderboard.stats.ranking import TIE_TOLERANCE, Floats, costs, order, rank, tie_tolerance
 
+RULE = 3  # of all that is here; 2 tested a board by 999 patterns in the order of items, 1 was by percentile bootstraps
 ALPHA = 0.05
 ALL = 16  # groups up to which every pattern of signs is tried
 FLIPS = 9_999  # random patterns above that
@@ -165,7 +166,9 @@ def _step_down(samples: Floats, i: NDArray[np.intp], j: NDArray[np.intp]) -> Flo
     sums = flat.sum(axis=1)
     observed = np.abs(sums[left] - sums[right]) / scale
     rising = np.argsort(observed, kind="stable")
-    steps = list(zip(left[rising].tolist(), right[rising].tolist(), (1 / scale[rising]).tolist(), (observed[rising] - 1e-9).tolist(), strict=True))
+    steps = list(
+        zip(left[rising].tolist(), right[rising].tolist(), (1 / scale[rising]).tolist(), (observed[rising] - 1e-9).tolist(), strict=True)
+    )
 
     def stepped(flips: int) -> Floats:
         hits, total = np.zeros(len(steps)), 0

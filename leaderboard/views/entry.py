@@ -395,7 +395,7 @@ def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: S
     if alone and low is not None and high is not None and alone != (low, high):
         sentences.append(f"{column.title}: {certainty.alone(alone, low, high)}")
     untested = certainty.untested(board, board.overall, index)
-    by_rule_of_before = certainty.SENTENCES["ranks_before"] if certainty.before(board) else ""
+    by_rule_of_before = certainty.SENTENCES["ranks_before"] if board.uncertainty == 1 and not board.imported else ""
     return [*sentences, *filter(None, [untested, by_rule_of_before])]
 
 

@@ -291,9 +291,7 @@ def compare_card(request: HttpRequest, challenge: str, phase: str) -> HttpRespon
     batch = evaluations[0].batch
     sees_items = all(one.may("see_items") for one in chosen)
     unit = certainty.Unit.of(batch.groups, place.challenge)
-    metrics = compared(
-        [results(one, None) for one in evaluations], batch, unit, sees_items, None, [one.submission.pk for one in chosen]
-    )
+    metrics = compared([results(one, None) for one in evaluations], batch, unit, sees_items, None, [one.submission.pk for one in chosen])
     shown = next((one for one in metrics if one.metric.is_primary), next(iter(metrics), None))
     if shown is None:
         raise Http404

@@ -102,6 +102,15 @@ class TestUnits:
         np.testing.assert_array_equal(unit_matrix(items, ["a", "a", "a"]), items)
         np.testing.assert_array_equal(unit_matrix(items, ["a", "b", "c"]), items)
 
+    @pytest.mark.parametrize("groups", [["b", "a", "b", "c", "c", "a"], ["b", "a", "e", "c", "d", "f"], ["a"] * 6])
+    def test_nothing_depends_on_the_order_in_which_items_are_listed(self, groups):
+        values, names = np.random.default_rng(0).random((3, 6)), ["n", "m", "k", "l", "o", "p"]
+        expected = unit_matrix(values, groups, names=names)
+        for seed in range(5):
+            turn = np.random.default_rng(seed).permutation(6)
+            found = unit_matrix(values[:, turn], [groups[n] for n in turn], names=[names[n] for n in turn])
+            np.testing.assert_array_equal(found, expected)
+
     def test_a_group_is_needed_for_every_item(self):
         with pytest.raises(ValueError, match="every item needs a group"):
             unit_matrix([[1.0, 2.0, 3.0]], ["a", "b"])

@@ -171,6 +171,13 @@ def test_any_slices_joined_give_bit_for_bit_the_same_as_one_pass(finished, order
     assert finish(EVERYTHING, through_json, IDS, GROUPS) == finished
 
 
+@examples(15)
+@given(st.permutations(range(len(IDS))))
+def test_the_score_is_the_same_bit_for_bit_in_whatever_order_items_are_listed(finished, one_pass, order):
+    found = finish(EVERYTHING, [one_pass], [IDS[n] for n in order], [GROUPS[n] for n in order])
+    assert {slug: summary for slug, (_, summary) in found.items()} == {slug: summary for slug, (_, summary) in finished.items()}
+
+
 def test_slices_of_different_metrics_are_joined_too(finished):
     by_metric = [score_items(PREDICTIONS, REFERENCES, [request]) for request in EVERYTHING]
     assert finish(EVERYTHING, by_metric, IDS, GROUPS) == finished

@@ -67,7 +67,7 @@ class TestWorkedExample:
     def test_the_payload_holds_its_figures(self, worked):
         content = board(worked)
         first = content.metrics[0]
-        assert content.uncertainty == 2
+        assert content.uncertainty == 3
         assert [round(v, 6) for v in first.ci_low] == [0.539186, 0.508460, 0.323568, 0.193970]
         assert [round(v, 6) for v in first.ci_high] == [0.942007, 0.888057, 0.879404, 0.544497]
         assert (first.group, first.loose) == ([1, 2, 2, 3], [False, False, True, False])
@@ -104,7 +104,7 @@ class TestWorkedExample:
     def test_told_apart_alone_and_not_on_the_board_is_said_of_both(self, client, worked):
         page = compared(client, worked, "A", "C")
         assert "A is better: p 0.047 for this pair alone." in page
-        assert "Among all pairs of this board: p 0.062, not told apart." in page
+        assert "Corrected for all pairs of this leaderboard: p 0.062, tied." in page
         assert certainty.SENTENCES["shape"] in page
 
 
@@ -115,14 +115,15 @@ def test_board_comparison_and_api_agree_on_every_pair(client, worked):
         p = column.pair_p("ABCD".index(a), "ABCD".index(b))
         test = paired(WORKED[a], WORKED[b])
         page = compared(client, worked, a, b)
-        words = "told apart" if p <= 0.05 else "not told apart"
-        assert f"Among all pairs of this board: p {certainty.p_words(p)}, {words}." in page, (a, b)
+        words = "significantly different" if p <= 0.05 else "tied"
+        assert f"Corrected for all pairs of this leaderboard: p {certainty.p_words(p)}, {words}." in page, (a, b)
         if test.p_value > 0.05:
-            assert f"A and B cannot be told apart: p {certainty.p_words(test.p_value)}." in page
+            assert f"A and B are tied: p {certainty.p_words(test.p_value)}." in page
         else:
             assert f"{'A' if LEVEL[a] > LEVEL[b] else 'B'} is better: p {certainty.p_words(test.p_value)} for this pair alone." in page
         assert test.p_value <= p, "no pair is surer among all than alone"
         one, other = rows[a]["scores"]["f1"], rows[b]["scores"]["f1"]
+        assert (rows[b]["id"] in one["tied"]) == (p > 0.05)
         if one["group"] == other["group"]:
             first = min((one, other), key=lambda row: row["rank"])
             assert p > 0.05 or first["group"] != 2, "within a bracket nobody is told apart from its first"
@@ -130,7 +131,7 @@ def test_board_comparison_and_api_agree_on_every_pair(client, worked):
             assert p <= 0.05
     assert [rows[name]["loose"] for name in "ABCD"] == [False, False, True, False]
     assert [tuple(rows[name]["ranks"]) for name in "ABCD"] == [(1, 2), (2, 3), (1, 3), (4, 4)]
-    assert api(client, worked, "")["uncertainty"] == 2
+    assert api(client, worked, "")["uncertainty"] == 3
 
 
 class TestIntervals:
@@ -241,8 +242,10 @@ class TestWhoTakesPart:
         assert metric.untested == ["", "", "", "", "lacks"] and metric.group[:4] == [1, 2, 2, 3]
         said = "Not tested: it lacks items that most others have."
         assert said in text(client.get(address(worked))) and said in text(client.get(reverse("entry", args=[sent.pk])))
-        assert "Among all pairs of this board" in compared(client, worked, "A", "B")
-        assert "Among all pairs of this board" not in compared(client, worked, "A", "E").split("offset")[0].split("Corner F1")[1]
+        assert "Corrected for all pairs of this leaderboard" in compared(client, worked, "A", "B")
+        assert (
+            "Corrected for all pairs of this leaderboard" not in compared(client, worked, "A", "E").split("offset")[0].split("Corner F1")[1]
+        )
 
     def test_where_a_metric_has_values_on_too_few_items_the_order_by_it_says_so(self, client, challenge):
         phase = PhaseFactory(challenge=challenge, ranking="mean_rank")
@@ -275,7 +278,7 @@ class TestWhoTakesPart:
         overall = build._overall("mean_rank", "f1", metrics, both, [True] * 4)
         assert overall.fixed == ["offset"] and overall.group == [1, 1, 1, 2]
         shown = certainty.foot(content.model_copy(update={"overall": overall}), overall)
-        assert f"{metrics[1].title} has no values per item: its order is taken as it stands." in shown
+        assert f"{metrics[1].title} has no values per item: its order is used as it is." in shown
         assert certainty.SENTENCES["overall"] in shown
         neither = build._overall("mean_rank", "f1", metrics, both | {"f1": both["offset"]}, [True] * 4)
         assert neither.group == [None] * 4 and neither.fixed == []

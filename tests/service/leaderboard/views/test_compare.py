@@ -67,11 +67,11 @@ class TestCompare:
 
     def test_of_eight_houses_it_says_which_is_better(self, client, eight):
         said = verdicts(text(client.get(compared(eight))))
-        assert said == {"Corner F1": "A is better: p 0.008 for this pair alone.", "HSS": "A and B cannot be told apart: p 1.00."}
+        assert said == {"Corner F1": "A is better: p 0.008 for this pair alone.", "HSS": "A and B are tied: p 1.00."}
 
     def test_swapped_it_says_the_opposite(self, client, eight):
         said = verdicts(text(client.get(compared(eight[::-1]))))
-        assert said == {"Corner F1": "B is better: p 0.008 for this pair alone.", "HSS": "A and B cannot be told apart: p 1.00."}
+        assert said == {"Corner F1": "B is better: p 0.008 for this pair alone.", "HSS": "A and B are tied: p 1.00."}
 
     def test_the_chart_comes_with_its_numbers_as_text(self, client, two):
         page = text(client.get(compared(two, metric="hss")))
