@@ -174,8 +174,8 @@ def finish(
         spec = registry.get(request.key)
         if spec.level != "item":
             scores = _finished(spec, registry.resolve_params(request.key, request.params), scores, groups)
-        columns = ([column[place] for place in order] for column in (scores.values, scores.statuses, scores.parts, groups))
-        finished[request.slug] = (scores, summarise(spec, *columns))
+        values, statuses, parts = (tuple(column[place] for place in order) for column in (scores.values, scores.statuses, scores.parts))
+        finished[request.slug] = (scores, summarise(spec, values, statuses, parts, [groups[place] for place in order]))
     return finished
 
 

@@ -17,7 +17,9 @@ from leaderboard.boards.build import finite_bounds
 from leaderboard.boards.payload import Board, ColumnHead, PublicEntry, Ranks, StudyFacts, StudyName
 from leaderboard.lookup import audience_of, current_ranking, snapshot_of
 from leaderboard.models import Snapshot
+from leaderboard.stats.another_rater import Person, Standing
 from leaderboard.stats.crossed import Figure
+from leaderboard.stats.meaning import Difference
 from leaderboard.studies.summary import Record
 from submissions.api.common import (
     ANYBODY,
@@ -65,8 +67,13 @@ class PeopleOut(Schema):
         "chance. Of entries of teams and baselines, with an interval over raters and samples. Null where only means are known."
     )
     damaged: Figure | None = Field(description="The same with damaged, empty and reference entries.")
-    tier: int | None = Field(description="Metrics of one tier cannot be told apart by these answers; null where nothing can.")
-    of_ceiling: float | None = Field(description="How far it gets from chance to the best possible, 0 to 1.")
+    standing: Standing | None = Field(description="Its state between chance and another rater; null where no answer names a winner.")
+    person: Person | None = Field(
+        description="Its agreement less another rater's (apart), and less half of the way from chance to one (half), on the same answers."
+    )
+    places: tuple[int, int] | None = Field(description="Between which places it stands among the metrics, with 95 % certainty for each.")
+    may_be_best: bool | None = Field(description="Whether its places begin at 1.")
+    difference: Difference | None = Field(description="What differences of its values mean to people.")
     above_size: bool | None = Field(description="Whether it was shown to see more than size; null where that is not known.")
     srocc: Figure = Field(description="Spearman's rho with the people's order of the entries, or with their mean opinion scores.")
     krocc: Figure = Field(description="Kendall's tau-b.")
@@ -198,7 +205,8 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> SnapshotFul
     agreement: dict[str, PeopleOut] = {}
     only_means = people is not None and people.of == "means"
     for line in people.metrics if people is not None else ():
-        known = {name: getattr(line, name) for name in ("damaged", "tier", "of_ceiling", "above_size", "groups", "trained")}
+        names = ("damaged", "standing", "person", "places", "may_be_best", "difference", "above_size", "groups", "trained")
+        known = {name: getattr(line, name) for name in names}
         decided = None if only_means or line.decided.value is None else line.decided
         agreement.setdefault(line.slug, PeopleOut(**known, decided=decided, srocc=line.rho, krocc=line.tau, plcc=line.r))
     return SnapshotFull(

@@ -55,7 +55,7 @@ class StudyFull(StudyBrief):
     looks: list[PlannedLook] = Field(description="The looks taken so far; the study ends at the first that settles first place.")
     analyses: dict[str, Summary] = Field(
         description="By criterion, what `python -m leaderboard.stats --json` prints: how far every metric agrees with people, with "
-        "intervals over raters and samples, tiers and guards; what people prefer, with rank intervals; the best possible; "
+        "intervals over raters and samples, states, places and reference points; what people prefer, with rank intervals; another rater; "
         "contradictions, reliability, and whether that is enough. Intervals of mean scores are not cut to the scale from 1 to 5. The "
         "top level is of the entries of teams and baselines, `all` of damaged ones too. Raters are numbered, and how consistent each of "
         "them is goes to organizers alone."

@@ -18,7 +18,7 @@ from leaderboard.boards import certainty
 from leaderboard.boards.digits import Rounded, rounded
 from leaderboard.boards.human_agreement import spread
 from leaderboard.boards.payload import Board, ColumnHead, MetricColumn
-from leaderboard.boards.rows import Cell, bracket_classes, gap_words
+from leaderboard.boards.rows import Cell, bracket_classes, meaning_words
 from leaderboard.boards.scorecard import Result
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.uncertainty import ALPHA, brackets, paired, unit_matrix
@@ -154,7 +154,7 @@ def compared(
 
 
 def of_board(board: Board | None, column: MetricColumn | None, first: int, second: int, noun: str) -> tuple[str, str]:
-    """Two sentences of the board on two entries by one of its columns: its own test of the pair, and how many people see the gap; each
+    """Two sentences of the board on two entries by one of its columns: its own test of the pair, and what their difference means; each
     empty where it says nothing."""
     if board is None or column is None:
         return "", ""
@@ -162,6 +162,6 @@ def of_board(board: Board | None, column: MetricColumn | None, first: int, secon
     if a is None or b is None or a == b:
         return "", ""
     lines = board.people.metrics if board.people is not None else []
-    seen = next((line.seen for line in lines if line.slug == column.slug and not line.guard), None)
-    gap = gap_words(column, seen, a, b, noun) if seen is not None and column.n[a] == column.n[b] else ""
+    known = next((line.difference for line in lines if line.slug == column.slug and line.difference is not None), None)
+    gap = meaning_words(column, known, a, b) if known is not None and known.tells and column.n[a] == column.n[b] else ""
     return certainty.board_pair(column.pair_p(a, b)), gap

@@ -66,11 +66,11 @@ class Agreement:
 @dataclass(frozen=True)
 class People:
     """Agreement of a column with people: shares by their name ("decided": decided agreement; "pairs" in rankings of earlier rules),
-    Spearman's rho, and its tier among the columns. `is_few` says that too few people judged, or too few items, for any figure where
+    Spearman's rho, and its places among the columns. `is_few` says that too few people judged, or too few items, for any figure where
     people read it."""
 
     figures: dict[str, Agreement]
-    tier: int | None = None
+    places: tuple[int, int] | None = None
     trained: str = ""  # "these", "entries" or "unknown", where the column may have learnt from these judgements
     is_few: bool = False
 
@@ -176,7 +176,7 @@ def to_json(table: Table) -> str:
         if column.people is not None:
             about["people"] = {name: asdict(figure) for name, figure in column.people.figures.items()}
             if "decided" in column.people.figures:
-                about["people"]["tier"] = column.people.tier
+                about["people"]["places"] = column.people.places
             if column.people.trained:
                 about["people"]["trained"] = column.people.trained
         columns.append(about)
@@ -273,7 +273,8 @@ def _people_cells(column: Column) -> list[tuple[str, float | str | None]]:
         found += [(name, figure.value), (f"{name}_low", figure.low), (f"{name}_high", figure.high)]
         found += [(f"{name}_n", "" if figure.n is None else str(figure.n)), (f"{name}_why", _plain_text(figure.why))]
     if "decided" in column.people.figures:
-        found.append(("tier", None if column.people.tier is None else str(column.people.tier)))
+        low, high = column.people.places or (None, None)
+        found += [("place_low", None if low is None else str(low)), ("place_high", None if high is None else str(high))]
     return [*found, ("trained", column.people.trained)] if column.people.trained else found
 
 

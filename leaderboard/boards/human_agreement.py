@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from leaderboard.boards.certainty import NOUN, plural, sampled_noun
 from leaderboard.boards.payload import (
@@ -24,10 +24,12 @@ from leaderboard.boards.payload import (
     PeoplesFirst,
     StudyOf,
 )
-from leaderboard.stats.agreement import Agreement, Ceiling
+from leaderboard.stats.agreement import Agreement
+from leaderboard.stats.another_rater import Standing, standing
 from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.stats.ranking import order, rank
-from leaderboard.stats.records import GUARD_TITLES, Metric, places_among
+from leaderboard.stats.records import REFERENCE_TITLES, Metric, places_among
+from leaderboard.stats.sentences import STANDINGS
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW, MIN_COUNT, ROUGH
 from leaderboard.studies.summary import Summary, precedence
@@ -55,6 +57,7 @@ EARLIER = (
     "These figures from people were made by an earlier rule: ties count half to whoever says equal, intervals are of these raters alone, "
     "and nothing tells metrics apart."
 )
+EARLIER_STATES = "These figures from people were made by an earlier rule, which did not test metrics against another rater."
 
 
 # --- one metric's agreement, in words and on the scale
@@ -62,43 +65,32 @@ EARLIER = (
 
 @dataclass(frozen=True)
 class State:
-    """State of a metric between a coin and people: a key for shape and colour, and the word that goes with it."""
+    """State of a metric between chance and another rater: a key for shape and colour, and the words that go with it."""
 
     key: str
     words: str
 
 
-EARLY = State("early", "too early")
-COIN = State("coin", "as a coin")
-PERSON = State("person", "as a person")
-BELOW = State("below", "below people")
-BETTER = State("better", "better than a coin")
-AGAINST = State("below", "against people")
+STATES = {
+    standing: State(key, STANDINGS[standing])
+    for standing, key in (
+        (Standing.TOO_EARLY, "early"),
+        (Standing.WORSE_THAN_CHANCE, "below"),
+        (Standing.AT_CHANCE, "coin"),
+        (Standing.BELOW_HUMAN_LEVEL, "below"),
+        (Standing.ABOVE_HUMAN_LEVEL, "person"),
+        (Standing.HUMAN_LEVEL, "person"),
+        (Standing.UNCLEAR, "better"),
+    )
+}
+NO_BETTER = (Standing.WORSE_THAN_CHANCE, Standing.AT_CHANCE)
 
 
-class Band(Protocol):
-    """From another person to the best possible."""
-
-    @property
-    def low(self) -> float: ...
-
-    @property
-    def high(self) -> float: ...
-
-
-def state_of(figure: Agreement, band: Band | None) -> State:
-    """By the interval, never by the value alone; `band` reaches from another person to the best possible."""
+def standing_of(figure: Agreement) -> Standing:
+    """State by a figure alone, where it was not held against another rater: of a group of raters, or by earlier rules."""
     if figure.value is None or (figure.low is None and min(figure.raters, figure.samples) < MIN_COUNT):
-        return EARLY
-    # Without an interval all answers are alike, and the value is tested as if it were known for sure.
-    low, high = (figure.value if end is None else end for end in (figure.low, figure.high))
-    if high < 0.5 - EQUAL:
-        return AGAINST
-    if low <= 0.5 + EQUAL:
-        return COIN
-    if band is None:
-        return BETTER
-    return PERSON if high >= band.low else BELOW
+        return Standing.TOO_EARLY
+    return standing(figure, None) or Standing.TOO_EARLY
 
 
 def missing_words(figure: Agreement, noun: str = NOUN) -> str:
@@ -115,9 +107,9 @@ class Line:
 
     title: str
     figure: Agreement
-    band: Band | None
-    tier: int | None = None
-    of_ceiling: float | None = None
+    another: Figure | None = None  # how often two raters say the same
+    standing: Standing | None = None  # None where the figure alone says it
+    places: tuple[int, int] | None = None  # among the metrics of its study
     guard: bool = False
     trained: str = ""
     above_size: bool | None = None
@@ -129,13 +121,18 @@ class Line:
     sampled: bool = True  # False where judgements name no sample: an interval speaks of other people alone
 
     @property
+    def level(self) -> Standing:
+        """Its state, as data."""
+        return self.standing or standing_of(self.figure)
+
+    @property
     def state(self) -> State:
-        return state_of(self.figure, self.band)
+        return STATES[self.level]
 
     @property
     def shown(self) -> bool:
         """True if there is a figure to show: there is none below the smallest numbers of people and items."""
-        return self.figure.value is not None and (self.figure.low is not None or self.state is not EARLY)
+        return self.figure.value is not None and (self.figure.low is not None or self.level is not Standing.TOO_EARLY)
 
     @property
     def percent(self) -> int | None:
@@ -151,13 +148,13 @@ class Line:
 
     @property
     def head(self) -> str:
-        """In the head of a column: `agrees 72% [66, 77] · tier 1`."""
-        return f"agrees {self.percent}%{self.ends}{self._tier}" if self.shown else self._missing
+        """In the head of a column: `agrees 72 [66, 77]`."""
+        return f"agrees {self.percent}{self.ends}" if self.shown else self._missing
 
     @property
     def short_head(self) -> str:
         """The same beside a drawing of the interval."""
-        return f"agrees {self.percent}%{self._tier}" if self.shown else self._missing
+        return f"agrees {self.percent}" if self.shown else self._missing
 
     @property
     def _missing(self) -> str:
@@ -168,8 +165,10 @@ class Line:
         return f" [{self.low}, {self.high}]" if self.low is not None else ""
 
     @property
-    def _tier(self) -> str:
-        return f" · tier {self.tier}" if self.tier is not None else ""
+    def ranks(self) -> str:
+        """Its places among the metrics, each at 95 %: `1–3`; empty where there are none."""
+        low, high = self.places or (0, 0)
+        return "" if not low else f"{low}" if low == high else f"{low}–{high}"
 
     @property
     def caveats(self) -> list[str]:
@@ -179,18 +178,13 @@ class Line:
     @property
     def notes(self) -> list[str]:
         """All that a reader must know before taking the figure for more than it is."""
-        chance = self.shown and not self.guard and self.state in (COIN, AGAINST)
+        chance = self.shown and not self.guard and self.level in NO_BETTER
         rough = self.figure.rough and self.shown
         return [
             *(["not better than chance here"] if chance else []),
             *self.caveats,
             *([rough_words(plural(sampled_noun(self.noun, not self.sampled)))] if rough else []),
         ]
-
-    @property
-    def way(self) -> int | None:
-        """Share of the way from chance to the best possible, in percent; None of a metric that is not told from chance."""
-        return None if self.of_ceiling is None or self.state in (COIN, AGAINST) else round(100 * self.of_ceiling)
 
     @property
     def reading(self) -> str:
@@ -207,8 +201,8 @@ class Line:
         words = f"Of 100 duels that people decided, {self.title} orders {self.percent} as they did"
         others = f"other people and other {items}" if self.sampled else "other people"
         words += f" (95 % interval {self.low} to {self.high}, with {others})" if self.low is not None else ""
-        if self.band is not None:
-            words += f"; another person {round(100 * self.band.low)}, the best possible {round(100 * self.band.high)}"
+        if self.another is not None and self.another.value is not None:
+            words += f"; another rater {percent_words(self.another)}"
         n = self.figure.samples
         on = plural(sampled_noun(self.noun, not self.sampled), n)
         words += f". {self.figure.n:,} decided judgements of {self.figure.raters} people on {n} {on}."
@@ -216,34 +210,34 @@ class Line:
 
     @property
     def style(self) -> str:
-        """The custom properties that the scale is drawn by, in percent: value, ends, and another person to the best possible."""
+        """The custom properties that the scale is drawn by, in percent: value, ends, and the interval of another rater."""
         values = {"--v": self.percent, "--lo": self.low, "--hi": self.high}
-        if self.band is not None:
-            values |= {"--b0": round(100 * self.band.low), "--b1": round(100 * self.band.high)}
+        if self.another is not None and self.another.low is not None and self.another.high is not None:
+            values |= {"--b0": round(100 * self.another.low), "--b1": round(100 * self.another.high)}
         return ";".join(f"{name}:{value}" for name, value in values.items() if value is not None)
 
 
 def lines_of(summary: Summary, titles: Mapping[str, str] = {}, noun: str = NOUN) -> list[Line]:
-    """The metrics of an analysis by how far they agree with people, guards last; by name where nothing can be told apart."""
+    """The metrics of an analysis by how far they agree with people, reference points last; by name where nothing can be told apart."""
     beside = summary.all if summary.damaged or summary.left_out else None  # without damaged entries it is the same
     lines = []
     for metric in summary.metrics:
         with_damaged = beside.metric(metric.key) if beside is not None else None
         title = titles.get(metric.key, metric.title or metric.key)
-        line = _line(metric, title, summary.band, summary.opinions, noun, with_damaged)
+        line = _line(metric, title, summary.another, summary.opinions, noun, with_damaged)
         lines.append(replace(line, sampled=not summary.unsampled))
     return lines
 
 
-def _line(metric: Metric, title: str, band: Band | None, opinions: bool, noun: str, with_damaged: Metric | None = None) -> Line:
+def _line(metric: Metric, title: str, another: Figure | None, opinions: bool, noun: str, with_damaged: Metric | None = None) -> Line:
     beside = None if with_damaged is None or with_damaged.decided.low is None else with_damaged.decided
     return Line(
         title,
         metric.decided,
-        band,
-        metric.tier,
-        metric.of_ceiling,
-        metric.guard,
+        another,
+        metric.standing,
+        metric.places,
+        metric.reference_point,
         trained_words(metric.trained, opinions),
         metric.above_size,
         metric.key,
@@ -251,6 +245,13 @@ def _line(metric: Metric, title: str, band: Band | None, opinions: bool, noun: s
         noun,
         compared=metric.decided.coverage is not None,
     )
+
+
+def percent_words(figure: Figure) -> str:
+    """A share in percent, with its interval where it has one: `72 [66, 77]`."""
+    value, low, high = figure.ends
+    ends = f" [{round(100 * low)}, {round(100 * high)}]" if low is not None and high is not None else ""
+    return f"{round(100 * (value or 0.0))}{ends}"
 
 
 def caveats(coverage: float | None, above_size: bool | None) -> list[str]:
@@ -352,7 +353,7 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
         return bool(ids & set(summary.entries.values())), own
 
     row, summary = max(main, key=weight)
-    used = [line for line in summary.metrics if line.guard or fingerprints.get(line.key, "") in ("", line.fingerprint)]
+    used = [line for line in summary.metrics if line.reference_point or fingerprints.get(line.key, "") in ("", line.fingerprint)]
     label_of = {pk: label for label, pk in summary.entries.items()}
     line_of = {line.method: line for line in summary.scales if line.method not in summary.damaged}
     lines = [line_of.get(label_of.get(entry.id, "")) for entry in entries]
@@ -378,10 +379,9 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
     firm, leading = None, next(iter(summary.ranked), None)
     one_part = len({line.part for line in summary.ranked}) == 1
     alone = rank(counted, True).count(1) == 1 and sum(value is not None for value in counted) > 1
-    if leading is not None and one_part and alone and leading is top and top.rank is not None and top.p_best is not None:
+    if leading is not None and one_part and alone and leading is top and top.rank is not None:
         firm = PeoplesFirst(
             rank=top.rank,
-            p_best=top.p_best,
             settled=summary.enough is not None and summary.enough.settled > 0,
             fragile=summary.fragile,
             answers=summary.answers,
@@ -410,13 +410,15 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
                 rho=metric.rho,
                 tau=metric.tau,
                 r=metric.r,
-                seen=metric.seen,
-                tier=metric.tier,
-                of_ceiling=metric.of_ceiling,
-                guard=metric.guard,
+                guard=metric.reference_point,
                 trained=metric.trained,
                 above_size=metric.above_size,
                 groups=metric.groups,
+                difference=metric.difference,
+                person=metric.person,
+                standing=metric.standing,
+                places=metric.places,
+                may_be_best=metric.may_be_best,
             )
         )
         for one in metric.contradictions:
@@ -437,7 +439,7 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
         note=summary.note,
         left_out=[name for name in summary.left_out if summary.entries.get(name) in (None, *ids)],
         why=summary.why,
-        band=summary.band,
+        band=summary.ceiling if summary.another is not None else None,
         metrics=columns,
         value=[value[0] for value in column],
         low=[value[1] for value in column],
@@ -503,7 +505,7 @@ class GroupChart:
 
     group: str
     lines: list[Line]
-    band: Ceiling | None
+    another: Figure | None
 
 
 class People:
@@ -517,9 +519,15 @@ class People:
         self.columns = {line.slug: line for line in found.metrics if not line.guard}
 
     @property
+    def another(self) -> Figure | None:
+        """How often two raters say the same, where that has an interval."""
+        band = self.found.band
+        return None if band is None or band.two_people.low is None else band.two_people
+
+    @property
     def earlier(self) -> str:
         """The rule that the figures were made by, where it is not today's."""
-        return EARLIER if self.found.people < 2 else ""
+        return EARLIER if self.found.people < 2 else EARLIER_STATES if self.found.people < 3 else ""
 
     @property
     def who(self) -> str:
@@ -580,12 +588,11 @@ class People:
 
     def _line(self, column: ColumnAgreement, group: str = "") -> Line:
         trained = trained_words(column.trained, self.opinions)
-        title = GUARD_TITLES[column.slug] if column.guard else self.titles.get(column.slug, column.slug)
+        title = REFERENCE_TITLES[column.slug] if column.guard else self.titles.get(column.slug, column.slug)
         if group:
             return Line(
                 title,
                 column.groups[group],
-                None,
                 guard=column.guard,
                 trained=trained,
                 key=column.slug,
@@ -596,9 +603,9 @@ class People:
         return Line(
             title,
             column.decided,
-            self.found.band,
-            column.tier,
-            column.of_ceiling,
+            self.another,
+            column.standing,
+            column.places,
             column.guard,
             trained,
             column.above_size,
@@ -636,7 +643,7 @@ class People:
         for name in ["", *(named if len(named) > 1 else [])]:
             lines = [self._line(column, name) for column in every if not name or name in column.groups]
             if any(line.shown for line in lines if not line.guard):
-                charts.append(GroupChart(name, lines, self.found.band if not name else None))
+                charts.append(GroupChart(name, lines, self.another if not name else None))
         return charts
 
     def first_place(self, board: Board) -> FirstWithPeople | None:

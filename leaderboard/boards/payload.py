@@ -12,14 +12,15 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 
-from pydantic import BeforeValidator, Field, PlainSerializer, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field, PlainSerializer, SerializerFunctionWrapHandler, model_serializer
 from pydantic_core import from_json
 
 from leaderboard.boards.certainty import NOUN
-from leaderboard.stats.agreement import Agreement, Ceiling
+from leaderboard.stats.agreement import Agreement
+from leaderboard.stats.another_rater import Ceiling, Person, Standing
 from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.stats.davidson import Fragile
-from leaderboard.stats.differences import Seen
+from leaderboard.stats.meaning import Difference
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.studies.summary import HIDDEN_NAME, Record
 
@@ -319,15 +320,11 @@ class Mark(Record):
     n: int
 
 
-def _seen_of_earlier(stored: Any) -> Any:
-    """Rankings of before version 10 of the analysis hold the slope and both ends of its interval as one."""
-    if isinstance(stored, Mapping) and isinstance(stored.get("slope"), list | tuple):
-        return {**stored, **dict(zip(("slope", "low", "high"), stored["slope"], strict=True))}
-    return stored
+class ColumnAgreement(Stored):
+    """Agreement of one column of the board with people; by the names of `leaderboard.stats.records`. `seen`, `tier` and `of_ceiling` are
+    of rankings by earlier rules, and are not shown any more; a `guard` is a reference point."""
 
-
-class ColumnAgreement(Record):
-    """Agreement of one column of the board with people; by the names of `leaderboard.stats.records`."""
+    optional = frozenset({"difference", "person", "standing", "places", "may_be_best"})
 
     slug: str
     decided: Agreement
@@ -335,13 +332,18 @@ class ColumnAgreement(Record):
     rho: Figure
     tau: Figure
     r: Figure
-    seen: Annotated[Seen | None, BeforeValidator(_seen_of_earlier)] = None
+    seen: Any = None
     tier: int | None = None
     of_ceiling: float | None = None
     guard: bool = False
     trained: str = ""
     above_size: bool | None = None
     groups: dict[str, Agreement] = {}
+    difference: Difference | None = None
+    person: Person | None = None
+    standing: Standing | None = None
+    places: tuple[int, int] | None = None
+    may_be_best: bool | None = None
 
 
 class Against(Record):
@@ -352,11 +354,11 @@ class Against(Record):
 
 
 class PeoplesFirst(Record):
-    """Certainty of people's first place: its rank interval, how often it would come first had others judged, whether first place is
-    settled, and the figures it hangs on, of so many judgements, people and samples."""
+    """Certainty of people's first place: its rank interval, whether first place is settled, and the figures it hangs on, of so many
+    judgements, people and samples. `p_best` is of rankings by earlier rules, and is not shown any more."""
 
     rank: tuple[int, int]
-    p_best: float
+    p_best: float | None = None
     settled: bool
     fragile: Fragile | None
     answers: int
@@ -376,13 +378,13 @@ class StudyFacts(Record):
     note: str
     left_out: list[str] = Field(description="Entries that take no part in correlations.")
     why: str = Field(description="What is missing for any figure; empty where nothing is.")
-    band: Ceiling | None = Field(description="How well any metric could do: another person (low) to the best possible (high).")
+    band: Ceiling | None = Field(description="How often two raters say the same (two_people), and what any metric could do.")
 
 
 class HumanAgreement(StudyFacts, Stored):
     """Findings of people. `value`, `low`, `high`, `n` are the people's column, `over` what people's first is to each entry; all in the
     order of the ranking's entries. `may_be_first` are the indices of those whose rank interval holds first place; None where there are
-    no such intervals. `people` is the version of the rules: 1 are earlier ones."""
+    no such intervals. `people` is the version of the rules: 1 and 2 are earlier ones."""
 
     keys = (
         "people",
@@ -414,7 +416,7 @@ class HumanAgreement(StudyFacts, Stored):
     )
     optional = frozenset({"firm", "may_be_first", "few", "unsampled"})
 
-    people: int = 2
+    people: int = 3
     study: StudyOf
     criterion: str
     groups: list[str]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from leaderboard.boards.human_agreement import PEOPLE, of_board
 from leaderboard.boards.payload import Board, MetricColumn
-from leaderboard.boards.rows import WAITING, Cell, cell, ordinal, position, rule_words, seen_words, span
+from leaderboard.boards.rows import WAITING, Cell, cell, ordinal, position, rule_words, span
 from leaderboard.stats.uncertainty import ALPHA
 
 NAMED = 3  # entries that a sentence names; of more it gives the number
@@ -267,10 +267,6 @@ def _note(board: Board, column: MetricColumn, index: int) -> str:
     words = f"{'+' if mine > theirs else '−'}{abs(mine - theirs):.3g} to the first"
     if first in close:
         words += ", too close to call"
-    line = next((one for one in board.people.metrics if one.slug == column.slug and not one.guard), None) if board.people else None
-    if line is not None and line.seen is not None and column.n[index] == column.n[first] and board.people and board.people.people >= 2:
-        seen = seen_words(column, line.seen, first, index)
-        words += f"; {seen}" if seen else ""
     return words
 
 

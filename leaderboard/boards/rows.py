@@ -15,7 +15,7 @@ from evaluation.metrics.aggregation import MIN_GROUPS
 from leaderboard.boards import certainty, exports
 from leaderboard.boards.digits import rounded
 from leaderboard.boards.payload import PEOPLE, Board, BoardEntry, Mark, MetricColumn, Ranks
-from leaderboard.stats.differences import Seen
+from leaderboard.stats.meaning import Difference
 from leaderboard.stats.ranking import RULES
 
 PER_PAGE = 100
@@ -50,7 +50,7 @@ class Choice:
 class Cell:
     """One value as it is read, with its interval as one ± or as two sides (see `digits.Rounded`): `pad` is how many digits it stands
     to the right, so that the column is aligned at the decimal point; `left`, `width` and `dot` are percentages of its scale. `gap` says
-    how many people see the difference to the row below."""
+    what the difference to the row below means."""
 
     text: str
     half: str = ""
@@ -200,8 +200,8 @@ class BoardRows:
             cells = []
             for metric in self.visible_metrics:
                 own = replace(cell(metric, index, noun), slug=metric.slug)
-                if next_ is not None and metric.slug in self._seen and metric.n[index] == metric.n[next_]:
-                    own = replace(own, gap=gap_words(metric, self._seen[metric.slug], index, next_, noun))
+                if next_ is not None and metric.slug in self._meanings and metric.n[index] == metric.n[next_]:
+                    own = replace(own, gap=meaning_words(metric, self._meanings[metric.slug], index, next_))
                 against = self.marks.get(metric.slug, {}).get(str(entry.id), [])
                 if metric.slug in (entry.waiting or ()):
                     own = replace(own, text="waiting", title=WAITING)
@@ -249,10 +249,10 @@ class BoardRows:
         return lines
 
     @cached_property
-    def _seen(self) -> dict[str, Seen]:
-        """By slug, what people see of a metric's differences."""
+    def _meanings(self) -> dict[str, Difference]:
+        """By slug, what differences of a metric mean to people, of those whose differences tell anything."""
         found = self.board.people.metrics if self.board.people is not None else []
-        return {line.slug: line.seen for line in found if line.seen is not None and not line.guard}
+        return {line.slug: line.difference for line in found if line.difference is not None and line.difference.tells}
 
     def table(self, caption: exports.Caption) -> exports.Table:
         """All rows of the choice as a table to write down."""
@@ -266,7 +266,7 @@ class BoardRows:
                 name = "pairs" if found.people < 2 else "decided"
                 own = line.decided
                 figures = {name: exports.Agreement(own.value, own.low, own.high, own.n, own.why)} | figures
-            people[line.slug] = exports.People(figures, line.tier, line.trained, is_few=bool(found.why) and found.of != "means")
+            people[line.slug] = exports.People(figures, line.places, line.trained, is_few=bool(found.why) and found.of != "means")
         columns = tuple(
             exports.Column(m.slug, m.title, m.higher_is_better, m.unit, m.decimals, people.get(m.slug), m.bounds) for m in board.metrics
         )
@@ -302,28 +302,13 @@ def bracket_classes(groups: Sequence[int | None], loose: Sequence[bool]) -> list
     return [f"{piece} loose" if piece and is_loose else piece for piece, is_loose in zip(pieces, loose, strict=True)]
 
 
-def gap_words(metric: MetricColumn, seen: Seen, first: int, second: int, noun: str) -> str:
-    """Sentence on how many people see the difference of two entries' values on one `noun`, as far as their answers tell; empty where none
-    is known."""
-    words = seen_words(metric, seen, first, second)
-    return f"This gap is {words}, for one {noun}." if words else ""
-
-
-def seen_words(metric: MetricColumn, seen: Seen, first: int, second: int) -> str:
-    """The same in brief: `seen by 58 % of people [52, 64]`."""
+def meaning_words(metric: MetricColumn, difference: Difference, first: int, second: int) -> str:
+    """Sentence on what the difference of two entries' values means; empty where none is known."""
     values = metric.value[first], metric.value[second]
     if values[0] is None or values[1] is None or values[0] == values[1]:
         return ""
-    difference = abs(values[0] - values[1])
-    ends = [100 * one for one in seen.share(difference)]
-    coin = ", as by a coin" if round(ends[0]) == 50 else ""
-    share, low, high = (f"{one:.0f}" for one in ends)
-    if low == high:  # an interval has a width
-        share, low, high = (f"{one:.1f}" for one in ends)
-    if low == high:
-        return f"seen by {'less than 50.1' if coin else 'more than 99.9'} % of people{coin}"
-    more = "more than " if difference > seen.largest else ""
-    return f"seen by {more}{share} % of people [{low}, {high}]{coin}"
+    at = difference.at(values[0] - values[1])
+    return "" if at is None else at.sentence
 
 
 def ordinal(n: int) -> str:

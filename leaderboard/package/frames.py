@@ -73,17 +73,16 @@ class Site:
 
     def study(self, challenge: str, phase: str, study: str, criterion: str = "") -> DataFrame:
         """Agreement of each metric with the people of a study: one row per metric, with decided agreement, the ends of its interval, the
-        answers that it is of, why it has no interval where it has none, and its tier. `criterion`: the study's first if none is given.
-        `attrs["analysis"]` is all of it."""
+        answers that it is of, why it has no interval where it has none, its state, and its places. `criterion`: the study's first if
+        none is given. `attrs["analysis"]` is all of it."""
         found = self._server.get(f"api/v1/challenges/{challenge}/phases/{phase}/studies/{study}")
         name = criterion or next(iter(found["analyses"]), "")
         analysis = found["analyses"].get(name, {})
         rows = []
         for line in analysis.get("metrics", ()):
             decided = line["decided"]
-            rows.append(
-                {"metric": line["key"], "tier": line["tier"]} | {part: decided[part] for part in ("value", "low", "high", "n", "why")}
-            )
+            figures = {part: decided[part] for part in ("value", "low", "high", "n", "why")}
+            rows.append({"metric": line["key"], "standing": line["standing"], "places": line["places"]} | figures)
         frame = _frame(rows)
         frame.attrs = {"study": study, "criterion": name, "title": found["title"], "made_up": found["made_up"], "analysis": analysis}
         return frame

@@ -21,14 +21,25 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.stats import labels, opinion_study, screening
+from leaderboard.stats import labels, opinion_study, screening, sentences
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
-from leaderboard.stats.agreement import FEW_TWICE, MetricPair
+from leaderboard.stats.agreement import MetricPair
 from leaderboard.stats.camps import LabelledCamps
 from leaderboard.stats.correlation import Order
 from leaderboard.stats.mos_table import Ratings
-from leaderboard.stats.records import GUARD_TITLES, NOTHING, Entries, Entry, Metric, RatersFound, Reliability, StudySummary, names_of, plain
+from leaderboard.stats.records import (
+    NOTHING,
+    REFERENCE_TITLES,
+    Entries,
+    Entry,
+    Metric,
+    RatersFound,
+    Reliability,
+    StudySummary,
+    names_of,
+    plain,
+)
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import FEW, Votes, VotesError
 from submissions.client.broken_pipe import end
@@ -202,7 +213,7 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
     for key, n in Counter(keys.values()).items():
         if n > 1:
             raise VotesError([f"{path.name} has {n} columns of {key}; give each metric a name of its own."])
-        if key in GUARD_TITLES:
+        if key in REFERENCE_TITLES:
             raise VotesError(
                 [f"{path.name} calls a metric {key!r}, as a guard is called that stands in every table; give it another name."]
             )
@@ -255,7 +266,7 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
 # The command's JSON says of a record what its kind of study knows, in this order; of others all that they hold.
 FIGURES = tuple(name for name in names_of(Entries) if name not in ("metrics", "scales"))
 OF_METRIC = (
-    "guard",
+    "reference_point",
     "decided",
     "auc_better_worse",
     "auc_different_similar",
@@ -264,16 +275,17 @@ OF_METRIC = (
     "rho",
     "tau",
     "r",
-    "seen",
-    "seen_why",
+    "difference",
     "fitted",
-    "of_ceiling",
-    "tier",
+    "standing",
+    "person",
+    "places",
+    "may_be_best",
     "above_size",
     "over_size",
     "contradictions",
 )
-OF_ENTRY = ("part", "answers", "implied", "theta", "rank", "p_best", "why")
+OF_ENTRY = ("part", "answers", "implied", "theta", "rank", "may_be_first", "why")
 OTHERWISE = (
     "appearances",
     "wins",
@@ -363,10 +375,10 @@ def _names(opinions: bool, record: Any) -> Iterable[str]:
     match record:
         case StudySummary(all=every):
             return (*(OF_SCORES if opinions else OF_PAIRS), *(["all"] if every else []))
-        case Metric(guard=True, title=title):
-            return ("key", "guard", "trained", *OF_METRIC[1:], *(["groups"] if title else []))
+        case Metric(reference_point=True, title=title):
+            return ("key", "reference_point", "trained", *OF_METRIC[1:], *(["groups"] if title else []))
         case Metric(scenes_mean=None):  # among all that was compared
-            return ("key", "guard", "trained", *OF_METRIC[1:])
+            return ("key", "reference_point", "trained", *OF_METRIC[1:])
         case Metric():
             own = ("values", "order", "groups") if opinions else ("pairs", "decisive", "probability", "groups", "order")
             return ("key", "higher_is_better", "tie", "trained", *own, "scenes", "scenes_mean", *OF_METRIC)
@@ -400,7 +412,7 @@ def _metric_report(summary: StudySummary) -> list[str]:
     if summary.why:
         return [*lines, summary.why]
     if best is None:
-        lines.append(FEW_TWICE)
+        lines.append("No two raters decided the same question, so nothing is known of how often two would agree.")
     elif best.two_people.why.startswith(FEW):
         lines.append(f"Of those who judged the same questions there are too few to say how well a metric could do. {best.two_people.why}")
     else:
@@ -408,20 +420,24 @@ def _metric_report(summary: StudySummary) -> list[str]:
         if two.low is not None and two.high is not None:
             ends = f" [{100 * two.low:.1f}, {100 * two.high:.1f}]"
         lines.append(
-            f"Two people pick the same winner in {_percent(two.value)}{ends}, of {best.n} answers on questions that two decided; the best "
-            f"possible is between {_percent(best.low)} and {_percent(best.high)}, {_percent(best.likely)} most likely."
+            f"Another rater picks the same winner in {_percent(two.value)}{ends}, by {best.n} answers on questions that two decided."
         )
-    lines += ["", f"{'metric':28} {'decided':>8} {'95 % interval':>17} {'answers':>8} {'tier':>5} {'winner':>7} {'ties':>7} {'rho':>7}"]
+    lines += ["", f"{'metric':28} {'decided':>8} {'95 % interval':>17} {'answers':>8} {'places':>7} {'winner':>7} {'ties':>7} {'rho':>7}"]
     for row in summary.metrics:
         decided = row.decided
         if row.few:
             lines.append(f"{row.key[:28]:28} {decided.why}")
             continue
         ends = "–" if decided.low is None else f"[{_number(decided.low)}, {_number(decided.high)}]"
-        cells = f"{_number(decided.value):>8} {ends:>17} {decided.n:>8} {row.tier or '–':>5}"
+        cells = (
+            f"{_number(decided.value):>8} {ends:>17} {decided.n:>8} {'–' if row.places is None else f'{row.places[0]}–{row.places[1]}':>7}"
+        )
         more = [figure.value for figure in (row.auc_better_worse, row.auc_different_similar)]
         more.append(None if row.rho.low is None else row.rho.value)  # no figure without its interval
-        lines.append(f"{row.key[:28]:28} {cells} {' '.join(f'{_number(value):>7}' for value in more)}")
+        state = sentences.STANDINGS[row.standing] if row.standing is not None and not row.reference_point else ""
+        lines.append(f"{row.key[:28]:28} {cells} {' '.join(f'{_number(value):>7}' for value in more)}  {state}".rstrip())
+    if said := sentences.may_be_best(sentences.places_of(summary.metrics)):
+        lines += ["", f"{said} Each statement holds for one metric at 95 %, not for all at once."]
     return lines
 
 
@@ -459,6 +475,10 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
         numbers = f"{_number(theta[0]):>8} {row.answers or row.appearances:>8} {_number(rate):>8}"
         lines.append(f"{row.method[:28]:28} {_number(implied[0]):>9} {ends:>17} {places:>8} {numbers}{_reason(row, summary)}")
     lines += summary.model.notes if summary.model else []
+    if summary.enough is not None and summary.enough.plans is not None and not summary.shares_first:
+        lines.append(
+            " ".join(["First place is open.", *sentences.settling(summary.enough, summary.answers, summary.raters_counted, "samples")])
+        )
     if summary.fragile and not summary.shares_first:  # nothing hangs on a first place that is shared
         hangs = ", ".join(_count(n, noun.removesuffix("s")) for noun, n in vars(summary.fragile).items() if n is not None)
         none = "No other entry comes first with up to half of the answers left out, those that favour the first most before others."

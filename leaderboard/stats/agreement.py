@@ -9,7 +9,7 @@ of it, whatever the share of ties among people's answers.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -21,19 +21,16 @@ from leaderboard.stats import crossed
 from leaderboard.stats.answers import Answers
 from leaderboard.stats.crossed import Estimate, Figure
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.stats.votes import FEW, Floats, Ints
+from leaderboard.stats.votes import Floats, Ints
 
 EQUAL = 1e-12  # of the larger value, or of 1: differences up to this are rounding
 FOLDS = 5
-MIN_TWICE = 60  # answers on questions that two decided, for the best possible
-WORTH_A_SHARE = 0.55  # best possible up to which the share of the way there says nothing
 ALL_FLIPS = 16  # samples up to which every pattern of signs is tried
 
 NO_ANSWER = "Nobody answered on entries that this metric has values for."
 NO_WINNER = "No answer names a winner between entries that this metric has values for."
 NEVER_BOTH = "People {} tied: nothing can be told apart."
 NO_TWO = "No two entries that people compared have values of this metric on one sample."
-FEW_TWICE = "Too few questions were decided by two people to say how well a metric could do."
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,70 +196,6 @@ def _tolerance(d: Floats, verdict: Ints, weight: Floats) -> float:
     return float(candidates[np.flatnonzero(won >= won.max() - EQUAL * max(1.0, weight.sum()))[0]])
 
 
-# --- D: the best that is possible
-
-
-@dataclass(frozen=True)
-class Ceiling:
-    """The best that any metric could do on these answers: E[max(p, 1 - p)], p the share of deciders who prefer a on a question.
-
-    `two_people`: how often two deciders of one question say the same; `leave_one_out`: how often one says what most of the
-    others do. Both are reached by somebody, so the best lies at `low` or above; by Jensen's inequality it is at most `high`;
-    `likely` is where it lies if p is spread like Beta(k, k). `n` answers on questions that two decided.
-    """
-
-    two_people: Figure
-    leave_one_out: float
-    low: float
-    likely: float
-    high: float
-    n: int
-
-
-def ceiling(answers: Answers) -> Ceiling | None:
-    """None where fewer than 60 decided answers are on questions that two decided."""
-    decisive = answers.decided
-    _, place, counts = np.unique(decisive.question, return_inverse=True, return_counts=True)
-    twice = counts[place] >= 2 if len(decisive) else np.zeros(0, dtype=bool)
-    if np.count_nonzero(twice) < MIN_TWICE:
-        return None
-    first = np.bincount(place, decisive.verdict < 0)
-    same = (np.where(decisive.verdict < 0, first[place], counts[place] - first[place]) - 1)[twice]
-    others = (counts[place] - 1)[twice]
-    used = decisive.take(twice)
-    two, u = crossed.ratio(used.weight * same / others, used.weight)
-    majority = (1 + np.sign(2 * same - others)) / 2
-    rest = float((used.weight * majority).sum() / used.weight.sum())
-    low, likely, high = band(two, rest)
-    return Ceiling(crossed.figure(two, u, used.clusters, used.weight).brief, rest, low, likely, high, len(used))
-
-
-def band(two_people: float, leave_one_out: float = 0.0) -> tuple[float, float, float]:
-    """(low, likely, high) of the best possible, from the shares of `Ceiling`."""
-    d = max(0.5, two_people)
-    high = (1 + math.sqrt(2 * d - 1)) / 2
-    low = min(high, max(two_people, leave_one_out))
-    if d >= 1 or d <= 0.5:
-        likely = min(1.0, d)
-    else:
-        k = (1 - d) / (2 * d - 1)
-        if k > 500:  # the limit of the beta function below
-            likely = 0.5 + 0.5 * math.sqrt(2 / math.pi) * math.sqrt(2 * d - 1)
-        else:
-            likely = 0.5 + math.exp(-k * math.log(4) - math.log(k) - float(scipy.special.betaln(k, k)))
-    return low, min(high, max(low, likely)), high
-
-
-def share_of_the_way(value: Figure, best: Ceiling | None) -> float | None:
-    """Share of the way from chance to the best possible that a metric gets, at most 1; None where that says nothing, or the best
-    possible is known of too few raters or samples."""
-    if value.low is None or value.value is None or value.value <= 0.5:
-        return None
-    if best is None or best.two_people.why.startswith(FEW) or best.likely <= WORTH_A_SHARE:
-        return None
-    return min(1.0, (value.value - 0.5) / (best.likely - 0.5))
-
-
 # --- E: metric against metric
 
 
@@ -306,16 +239,20 @@ def place(value: float, key: str) -> tuple[float, str]:
     return -round(value, 12), key
 
 
-def tiers(values: Mapping[str, float], p_holm: Mapping[frozenset[str], float]) -> dict[str, int]:
-    """The tier of each metric. The first opens tier 1; a tier runs on while the next metric is not worse than its first."""
-    tier_of: dict[str, int] = {}
-    tier, first = 0, ""
-    for key in sorted(values, key=lambda key: place(values[key], key)):
-        worse = first and values[key] < values[first] and p_holm.get(frozenset((first, key)), 1.0) <= ALPHA
-        if not first or worse:
-            tier, first = tier + 1, key
-        tier_of[key] = tier
-    return tier_of
+def places(keys: Sequence[str], tests: Sequence[MetricPair]) -> dict[str, tuple[int, int]]:
+    """Places of each metric by the `tests` between them, each at 5 % over the number of its rivals: from 1 and the number of those that are
+    better, to the number of all less those that are worse. It may be the best where its places begin at 1. Each statement holds for one
+    metric, not for all at once. {} for fewer than two metrics."""
+    rivals = len(keys) - 1
+    if rivals < 1:
+        return {}
+    better, worse = dict.fromkeys(keys, 0), dict.fromkeys(keys, 0)
+    for test in tests:
+        if test.first in better and test.second in better and test.p is not None and test.value and test.p <= ALPHA / rivals:
+            above, below = (test.first, test.second) if test.value > 0 else (test.second, test.first)
+            worse[above] += 1
+            better[below] += 1
+    return {key: (1 + better[key], len(keys) - worse[key]) for key in keys}
 
 
 # --- F: entries as a whole

@@ -108,10 +108,7 @@ class Clusters:
     @property
     def few(self) -> str:
         """The sentence that says why there is no interval and no test; "" where there are enough."""
-        for n, noun in ((self.n_raters, "raters"), (self.n_samples, "samples")):
-            if n < MIN_COUNT:
-                return f"{FEW} {noun}: {MIN_COUNT} are needed, there {'is' if n == 1 else 'are'} {n}."
-        return ""
+        return few(self.n_raters, self.n_samples)
 
     @property
     def rough(self) -> bool:
@@ -142,6 +139,14 @@ class Clusters:
     def alike(self, u: Floats) -> bool:
         """True if no cluster differs from what all are on average."""
         return all(np.abs(sums @ u).max(initial=0.0) <= NOTHING for sums in self._sums)
+
+
+def few(raters: int, samples: int) -> str:
+    """The sentence that says why answers of so many raters on so many samples have no interval; "" where they are enough."""
+    for n, noun in ((raters, "raters"), (samples, "samples")):
+        if n < MIN_COUNT:
+            return f"{FEW} {noun}: {MIN_COUNT} are needed, there {'is' if n == 1 else 'are'} {n}."
+    return ""
 
 
 def scale(g: int) -> float:

@@ -95,6 +95,11 @@ class Model:
         return self.covariance.own()
 
     @cached_property
+    def places(self) -> Places | None:
+        """Places of the entries, see `places`."""
+        return places(self)
+
+    @cached_property
     def between(self) -> Variance:
         """Variance of each difference theta_i - theta_j [M, M]."""
         return self.covariance.between()
@@ -462,11 +467,13 @@ def duels(model: Model) -> Duels:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Places of each entry [M]: how often it is first among draws, and between which ranks it lies, rivals compared at once."""
+    """Places of each entry [M]: between which ranks it lies, rivals compared at once. `critical` is
+    how many standard errors apart from a rival it must be for that, and `df` are the degrees of freedom of all."""
 
-    p_best: Floats
     low: Ints
     high: Ints
+    critical: Floats
+    df: float
 
 
 def places(model: Model) -> Places | None:
@@ -488,22 +495,21 @@ def places(model: Model) -> Places | None:
     rng = np.random.Generator(np.random.PCG64(0))
     df = float(np.median(model.variance.df))
     z = rng.standard_normal((DRAWS, m)) @ root.T / np.sqrt(rng.chisquare(df, DRAWS) / df)[:, None]
-    best = np.bincount(np.argmax(model.theta + z, axis=1), minlength=m) / DRAWS
     apart = np.sqrt(np.maximum(0.0, ((root[:, None, :] - root[None, :, :]) ** 2).sum(axis=-1)))
     between = model.between.total
-    low, high = np.ones(m, dtype=np.int64), np.full(m, m, dtype=np.int64)
+    low, high, critical = np.ones(m, dtype=np.int64), np.full(m, m, dtype=np.int64), np.full(m, math.nan)
     for i in range(m):
         others = (np.arange(m) != i) & (apart[i] > 0)
         if not others.any():
             continue
-        c = np.quantile((np.abs(z[:, others] - z[:, [i]]) / apart[i, others]).max(axis=1), 0.95)
+        c = critical[i] = np.quantile((np.abs(z[:, others] - z[:, [i]]) / apart[i, others]).max(axis=1), 0.95)
         gap = model.theta - model.theta[i]
         certain = np.where(np.abs(gap) <= crossed.NOTHING, 0.0, np.copysign(np.inf, gap))  # as `duels` has it
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(between[i] > crossed.NO_VARIANCE, gap / np.sqrt(between[i]), certain)
         low[i] = 1 + np.count_nonzero(t[others] > c)
         high[i] = m - np.count_nonzero(t[others] < -c)
-    return Places(best, low, high)
+    return Places(low, high, critical, df)
 
 
 def consistency(model: Model) -> dict[int, tuple[float, int]]:

@@ -10,6 +10,7 @@ import numpy as np
 from leaderboard.stats import agreement
 from leaderboard.stats.agreement import Agreement, Differences
 from leaderboard.stats.answers import Answers, weighted
+from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW, Floats
 
 GUARDS = {"coin": "A coin", "constant": "A constant"}
@@ -31,8 +32,8 @@ class Standing:
 
 def ranked(counted: Answers, metrics: Mapping[str, Floats], seed: int = 0, size: Floats | None = None) -> list[Standing]:
     """The standings of metrics, each x float64[samples, entries] turned so that higher is better, the best first, and of the guards after
-    them, of which `size` is how large entries are, where that is known. Tiers are those of `agreement.tiers`: Holm's correction is over
-    all pairs of metrics, guards left out."""
+    them, of which `size` is how large entries are, where that is known. Holm's correction of the tests behind tiers is over all pairs
+    of metrics, guards left out."""
     shape = (len(counted.samples), len(counted.entries))
     found = {key: agreement.differences(counted, x) for key, x in metrics.items()}
     figures = {key: _decided(one) for key, one in found.items()}
@@ -40,7 +41,7 @@ def ranked(counted: Answers, metrics: Mapping[str, Floats], seed: int = 0, size:
     values = {key: figure.value for key, figure in figures.items() if figure.value is not None and not figure.why.startswith(FEW)}
     made = agreement.pairs([(key, found[key]) for key in values])
     p_holm = {frozenset((pair.first, pair.second)): pair.p_holm for pair in made if pair.p_holm is not None}
-    tiers = agreement.tiers(values, p_holm)
+    tier_of = tiers(values, p_holm)
     guards = {} if size is None else {"size": size}
     guards |= {"coin": agreement.coin(seed, *shape), "constant": agreement.constant(*shape)}
     blind = {key: agreement.differences(counted, x) for key, x in guards.items()}
@@ -49,10 +50,22 @@ def ranked(counted: Answers, metrics: Mapping[str, Floats], seed: int = 0, size:
     beyond: dict[str, bool] = {}
     if size is not None:
         beyond = {key: not agreement.not_above(agreement.compared(found[key], blind["size"], (key, "size"))) for key in values}
-    rows = [Standing(key, figures[key], tiers.get(key), above=above.get(key), above_size=beyond.get(key)) for key in found]
+    rows = [Standing(key, figures[key], tier_of.get(key), above=above.get(key), above_size=beyond.get(key)) for key in found]
     # Where there are too few answers for a figure, the order must not tell it.
     rows.sort(key=lambda row: (row.tier is None, row.tier or 0, agreement.place(values.get(row.key, 0.0), row.key)))
     return rows + [Standing(key, _decided(one), None, True) for key, one in blind.items()]
+
+
+def tiers(values: Mapping[str, float], p_holm: Mapping[frozenset[str], float]) -> dict[str, int]:
+    """The tier of each metric. The first opens tier 1; a tier runs on while the next metric is not worse than its first."""
+    tier_of: dict[str, int] = {}
+    tier, first = 0, ""
+    for key in sorted(values, key=lambda key: agreement.place(values[key], key)):
+        worse = first and values[key] < values[first] and p_holm.get(frozenset((first, key)), 1.0) <= ALPHA
+        if not first or worse:
+            tier, first = tier + 1, key
+        tier_of[key] = tier
+    return tier_of
 
 
 def _decided(found: Differences) -> Agreement:

@@ -22,7 +22,7 @@ from leaderboard.stats.mos_table import LOWEST, Ratings
 from leaderboard.stats.people import ONLY_DAMAGED, Opinions, by_group, people
 from leaderboard.stats.preference import RESAMPLES
 from leaderboard.stats.records import (
-    GUARD_TITLES,
+    REFERENCE_TITLES,
     Entries,
     Entry,
     Judge,
@@ -133,8 +133,8 @@ def analyse(
         return _order(metric, means[""][-1], takes_part, seed), each, mean
 
     def whole(row: Metric) -> Metric:
-        if row.guard:  # a guard is no metric of the study, whatever a metric is called
-            return replace(row, title=GUARD_TITLES[row.key])
+        if row.reference_point:  # a guard is no metric of the study, whatever a metric is called
+            return replace(row, title=REFERENCE_TITLES[row.key])
         step()
         metric = measured[row.key]
         order, each, mean = orders(metric)
@@ -253,10 +253,6 @@ def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: 
             rho=order["rho"],
             tau=order["tau"],
             r=order["r"],
-            seen=None,
-            seen_why=ONLY_MEANS,
-            of_ceiling=None,
-            tier=None,
             above_size=None,
             contradictions=[],
             order=_order(metric, means.mean, takes_part, seed),

@@ -13,12 +13,11 @@ from typing import Self
 
 import numpy as np
 
-from leaderboard.stats import agreement, correlation, crossed, davidson, planning
+from leaderboard.stats import agreement, another_rater, correlation, crossed, davidson, meaning, planning, plans
 from leaderboard.stats import opinions as opinion_scores
 from leaderboard.stats.agreement import Agreement, Differences, MetricPair
 from leaderboard.stats.answers import Answers
 from leaderboard.stats.davidson import Model
-from leaderboard.stats.differences import UNTOLD, seen
 from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.opinions import fitted
 from leaderboard.stats.planning import Forecast
@@ -48,14 +47,14 @@ class Scored:
     """A metric of the study: x float64[samples, entries], turned so that higher is better, NaN where it has no value.
 
     `overall` float64[entries] is its value of each entry where that is not the mean over the study's samples. `trained` is not
-    empty where it was, or may have been, learnt from these answers. A `guard` knows nothing, or size alone.
+    empty where it was, or may have been, learnt from these answers. A `reference_point` knows nothing, or size alone.
     """
 
     key: str
     x: Floats
     overall: Floats | None = None
     trained: str = ""
-    guard: bool = False
+    reference_point: bool = False
 
     @property
     def of_entries(self) -> Floats:
@@ -111,7 +110,7 @@ def people(
     """The summary of these answers; `unanswered` is said where there are none. `covariates` are tables like a metric's x, of which the
     models take the differences. With `opinions`, of which the answers were made, entries stand by their mean scores and no model is
     fitted. `size` is how large what an entry handed in for a sample is [samples, entries], `reference_size` how large its reference is
-    [samples]: guards, where known."""
+    [samples]: reference points, where known."""
     z = {name: agreement.differences(answers, x) for name, x in (covariates or {}).items()}
     full = {name: difference for name, difference in z.items() if difference.had.all()}
     unknown = tuple(UNKNOWN_COVARIATE.format(name) for name in z if name not in full)
@@ -137,23 +136,28 @@ def people(
     unsure = models[0].clusters.few if models else ""
     decided = int((answers.verdict != 0).sum())
     why = unanswered if not len(answers) else clusters.few if decided else davidson.NOBODY
-    best = agreement.ceiling(answers)
+    another = another_rater.another_rater(answers)
     compared = _duels_of_scores(answers, opinions.scores) if opinions else _duels(answers, models)
     step()
     rows, differences = [], []
-    for metric in [*metrics, *guards(answers, seed, size, reference_size if opinions else None)]:
+    dyads: tuple[Differences, another_rater.Dyads] | None = None  # of the last metric: most have values for the same answers
+    for metric in [*metrics, *reference_points(answers, seed, size, reference_size if opinions else None)]:
         difference = agreement.differences(answers, metric.x)
         headline, order = agreement.decided(difference), correlation.correlations(metric.of_entries, column)
         few = headline.why if headline.why.startswith(FEW) else ""
-        sure, told = None, seen(difference)
+        sure = None
         if not clusters.few and metric.by_sample and not few:
             sure = agreement.soft_pairwise(certain, agreement.certain_by_samples(np.where(np.isnan(column), math.nan, metric.x)))
         curve = None
         if opinions is not None:
             curve = fitted(metric.x.ravel(), np.where(np.isnan(column), math.nan, opinions.by_sample).ravel())
+        person = None
+        if not few and headline.low is not None and headline.low > 0.5:
+            made, person = another_rater.beside(difference, dyads)
+            dyads = difference, made
         row = Metric(
             key=metric.key,
-            guard=metric.guard,
+            reference_point=metric.reference_point,
             trained=metric.trained,
             decided=replace(headline, coverage=difference.coverage),
             auc_better_worse=agreement.better_worse(difference).brief,
@@ -163,13 +167,12 @@ def people(
             rho=order["rho"],
             tau=order["tau"],
             r=order["r"],
-            seen=told,
-            seen_why="" if told else why or few or UNTOLD,
+            difference=None if why or few or metric.reference_point else meaning.difference(answers, metric.of_entries),
             fitted=curve,
-            of_ceiling=agreement.share_of_the_way(headline, best),
-            tier=None,
+            person=person,
+            standing=another_rater.standing(headline, person),
             above_size=None,
-            contradictions=[] if metric.guard else _contradictions(answers, metric, compared),
+            contradictions=[] if metric.reference_point else _contradictions(answers, metric, compared),
         )
         rows.append(row)
         differences.append(difference)
@@ -197,7 +200,8 @@ def people(
         why=why,
         metrics=placed,
         scales=entries,
-        ceiling=best,
+        ceiling=None if another is None else another_rater.ceiling(answers, another),
+        another_rater=another,
         model=preferences[0] if preferences else None,
         models=preferences,
         fragile=None,
@@ -218,7 +222,7 @@ def people(
     summary = replace(
         summary,
         fragile=davidson.fragile(main, step) if fragility and not unsure else None,
-        enough=_enough(main, entries),
+        enough=_enough(main, entries, step),
         first_place=FirstPlace(names[first], [Rival(name, finite(p[first, n])) for n, name in enumerate(names) if n != first]),
     )
     return People(summary, {answers.raters[k]: one for k, one in davidson.consistency(main).items()})
@@ -229,17 +233,17 @@ def by_group(groups: Mapping[str, Answers], metric: Scored) -> dict[str, Agreeme
     return {name: agreement.decided(agreement.differences(counted, metric.x)) for name, counted in groups.items()}
 
 
-def guards(answers: Answers, seed: int, size: Floats | None = None, reference_size: Floats | None = None) -> list[Scored]:
+def reference_points(answers: Answers, seed: int, size: Floats | None = None, reference_size: Floats | None = None) -> list[Scored]:
     """Rows that know nothing, or size alone, in every table and last in it."""
     shape = len(answers.samples), len(answers.entries)
     scored = [
-        Scored("constant", agreement.constant(*shape), guard=True),
-        Scored("coin", agreement.coin(seed, *shape), guard=True),
+        Scored("constant", agreement.constant(*shape), reference_point=True),
+        Scored("coin", agreement.coin(seed, *shape), reference_point=True),
     ]
     if size is not None:
-        scored.append(Scored("size", size, guard=True))
+        scored.append(Scored("size", size, reference_point=True))
     if reference_size is not None:
-        scored.append(Scored("reference only", np.repeat(reference_size[:, None], shape[1], axis=1), guard=True))
+        scored.append(Scored("reference only", np.repeat(reference_size[:, None], shape[1], axis=1), reference_point=True))
     return scored
 
 
@@ -256,7 +260,8 @@ def _duels(answers: Answers, models: Sequence[Model]) -> list[Duel]:
             a, b = int(model.entries[i]), int(model.entries[j])
             n = int(counts[a, b] + counts[b, a])
             share = float(table.value[i, j]), finite(table.low[i, j]), finite(table.high[i, j])
-            duels.append(Duel(answers.entries[a], answers.entries[b], share, None, n))
+            own = meaning.asked(answers, a, b)
+            duels.append(Duel(answers.entries[a], answers.entries[b], share, None, n, asked=own.ends if own is not None else None))
             p_values.append(float(table.p[i, j]))
     return _surest_first(duels, p_values)
 
@@ -309,27 +314,27 @@ def _contradictions(answers: Answers, metric: Scored, compared: Sequence[Duel]) 
     return contradictions
 
 
-def _enough(model: Model, entries: Sequence[Entry]) -> Enough | None:
+def _enough(model: Model, entries: Sequence[Entry], step: Callable[[], None]) -> Enough | None:
     """By the rank intervals of the largest part; None without them."""
     ranked = [(row.method, *row.rank) for row in entries if row.part == 1 and row.rank is not None]
-    if not ranked:
+    places = model.places
+    if not ranked or places is None:
         return None
     settled = planning.settled_places(np.array([low for _, low, _ in ranked]), np.array([high for _, _, high in ranked]))
-    if settled == len(ranked):
-        return Enough(settled, None)
-    place = {int(entry): n for n, entry in enumerate(model.entries)}
-    names = {name: n for n, name in enumerate(model.answers.entries)}
-    above, below = (place[names[ranked[settled + n][0]]] for n in (0, 1))
-    gap = float(model.theta[above] - model.theta[below])
-    variance = float(model.between.total[above, below])
-    known = abs(gap) > agreement.EQUAL and variance > 0
-    return Enough(settled, planning.more_for(gap, variance, len(model.answers)) if known else None)
+    names = [model.answers.entries[entry] for entry in model.entries.tolist()]
+    first = int(np.argmax(model.theta))
+    others = [name for n, name in enumerate(names) if n != first and places.low[n] == 1]
+    if places.high[first] == 1:
+        return Enough(settled, names[first], others, None)
+    found = plans.outlook(model, places).plans()
+    step()
+    return Enough(settled, names[first], others, found)
 
 
 def _forecast(rows: Sequence[Metric], metrics: Sequence[Scored], found: Sequence[Differences]) -> Forecast | None:
     """Precision that the headline of the first metric would have with more answers, raters or samples; None where it is always right, or
     always wrong."""
-    if not rows or rows[0].guard or rows[0].decided.low is None or rows[0].decided.value is None:
+    if not rows or rows[0].reference_point or rows[0].decided.low is None or rows[0].decided.value is None:
         return None
     if not crossed.NOTHING < rows[0].decided.value < 1 - crossed.NOTHING:  # nothing varies there, as if it were known for sure
         return None
@@ -341,40 +346,40 @@ def _forecast(rows: Sequence[Metric], metrics: Sequence[Scored], found: Sequence
 
 
 def _compared(rows: list[Metric], differences: list[Differences], few: bool) -> tuple[list[Metric], list[MetricPair]]:
-    """The rows with their tiers, the best first and guards last, and the tests between metrics."""
+    """The rows with their places, the best first and reference points last, and the tests between metrics."""
     pairs = agreement.pairs([(row.key, one) for row, one in zip(rows, differences, strict=True) if _counts(row)])
-    p_holm = {frozenset((pair.first, pair.second)): pair.p_holm for pair in pairs if pair.p_holm is not None}
-    values = {row.key: row.decided.value for row in rows if _counts(row) and not row.few and row.decided.value is not None}
-    tiers = {} if few else agreement.tiers(values, p_holm)
-    size = next((one for row, one in zip(rows, differences, strict=True) if row.guard and row.key == "size"), None)
+    places = {} if few else agreement.places([row.key for row in rows if _counts(row) and not row.few], pairs)
+    size = next((one for row, one in zip(rows, differences, strict=True) if row.reference_point and row.key == "size"), None)
     placed = []
     for row, one in zip(rows, differences, strict=True):
         over = None
-        if size is not None and not row.guard and row.decided.value is not None and not few and not row.few:
+        if size is not None and not row.reference_point and row.decided.value is not None and not few and not row.few:
             over = agreement.compared(one, size, (row.key, "size"))
         above = None if over is None else not agreement.not_above(over)
-        placed.append(replace(row, tier=None if row.guard else tiers.get(row.key), above_size=above, over_size=over))
+        own = None if row.reference_point else places.get(row.key)
+        placed.append(replace(row, places=own, may_be_best=None if own is None else own[0] == 1, above_size=above, over_size=over))
     # Where nothing could be tested there is no order of metrics, and none of those that have values for too few raters or samples.
-    ranked = [row for row in placed if not row.guard]
+    ranked = [row for row in placed if not row.reference_point]
     ranked.sort(key=lambda row: (bool(row.few), agreement.place(0.0 if few or row.few else row.decided.value or 0.0, row.key)))
-    return [*ranked, *(row for row in placed if row.guard)], pairs
+    return [*ranked, *(row for row in placed if row.reference_point)], pairs
 
 
 def _counts(row: Metric) -> bool:
-    return not row.guard and not row.trained and row.decided.value is not None
+    return not row.reference_point and not row.trained and row.decided.value is not None
 
 
 def _entries(answers: Answers, fitted: Sequence[Model]) -> list[Entry]:
     counts = np.bincount(np.concatenate([answers.a, answers.b]), minlength=len(answers.entries))
     rows = []
     for part, model in enumerate(fitted, 1):
-        column, ability, places = davidson.implied(model), davidson.abilities(model), davidson.places(model)
+        column, ability, places = davidson.implied(model), davidson.abilities(model), model.places
         for n, entry in enumerate(model.entries.tolist()):
             implied, theta = ((float(scale.value[n]), finite(scale.low[n]), finite(scale.high[n])) for scale in (column, ability))
             why = column.why or (crossed.ALIKE if implied[1] is None else "")  # others may have an interval where this one has none
             row = Entry(method=answers.entries[entry], part=part, answers=int(counts[entry]), implied=implied, theta=theta, why=why)
             if places is not None:
-                row = replace(row, rank=(int(places.low[n]), int(places.high[n])), p_best=float(places.p_best[n]))
+                low = int(places.low[n])
+                row = replace(row, rank=(low, int(places.high[n])), may_be_first=low == 1)
             rows.append(row)
     placed = {row.method for row in rows}
     for n, name in enumerate(answers.entries):

@@ -88,13 +88,6 @@ def look(others: Mapping[str, float | None], looks: int, raters: int, samples: i
     return Look(not untold, untold)
 
 
-def more_for(gap: float, variance: float, answers: int) -> int:
-    """About how many more answers until a gap of abilities is twice its standard error, all parts of the variance falling alike."""
-    if gap == 0:
-        raise ValueError("equal abilities are never told apart")
-    return max(0, math.ceil(answers * (4 * variance / gap**2 - 1)))
-
-
 def settled_places(low: Ints, high: Ints) -> int:
     """k: places 1 to k are settled, each of whose rank intervals overlaps none below it. `low`, `high` in the order shown; where all
     but the last are settled, that is too."""

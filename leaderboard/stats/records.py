@@ -15,23 +15,25 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Self
 
 from leaderboard.stats.adequacy import Curve
-from leaderboard.stats.agreement import Agreement, Ceiling, MetricPair, ThreeWay
+from leaderboard.stats.agreement import Agreement, MetricPair, ThreeWay
 from leaderboard.stats.alternative import Gate, Joined
+from leaderboard.stats.another_rater import Ceiling, Person, Standing
 from leaderboard.stats.camps import Camps
 from leaderboard.stats.correlation import Opinion, Order
-from leaderboard.stats.crossed import Ends, Figure
+from leaderboard.stats.crossed import Ends, Estimate, Figure
 from leaderboard.stats.davidson import Fragile
-from leaderboard.stats.differences import Seen
 from leaderboard.stats.judges import LeftShare
+from leaderboard.stats.meaning import Difference
 from leaderboard.stats.opinions import Fitted
 from leaderboard.stats.planning import Forecast
+from leaderboard.stats.plans import Settling
 from leaderboard.stats.ranking import rank
 from leaderboard.stats.reliability import Probability, Share
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW
 
 NOTHING: Ends = (None, None, None)
-GUARD_TITLES = {"constant": "Always equal", "coin": "A coin", "size": "Size alone", "reference only": "The reference's size alone"}
+REFERENCE_TITLES = {"constant": "Always equal", "coin": "A coin", "size": "Size alone", "reference only": "The reference's size alone"}
 
 
 # --- metrics
@@ -48,13 +50,15 @@ class Soft:
 @dataclass(frozen=True)
 class Duel:
     """Two entries that people compared, `first` the one that they prefer: how often they would pick it (of opinion scores: by how many
-    points its mean is above), and the p of that after Holm over all duels. `answers` were given on the two."""
+    points its mean is above), and the p of that after Holm over all duels. `answers` were given on the two; where these are enough for a
+    share of their own, `asked` is that of the first."""
 
     first: str
     second: str
     value: Ends
     p_holm: float | None
     answers: int
+    asked: Ends | None = field(default=None, kw_only=True)
 
     def among(self, labels: Collection[str]) -> bool:
         return self.first in labels or self.second in labels
@@ -76,16 +80,18 @@ class Contradiction(Duel):
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """Figures of one metric by the answers. A `guard` knows nothing, or size alone; `trained` is not empty where it was, or may have been,
-    learnt from these answers. `tier` is None for guards, for metrics trained on these answers, and where nothing could be tested.
-    `over_size` is its difference to the guard of size, and `above_size` says whether it was shown to see more than that; None where there
-    is no such guard. `groups` are by group of raters. From `higher_is_better` on: figures of earlier papers, in exports only."""
+    """Figures of one metric by the answers. A `reference_point` knows nothing, or size alone; `trained` is not empty where it was, or may
+    have been, learnt from these answers. `standing` is its state between chance and another rater, with whom `person` compares it.
+    `places` are those among the other metrics, each at 95 %, and it `may_be_best` where they begin at 1; None for reference points, for
+    metrics trained on these answers, and where nothing could be tested. `over_size` is its difference to the reference point of size, and
+    `above_size` says whether it was shown to see more than that; None where there is no such row. `groups` are by group of raters.
+    From `higher_is_better` on: figures of earlier papers, in exports only."""
 
     key: str
     metric: str = ""
     title: str = ""
     fingerprint: str = ""
-    guard: bool = False
+    reference_point: bool = False
     trained: str = ""
     decided: Agreement
     auc_better_worse: Figure
@@ -95,11 +101,12 @@ class Metric:
     rho: Figure
     tau: Figure
     r: Figure
-    seen: Seen | None
-    seen_why: str = ""
+    difference: Difference | None = None
     fitted: Fitted | None = None
-    of_ceiling: float | None
-    tier: int | None
+    person: Person | None = None
+    standing: Standing | None = None
+    places: tuple[int, int] | None = None
+    may_be_best: bool | None = None
     above_size: bool | None
     over_size: MetricPair | None = None
     contradictions: list[Contradiction]
@@ -126,9 +133,9 @@ class Metric:
 @dataclass(frozen=True, kw_only=True)
 class Entry:
     """People's figures of one entry. A study of pairs has `implied`, how often people would pick it against the others, and what goes with
-    it: `rank` between which places it lies, and `part`, which numbers the parts of a study whose entries never met. One of opinion
-    scores has `mos`. From `appearances` on: other ways to count, in exports and folded on the page; of wins there is nothing where a study
-    chose its pairs by them."""
+    it: `rank` between which places it lies, whether it `may_be_first`, and `part`, which numbers the parts of a study whose entries never
+    met. One of opinion scores has `mos`. From `appearances` on: other ways to count, in exports and folded on the page; of wins there is
+    nothing where a study chose its pairs by them."""
 
     method: str
     part: int | None = None
@@ -137,7 +144,7 @@ class Entry:
     implied_without: Ends | None = None
     theta: Ends = NOTHING
     rank: tuple[int, int] | None = None
-    p_best: float | None = None
+    may_be_first: bool | None = None
     why: str = ""
     mos: Ends = NOTHING
     mos_mle: Ends | None = None
@@ -189,11 +196,13 @@ class Preference:
 
 @dataclass(frozen=True)
 class Enough:
-    """The first `settled` places are settled: their rank intervals overlap none below. About `more` answers would settle the next; None
-    where all are settled, or the two at the edge are level."""
+    """The first `settled` places are settled: their rank intervals overlap none below. `first` stands first by ability, `open` are the
+    others that may be first, and `plans` say what would settle first place; None where it is settled."""
 
     settled: int
-    more: int | None
+    first: str
+    open: list[str]
+    plans: Settling | None
 
 
 @dataclass(frozen=True)
@@ -218,8 +227,8 @@ class FirstPlace:
 
 @dataclass(frozen=True, kw_only=True)
 class Entries:
-    """The figures of one set of entries; `why` is said in the place of a headline where there is none. `forecast` is of the first
-    metric's agreement."""
+    """The figures of one set of entries; `why` is said in the place of a headline where there is none. `another_rater` says how
+    often two raters who decided the same question agree. `forecast` is of the first metric's agreement."""
 
     answers: int
     decided_answers: int
@@ -229,6 +238,7 @@ class Entries:
     metrics: list[Metric]
     scales: list[Entry]
     ceiling: Ceiling | None
+    another_rater: Estimate | None = None
     model: Preference | None
     models: list[Preference]
     fragile: Fragile | None
@@ -249,7 +259,7 @@ class Entries:
 
         # What hangs on the order of the part with most answers is of the others only where none of these stands as high as it reaches.
         order = [line.method for line in self.scales if line.part == 1]
-        reach = self.enough.settled + 1 if self.enough is not None else 0
+        reach = {*order[: self.enough.settled + 1], self.enough.first, *self.enough.open} if self.enough is not None else set()
         is_first = bool(order) and order[0] in labels
         return replace(
             self,
@@ -257,7 +267,7 @@ class Entries:
             scales=places_among(self.scales, labels),
             duels=[duel for duel in self.duels if not duel.among(labels)],
             first_place=self.first_place.without(labels) if self.first_place else None,
-            enough=self.enough if set(order[:reach]).isdisjoint(labels) else None,
+            enough=self.enough if reach.isdisjoint(labels) else None,
             fragile=None if is_first else self.fragile,
         )
 
@@ -267,24 +277,18 @@ def places_among(scales: Sequence[Entry], labels: Collection[str]) -> list[Entry
 
     A rank interval counts whom an entry is surely better and surely worse than, not who these are. Of those left out, the ones before an
     entry may all be among those surely better than it, and are surely worse than none: so many places are taken off at both ends, which
-    leaves an interval that holds its place among the rest. How often an entry comes first is no figure of the rest where the first of its
-    part is left out.
+    leaves an interval that holds its place among the rest.
     """
     before: Counter[int | None] = Counter()
     left = Counter(line.part for line in scales if line.method not in labels)
-    without_first, found, seen = set[int | None](), [], set[int | None]()
+    found = []
     for line in scales:
-        is_out = line.method in labels
-        if line.part not in seen and is_out:
-            without_first.add(line.part)
-        seen.add(line.part)
-        if is_out:
+        if line.method in labels:
             before[line.part] += 1
             continue
         if line.rank is not None:
             low, high = (end - before[line.part] for end in line.rank)
-            p_best = None if line.part in without_first else line.p_best
-            line = replace(line, rank=(max(1, low), min(high, left[line.part])), p_best=p_best)
+            line = replace(line, rank=(max(1, low), min(high, left[line.part])), may_be_first=low <= 1)
         found.append(line)
     return found
 

@@ -16,7 +16,7 @@ from leaderboard.stats.answers import Answers, answers
 from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.people import Scored, by_group, people
 from leaderboard.stats.records import (
-    GUARD_TITLES,
+    REFERENCE_TITLES,
     BetweenPeople,
     DuelTogether,
     Entry,
@@ -142,8 +142,8 @@ def analyse(
     measured = {metric.key: (metric, verdict) for metric, verdict in zip(metrics, by_metric, strict=True)}
 
     def whole(row: Metric) -> Metric:
-        if row.guard:  # a guard is no metric of the study, whatever a metric is called
-            return replace(row, title=GUARD_TITLES[row.key])
+        if row.reference_point:  # a guard is no metric of the study, whatever a metric is called
+            return replace(row, title=REFERENCE_TITLES[row.key])
         metric, verdict = measured[row.key]
         scenes = dict(zip(votes.samples, zip(metric.values, rates_by_sample, strict=True), strict=True))
         each, mean = correlation.by_scene(scenes, metric.higher_is_better, preference.RESAMPLES, seed)

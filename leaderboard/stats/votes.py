@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from submissions.formats.errors import MAX_PROBLEMS, TableError, control_character, heads_text, more_cells
 
-VERSION = 21  # of what is computed of judgements: raised whenever any number can change
+VERSION = 22  # of what is computed of judgements: raised whenever any number can change
 MIN_COUNT = 5  # raters, and samples, below which there is no interval, no test and no figure on a page
 ROUGH = 8  # below which an interval is a rough one
 FEW = "Too few"  # begins the sentence that says so

@@ -13,20 +13,23 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from statistics import median
 from types import MappingProxyType
 from typing import Any
 
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch
-from leaderboard.boards.human_agreement import AGAINST, BELOW, BETTER, COIN, PERSON, Band, Line, trained_words
+from leaderboard.boards.human_agreement import NO_BETTER, Line, percent_words, trained_words
 from leaderboard.models import JointAnalysis, Rater, Study, StudyAnalysis
 from leaderboard.service.page_cache import PageCache
-from leaderboard.stats import agreement, pooled
+from leaderboard.stats import agreement, another_rater, pooled
 from leaderboard.stats.agreement import Agreement
-from leaderboard.stats.differences import Seen
+from leaderboard.stats.another_rater import Person
+from leaderboard.stats.another_rater import Standing as State
+from leaderboard.stats.crossed import Estimate, Figure
+from leaderboard.stats.meaning import Difference
 from leaderboard.stats.pooled import Pooled
 from leaderboard.stats.records import Metric
+from leaderboard.stats.sentences import may_be_best
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW_STUDIES, MIN_STUDIES
 from leaderboard.studies.summary import Summary, precedence
@@ -35,7 +38,6 @@ from submissions.kinds import FAMILIES
 REAL, PUBLISHED, MADE_UP = "real", "published", "made up"
 ALONE = "alone"  # the state of a family with one or two studies; others are "pooled" and "none"
 GUARDS = ("size", "reference only", "coin", "constant")  # as they stand in a table
-MAX_NAMED = 4  # metrics in a claim
 KEPT = PageCache(size=16)
 
 
@@ -44,14 +46,6 @@ def source_of(study: Study) -> str:
     if study.made_up or study.phase.challenge.made_up:
         return MADE_UP
     return REAL if study.key is not None else PUBLISHED
-
-
-@dataclass(frozen=True)
-class Reach:
-    """From another person to the best possible, of several studies."""
-
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +58,7 @@ class Evidence:
     source: str
     metrics: Mapping[str, Metric]
     guards: Mapping[str, Metric]
-    band: Band | None
+    another: Estimate | None
     pairs: Mapping[frozenset[str], tuple[str, float, float]]  # of fingerprints: the first, its difference to the other, standard error
     samples: frozenset[tuple[int, str]]  # of a phase
     accounts: frozenset[int]
@@ -90,10 +84,10 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Gap:
-    """The smallest difference of a metric that 75 % of people see, and the study that it is of."""
+class Meaning:
+    """What differences of a metric mean, and the study that it is known from."""
 
-    seen: Seen
+    difference: Difference
     study: int
 
 
@@ -109,7 +103,7 @@ class Standing:
     studies: tuple[int, ...]
     judgements: int
     over: Pooled | None = None
-    gap: Gap | None = None
+    meaning: Meaning | None = None
     trained: tuple[int, ...] = ()
 
     @property
@@ -144,7 +138,7 @@ class Family:
     made_up: bool = False
     rows: tuple[Standing, ...] = ()
     guards: tuple[Standing, ...] = ()
-    band: Band | None = None
+    another: Figure | None = None
     studies: tuple[Evidence, ...] = ()
     all: tuple[Evidence, ...] = ()
     early: int = 0
@@ -173,13 +167,9 @@ class Family:
         return " ".join(words)
 
     @property
-    def tiers(self) -> int:
-        return len({row.line.tier for row in self.rows if row.line.tier is not None})
-
-    @property
-    def first(self) -> list[Standing]:
-        """The first tier."""
-        return [row for row in self.rows if row.line.tier == 1]
+    def best(self) -> list[Standing]:
+        """The metrics that may be the best."""
+        return [row for row in self.rows if row.line.places is not None and row.line.places[0] == 1]
 
 
 @dataclass(frozen=True)
@@ -234,14 +224,14 @@ def _families(rows: Collection[StudyAnalysis], joint: Collection[JointAnalysis] 
 
 
 def _evidence(study: Study, summary: Summary, current: Collection[str], accounts: frozenset[int]) -> Evidence:
-    metrics = {line.fingerprint: line for line in summary.metrics if not line.guard and line.fingerprint in current}
+    metrics = {line.fingerprint: line for line in summary.metrics if not line.reference_point and line.fingerprint in current}
     by_slug = {line.key: fingerprint for fingerprint, line in metrics.items()}
     pairs = {
         frozenset((by_slug[pair.first], by_slug[pair.second])): (by_slug[pair.first], pair.value, pair.se)
         for pair in summary.metric_pairs
         if pair.first in by_slug and pair.second in by_slug and pair.value is not None and pair.se is not None
     }
-    guards = {line.key: line for line in summary.metrics if line.guard}
+    guards = {line.key: line for line in summary.metrics if line.reference_point}
     samples = frozenset((study.phase_id, name) for name in summary.samples)
     return Evidence(
         study.pk,
@@ -249,7 +239,7 @@ def _evidence(study: Study, summary: Summary, current: Collection[str], accounts
         source_of(study),
         metrics,
         guards,
-        summary.band,
+        summary.another,
         pairs,
         samples,
         accounts,
@@ -306,13 +296,13 @@ def _alone(found: Family) -> Family:
     study = found.studies[0]
     rows, guards = [], []
     for fingerprint, metric in study.metrics.items():
-        gap = Gap(metric.seen, study.id) if metric.seen and metric.seen.delta75 and not metric.trained else None
-        rows.append(Standing(metric.metric, fingerprint, metric.key, _line(metric, study), (study.id,), metric.decided.n, gap=gap))
+        meaning = _meaning([(study, metric)])
+        rows.append(Standing(metric.metric, fingerprint, metric.key, _line(metric, study), (study.id,), metric.decided.n, meaning=meaning))
     for name in GUARDS:
         if name in study.guards:
             guard = study.guards[name]
             guards.append(Standing("", name, name, _line(guard, study), (study.id,), guard.decided.n))
-    return replace(found, rows=tuple(rows), guards=tuple(guards), band=study.band)
+    return replace(found, rows=tuple(rows), guards=tuple(guards), another=study.another)
 
 
 def _line(metric: Metric, study: Evidence) -> Line:
@@ -320,10 +310,10 @@ def _line(metric: Metric, study: Evidence) -> Line:
     return Line(
         metric.title,
         metric.decided,
-        study.band,
-        metric.tier,
-        metric.of_ceiling,
-        metric.guard,
+        study.another,
+        metric.standing,
+        metric.places,
+        metric.reference_point,
         trained,
         metric.above_size,
         metric.key,
@@ -331,11 +321,40 @@ def _line(metric: Metric, study: Evidence) -> Line:
     )
 
 
+def _meaning(found: Sequence[tuple[Evidence, Metric]]) -> Meaning | None:
+    """What differences mean by the largest study that knows it; studies are not pooled for it."""
+    known = ((study, metric.difference) for study, metric in found if metric.difference is not None and not metric.trained)
+    return next((Meaning(difference, study.id) for study, difference in known if not difference.why), None)
+
+
+def _person(found: Sequence[tuple[Evidence, Metric]]) -> Person | None:
+    """A metric beside another rater, pooled over the studies that hold it against one; None of fewer than three."""
+    persons = [metric.person for _, metric in found if metric.person is not None and not metric.person.why]
+    ends = []
+    for part, se in (("apart", "apart_se"), ("half", "half_se")):
+        known = [(getattr(one, part)[0], getattr(one, se)) for one in persons if getattr(one, se)]
+        mean = pooled.pool([value for value, _ in known], [error for _, error in known])
+        if mean is None:
+            return None
+        ends.append((mean.value, mean.low, mean.high))
+    return Person(ends[0], ends[1], sum(one.shared for one in persons))
+
+
+def _another(studies: Sequence[Evidence]) -> Figure | None:
+    """How often two raters say the same, pooled over studies; None of fewer than three."""
+    known = [study.another for study in studies if study.another is not None and study.another.value is not None and study.another.se]
+    logits = [one for figure in known if (one := pooled.on_logit(figure.value or 0.0, figure.se or 0.0)) is not None]
+    mean = pooled.pool([value for value, _ in logits], [se for _, se in logits])
+    if mean is None:
+        return None
+    mean = mean.as_share()
+    return Figure(mean.value, mean.low, mean.high, sum(figure.n for figure in known))
+
+
 def _pooled(found: Family) -> Family:
     """Over all its studies."""
     studies = found.studies
-    bands = [study.band for study in studies if study.band is not None]
-    band = Reach(median(one.low for one in bands), median(one.high for one in bands)) if len(bands) >= MIN_STUDIES else None
+    another = _another(studies)
     rows = []
     for fingerprint in dict.fromkeys(name for one in studies for name in one.metrics):
         here = [(study, study.metrics[fingerprint]) for study in studies if fingerprint in study.metrics]
@@ -346,10 +365,10 @@ def _pooled(found: Family) -> Family:
         sized = [metric.over_size for _, metric in used if metric.over_size is not None and metric.over_size.se]
         beyond = pooled.pool([one.value for one in sized if one.value is not None], [one.se for one in sized if one.se])
         above = None if beyond is None else beyond.p <= ALPHA and beyond.value > 0
-        gap = next((Gap(metric.seen, study.id) for study, metric in used if metric.seen and metric.seen.delta75), None)
+        state = another_rater.standing(figure, _person(used)) if over is not None else None
         words = trained_words(here[0][1].trained, here[0][0].opinions) if not used else ""
-        line = Line(title, figure, band, trained=words, above_size=above, key=key, of_studies=over.k if over else None)
-        rows.append(Standing(key, fingerprint, here[0][1].key, line, by, figure.n, over, gap, trained))
+        line = Line(title, figure, another, state, trained=words, above_size=above, key=key, of_studies=over.k if over else None)
+        rows.append(Standing(key, fingerprint, here[0][1].key, line, by, figure.n, over, _meaning(used), trained))
     values = {row.fingerprint: row.over.value for row in rows if row.over is not None}
     differences: dict[tuple[str, str], list[tuple[float, float]]] = {}
     names = sorted(values)
@@ -358,11 +377,9 @@ def _pooled(found: Family) -> Family:
             in_both = [study.pairs[pair] for study in studies if (pair := frozenset((first, second))) in study.pairs]
             usable = [(value if ahead == first else -value, se) for ahead, value, se in in_both if se > 0]
             differences[first, second] = usable
-    p_holm = {frozenset((pair.first, pair.second)): pair.p_holm for pair in pooled.pairs(differences) if pair.p_holm is not None}
-    tiers = agreement.tiers(values, p_holm)
-    rows = [replace(row, line=replace(row.line, tier=tiers.get(row.fingerprint))) for row in rows]
-    places = {row.fingerprint: agreement.place(values.get(row.fingerprint, 0.0), row.key) for row in rows}
-    rows.sort(key=lambda row: (row.line.tier is None, row.line.tier or 0, places[row.fingerprint], row.fingerprint))
+    places = agreement.places(names, pooled.pairs(differences))
+    rows = [replace(row, line=replace(row.line, places=places.get(row.fingerprint))) for row in rows]
+    rows.sort(key=lambda row: (row.over is None, *agreement.place(values.get(row.fingerprint, 0.0), row.key), row.fingerprint))
     guards = []
     for name in GUARDS:
         used = [(study, study.guards[name]) for study in studies if name in study.guards]
@@ -371,9 +388,9 @@ def _pooled(found: Family) -> Family:
         over, figure, by = _mean({study.id: metric.decided for study, metric in used})
         if name == "constant":  # one half everywhere, by its definition
             figure = replace(figure, value=0.5, why="")
-        line = Line(used[0][1].title, figure, band, guard=True, key=name, of_studies=over.k if over else None)
+        line = Line(used[0][1].title, figure, another, guard=True, key=name, of_studies=over.k if over else None)
         guards.append(Standing("", name, name, line, by, figure.n, over))
-    return replace(found, rows=tuple(rows), guards=tuple(guards), band=band)
+    return replace(found, rows=tuple(rows), guards=tuple(guards), another=another)
 
 
 def _mean(figures: Mapping[int, Agreement]) -> tuple[Pooled | None, Agreement, tuple[int, ...]]:
@@ -398,31 +415,14 @@ def _mean(figures: Mapping[int, Agreement]) -> tuple[Pooled | None, Agreement, t
 # --- in words
 
 
-def claim(found: Family) -> tuple[str, str]:
-    """Claim of a family's table, as a sentence and what follows it; empty where it claims nothing."""
-    first = found.first
-    if not first:
-        return "", ""
-    # Nothing leads whose own row says that it is no better than a coin, or where no metric comes behind.
-    named = [row for row in first if row.line.state not in (COIN, AGAINST)]
-    if not named:
-        # One behind the first tier may be surer to be better: the first is held against a coin and against it by other judgements.
-        behind = any(row.line.tier is not None and row.line.state not in (COIN, AGAINST) for row in found.rows)
-        who = "No metric of the first tier" if behind else "No metric"
-        told = "is told from a coin" if all(row.line.state is COIN for row in first) else "does better than a coin"
-        return f"{who} {told}.", ""
-    titles = [row.line.title for row in named]
-    one = len(titles) == 1
-    names = titles[0] if one else f"{', '.join(titles[:-1])} and {titles[-1]}"
-    if len(titles) > MAX_NAMED:
-        names = f"{titles[0]} and {len(titles) - 1} others"
-    if all(row.line.state is PERSON for row in named):
-        words = f"{names} {'chooses' if one else 'choose'} as another person would"
-    elif found.tiers == 1 and len(first) > 1:
-        return "No metric can be told from another here.", ""
-    else:
-        words = f"{names} {'leads' if one else 'lead'}"
-    return (f"{words}.", "") if one else (words, ", and cannot be told apart here.")
+def claim(found: Family) -> str:
+    """Claim of a family's table, as a sentence; empty where it claims nothing."""
+    if not found.best:
+        return ""
+    # Nothing may be the best whose own row says that it is no better than chance.
+    if all(row.line.level in NO_BETTER for row in found.rows if row.line.places is not None):
+        return "No metric is shown to do better than chance."
+    return may_be_best({row.line.title: row.line.places for row in found.rows if row.line.places is not None})
 
 
 @dataclass(frozen=True)
@@ -436,11 +436,12 @@ class Verdict:
 
 
 MEANING = {
-    PERSON: "as another person would",
-    BELOW: "better than a coin, clearly below another person",
-    BETTER: "better than a coin; where another person would lie is not known",
-    COIN: "not told from a coin, which gets 50",
-    AGAINST: "against people: a coin gets 50",
+    State.ABOVE_HUMAN_LEVEL: "above human level",
+    State.HUMAN_LEVEL: "human level",
+    State.BELOW_HUMAN_LEVEL: "better than chance, below human level",
+    State.UNCLEAR: "better than chance; whether it reaches human level is not known",
+    State.AT_CHANCE: "at chance, which is 50",
+    State.WORSE_THAN_CHANCE: "worse than chance, which is 50",
 }
 
 
@@ -465,14 +466,12 @@ def verdict(found: Family, row: Standing | None, early: str = "", is_outdated: b
         return Verdict("No study with people yet: nobody knows whether it chooses what people would choose.")
     line = row.line
     ends = f" [{line.low}, {line.high}]" if line.low is not None else ""
-    rest = f"duels{ends}: {MEANING[line.state]}"
-    if line.band is not None and line.state in (PERSON, BELOW):
-        rest += f" ({round(100 * line.band.low)} to {round(100 * line.band.high)})"
+    rest = f"duels{ends}: {MEANING[line.level]}"
+    if line.another is not None and line.level not in NO_BETTER:
+        rest += f" (another rater: {percent_words(line.another)})"
     rest += "."
-    if line.tier is not None:
-        others = sum(one.line.tier == line.tier for one in found.rows) - 1
-        untold = f", with {others} other{'s' if others > 1 else ''} that cannot be told from it" if others else ""
-        rest += f" Tier {line.tier} of {found.tiers}{untold}."
+    if line.places is not None:
+        rest += f" Its place is {line.ranks} among {sum(one.line.places is not None for one in found.rows)} metrics, with 95 % certainty."
     rest += "".join(f" {note[0].upper()}{note[1:]}." for note in line.caveats)
     who = "made-up people" if found.made_up else "people"
     return Verdict(f"It chooses what {who} choose in", f"{line.percent} of 100", line.state.key, rest)

@@ -44,7 +44,6 @@ FIGURES = (
     "tau",
     "r",
     "fitted",
-    "of_ceiling",
 )  # beside the decided one
 MAX_SECONDS = 1800  # seconds of the processor for a slice: one item of a slow program
 

@@ -54,7 +54,9 @@ def effects(summary: Summary) -> Effects | None:
             _words(found.ends, 100.0, 0),
         )
         for line in summary.metrics
-        if not line.guard and (found := agreed.get(line.key)) is not None and (line.decided.low is not None or found.low is not None)
+        if not line.reference_point
+        and (found := agreed.get(line.key)) is not None
+        and (line.decided.low is not None or found.low is not None)
     )
     return Effects(people, before.raters, tuple(entries), tuple(metrics))
 

@@ -14,7 +14,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from leaderboard.boards.certainty import plural
-from leaderboard.stats.agreement import Ceiling
+from leaderboard.stats.crossed import Estimate
 from leaderboard.stats.records import Entry, Metric, StudySummary
 from leaderboard.stats.votes import FEW, NO_DUELS, VERSION
 
@@ -66,9 +66,9 @@ class Summary(StudySummary):
         return value is not None and (low is not None or self.of == "means" or not line.why.startswith(FEW))
 
     @property
-    def band(self) -> Ceiling | None:
-        """Another person and the best possible, as pages draw them: not of fewer people and items than any figure needs."""
-        return None if self.ceiling is None or self.ceiling.two_people.why.startswith(FEW) else self.ceiling
+    def another(self) -> Estimate | None:
+        """Another rater as pages show one: how often two say the same, where that has an interval."""
+        return None if self.another_rater is None or self.another_rater.low is None else self.another_rater
 
     @property
     def ordered(self) -> bool:
@@ -136,7 +136,7 @@ def precedence(
     number of answers (the most that any of its metrics has), then more people, then the one that is there longest. Published means, of
     which nothing else is known, are not too early.
     """
-    known = [metric for metric in metrics if not metric.guard]
+    known = [metric for metric in metrics if not metric.reference_point]
     sure = only_means or any(metric.decided.low is not None and not metric.trained for metric in known)
     effective = max((metric.decided.n_eff for metric in known), default=0.0)
     return sure, not made_up, effective, people or 0, -study

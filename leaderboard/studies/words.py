@@ -8,16 +8,25 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from leaderboard.boards.certainty import NOUN, plural, sampled_noun
-from leaderboard.boards.human_agreement import AGAINST, BELOW, BETTER, COIN, PERSON, Line
+from leaderboard.boards.human_agreement import Line
 from leaderboard.models import Study, StudyLook
+from leaderboard.stats import sentences as statements
+from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW, MIN_COUNT, ROUGH
 from leaderboard.studies.summary import HIDDEN_NAME, Summary
 
 MAX_NAMES = 4
-MAX_TIMES = 100  # of the answers so far: more than that nobody asks for
 EARLY = "It is too early to say."
+VERBS = {  # of one metric, of several, and what they are
+    Standing.ABOVE_HUMAN_LEVEL: ("is", "are", "above human level"),
+    Standing.HUMAN_LEVEL: ("is", "are", "at human level"),
+    Standing.UNCLEAR: ("is", "are", "better than chance; whether at human level is not known"),
+    Standing.BELOW_HUMAN_LEVEL: ("is", "are", "better than chance and below human level"),
+    Standing.AT_CHANCE: ("is", "are", "at chance"),
+    Standing.WORSE_THAN_CHANCE: ("is", "are", "worse than chance"),
+}
 
 
 @dataclass(frozen=True)
@@ -32,7 +41,7 @@ def sentences(summary: Summary, lines: Sequence[Line]) -> list[Sentence]:
     """Sentences on what people prefer, which metrics see it the same way, and whether that is enough."""
     if summary.of == "means":
         return _published(summary)
-    candidates = [_preferred_scores(summary) if summary.opinions else _preferred(summary), _metrics(lines), _enough(summary)]
+    candidates = [_preferred_scores(summary) if summary.opinions else _preferred(summary), _metrics(lines), _enough(summary, lines)]
     return [sentence for sentence in candidates if sentence is not None]
 
 
@@ -104,19 +113,13 @@ def _metrics(lines: Sequence[Line]) -> Sentence | None:
     shown = [line for line in lines if line.shown and not line.guard]
     if not shown:
         return None
-    by_state = [(state, [line.title for line in shown if line.state is state]) for state in (PERSON, BETTER, BELOW, COIN, AGAINST)]
-    verbs = {
-        PERSON: ("chooses", "choose", "as well as another person would, as far as these answers tell"),
-        BETTER: ("is", "are", "better than a coin; how another person would do is not known"),
-        BELOW: ("is", "are", "better than a coin and below another person"),
-        COIN: ("is", "are", "not told from a coin"),
-        AGAINST: ("goes", "go", "against people"),
-    }
-    first, *rest = [f"{names(titles)} {verbs[state][len(titles) > 1]} {verbs[state][2]}." for state, titles in by_state if titles]
-    return Sentence(first, " ".join(rest))
+    by_state = [(state, [line.title for line in shown if line.level is state]) for state in VERBS]
+    first, *rest = [f"{names(titles)} {VERBS[state][len(titles) > 1]} {VERBS[state][2]}." for state, titles in by_state if titles]
+    best = statements.may_be_best({line.title: line.places for line in shown if line.places is not None})
+    return Sentence(first, " ".join([*rest, *([best] if best else [])]))
 
 
-def _enough(summary: Summary) -> Sentence | None:
+def _enough(summary: Summary, lines: Sequence[Line]) -> Sentence | None:
     if summary.enough is None:
         return None
     k, n = summary.enough.settled, len([line for line in summary.ranked if line.part == 1])
@@ -126,19 +129,23 @@ def _enough(summary: Summary) -> Sentence | None:
         first = f"Enough for place{'s 1 to ' + str(k) if k > 1 else ' 1'}."
     else:
         first = "Not enough for any place yet."
-    more = ""
-    if k < n and _is_hopeless(summary):
-        more = f"The gap at place {k + 1} looks too small for more judgements to settle it."
-    elif summary.enough.more and k < n:
-        more = (
-            f"If the gap is as large as it looks now, about {_rounded(summary.enough.more):,} more judgements would settle place {k + 1}."
-        )
-    return Sentence(first, more)
+    noun = next((line.noun for line in lines), NOUN)
+    return Sentence(first, " ".join([*_settling(summary, noun), *_unequal(summary)]))
 
 
-def _is_hopeless(summary: Summary) -> bool:
-    """True if the judgements that would settle the next place are more than anybody asks for."""
-    return summary.enough is not None and (summary.enough.more or 0) > MAX_TIMES * summary.answers
+def _settling(summary: Summary, noun: str) -> list[str]:
+    """What would settle first place, where it is open and no other stands level in it."""
+    if summary.enough is None or summary.shares_first:
+        return []
+    units = plural(sampled_noun(noun, summary.unsampled))
+    return statements.settling(summary.enough, summary.answers, summary.raters_counted, units, "judgement")
+
+
+def _unequal(summary: Summary) -> list[str]:
+    """Whether three raters gave most of the answers."""
+    given = [line.votes or line.ratings for line in summary.reliability.raters if not line.screened]
+    said = statements.unequal(given)
+    return [said] if said else []
 
 
 @dataclass(frozen=True)
@@ -164,12 +171,7 @@ def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
         if k:
             rows.append(EnoughRow(_places(1, k), True, "enough", "the intervals of their places overlap none below"))
         if k < n:
-            about = "no number of judgements is foreseen to settle them"
-            if _is_hopeless(summary):
-                about = f"the gap at place {k + 1} looks too small for more judgements to settle it"
-            elif summary.enough.more:
-                about = f"about {_rounded(summary.enough.more):,} more judgements for place {k + 1}, if its gap is as it looks"
-            rows.append(EnoughRow(_places(k + 1, n), False, "not yet", about))
+            rows.append(EnoughRow(_places(k + 1, n), False, "not yet", " ".join(_settling(summary, noun))))
     for curve in summary.adequacy:
         what = {"raters": "People", "comparisons": "Judgements", "samples": plural(noun).capitalize()}[curve.resource]
         if len([mean for mean in curve.mean if mean is not None]) < 2:
@@ -183,11 +185,6 @@ def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
 
 def _places(first: int, last: int) -> str:
     return f"Place {first}" if first == last else f"Places {first} to {last}"
-
-
-def _rounded(n: float) -> int:
-    """To two digits: a forecast is no count."""
-    return int(float(f"{n:.2g}"))
 
 
 def duel_words(summary: Summary, a: str, b: str, noun: str = NOUN) -> Sentence:
@@ -211,19 +208,28 @@ def duel_words(summary: Summary, a: str, b: str, noun: str = NOUN) -> Sentence:
         )
         figure = figure.replace("-", "−")
         known = f"{duel.answers:,} times one person scored both"
+    elif duel.asked is not None:
+        # Of these two alone: their own share, its interval, and the verdict by that.
+        value, low, high = duel.asked
+        if value is not None and value < 0.5:
+            first, second = second, first
+            value, low, high = 1 - value, None if high is None else 1 - high, None if low is None else 1 - low
+        ends = "" if low is None else "known"
+        figure = statements.asked_about(first, (value, low, high)).rstrip(".")
+        known = f"{duel.answers:,} judgements of this pair"
     else:
-        figure = f"They would pick {first} in {percent(value)} of 100 duels{ends}, a tie being half a pick"
+        figure = f"They would pick {first} in {percent(value)} of 100 duels{ends}, inferred from other pairs"
         known = f"{duel.answers:,} judgement{'' if duel.answers == 1 else 's'} of this pair"
     if not ends:
         figure += f", the same with every person and every {noun}, so that it has no interval"
     sampled = plural(sampled_noun(noun, summary.unsampled), summary.samples_counted)
     all_of_them = f"{summary.raters_counted:,} people and {summary.samples_counted:,} {sampled} in all"
-    if duel.p_holm <= ALPHA:
-        claim = f"People prefer {first}." if ends else f"Nothing says how surely people prefer {first}."
-    elif low is not None and low > (0.0 if summary.opinions else 0.5):
-        claim = f"Looked at alone, people prefer {first}; among all pairs of the study the two are not told apart."
+    if low is None:
+        claim = f"Nothing says how surely people prefer {first}."
+    elif low > (0.0 if summary.opinions else 0.5):
+        claim = f"People prefer {first}."
     else:
-        claim = "People do not tell A and B apart."
+        claim = "People are not shown to prefer either."
     return Sentence(claim, f"{figure}: {known}, {all_of_them}.")
 
 
@@ -356,9 +362,9 @@ def two_people_words(summary: Summary) -> str:
     """Sentences on how often two people agree, which is what a metric can be held against, or what keeps that from being known."""
     best = summary.ceiling
     if best is None:
-        return "Too few duels were decided by two people to say how well a metric could do."
-    if summary.band is None:
-        return f"How well a metric could do is not known: of those who judged the same duels there are too few. {best.two_people.why}"
+        return "No duel was decided by two people, so nothing is known of how often another rater would agree."
+    if best.two_people.why.startswith(FEW):
+        return f"How often another rater agrees is not known: of those who judged the same duels there are too few. {best.two_people.why}"
     value, low, high = best.two_people.ends
     ends = "" if low is None else f" [{percent(low)}, {percent(high)}]"
     words = f"Two people agree on {percent(value)}{ends}, of {best.n:,} judgements on duels that two decided."

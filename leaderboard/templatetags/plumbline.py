@@ -23,6 +23,7 @@ from django.utils.safestring import SafeString, mark_safe
 from evaluation.models import MetricProgram
 from leaderboard import wheel
 from leaderboard.boards.digits import Rounded, rounded
+from leaderboard.boards.human_agreement import signed
 from leaderboard.boards.rows import Cell
 from leaderboard.charts import drawing
 from submissions.models import RenderedText
@@ -211,11 +212,9 @@ def percent(value: float | None) -> str:
 
 
 @register.filter
-def chance(value: float | None) -> str:
-    """A share of draws, of which neither none nor all prove anything."""
-    if value is None:
-        return "–"
-    return "< 1 %" if value < 0.01 else "> 99 %" if value > 0.99 else f"{round(100 * value)} %"
+def points(value: float | None) -> str:
+    """A difference of two shares in whole points of a hundred, with its sign."""
+    return "–" if value is None else signed(100 * value, 0) if round(100 * value) <= 0 else f"+{round(100 * value)}"
 
 
 @register.filter

@@ -248,13 +248,15 @@ def _duels(place: EntryPlace, board: Board) -> tuple[list[OwnDuel], int]:
         other = duel.second if duel.first == own else duel.first
         if other not in order or other in hidden:
             continue
-        value, low, high = duel.value
+        # Of the two alone where enough people were asked about them; else inferred from other pairs.
+        value, low, high = duel.value if duel.asked is None or duel.asked[1] is None else duel.asked
         if value is None or low is None or high is None:
             n_open += 1
             continue
         if duel.first != own:
             value, low, high = (-value, -high, -low) if summary.opinions else (1 - value, 1 - high, 1 - low)
-        is_sure = duel.p_holm is not None and duel.p_holm <= ALPHA
+        even = 0.0 if summary.opinions else 0.5
+        is_sure = low > even or high < even  # by the interval that stands beside it
         other_id = summary.entries.get(other)
         shown = other_id if other_id is not None and board.index_of(other_id) is not None else None  # others have no page for everybody
         found.append(OwnDuel(other, shown, value, low, high, duel.answers, is_sure))

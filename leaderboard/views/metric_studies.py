@@ -19,7 +19,7 @@ from leaderboard.boards.human_agreement import Line, basis_words, lines_of, orde
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.service.page_cache import PARTS
-from leaderboard.stats.differences import Seen
+from leaderboard.stats.meaning import Difference
 from leaderboard.stats.records import Contradiction, Metric
 from leaderboard.studies.metric_ranking import MADE_UP, Family, Standing, Verdict, source_of, verdict
 from leaderboard.studies.summary import Summary, named_samples
@@ -42,7 +42,7 @@ class Measured:
     title: str
     line: Line
     rho: str  # of published means, where that is all there is
-    seen: Seen | None  # where it is known which gap 75 % see
+    difference: Difference | None  # what differences of its values mean, where that is known
     words: str
     basis: str
     trained: str
@@ -118,7 +118,7 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
                     title=metric.title,
                     line=line,
                     rho=rho_words(metric.rho) if only_means else "",
-                    seen=metric.seen if metric.seen and metric.seen.delta75 else None,
+                    difference=metric.difference if metric.difference and not metric.difference.why else None,
                     words=words + trained_more(metric.trained, summary.opinions),
                     basis=_basis(summary),
                     trained=line.trained,

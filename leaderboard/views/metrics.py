@@ -18,11 +18,11 @@ from evaluation.metrics import registry
 from evaluation.models import MetricProgram, PhaseMetric, Score
 from evaluation.networks import weights
 from leaderboard.boards import metric_evidence
-from leaderboard.boards.certainty import plural
 from leaderboard.boards.metric_evidence import Evidence
-from leaderboard.charts.gap import gap_chart
+from leaderboard.charts.meaning import curve
 from leaderboard.lookup import search_text
 from leaderboard.models import MetricEntry, ProgramValues, Study, StudyAnalysis
+from leaderboard.stats.meaning import NOT_TOLD
 from leaderboard.stats.votes import MIN_COUNT
 from leaderboard.studies import metric_ranking, paper_figures
 from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing, Verdict
@@ -66,16 +66,12 @@ class Tested:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A row of a family's ranking: classes that draw the `bracket` of its tier, whether it `opens` that, the address of its page, its
-    studies by where their judgements come from, and the study that its gap is of."""
+    """A row of a family's ranking, the address of its page, and its studies by where their judgements come from."""
 
     standing: Standing
     tested: Tested | None
-    bracket: str
-    opens: bool
     link: str
     sources: list[tuple[str, int]]
-    gap_of: Study | None
 
 
 @dataclass(frozen=True)
@@ -85,7 +81,7 @@ class Section:
     key: str
     title: str
     found: Family
-    claim: tuple[str, str]
+    claim: str
     rows: list[Ranked]
     guards: list[Ranked]
     tests: list[Tested]
@@ -128,11 +124,7 @@ def _section(family: Family, ranking: Ranking, tests: Mapping[str, Tested], of_r
     """`tests` are of the default parameters by metric, `of_rows` of those of a ranked row by its fingerprint."""
     sources = {study.id: study.source for study in family.all}
     rows = []
-    for n, standing in enumerate(family.rows):
-        tier, tiers = standing.line.tier, [row.line.tier for row in family.rows]
-        alone = tier is None or tiers.count(tier) == 1
-        opens, closes = n == 0 or tiers[n - 1] != tier, n + 1 == len(tiers) or tiers[n + 1] != tier
-        bracket = "" if alone else "g" + (" g1" if opens else "") + (" g3" if closes else "")
+    for standing in family.rows:
         counted = Counter(sources[study] for study in standing.studies)
         # With other parameters than the defaults it is the page of a column that has them.
         link = reverse("metric", args=[standing.key])
@@ -144,14 +136,11 @@ def _section(family: Family, ranking: Ranking, tests: Mapping[str, Tested], of_r
             Ranked(
                 standing,
                 of_rows.get(standing.fingerprint),
-                bracket,
-                opens,
                 link,
                 [(name, counted[name]) for name in (REAL, PUBLISHED, MADE_UP) if counted[name]],
-                ranking.studies.get(standing.gap.study) if standing.gap and family.state == "pooled" else None,
             )
         )
-    guards = [Ranked(one, None, "", False, "", [], None) for one in family.guards]
+    guards = [Ranked(one, None, "", []) for one in family.guards]
     study = ranking.studies[family.studies[0].id] if family.state == metric_ranking.ALONE else None
     of_family = [one for one in tests.values() if one.spec.family == family.key]
     within: dict[str, list[registry.MetricSpec]] = {}
@@ -189,11 +178,12 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     standing = family.row(key, evidence.fingerprint)
     verdict = verdict_on(family, standing, studies)
     means = next((one for one in studies if one.is_current and one.rho), None)
-    of_gap = standing.gap.study if standing and standing.gap else None
+    of_meaning = standing.meaning.study if standing and standing.meaning else None
     # Beside figures of real people nothing is said of made-up ones.
     real = standing is not None and not family.made_up
-    usable = [one for one in studies if one.is_current and one.seen and not one.trained and not (real and one.source == MADE_UP)]
-    gap = next((one for one in usable if of_gap in (None, one.study.pk)), None)
+    current = [one for one in studies if one.is_current and not one.trained and not (real and one.source == MADE_UP)]
+    usable = [one for one in current if one.difference]
+    meaning = next((one for one in usable if of_meaning in (None, one.study.pk)), None)
     n_contradictions, contradicted = contradictions(request.user, studies)
 
     # What a program's values on studies say, of those studies that the reader may see.
@@ -240,7 +230,8 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     on_studies = [(row, row.decided or {}) for row in values if row.study_id in known]
     if on_studies and standing is None:
         n = len(on_studies)
-        verdict = Verdict(f"It was held against people in {n} {'study' if n == 1 else 'studies'}, by itself and in no tier.")
+        words = f"It was held against people in {n} {'study' if n == 1 else 'studies'}, by itself and with no place among others."
+        verdict = Verdict(words)
     context = {
         "spec": spec,
         "worst": f"{float(spec.worst):g}, as the program declares" if own_worst else WORST[spec.worst],
@@ -260,10 +251,10 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "means": means,
         "verdict": verdict,
         "share_words": " ".join(filter(None, (verdict.words, verdict.figure, verdict.rest))),
-        "tiers": family.tiers,
-        "gap": gap,
-        "gap_nouns": plural(gap.noun) if gap else "",
-        "gap_chart": gap_chart(gap.seen) if gap and gap.seen else None,
+        "meaning": meaning,
+        "curve": curve(meaning.difference) if meaning and meaning.difference else None,
+        "no_meaning": next((one.metric.difference.why for one in current if one.metric.difference), ""),
+        "not_told": NOT_TOLD if meaning and meaning.difference and not meaning.difference.tells else "",
         "n_contradictions": n_contradictions,
         "contradictions": contradicted,
         "ranks": sum(usage.in_ranking for usage in used),

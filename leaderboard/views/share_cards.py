@@ -238,7 +238,7 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
 
 
 def metric_card(request: HttpRequest, key: str) -> HttpResponse:
-    """A metric's verdict, of the studies that everybody may see, and its agreement with people beside a coin and another person."""
+    """A metric's verdict, of the studies that everybody may see, and its agreement with people beside chance and another rater."""
     spec = registry.REGISTRY.get(key)
     if spec is None:
         raise Http404
@@ -253,10 +253,11 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
         line = standing.line
         figures: list[tuple[str, int, int | None, int | None]] = [
             (spec.title, own, line.low, line.high),
-            ("A coin", 50, None, None),
+            ("Chance", 50, None, None),
         ]
-        if line.band is not None:
-            figures.insert(1, ("Another person", round(100 * line.band.low), None, None))
+        if (another := line.another) is not None and another.value is not None:
+            low, high = (None if end is None else round(100 * end) for end in (another.low, another.high))
+            figures.insert(1, ("Another rater", round(100 * another.value), low, high))
         for title, percent, low, high in figures:
             ends = "" if low is None or high is None else f"[{low}, {high}]"
             bars.append(Strip(title, str(percent), ends, "", position(AGREEMENT, percent), *bar(AGREEMENT, low, high)))

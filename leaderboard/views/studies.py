@@ -141,7 +141,7 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     for study in seen(place):
         summary, brief = study.main_summary(hidden_ids), None
         if summary is not None:
-            between = None if summary.band is None else summary.band.two_people
+            between = summary.another
             missing = summary.why or words.two_people_words(summary)
             first = next(iter(words.sentences(summary, [])), None)
             basis = "" if summary.of == "means" else basis_words(summary.counted, summary.opinions, summary.n_people)
@@ -340,7 +340,8 @@ def _analysis_context(
     n_baselines = study.entries.filter(label__in=judged, submission__is_baseline=True).count()
     first_metric = next((line.title for line in lines if not line.guard), "")
     chosen = next(
-        (measured for measured in summary.metrics if measured.key == metric), next((one for one in summary.metrics if not one.guard), None)
+        (measured for measured in summary.metrics if measured.key == metric),
+        next((one for one in summary.metrics if not one.reference_point), None),
     )
     # Of correlations with published means, each reason once; a metric that has its interval has none.
     missing = list(

@@ -92,7 +92,7 @@ def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()
         if judge is not None and summary is not None:
             # On the scale of metrics; nothing of one that is for display only, or has no answer of theirs.
             if judge.decided is not None and not judge.display_only:
-                line = Line(judge.key, judge.decided, summary.band, key=judge.key, noun=study.noun)
+                line = Line(judge.key, judge.decided, summary.another, key=judge.key, noun=study.noun)
             lines = {one.key: one for one in lines_of(summary)}
             together = [TogetherRow(lines[one.key], one) for one in judge.with_people if one.key in lines]
             alone: dict[tuple[str, str], Ends] = {}

@@ -216,7 +216,9 @@ class TestPeople:
     table = Table(
         Caption("Rooflines", "Final", "7f3a", "2026", "https://example.org/s", "Which roof is closer?, 90 answers by 9 raters"),
         (
-            Column("hss", "HSS", True, people=People({"decided": Agreement(0.825, 0.8, 0.85, 77), "rho": Agreement(0.9, 0.5, 1.0, 9)}, 2)),
+            Column(
+                "hss", "HSS", True, people=People({"decided": Agreement(0.825, 0.8, 0.85, 77), "rho": Agreement(0.9, 0.5, 1.0, 9)}, (1, 2))
+            ),
             Column("fid", "FID", False, people=People({"decided": Agreement(), "rho": Agreement(-0.25, None, None, 7, FEW_ENTRIES)})),
             Column("other", "Other", True),
         ),
@@ -226,7 +228,7 @@ class TestPeople:
     def test_csv_repeats_the_figures_on_every_row(self):
         row = read_csv(to_csv(self.table))[0]
         assert (row["hss_people_decided"], row["hss_people_decided_low"], row["hss_people_decided_high"]) == ("0.825", "0.8", "0.85")
-        assert (row["hss_people_tier"], row["fid_people_tier"]) == ("2", "")
+        assert (row["hss_people_place_low"], row["hss_people_place_high"], row["fid_people_place_low"]) == ("1", "2", "")
         assert (row["hss_people_decided_n"], row["hss_people_decided_why"], row["hss_people_rho_n"]) == ("77", "", "9")
         assert (row["fid_people_rho_n"], row["fid_people_rho_why"]) == ("7", FEW_ENTRIES)
         assert (row["hss_people_rho"], row["fid_people_rho"], row["fid_people_decided"]) == ("0.9", "-0.25", "")
@@ -235,7 +237,7 @@ class TestPeople:
     def test_json_has_them_with_the_columns(self):
         data = json.loads(to_json(self.table))
         assert data["caption"]["people"].startswith("Which roof")
-        assert data["columns"][0]["people"]["tier"] == 2
+        assert data["columns"][0]["people"]["places"] == [1, 2]
         assert data["columns"][0]["people"]["decided"] == {
             "value": 0.825,
             "low": 0.8,

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaderboard.boards.payload import Board, BoardEntry, ColumnAgreement, ColumnTrial, HumanAgreement, Pairs
+from leaderboard.boards.payload import Board, BoardEntry, ColumnTrial, HumanAgreement, Pairs
 from leaderboard.studies.summary import HIDDEN_NAME
 from tests import ROOT
 from tests.support.leaderboard.boards import board_of, column_of
@@ -29,15 +29,6 @@ def test_every_number_is_read_to_its_last_bit():
     numbers = [0.1 + 0.2, 5e-324, 2.2250738585072011e-308, 1.7976931348623157e308, 9007199254740993.0, *drawn]
     board = board_of(numbers)
     assert Board.from_json(board.to_json()).metrics[0].value == numbers
-
-
-def test_a_ranking_of_before_is_read_with_its_slope():
-    nothing = {"value": None, "low": None, "high": None}
-    column = {"slug": "a", "decided": nothing, "rho": nothing, "tau": nothing, "r": nothing}
-    today = {"gamma": 1.0, "unit": 0.1, "slope": 0.5, "low": 0.3, "high": 0.7, "delta75": None, "largest": 1.0}
-    before = {"gamma": 1.0, "unit": 0.1, "slope": [0.5, 0.3, 0.7], "delta75": None, "largest": 1.0}
-    assert ColumnAgreement.model_validate(column | {"seen": before}).seen == ColumnAgreement.model_validate(column | {"seen": today}).seen
-    assert ColumnAgreement.model_validate(column | {"seen": before}).seen.share(0.08)[0] == pytest.approx(0.5986877, abs=1e-6)
 
 
 def test_what_only_some_rankings_hold_is_written_where_they_do():

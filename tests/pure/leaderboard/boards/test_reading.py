@@ -193,17 +193,6 @@ class TestStrips:
         assert (found[0].is_people, found[0].shown.text, found[0].place) == (True, "80 %", "1st")
         assert not any(one.is_people for one in strips(judged(with_tests(), why="Too few raters: 5 are needed, there are 3."), 1))
 
-    def test_how_many_people_see_a_gap_stands_where_it_may_be_said(self):
-        seen = {"gamma": 1.0, "unit": 0.1, "slope": 0.5, "low": 0.3, "high": 0.7, "delta75": None, "largest": 0.5}
-        none = {"value": None, "low": None, "high": None, "n": 0}
-        line = {"slug": "a", "decided": none | {"raters": 12, "samples": 24}, "rho": none, "tau": none, "r": none, "seen": seen}
-        board = judged(with_tests(), metrics=[line])
-        assert strips(board, 1)[1].note == "−0.1 to the first, too close to call; seen by 62 % of people [57, 67]"
-        assert strips(board, 3)[1].note.endswith("; seen by more than 92 % of people [82, 97]"), "larger than any that was asked about"
-        fewer = board.metrics[0].model_copy(update={"n": [4, 3, 4, 4]})
-        unequal = board.model_copy(update={"metrics": [fewer, *board.metrics[1:]]})
-        assert "seen" not in strips(unequal, 1)[1].note, "they are not means over the same items"
-
 
 def test_the_one_above_and_those_not_told_apart():
     board = with_tests()

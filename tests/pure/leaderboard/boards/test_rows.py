@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from leaderboard.boards import exports
 from leaderboard.boards.human_agreement import with_people
 from leaderboard.boards.payload import Board, ColumnAgreement
-from leaderboard.boards.rows import BoardRows, Choice, bar, cell, gap_words, ordinal, position, rule_words, span
+from leaderboard.boards.rows import BoardRows, Choice, bar, cell, meaning_words, ordinal, position, rule_words, span
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.crossed import Figure
-from leaderboard.stats.differences import Seen
+from leaderboard.stats.meaning import Difference
 from tests.support.leaderboard.boards import board_of, column_of, judged
 
 
@@ -172,22 +172,14 @@ class TestColumns:
         assert all(words.split(" by ")[0] in ("1st", "2nd", "3rd") for _, words in line.folded)
 
 
-def test_the_gap_to_the_row_below_is_told_in_people():
-    metric, seen = (
-        column_of("a", [0.5, 0.42, 0.42, None, 9.0, 0.499]),
-        Seen(gamma=1, unit=0.1, slope=0.5, low=0.3, high=0.7, delta75=None, largest=1),
+def test_what_a_difference_means_is_said_of_two_values_that_differ():
+    metric = column_of("a", [0.5, 0.42, 0.42, None, 0.1])
+    difference = Difference(2.0, 0.1, 0.3, 9, 30, 25, 12, 12, 0.01, 0.3, 0.01, 20.0)
+    assert meaning_words(metric, difference, 0, 1) == difference.at(0.08).sentence != ""
+    assert meaning_words(metric, difference, 1, 2) == meaning_words(metric, difference, 0, 3) == ""
+    assert meaning_words(metric, difference, 4, 0) == meaning_words(metric, difference, 0, 4) == difference.at(0.3).sentence, (
+        "at most the largest"
     )
-    assert gap_words(metric, seen, 0, 1, "house") == "This gap is seen by 60 % of people [56, 64], for one house."
-    assert gap_words(metric, seen, 1, 2, "house") == gap_words(metric, seen, 0, 3, "house") == ""
-    assert "more than 99 % of people [95, 100]" in gap_words(metric, seen, 0, 4, "house")
-    assert gap_words(metric, seen, 0, 5, "house") == "This gap is seen by 50.1 % of people [50.1, 50.2], as by a coin, for one house."
-
-
-def test_an_interval_of_people_who_see_a_gap_is_never_told_as_a_point():
-    seen = Seen(gamma=1, unit=0.1, slope=0.5, low=0.3, high=0.7, delta75=None, largest=9)
-    nearly, far = column_of("a", [0.5, 0.4999]), column_of("a", [9.0, 0.0])
-    assert gap_words(nearly, seen, 0, 1, "house") == "This gap is seen by less than 50.1 % of people, as by a coin, for one house."
-    assert gap_words(far, seen, 0, 1, "house") == "This gap is seen by more than 99.9 % of people, for one house."
 
 
 def test_places_in_words():

@@ -12,7 +12,6 @@ from scipy.stats import mannwhitneyu
 
 from leaderboard.stats import agreement
 from leaderboard.stats.answers import Answers, answers, of_opinions
-from leaderboard.stats.crossed import Figure
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.mos_table import canonical as canonical_ratings
 from leaderboard.stats.votes import Vote, canonical
@@ -79,40 +78,6 @@ def test_guards_stand_at_chance_whatever_the_share_of_ties(ties):
         coin = agreement.decided(agreement.differences(said, agreement.coin(seed, *shape)))
         inside += coin.low <= 0.5 <= coin.high
     assert inside >= 17
-
-
-@pytest.mark.parametrize("d", [0.6, 0.7, 0.75, 0.8, 0.9])
-def test_the_best_possible_of_how_often_two_people_agree(d):
-    likely = {0.6: 0.6875, 0.7: 0.7782089, 0.75: 0.8183099, 0.8: 0.8565871, 0.9: 0.9297037}[d]
-    high = {0.6: 0.7236068, 0.7: 0.8162278, 0.75: 0.8535534, 0.8: 0.8872983, 0.9: 0.9472136}[d]
-    assert agreement.band(d) == pytest.approx((d, likely, high), abs=1e-6)
-
-
-def test_the_band_at_its_ends():
-    assert agreement.band(0.5) == (0.5, 0.5, 0.5) and agreement.band(0.2) == (0.2, 0.5, 0.5) and agreement.band(1.0) == (1.0, 1.0, 1.0)
-    low, likely, high = agreement.band(0.6, 0.9)
-    assert low == likely == high  # never above what is possible
-    near = [agreement.band(0.5 + step)[1] for step in (0.9e-3, 1.1e-3)]  # two formulas meet
-    assert near[0] < near[1] < near[0] + 0.005
-
-
-def test_the_best_possible_needs_sixty_answers_on_questions_that_two_decided():
-    fifty_nine = [(r, q, "AB", -1) for q in range(29) for r in range(2)] + [(0, 29, "AB", 1)]
-    assert agreement.ceiling(made(fifty_nine)) is None
-    sixty = [(r, q, "AB", 1 if (q + r) % 3 else -1) for q in range(30) for r in range(2)]
-    found = agreement.ceiling(made(sixty))
-    assert found.n == 60 and found.two_people.value == pytest.approx(1 / 3) and found.two_people.why.startswith("Too few raters")
-
-
-def test_the_share_of_the_way_to_the_best_possible_needs_as_many_people_as_any_figure():
-    def best(raters: int) -> agreement.Ceiling:
-        return agreement.ceiling(made([(r, q, "AB", -1 if (q + r) % 5 else 1) for q in range(40) for r in range(raters)]))
-
-    headline = Figure(0.55, 0.52, 0.58)
-    few, enough = best(4), best(5)
-    assert few.two_people.low is None and agreement.share_of_the_way(headline, few) is None
-    assert enough.two_people.value == pytest.approx(0.6)  # four of five say the same: 1 − 2 · ⅘ · ¼
-    assert agreement.share_of_the_way(headline, enough) == pytest.approx(0.05 / 0.2236068)  # (1 + √.2) / 2 is the most
 
 
 def test_areas_are_those_of_mann_and_whitney():
@@ -185,18 +150,8 @@ def test_one_metric_against_another():
     assert pairs[1].p_holm < 0.05 and pairs[1].value == pytest.approx(agreement.decided(found[0][1]).value * 2 - 1)
     same = agreement.compared(found[0][1], found[0][1], ("good", "good"))
     assert (same.value, same.p) == (0.0, 1.0)
-    values = {key: agreement.decided(one).value for key, one in found}
-    p = {frozenset((pair.first, pair.second)): pair.p_holm for pair in pairs}
-    assert agreement.tiers(values, p)["good"] == 1 < agreement.tiers(values, p)["bad"]
-
-
-def test_tiers_run_on_while_the_next_is_not_worse_than_the_first():
-    p = {frozenset(pair): 0.01 if pair in ("ac", "ad", "bd") else 0.5 for pair in ("ab", "ac", "ad", "bc", "bd", "cd")}
-    assert agreement.tiers({"a": 0.8, "b": 0.7, "c": 0.6, "d": 0.5}, p) == {"a": 1, "b": 1, "c": 2, "d": 2}
-    assert agreement.tiers({"b": 0.5, "a": 0.5}, {}) == {"a": 1, "b": 1}
-    rounded = {"b": 0.1 + 0.2, "a": 0.3, "c": 0.2}
-    assert list(agreement.tiers(rounded, {frozenset("ac"): 0.01, frozenset("bc"): 0.2})) == ["a", "b", "c"]  # as equal ones, by key
-    assert agreement.tiers(rounded, {frozenset("ac"): 0.01, frozenset("bc"): 0.2})["c"] == 2
+    assert agreement.places(["good", "noise", "bad"], pairs) == {"good": (1, 2), "noise": (1, 2), "bad": (3, 3)}
+    assert agreement.places(["good"], []) == {}
 
 
 def test_certainty_by_sign_flips_and_by_t():

@@ -73,17 +73,17 @@ def has(record: dict[str, Any], names: set[str]) -> None:
 
 
 def check_metrics(rows: list[dict[str, Any]]) -> None:
-    assert [row["key"] for row in rows][-2:] == ["constant", "coin"] and [row["guard"] for row in rows] == [False] * 3 + [True] * 2
+    assert [row["key"] for row in rows][-2:] == ["constant", "coin"] and [row["reference_point"] for row in rows] == [False] * 3 + [
+        True
+    ] * 2
     for row in rows:
-        has(row, {"key", "of_ceiling", "tier", "guard", "seen"})
+        has(row, {"key", "person", "standing", "places", "may_be_best", "reference_point", "difference"})
         has(row["decided"], ENDS | {"n", "n_eff", "raters", "samples", "coverage", "se", "df"})
         for name in ("auc_better_worse", "auc_different_similar", "acc_eq"):
             has(row[name], ENDS)
         assert "tolerance" in row["acc_eq"] and "value" in row["spa"]
-    seen = {row["key"]: row["seen"] for row in rows}
-    assert seen["constant"] is None
-    assert seen["good"].keys() == {"gamma", "unit", "slope", "low", "high", "delta75", "largest"}
-    assert seen["good"]["low"] < seen["good"]["slope"] < seen["good"]["high"]
+    difference = {row["key"]: row["difference"] for row in rows}
+    assert difference["constant"] is None and difference["good"]["why"].startswith("Too few entries: 8 are needed")
 
 
 def test_names_of_a_study_of_pairs(tmp_path, scores, found):
@@ -91,7 +91,7 @@ def test_names_of_a_study_of_pairs(tmp_path, scores, found):
     only = found(file, "--scores", scores)
     check_metrics(only["metrics"])
     for row in only["scales"]:
-        has(row, {"method", "implied", "theta", "rank", "p_best"})
+        has(row, {"method", "implied", "theta", "rank", "may_be_first"})
         assert len(row["implied"]) == len(row["theta"]) == 3 and len(row["rank"]) == 2
     has(only["ceiling"], {"two_people", "leave_one_out", "low", "likely", "high", "n"})
     has(only["ceiling"]["two_people"], ENDS)
@@ -146,8 +146,8 @@ def test_too_few_raters_have_values_and_a_sentence(tmp_path, scores, found):
     for row in only["metrics"]:
         assert row["decided"]["value"] is not None and row["decided"]["n"] > 0
         assert (row["decided"]["low"], row["decided"]["high"], row["decided"]["why"]) == (None, None, sentence)
-        assert (row["tier"], row["spa"]["value"], row["seen"], row["of_ceiling"]) == (None, None, None, None)
-    assert all(row["rank"] is None and row["p_best"] is None and row["why"] == sentence for row in only["scales"])
+        assert (row["places"], row["spa"]["value"], row["difference"], row["person"]) == (None, None, None, None)
+    assert all(row["rank"] is None and row["may_be_first"] is None and row["why"] == sentence for row in only["scales"])
     assert only["fragile"] is None and all(pair["p"] is None and pair["p_holm"] is None for pair in only["metric_pairs"])
 
 
@@ -226,9 +226,9 @@ def test_what_it_prints_is_what_a_studys_page_says(tmp_path, scores, capsys):
     assert main([str(written(tmp_path, "votes.csv", votes.write(five))), "--scores", str(scores)]) == 0
     said = capsys.readouterr().out
     assert "raters: the order moves with fewer." in said and " of 5 raters on " in said
-    assert re.search(r"Two people pick the same winner in [\d.]+ % \[[\d.]+, [\d.]+\], of \d+ answers on questions that two", said)
+    assert re.search(r"Another rater picks the same winner in [\d.]+ % \[[\d.]+, [\d.]+\], by \d+ answers on questions that two", said)
     table = said.partition("metric  ")[2].splitlines()
-    assert table[0].split()[-1] == "rho" and all(row.split()[-1] == "–" for row in table[1:3]), "of fewer than eight entries"
+    assert table[0].split()[-1] == "rho" and all(" – " in f"{row} " for row in table[1:3]), "of fewer than eight entries"
     one = [votes.Vote("r", "a", "b", "left", "s")]
     assert main([str(written(tmp_path, "one.csv", votes.write(one)))]) == 0
     assert "1 vote of 1 rater on 1 pair, 0.0 % ties." in capsys.readouterr().out

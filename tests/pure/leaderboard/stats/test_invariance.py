@@ -14,7 +14,20 @@ from leaderboard.stats.votes import Vote, canonical
 
 ENTRIES, SAMPLES, RATERS = ("ash", "beech", "cedar", "elm", "fir"), tuple("tuvwxyz"), tuple(f"rater {k}" for k in range(9))
 TURNED = {"left": "right", "right": "left", "tie": "tie"}
-METRIC = ("decided", "auc_better_worse", "auc_different_similar", "acc_eq", "spa", "rho", "tau", "r", "seen", "of_ceiling", "tier")
+METRIC = (
+    "decided",
+    "auc_better_worse",
+    "auc_different_similar",
+    "acc_eq",
+    "spa",
+    "rho",
+    "tau",
+    "r",
+    "difference",
+    "person",
+    "standing",
+    "places",
+)
 PLACES = dict.fromkeys((*ENTRIES, *SAMPLES, *RATERS))
 
 
@@ -62,7 +75,10 @@ def figures(found: dict[str, Any], first: dict[str, str]) -> dict[str, Any]:
     kept = {
         name: found[name] for name in ("answers", "decided_answers", "raters_counted", "samples_counted", "ceiling", "model", "fragile")
     }
-    kept |= {"enough": found["enough"], "forecast": found["forecast"], "metric_pairs": found["metric_pairs"], "metrics": {}}
+    enough = found["enough"]
+    if enough is not None:
+        enough = {"settled": enough["settled"], "first": first[enough["first"]], "open": sorted(first[name] for name in enough["open"])}
+    kept |= {"enough": enough, "forecast": found["forecast"], "metric_pairs": found["metric_pairs"], "metrics": {}}
     for row in found["metrics"]:
         if row["key"] == "coin":  # it is drawn by place
             continue
@@ -115,7 +131,7 @@ def test_new_names_of_samples_change_nothing_and_in_another_order_only_what_is_c
     other = summary(rows, tables, shuffled(SAMPLES, "s"))
     for one in (plain, other):  # samples are dealt to folds in the order of their names
         for row in one["metrics"].values():
-            del row["acc_eq"], row["seen"]
+            del row["acc_eq"]
     same(plain, other)
 
 

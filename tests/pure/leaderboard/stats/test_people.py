@@ -15,7 +15,7 @@ from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.mos_table import canonical as canonical_ratings
 from leaderboard.stats.people import Scored, people
-from leaderboard.stats.records import Entries, plain
+from leaderboard.stats.records import Enough, Entries, plain
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies.summary import Summary
@@ -83,7 +83,7 @@ def test_three_who_never_meet_and_one_alone_are_too_few():
         found = told(answers(canonical(rows)), [Scored("m", table(a=1, b=0)[: len(canonical(rows).samples)])])
         assert f"5 are needed, there {'is' if why == '1' else 'are'} {why}." in found.why
         (row,) = [row for row in found.metrics if row.key == "m"]
-        assert (row.decided.low, row.tier, row.spa.value, row.seen, row.of_ceiling, row.contradictions) == (
+        assert (row.decided.low, row.places, row.spa.value, row.difference, row.person, row.contradictions) == (
             None,
             None,
             None,
@@ -91,8 +91,7 @@ def test_three_who_never_meet_and_one_alone_are_too_few():
             None,
             [],
         )
-        assert found.enough is None and found.forecast is None and found.fragile is None and found.ceiling is None
-        assert all(duel.p_holm is None for duel in found.duels) and all(entry.rank is None for entry in found.scales)
+        assert row.standing == "too_early"
 
 
 def test_a_part_of_too_few_raters_is_not_tested_though_all_parts_have_enough():
@@ -134,7 +133,7 @@ def test_nobody_preferring_any_has_no_model_and_no_duel():
     assert found.why == "Nobody preferred either." and found.models == [] and found.duels == [] and found.enough is None
 
 
-def test_size_is_a_guard_and_a_metric_that_is_size_alone_is_not_above_it():
+def test_size_is_a_reference_point_and_a_metric_that_is_size_alone_is_not_above_it():
     votes = canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])
     size = table(bad=5, fair=9, good=3)
     metrics = [Scored("like_size", 2 * size), Scored("people", table(bad=0, fair=1, good=2))]
@@ -142,16 +141,16 @@ def test_size_is_a_guard_and_a_metric_that_is_size_alone_is_not_above_it():
     rows = {row.key: row for row in found.metrics}
     assert [row.key for row in found.metrics][-3:] == ["constant", "coin", "size"]
     assert rows["like_size"].above_size is False and rows["people"].above_size is True
-    assert rows["size"].tier is None and rows["size"].decided.value == rows["like_size"].decided.value
+    assert rows["size"].places is None and rows["size"].decided.value == rows["like_size"].decided.value
     assert rows["constant"].decided.value == 0.5 and rows["constant"].decided.low is None
 
 
 def test_enough_is_said_of_places_whose_rank_intervals_overlap_none_below():
     clear = told(answers(canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])))
-    assert clear.enough.settled == 3 and clear.enough.more is None
+    assert clear.enough == Enough(3, "good", [], None)
     level = said("fair", "bad", samples=SAMPLES[:7], wrong_every=2)
     close = told(answers(canonical([*said("good", "bad"), *said("good", "fair"), *level])))
-    assert close.enough.settled == 1 and close.enough.more > 0
+    assert (close.enough.settled, close.enough.first, close.enough.plans) == (1, "good", None)
     assert clear.forecast is None  # no metric
 
 
@@ -340,20 +339,19 @@ def test_gold_questions_are_in_no_figure():
     assert told(answers(with_gold)).scales[0].implied[0] == pytest.approx(told(answers(without)).scales[0].implied[0], abs=1e-9)
 
 
-def test_a_metric_of_too_few_samples_is_in_no_tier_and_moves_nobody_elses():
+def test_a_metric_of_too_few_samples_has_no_place_and_moves_nobody_elses():
     rng = np.random.default_rng(0)
     votes = canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])
     alike, coin = Scored("alike", table(bad=0, fair=1, good=2)), Scored("coin toss", rng.normal(size=(8, 3)))
     few = Scored("few", np.where(np.arange(8)[:, None] < 4, table(bad=0, fair=1, good=2), math.nan))
     without, found = (told(answers(votes), metrics) for metrics in ([alike, coin], [alike, coin, few]))
-    tiers = {row.key: row.tier for row in without.metrics}
-    assert tiers["alike"] == 1 and tiers["coin toss"] == 2
-    assert [(row.key, row.tier) for row in found.metrics[:3]] == [("alike", 1), ("coin toss", 2), ("few", None)]
+    assert {row.key: row.places for row in without.metrics[:2]} == {"alike": (1, 1), "coin toss": (2, 2)}
+    assert [(row.key, row.places) for row in found.metrics[:3]] == [("alike", (1, 1)), ("coin toss", (2, 2)), ("few", None)]
     assert found.forecast == without.forecast is not None
     row = found.metrics[2]
     sentence = "Too few samples: 5 are needed, there are 4."
-    assert (row.few, row.decided.low, row.spa.value, row.seen, row.of_ceiling) == (sentence, None, None, None, None)
-    assert (row.spa.why, row.seen_why, row.above_size) == (sentence, sentence, None)
+    assert (row.few, row.decided.low, row.spa.value, row.difference, row.person) == (sentence, None, None, None, None)
+    assert (row.spa.why, row.may_be_best, row.above_size) == (sentence, None, None)
     assert all(pair.p is None for pair in found.metric_pairs if "few" in (pair.first, pair.second))
 
 
@@ -383,12 +381,12 @@ def test_a_study_in_which_nothing_counts_says_so(marked):
         assert found.enough is None and found.fragile is None and found.adequacy == []
 
 
-def test_a_metric_that_is_called_like_a_guard_stays_a_metric():
+def test_a_metric_that_is_called_like_a_reference_point_stays_a_metric():
     votes = canonical([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")])
     metrics = [MetricScores("constant", table(bad=0, fair=1, good=2))]
     found = read(analyse(votes, metrics))
-    mine, guard = (next(line for line in found.metrics if line.key == "constant" and line.guard is so) for so in (False, True))
-    assert mine.tier == 1 and mine.decided.value > 0.8 and guard.tier is None and guard.decided.value == 0.5
+    mine, ours = (next(line for line in found.metrics if line.key == "constant" and line.reference_point is so) for so in (False, True))
+    assert mine.decided.value > 0.8 and ours.places is None and ours.decided.value == 0.5
 
 
 @pytest.mark.parametrize(("raters", "items", "why"), [(1, 1, "1"), (4, 8, "4"), (8, 4, "4"), (5, 5, "")])

@@ -1,4 +1,4 @@
-"""Meaning of a difference, judges beside people, planning, several studies: the worked examples and what must hold."""
+"""Judges beside people, planning, several studies: the worked examples and what must hold."""
 
 from __future__ import annotations
 
@@ -8,56 +8,12 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from leaderboard.stats import agreement, alternative, davidson, planning, pooled
+from leaderboard.stats import alternative, davidson, planning, pooled
 from leaderboard.stats.answers import answers
 from leaderboard.stats.crossed import Variance
-from leaderboard.stats.differences import gap_seen, seen
 from leaderboard.stats.people import people
-from leaderboard.stats.votes import Vote, canonical
-from tests.pure.leaderboard.stats.test_agreement import made, simulated
+from leaderboard.stats.votes import canonical
 from tests.support.leaderboard.stats.ballots import made_up
-
-# --- what a difference means
-
-
-def test_the_share_that_sees_a_difference():
-    found = gap_seen(1.0, 0.1, (0.5, 0.3, 0.7), 1.0)
-    assert found.share(0.08) == pytest.approx((0.5986877, 0.5597136, 0.6364525), abs=1e-6)
-    assert found.delta75[0] == pytest.approx(0.2197225, abs=1e-6) and found.share(found.delta75[0])[0] == pytest.approx(0.75)
-    assert found.share(0.0) == (0.5, 0.5, 0.5) and found.share(7.0) == found.share(1.0)
-    assert gap_seen(1.0, 0.1, (0.5, 0.3, 0.7), 0.2).delta75 is None
-    # Its interval may end beyond what anybody was asked about.
-    assert gap_seen(1.0, 0.1, (0.5, 0.3, 0.7), 0.3).beyond and not gap_seen(1.0, 0.1, (0.5, 0.3, 0.7), 0.4).beyond
-    assert not gap_seen(1.0, 0.1, (0.5, 0.3, 0.7), 0.2).beyond
-
-
-def test_noise_tells_nothing_of_differences_and_what_people_go_by_does():
-    said, worth = simulated(1, raters=20, each=60)
-    rng = np.random.default_rng(0)
-    shape = len(said.samples), len(worth)
-    assert seen(agreement.differences(said, rng.normal(size=shape))) is None
-    found = seen(agreement.differences(said, np.tile(worth, (shape[0], 1))))
-    assert found is not None and found.share(0.3)[0] < found.share(0.6)[0] < found.share(1.2)[0]
-    doubled = seen(agreement.differences(said, np.tile(2 * worth, (shape[0], 1))))
-    assert doubled.unit == pytest.approx(2 * found.unit) and doubled.share(1.2) == pytest.approx(found.share(0.6))
-
-
-def test_one_difference_far_larger_than_all_others_moves_the_slope_of_none():
-    """Three in four see differences of 1; from one of 1e15, seen too, nothing more can be learnt: beta is ln 3."""
-    rows = [Vote(f"r{k}", "a", "b", "right" if (k + n) % 4 else "left", f"s{n}") for k in range(8) for n in range(8)]
-    votes = canonical([*rows, Vote("r0", "a", "b", "right", "t")])
-    x = np.array([[0.0, 1.0]] * 8 + [[0.0, 1e15]])
-    found = seen(agreement.differences(answers(votes), x))
-    assert found is not None and (found.unit, found.gamma) == (1.0, 1.0)
-    assert found.slope == pytest.approx(math.log(3), abs=1e-9)
-
-
-def test_nothing_is_said_of_differences_where_all_answers_are_alike():
-    alike = [("AC", -1), ("AD", -1), ("BC", -1), ("BD", 1)]
-    said = made([(r, s, pair, v) for r in range(6) for s in range(6) for pair, v in alike])
-    found = agreement.differences(said, np.tile([1.0, 1.0, 0.0, 0.0], (6, 1)))
-    assert agreement.decided(found).value == 0.75 and agreement.decided(found).low is None and seen(found) is None
-
 
 # --- judges
 
@@ -211,7 +167,6 @@ def test_places_are_settled_where_no_interval_below_overlaps():
     assert planning.settled_places(np.array([1, 1, 3, 3]), np.array([2, 2, 4, 4])) == 0
     assert planning.settled_places(np.array([1, 2, 3]), np.array([1, 2, 3])) == 3
     assert planning.settled_places(np.array([1, 1, 1]), np.array([3, 3, 3])) == 0
-    assert planning.more_for(0.5, 0.125, 100) == 100 and planning.more_for(2.0, 0.01, 100) == 0
 
 
 # --- several studies

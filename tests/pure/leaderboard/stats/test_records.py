@@ -5,24 +5,24 @@ from __future__ import annotations
 from leaderboard.stats.records import Entry, places_among
 
 
-def entry(name: str, low: int, high: int, p_best: float = 0.0, part: int = 1) -> Entry:
-    return Entry(method=name, part=part, implied=(0.5, 0.4, 0.6), rank=(low, high), p_best=p_best)
+def entry(name: str, low: int, high: int, part: int = 1) -> Entry:
+    return Entry(method=name, part=part, implied=(0.5, 0.4, 0.6), rank=(low, high), may_be_first=low == 1)
 
 
 def places(scales: list[Entry], *labels: str) -> list[tuple]:
-    return [(line.method, line.rank, line.p_best) for line in places_among(scales, labels)]
+    return [(line.method, line.rank, line.may_be_first) for line in places_among(scales, labels)]
 
 
 def test_places_are_those_among_the_entries_that_are_left():
     """h is surely better than all others, and of these a than c alone."""
-    scales = [entry("h", 1, 1, 0.99), entry("a", 2, 3, 0.01), entry("b", 2, 4), entry("c", 3, 4)]
+    scales = [entry("h", 1, 1), entry("a", 2, 3), entry("b", 2, 4), entry("c", 3, 4)]
     assert places_among(scales, ()) == scales
-    assert places(scales, "h") == [("a", (1, 2), None), ("b", (1, 3), None), ("c", (2, 3), None)]
-    assert places(scales, "c") == [("h", (1, 1), 0.99), ("a", (2, 3), 0.01), ("b", (2, 3), 0.0)]
+    assert places(scales, "h") == [("a", (1, 2), True), ("b", (1, 3), True), ("c", (2, 3), False)]
+    assert places(scales, "c") == [("h", (1, 1), True), ("a", (2, 3), False), ("b", (2, 3), False)]
     # Of a it is not known whether it is among those surely better than b, which are one: b may be first of two.
-    assert places(scales, "a", "h") == [("b", (1, 2), None), ("c", (1, 2), None)]
+    assert places(scales, "a", "h") == [("b", (1, 2), True), ("c", (1, 2), True)]
 
 
 def test_parts_that_never_met_have_places_of_their_own():
-    scales = [entry("a", 1, 2, 0.7), entry("b", 1, 2, 0.3), entry("c", 1, 1, 1.0, part=2), entry("d", 2, 2, 0.0, part=2)]
-    assert places(scales, "c") == [("a", (1, 2), 0.7), ("b", (1, 2), 0.3), ("d", (1, 1), None)]
+    scales = [entry("a", 1, 2), entry("b", 1, 2), entry("c", 1, 1, part=2), entry("d", 2, 2, part=2)]
+    assert places(scales, "c") == [("a", (1, 2), True), ("b", (1, 2), True), ("d", (1, 1), True)]

@@ -1,0 +1,230 @@
+"""The meaning of a metric's differences: how many people prefer the side that it puts higher.
+
+    share(d) = 1 / (1 + exp(-beta d / m)),   m the median difference of the pairs of entries that people compared
+
+is how many do on average over pairs with a difference of d. Pairs differ from one another, by a spread tau around it, so that of a single
+pair it says less: how many of 100 people prefer the higher side of one pair, and in how many of 10 pairs more people prefer it than not.
+Sources: Kocmi et al., ACL 2024; ITU-T J.149. The spread between pairs, the entries as a third crossing and the two statements are ours.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from leaderboard.stats import crossed
+from leaderboard.stats.agreement import bounds
+from leaderboard.stats.answers import Answers
+from leaderboard.stats.crossed import Estimate, Variance
+from leaderboard.stats.votes import FEW, MIN_COUNT, Floats, Ints
+
+MIN_ENTRIES = 8
+MIN_PAIRS = 15  # that two raters answered on two samples
+MIN_ANSWERS = 20  # on two entries, for a share of their own
+SHRUNK = 50  # such products of answers at which a pair's spread counts half
+LOGIT_OF_NORMAL = (16 * math.sqrt(3) / (15 * math.pi)) ** 2  # c^2: sigma(x) is about Phi(c x)
+NODES = 40
+STEEPEST = 8.0  # the largest spread that is looked for
+
+NOT_TOLD = "Its differences do not tell what people prefer."
+
+
+@dataclass(frozen=True)
+class At:
+    """Meaning of a difference: the `mean` over pairs with such a difference of how many people prefer the higher side, with its interval;
+    the share between which that lies for `one` single pair, in 95 of 100; and `most`, the share of such pairs in which more people prefer
+    the higher side than the other."""
+
+    mean: tuple[float, float, float]
+    one: tuple[float, float]
+    most: float
+
+    @property
+    def sentence(self) -> str:
+        """The statement, to whole tenths of pairs; it holds for one pair only where that pair's share is above one half."""
+        if self.most < 0.75:
+            return "A difference of this size does not tell which of the two people prefer."
+        pairs = "more than 9" if self.most >= 0.95 else f"about {round(10 * self.most)}"
+        said = f"In {pairs} of 10 pairs with a difference like this, more people prefer the higher one."
+        if self.one[0] <= 0.5:
+            return said
+        return f"{said} {round(100 * self.one[0])} to {round(100 * self.one[1])} of 100 people would."
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The curve: `beta` per `unit` m of the metric, `largest` the greatest difference that anybody was asked about; `spread` is the
+    variance of answers between pairs and `tau` what it is on the scale of the logit; `variance` and `df` are those of beta. Of `entries`
+    in `pairs` of which `pairs_used` were answered by two raters on two samples. `why` says why there is none, then all else is None."""
+
+    beta: float | None
+    unit: float | None
+    largest: float | None
+    entries: int
+    pairs: int
+    pairs_used: int
+    raters: int
+    samples: int
+    spread: float | None = None
+    tau: float | None = None
+    variance: float | None = None
+    df: float | None = None
+    why: str = ""
+
+    @property
+    def parts(self) -> tuple[float, float, float, float, float, float] | None:
+        """(beta, unit, largest, tau, variance, df) of one that there is."""
+        found = (self.beta, self.unit, self.largest, self.tau, self.variance, self.df)
+        if self.why or any(part is None for part in found):
+            return None
+        return tuple(float(part) for part in found if part is not None)  # type: ignore[return-value]
+
+    @property
+    def tells(self) -> bool:
+        """True if larger differences are surely preferred more often."""
+        return (found := self.parts) is not None and found[0] - float(crossed.quantile(found[5])) * math.sqrt(found[4]) > 0
+
+    def at(self, difference: float) -> At | None:
+        """Meaning of a difference in the metric's unit; beyond the largest that was asked about, what that one means."""
+        if (found := self.parts) is None:
+            return None
+        beta, unit, largest, tau, variance, df = found
+        z = min(abs(difference), largest) / unit
+        kappa = math.sqrt(1 + LOGIT_OF_NORMAL * tau**2)
+        half = float(crossed.quantile(df)) * math.sqrt(variance)
+        own = math.sqrt(tau**2 + kappa**2 * z**2 * variance)
+        of_pair = float(crossed.quantile(self.entries - 2)) * own
+        mean = tuple(float(scipy.special.expit(b * z)) for b in (beta, beta - half, beta + half))
+        one = tuple(float(scipy.special.expit(kappa * beta * z + end)) for end in (-of_pair, of_pair))
+        most = float(scipy.special.stdtr(self.entries - 2, kappa * beta * z / own)) if own > 0 else float(beta * z > 0)
+        return At((mean[0], mean[1], mean[2]), (one[0], one[1]), most)
+
+
+def asked(answers: Answers, first: int, second: int) -> Estimate | None:
+    """Share of people who prefer the first of two entries, by the answers on these two alone, ties half; None below 20 answers by five
+    raters on five samples."""
+    a, b = min(first, second), max(first, second)
+    own = answers.take((answers.a == a) & (answers.b == b))
+    if len(own) < MIN_ANSWERS or own.clusters.few:
+        return None
+    credit = (1 - own.verdict) / 2 if first == a else (1 + own.verdict) / 2
+    ones = np.ones(len(own))
+    value, u = crossed.ratio(credit, ones)
+    return crossed.figure(value, u, own.clusters, ones)
+
+
+def difference(answers: Answers, x: Floats) -> Difference:
+    """The curve of a metric with the value x [entries] of each entry, NaN where it has none, turned so that higher is better."""
+    first, second = x[answers.a], x[answers.b]
+    apart = np.abs(second - first) > bounds(first, second)  # False where a value is missing
+    answers, d = answers.take(apart), (second - first)[apart]
+    m = len(answers.entries)
+    pair = answers.a * m + answers.b
+    pairs, first_of, place, counts = np.unique(pair, return_index=True, return_inverse=True, return_counts=True)
+    entries = np.unique(np.concatenate([answers.a, answers.b]))
+    clusters = answers.clusters
+    products, numbers = _products(answers, place, np.zeros(len(answers)), len(pairs))
+    used = int((numbers > 0).sum())
+    found = Difference(None, None, None, len(entries), len(pairs), used, clusters.n_raters, clusters.n_samples)
+
+    def without(why: str) -> Difference:
+        return Difference(None, None, None, len(entries), len(pairs), used, clusters.n_raters, clusters.n_samples, why=why)
+
+    needs = (clusters.n_raters, MIN_COUNT, "raters"), (clusters.n_samples, MIN_COUNT, "samples")
+    for n, least, noun in (*needs, (len(entries), MIN_ENTRIES, "entries"), (used, MIN_PAIRS, "pairs of entries")):
+        if n < least:
+            return without(f"{FEW} {noun}: {least} are needed, there {'is' if n == 1 else 'are'} {n}.")
+
+    size = np.abs(d[first_of])
+    unit = float(np.median(size))
+    z = np.abs(d) / unit
+    y = (1 + np.sign(d) * answers.verdict) / 2
+    w = 1.0 / counts[place]
+    beta = _slope(z, y, w)
+    p = scipy.special.expit(beta * z)
+    information = float((w * z**2 * p * (1 - p)).sum())
+    if information <= 0:  # everybody prefers the higher side of all: no slope is steep enough
+        return without("Everybody preferred the higher side of every difference.")
+
+    # How pairs differ beyond the curve: products of what is left of answers of different raters on different samples.
+    products, numbers = _products(answers, place, y - p, len(pairs))
+    of = numbers > 0
+    k = numbers[of] / (numbers[of] + SHRUNK)
+    spread = float((k * products[of] / numbers[of]).sum() / k.sum())
+    tau = _tau(spread, beta, size[of] / unit, k)
+
+    # Raters and samples as everywhere, and entries as a third crossing, by leaving out one at a time.
+    u = w * z * (y - p) / information
+    parts = clusters.variance(u)
+    left_out = []
+    for entry in entries:
+        rest = (answers.a != entry) & (answers.b != entry)
+        left_out.append(_slope(z[rest], y[rest], w[rest]))
+    n = len(entries)
+    by_entries = (n - 1) / n * float(((np.array(left_out) - beta) ** 2).sum())
+    variance, df = _crossed_thrice(parts, by_entries, n)
+    return Difference(beta, unit, float(size.max()), n, len(pairs), used, found.raters, found.samples, spread, tau, variance, df)
+
+
+def _crossed_thrice(parts: Variance, by_entries: float, entries: int) -> tuple[float, float]:
+    """Variance and degrees of freedom with entries as a third crossing."""
+    cell = float(parts.cell)
+    total = float(parts.total) + max(0.0, by_entries - cell)
+    spent = float(parts.total) ** 2 / float(parts.df)  # what raters, samples and cells spend
+    spent += (by_entries > cell) * by_entries**2 / max(1, entries - 1)
+    return total, max(1.0, total**2 / spent) if spent > 0 else 1.0
+
+
+def _products(answers: Answers, place: Ints, e: Floats, n: int) -> tuple[Floats, Floats]:
+    """Sum, for each pair of entries, of products of e over ordered answers of different raters on different samples, and their number."""
+    unit = np.unique(answers.unit, return_inverse=True)[1]
+    rater = np.unique(answers.rater, return_inverse=True)[1]
+    r, s = int(rater.max(initial=0)) + 1, int(unit.max(initial=0)) + 1
+
+    def squares(key: Ints, weight: Floats) -> Floats:
+        keys, at = np.unique(key, return_inverse=True)
+        return np.asarray(np.bincount(keys // (r * s), np.bincount(at, weight) ** 2, n))
+
+    def of(weight: Floats) -> Floats:
+        whole = np.bincount(place, weight, n) ** 2
+        base = place * (r * s)
+        return np.asarray(whole - squares(base + rater, weight) - squares(base + unit, weight) + squares(base + rater * s + unit, weight))
+
+    return of(e), np.round(of(np.ones(len(e))))
+
+
+def _tau(spread: float, beta: float, z: Floats, k: Floats) -> float:
+    """The spread of pairs on the scale of the logit by which shares differ as much as they do; 0 where they differ no more than chance."""
+    if spread <= 0:
+        return 0.0
+    nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
+    weights = weights / weights.sum()
+
+    def above(tau: float) -> float:
+        kappa = math.sqrt(1 + LOGIT_OF_NORMAL * tau**2)
+        shares = scipy.special.expit(kappa * beta * z[:, None] + tau * nodes)
+        mean = shares @ weights
+        return float((k * (shares**2 @ weights - mean**2)).sum() / k.sum()) - spread
+
+    if above(STEEPEST) < 0:
+        return STEEPEST
+    return float(scipy.optimize.brentq(above, 0.0, STEEPEST, xtol=1e-13))
+
+
+def _slope(z: Floats, y: Floats, w: Floats) -> float:
+    """beta of the greatest likelihood, by Newton's method from 0."""
+    beta = 0.0
+    least = 1 / float(z.max(initial=1.0))  # the scale of beta where one difference is far larger than all others
+    for _ in range(500):
+        p = scipy.special.expit(beta * z)
+        bend = float((w * z**2 * p * (1 - p)).sum())
+        if bend <= 0:
+            break
+        step = float((w * z * (y - p)).sum()) / bend
+        beta += max(-5.0, min(5.0, step))
+        if abs(step) < 1e-12 * max(least, abs(beta)):
+            break
+    return beta

@@ -1,0 +1,74 @@
+"""What a metric's differences mean: a study that somebody else computed, and what must hold of every curve."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from leaderboard.stats import meaning
+from leaderboard.stats.meaning import At, difference
+from tests.pure.leaderboard.stats.test_agreement import simulated
+from tests.support.leaderboard.stats.golden import golden, study
+
+
+def test_the_study_of_somebody_else():
+    counted, metrics = study()
+    expected = golden("A")
+    found = difference(counted, metrics["good"].scored.of_entries)
+    for name, value in expected["difference"].items():
+        assert getattr(found, name) == (pytest.approx(value, abs=1e-6) if value is not None else ""), name
+    for at, one in expected["at"].items():
+        said = found.at(float(at))
+        assert (*said.mean, *said.one, said.most) == pytest.approx(list(one.values()), abs=1e-6), at
+    direct = meaning.asked(counted, 0, 1)
+    assert (direct.value, direct.low, direct.high) == pytest.approx(
+        [expected["direct_a_b"][name] for name in ("value", "low", "high")], abs=1e-6
+    )
+    assert (direct.n, direct.raters, direct.samples) == (30, 6, 6)
+
+
+def test_too_few_entries_are_named():
+    counted, metrics = study()
+    first_six = counted.take((counted.a < 6) & (counted.b < 6))
+    assert difference(first_six, metrics["good"].scored.of_entries).why == golden("A")["few_entries"]
+
+
+def test_the_share_asked_of_the_other_side_is_what_is_left():
+    counted, _ = study()
+    one, other = meaning.asked(counted, 0, 1), meaning.asked(counted, 1, 0)
+    assert other.value == pytest.approx(1 - one.value) and other.low == pytest.approx(1 - one.high)
+    assert meaning.asked(counted, 6, 7) is None, "fewer than 20 answers"
+
+
+def test_scaling_a_metric_and_swapping_entries_change_nothing():
+    counted, worth = simulated(3, raters=20, entries=9, each=60)
+    one, ten = difference(counted, worth), difference(counted, 10 * worth)
+    assert ten.unit == pytest.approx(10 * one.unit) and ten.beta == pytest.approx(one.beta)
+    assert ten.at(5.0).most == pytest.approx(one.at(0.5).most)
+    assert one.tells and one.at(0.0).mean == pytest.approx((0.5, 0.5, 0.5)) and one.at(0.0).most == pytest.approx(0.5)
+    sure = [one.at(size).most for size in (0.1, 0.4, 0.8, 1.4)]
+    assert sure == sorted(sure) and one.at(99.0) == one.at(one.largest)
+
+
+def test_a_metric_that_knows_nothing_tells_nothing():
+    counted, _ = simulated(5, raters=20, entries=9, each=60)
+    noise = difference(counted, np.random.default_rng(7).normal(size=9))
+    assert not noise.tells and noise.at(noise.largest).sentence == "A difference of this size does not tell which of the two people prefer."
+    assert difference(counted, np.zeros(9)).why.startswith("Too few raters: 5 are needed, there are 0")
+
+
+@pytest.mark.parametrize(
+    ("most", "one", "words"),
+    [
+        (0.74, (0.6, 0.9), "A difference of this size does not tell which of the two people prefer."),
+        (0.75, (0.4, 0.9), "In about 8 of 10 pairs with a difference like this, more people prefer the higher one."),
+        (
+            0.81,
+            (0.58, 0.9),
+            "In about 8 of 10 pairs with a difference like this, more people prefer the higher one. 58 to 90 of 100 people would.",
+        ),
+        (0.96, (0.4, 0.9), "In more than 9 of 10 pairs with a difference like this, more people prefer the higher one."),
+    ],
+)
+def test_the_statement_is_in_tenths_and_of_one_pair_only_where_that_lies_above_one_half(most, one, words):
+    assert At((0.7, 0.6, 0.8), one, most).sentence == words
