@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.stats.preference import win_rate
-from leaderboard.stats.votes import MIN_COUNT, Floats, Ints, Votes
+from leaderboard.stats.preference import kinds_of, points_of
+from leaderboard.stats.votes import MIN_COUNT, Floats, Votes
 
 RESAMPLES = 500
 ENOUGH = 0.95
@@ -52,7 +52,8 @@ def curves(votes: Votes, resamples: int = RESAMPLES, seed: int = 0) -> tuple[Cur
 
 def curve(votes: Votes, resource: str, resamples: int = RESAMPLES, seed: int = 0) -> Curve:
     """The curve of one resource; the whole of it is the last size, where tau is 1 by definition."""
-    full = win_rate(_won(votes, np.zeros(len(votes), dtype=np.int64), 1))[0]
+    of_all, met = (table.sum(axis=0) for table in points_of(votes))
+    full = _rates(of_all, met)
     kinds, draw = _drawer(votes, resource)
     sizes = list(range(1, kinds + 1))
     if kinds > MAX_SIZES:  # evenly spaced by their logarithms
@@ -60,7 +61,7 @@ def curve(votes: Votes, resource: str, resamples: int = RESAMPLES, seed: int = 0
     rng = np.random.default_rng([seed, RESOURCES.index(resource)])
     rows: list[Sequence[float | None]] = []
     for size in sizes:
-        taus = tau_b(win_rate(draw(size, resamples, rng)), full)
+        taus = tau_b(_rates(*draw(size, resamples, rng)), full)
         taus = taus[~np.isnan(taus)]
         rows.append((float(taus.mean()), *np.percentile(taus, [2.5, 97.5]).tolist()) if len(taus) else (None,) * 3)
     mean, low, high = (list(column) for column in zip(*rows, strict=True)) if rows else ([], [], [])
@@ -83,43 +84,32 @@ def _rounded(difference: Floats) -> Floats:
     return np.where(np.abs(difference) <= 1e-12, 0.0, difference)
 
 
-def _drawer(votes: Votes, resource: str) -> tuple[int, Callable[[int, int, np.random.Generator], Floats]]:
-    """(how much there is of the resource, what draws W [R, M, M] of parts of a size)."""
-    m = len(votes.methods)
-    if resource == "comparisons":
-        kind = (votes.a * m + votes.b) * 3 + votes.verdict + 1
-        _, first, counts = np.unique(kind, return_index=True, return_counts=True)
-        cells = votes.take(first)
+def _rates(points: Floats, met: Floats) -> Floats:
+    """Points over appearances; NaN for a method that never appeared."""
+    return np.divide(points, met, out=np.full_like(points, math.nan), where=met > 0)
 
-        def some(size: int, resamples: int, rng: np.random.Generator) -> Floats:
-            drawn = rng.multivariate_hypergeometric(counts, size, resamples, method="marginals")
-            found = np.zeros((resamples, m, m))
-            for verdict in (-1, 0, 1):
-                of = cells.verdict == verdict  # one for each two entries: no place is written twice
-                found[:, cells.a[of], cells.b[of]] += drawn[:, of] * ((1 - verdict) / 2)
-                found[:, cells.b[of], cells.a[of]] += drawn[:, of] * ((1 + verdict) / 2)
-            return found
+
+def _drawer(votes: Votes, resource: str) -> tuple[int, Callable[[int, int, np.random.Generator], tuple[Floats, Floats]]]:
+    """(how much there is of the resource, what draws the points and appearances [R, M] of parts of a size)."""
+    if resource == "comparisons":
+        kinds, counts = kinds_of(votes)
+        points, met = points_of(kinds)
+
+        def some(size: int, resamples: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+            drawn = rng.multivariate_hypergeometric(counts, size, resamples, method="marginals").astype(np.float64)
+            return drawn @ points, drawn @ met
 
         return len(votes), some
     names, owner = np.unique(votes.rater if resource == "raters" else votes.sample, return_inverse=True)
-    by_owner = _won(votes, owner, len(names)).reshape(len(names), -1)
+    by_owner = tuple(np.array([table[owner == n].sum(axis=0) for n in range(len(names))]) for table in points_of(votes))
 
-    def overall(size: int, resamples: int, rng: np.random.Generator) -> Floats:
+    def overall(size: int, resamples: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         chosen = np.argsort(rng.random((resamples, len(names))), axis=1)[:, :size]
         picked = np.zeros((resamples, len(names)))
         np.put_along_axis(picked, chosen, 1.0, axis=1)
-        return (picked @ by_owner).reshape(resamples, m, m)
+        return picked @ by_owner[0], picked @ by_owner[1]
 
     return len(names), overall
-
-
-def _won(votes: Votes, owner: Ints, owners: int) -> Floats:
-    """W [owners, M, M] of the votes of each owner [V], with half wins for ties."""
-    m = len(votes.methods)
-    forward, backward = (owner * m * m + one * m + other for one, other in ((votes.a, votes.b), (votes.b, votes.a)))
-    cells = owners * m * m
-    found = np.bincount(forward, (1 - votes.verdict) / 2, cells) + np.bincount(backward, (1 + votes.verdict) / 2, cells)
-    return found.astype(np.float64).reshape(owners, m, m)
 
 
 def _enough(sizes: Sequence[int], low: Sequence[float | None]) -> int | None:

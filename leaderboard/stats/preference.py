@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.stats.votes import Floats, Votes, finite
+from leaderboard.stats.votes import Floats, Ints, Votes, finite
 
 RESAMPLES = 1000
 LEVEL = 0.95
@@ -268,12 +268,9 @@ def rater_points(votes: Votes) -> tuple[Floats, Floats]:
 def resampled(votes: Votes, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
     """`cells` of bootstrap samples of the votes: float64[R, M, M, 2]. Fixed by the seed."""
     m = len(votes.methods)
-    kind = (votes.a * m + votes.b) * 3 + votes.verdict + 1
-    kinds, counts = np.unique(kind, return_counts=True)
-    drawn = (
-        np.random.default_rng(seed).multinomial(len(votes), counts / max(1, len(votes)), size=resamples) if len(votes) else np.zeros((0, 0))
-    )
-    a, b, verdict = kinds // (3 * m), kinds // 3 % m, kinds % 3 - 1
+    kinds, counts = kinds_of(votes)
+    a, b, verdict = kinds.a, kinds.b, kinds.verdict
+    drawn = _drawn(counts, resamples, seed)
     tallies = np.zeros((len(drawn), m, m, 2))
     for rows, columns, layer, which in (
         (a, b, 0, verdict < 0),
@@ -283,6 +280,28 @@ def resampled(votes: Votes, resamples: int = RESAMPLES, seed: int = 0) -> Floats
     ):
         tallies[:, rows[which], columns[which], layer] = drawn[:, which]
     return tallies
+
+
+def kinds_of(votes: Votes) -> tuple[Votes, Ints]:
+    """One vote of each verdict on each pair, by pair and verdict, and how many there are of each."""
+    m = len(votes.methods)
+    _, first, counts = np.unique((votes.a * m + votes.b) * 3 + votes.verdict + 1, return_index=True, return_counts=True)
+    return votes.take(first), counts
+
+
+def points_of(kinds: Votes) -> tuple[Floats, Floats]:
+    """Points (ties half) and appearances that a vote of each kind gives to each method: float64[kinds, M] each."""
+    points, met = np.zeros((len(kinds), len(kinds.methods))), np.zeros((len(kinds), len(kinds.methods)))
+    rows = np.arange(len(kinds))
+    points[rows, kinds.a], points[rows, kinds.b] = (1 - kinds.verdict) / 2, (1 + kinds.verdict) / 2
+    met[rows, kinds.a] = met[rows, kinds.b] = 1.0
+    return points, met
+
+
+def _drawn(counts: Ints, resamples: int, seed: int) -> Ints:
+    """How often each kind is drawn in bootstrap samples of as many votes [R, kinds]; of no votes there are no samples."""
+    n = int(counts.sum())
+    return np.random.default_rng(seed).multinomial(n, counts / n, size=resamples) if n else np.zeros((0, 0), dtype=np.int64)
 
 
 def resampled_blocks(blocks: NDArray[np.int64], m: int, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
@@ -338,10 +357,9 @@ def quality_scale(votes: Votes, resamples: int = RESAMPLES, seed: int = 0) -> tu
     rng = np.random.default_rng(seed)
     drawn = np.zeros((resamples, *points.shape)), np.zeros((resamples, *points.shape))
     for k in range(len(votes.raters)):
-        own = votes.take(votes.rater == k)
-        counted = resampled(own, resamples, int(rng.integers(1 << 31)))
+        kinds, counts = kinds_of(votes.take(votes.rater == k))
+        counted = _drawn(counts, resamples, int(rng.integers(1 << 31))).astype(np.float64)
         if len(counted):
-            w = wins(counted)
-            drawn[0][:, :, k], drawn[1][:, :, k] = w.sum(-1), w.sum(-1) + w.sum(-2)
+            drawn[0][:, :, k], drawn[1][:, :, k] = (counted @ table for table in points_of(kinds))
     samples, _ = quality(choice_rates(*drawn))
     return scale(value, samples), float(share)

@@ -54,10 +54,13 @@ def test_parts_are_drawn_without_replacement():
         wins[b, a] += (1 + verdict) / 2
     for resource in adequacy.RESOURCES:
         n, draw = adequacy._drawer(votes, resource)
-        assert np.array_equal(draw(n, 4, np.random.default_rng(0)), np.repeat(wins[None], 4, axis=0)), resource
-    assert (draw(2, 4, np.random.default_rng(0)).sum((1, 2)) == 2 * len(votes) / n).all()  # samples are asked about equally often
+        points, met = draw(n, 4, np.random.default_rng(0))
+        assert np.array_equal(points, np.repeat(wins.sum(axis=1)[None], 4, axis=0)), resource
+        assert np.array_equal(met, np.repeat((wins + wins.T).sum(axis=1)[None], 4, axis=0)), resource
+    assert (draw(2, 4, np.random.default_rng(0))[0].sum(axis=1) == 2 * len(votes) / n).all()  # samples are asked about equally often
     n, draw = adequacy._drawer(votes, "comparisons")
-    assert (draw(7, 4, np.random.default_rng(0)).sum((1, 2)) == 7).all()
+    points, met = draw(7, 4, np.random.default_rng(0))
+    assert (points.sum(axis=1) == 7).all() and (met.sum(axis=1) == 14).all()
 
 
 def test_the_same_seed_gives_the_same_curve():
