@@ -5,6 +5,7 @@ import os
 import django
 from django.core.handlers.wsgi import WSGIHandler
 from django.core.wsgi import get_wsgi_application
+from django.db.backends.signals import connection_created
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 django.setup()
@@ -24,10 +25,11 @@ application = loaded()
 
 
 def web() -> WSGIHandler:
-    """The application, in a process that says that it lives and what it answers."""
+    """The application, in a process that says that it lives and what it answers, and that does not wait for ever."""
     from evaluation.models import Process
     from evaluation.work.heartbeat import Heartbeat  # models, which are there once Django is set up
-    from leaderboard.service import traffic
+    from leaderboard.service import database_timeouts, traffic
 
+    connection_created.connect(database_timeouts.limit_statements)
     Heartbeat(Process.Kind.WEB, facts=lambda: {"requests": traffic.counted()}).start()
     return application

@@ -26,6 +26,7 @@ from tests import ROOT, environment
 from tests.alone import FAILED_KEY
 from tests.support import pages
 from tests.support.examples import examples
+from tests.support.postgres_server import PostgresServer
 from tests.support.redis_server import RedisServer
 from tests.support.small_disk import mounted
 from tests.support.tabs import Tabs
@@ -232,6 +233,18 @@ def redis(tmp_path) -> Iterator[RedisServer]:
     server = RedisServer(tmp_path)
     yield server
     server.kill()
+
+
+@pytest.fixture
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL of the test's own, to be stopped and restarted."""
+    if missing := PostgresServer.missing():
+        if "postgres" in REQUIRED:
+            pytest.fail(f"postgres must answer here (PLUMBLINE_REQUIRE) and {missing}")
+        pytest.skip(missing)
+    server = PostgresServer()
+    yield server
+    server.remove()
 
 
 @pytest.fixture

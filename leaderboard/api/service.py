@@ -6,11 +6,14 @@ Routers live with their nouns: taking part and uploading in `submissions/api/`, 
 from __future__ import annotations
 
 import json
+import sys
 from http import HTTPStatus
 from typing import Any
 
+import structlog
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
+from django.template.loader import render_to_string
 from django.utils.cache import patch_cache_control
 from django.views import defaults
 from django.views.decorators.http import require_safe
@@ -24,8 +27,10 @@ from leaderboard.api import agreement, boards, entries, programs, studies, worke
 from submissions.api import challenges, teams
 from submissions.errors import Refused
 from submissions.formats.texts import UnkeptText, check_texts
-from submissions.storage.store import StorageError
+from submissions.outages import Outage, outage
 from submissions.throttling import TooOften
+
+log = structlog.get_logger(__name__)
 
 ROOT = "/api/"  # of every address whose errors are problem details
 STATUS = {"too_large": 413, "too_many_requests": 429, "storage": 503, "busy": 503}  # of a refusal by its code; else 409
@@ -109,10 +114,18 @@ def refused(request: HttpRequest, error: Refused) -> HttpResponse:
     return response
 
 
-@api.exception_handler(StorageError)
-def storage_failed(request: HttpRequest, error: StorageError) -> HttpResponse:
-    response = problem(503, str(error), "storage")
-    response["Retry-After"] = "30"
+def unavailable(request: HttpRequest, found: Outage, error: BaseException) -> HttpResponse:
+    """The answer during an outage: problem details for programs, scripts of pages among them, and a page for people."""
+    log.warning("an outage", code=found.code, error=" ".join(str(error).split()))
+    is_page = not request.path.startswith(ROOT) and request.accepts("text/html")
+    if is_page:  # without the context processors, which would ask the database who this is
+        page = render_to_string("503.html", {"request": request, "outage": found, "again": request.method == "GET"})
+        response = HttpResponse(page, status=503, headers={"Cache-Control": "no-store"})
+        if request.method == "GET":
+            response["Refresh"] = str(found.seconds)
+    else:
+        response = problem(503, found.sentence, found.code)
+    response["Retry-After"] = str(found.seconds)
     return response
 
 
@@ -172,13 +185,17 @@ def nothing_here(request: HttpRequest, rest: str) -> Any:
 
 def handle_server_error(request: HttpRequest) -> HttpResponse:
     """The answer to an exception that nobody foresaw, wherever in the API or its middleware it was raised; a page elsewhere."""
+    if (error := sys.exception()) and (found := outage(error)):  # met by a middleware
+        return unavailable(request, found, error)
     if not request.path.startswith(ROOT):
         return defaults.server_error(request)
     return problem(500, "Something broke on our side, and the operators have been told; try again in a minute.", "internal_error")
 
 
 def handle_bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """The answer to a request that Django itself refuses to read."""
+    """The answer to a request that Django itself refuses to read. It also refuses one whose session it could not store."""
+    if found := outage(exception):
+        return unavailable(request, found, exception)
     if not request.path.startswith(ROOT):
         return defaults.bad_request(request, exception)
     return problem(400, "This request cannot be read; check its address, its host and its headers.", "bad_request")

@@ -8,15 +8,19 @@ and a write, requests at the same moment would count as one.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import structlog
 from django.core.cache import caches
+from django.core.cache.backends.base import DEFAULT_TIMEOUT
 from django.core.cache.backends.db import DatabaseCache
 from django.core.cache.backends.redis import RedisCache
+from django.db import DatabaseError, connection, transaction
 from redis.exceptions import RedisError
 
 from submissions.models import RateCount
+from submissions.outages import outage
 
 log = structlog.get_logger(__name__)
 
@@ -25,11 +29,29 @@ FALLBACK = "database"  # the cache of that name in CACHES
 
 
 class CountingDatabaseCache(DatabaseCache):
-    """Django's table of the database, with counts in a table of their own."""
+    """Django's table of the database, with counts in a table of their own, in which a full or silent database is an error."""
 
     def count(self, key: str, seconds: int) -> int:
         """Add one to the count of a key; return the count. It is kept for `seconds` at least."""
         return RateCount.add(self.make_and_validate_key(key), seconds)
+
+    def _base_set(self, mode: str, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT) -> bool:
+        """Django's own answers "not set" to every error of the database, which whoever tried to log in would be told as too many tries."""
+        failures: list[DatabaseError] = []
+
+        def note(execute: Callable[..., Any], *arguments: Any) -> Any:
+            try:
+                return execute(*arguments)
+            except DatabaseError as error:
+                failures.append(error)
+                raise
+
+        with transaction.atomic(), connection.execute_wrapper(note):  # the end of a transaction of Django's own would be answered so too
+            done = super()._base_set(mode, key, value, timeout)
+            for error in failures:
+                if outage(error):
+                    raise error
+        return done
 
 
 class OwnRedisCache(RedisCache):

@@ -12,7 +12,7 @@ from typing import Any
 from django.apps import apps
 from django.conf import settings
 from django.core.cache import cache
-from django.db import connection
+from django.db import Error, OperationalError, connection
 from django.db.models import Count, Max, Q
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
@@ -27,7 +27,7 @@ from evaluation.programs import sandbox as programs
 from evaluation.work import progress
 from leaderboard.checks import check_squashed_migrations
 from leaderboard.models import JointAnalysis, JudgeRun, StudyAnalysis
-from leaderboard.service import mail, traffic
+from leaderboard.service import database_timeouts, mail, traffic
 from submissions import database
 from submissions.choices import TextChoices
 from submissions.leases import Leased
@@ -36,6 +36,7 @@ from submissions.storage import stored_files
 from submissions.storage.store import StorageError
 
 START_SECONDS = 60.0  # workers and sweeper may take so long until they are heard of
+ANSWER_SECONDS = 3.0  # in which the database answers each question of `ready`
 ROUND_SECONDS = 300.0  # a sweeper that has ended no round for so long is stuck
 MEASURE_SECONDS = 3600  # at most one count of what is stored in this time
 STORED = "stored-bytes"  # in the cache
@@ -55,9 +56,15 @@ def health(request: HttpRequest) -> HttpResponse:
 def ready(request: HttpRequest) -> HttpResponse:
     """Work would be done: database, storage and queue answer, and there is somebody to do it; 503 says of each what is wrong. `notes` say
     what else an operator may want to look at."""
-    failed = _failures(PROBES)
-    notes = {} if "database" in failed else _failures(NOTES)
-    return JsonResponse({"status": "unready" if failed else "ok", "failed": failed, "notes": notes}, status=503 if failed else 200)
+    try:
+        with database_timeouts.own_connection(ANSWER_SECONDS):
+            failed = _failures(PROBES)
+            notes = {} if "database" in failed else _failures(NOTES)
+    except OperationalError as error:
+        failed, notes = {"database": _silent("database", error)}, {}
+    answer = {"status": "unready" if failed else "ok", "failed": failed, "notes": notes}
+    # Whoever asks with a session is not looked up: that would be another question to a database that may hang.
+    return JsonResponse(answer, status=503 if failed else 200, headers={"Cache-Control": "no-store"})
 
 
 def _failures(probes: dict[str, Callable[[], str]]) -> dict[str, str]:
@@ -69,10 +76,16 @@ def _failures(probes: dict[str, Callable[[], str]]) -> dict[str, str]:
         except (Unready, StorageError) as error:
             failed[name] = str(error)
         except Exception as error:  # whatever the driver raises, the answer is "not ready"
-            failed[name] = f"The {name} does not answer ({type(error).__name__}); see `manage.py doctor`."
+            if isinstance(error, Error):
+                name = "database"
+            failed[name] = _silent(name, error)
             if name == "database":
                 break  # the others ask it
     return failed
+
+
+def _silent(name: str, error: Exception) -> str:
+    return f"The {name} does not answer ({type(error).__name__}); see `manage.py doctor`."
 
 
 # --- probes: each says in a few words what it found, or raises ----------------------------------

@@ -53,11 +53,11 @@ def formatter(kind: str = "") -> structlog.stdlib.ProcessorFormatter:
 
 
 def brief_refusals() -> Callable[[logging.LogRecord], bool]:
-    """A log filter that keeps every record, and drops the traceback Django adds where a page was
-    refused (a status below 500): nothing is broken, and the line names the address."""
+    """A log filter that keeps every record, and drops the traceback Django adds to any status but 500: nothing of ours is broken, and
+    the line names the address."""
 
     def shorten(record: logging.LogRecord) -> bool:
-        if getattr(record, "status_code", 500) < 500:
+        if getattr(record, "status_code", 500) != 500:
             record.exc_info = None
         return True
 

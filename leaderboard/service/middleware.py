@@ -16,9 +16,10 @@ from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from leaderboard.api.service import ROOT, problem
+from leaderboard.api.service import ROOT, problem, unavailable
 from leaderboard.service import traffic
 from submissions.errors import Refused
+from submissions.outages import outage
 from submissions.permissions import lacks_second_factor
 from submissions.throttling import TooOften
 
@@ -102,7 +103,7 @@ def _together(interval: re.Match[bytes]) -> bytes:
 
 
 class RefusalMiddleware:
-    """A page whose model method refused shows the sentence instead of an error page.
+    """A page whose model method refused shows the sentence instead of an error page, and so do pages and API during an outage.
 
     The API has its own handler (problem details) and never gets here with a `Refused`.
     """
@@ -115,7 +116,7 @@ class RefusalMiddleware:
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if not isinstance(error, Refused):
-            return None
+            return unavailable(request, found, error) if (found := outage(error)) else None
         response = render(request, "refused.html", {"sentence": error.sentence, "retry_at": error.retry_at}, status=409)
         if isinstance(error, TooOften):
             response.status_code, response["Retry-After"] = error.status, str(error.seconds)

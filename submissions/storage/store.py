@@ -26,6 +26,7 @@ from django.conf import settings
 BLOCK = 1024 * 1024  # bytes read at once
 MAX_PARTS = 10_000  # S3's limit, kept for both stores
 MIN_S3_PART = 5 * 1024 * 1024  # S3 takes smaller parts only at the end
+DISK_FULL = "The server's disk is full; nothing that was sent is lost, so try again later."
 
 
 class StorageError(Exception):
@@ -116,7 +117,7 @@ def disk_errors() -> Iterator[None]:
         raise
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise StorageError("The server's disk is full; nothing that was sent is lost, so try again later.") from error
+            raise StorageError(DISK_FULL) from error
         raise StorageError(f"The server cannot use its disk ({error.strerror}); try again later.") from error
 
 

@@ -21,7 +21,7 @@ from functools import partial
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import OperationalError
+from django.db import OperationalError, close_old_connections
 
 from evaluation.models import Process
 from evaluation.networks import weights
@@ -183,6 +183,7 @@ class Command(BaseCommand):
     def _tell(self, told: Background, workers: int) -> Background:
         """Print what workers measure in the background where that is more than was `told`, or its time became known, and when it is done;
         returns what was told last."""
+        close_old_connections()  # one that has ended meanwhile is not asked
         try:
             now = Background.now()
         except OperationalError:  # the database is busy; it looks again

@@ -65,6 +65,7 @@ class Command(BaseCommand):
 
     def _round(self, steps: dict[str, Callable[[], object]], strict: bool = False) -> None:
         for name, act in steps.items():
+            close_old_connections()  # one that has ended meanwhile is not asked
             try:
                 act()
             except Exception:
@@ -72,4 +73,3 @@ class Command(BaseCommand):
                 log.exception("sweep step failed", step=name)
                 if strict:
                     raise
-        close_old_connections()

@@ -123,7 +123,7 @@ export class Session {
       if (response.ok && told) return told;
       if (response.ok || response.status === 401 || response.status === 403) throw new Halt(UNKNOWN);
       if (!AGAIN.includes(response.status)) throw new Refusal(told?.detail || `The server refused this (${response.status}); load the page again.`);
-      throw Object.assign(new Error("The server is busy."), { after: Number(response.headers.get("Retry-After")) || 0 });
+      throw Object.assign(new Error(told?.detail || "The server is busy."), { after: Number(response.headers.get("Retry-After")) || 0 });
     } catch (error) {
       if (error instanceof Refusal || error instanceof Halt || error.after !== undefined) throw error;
       throw new Error(UNREACHED);
