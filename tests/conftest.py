@@ -9,6 +9,7 @@ import socket
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,17 @@ def _compact_pages() -> None:
 
     # A client would copy the context of every template and of all that it includes; tests ask for the page's own.
     client.store_rendered_templates = keep_first
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _ready_sees_rows() -> None:
+    """Readiness is asked over the connection of a test whose rows are in a transaction: no other one sees them."""
+    from django.db import connection
+
+    from leaderboard.service import database_timeouts
+
+    own_connection = database_timeouts.own_connection
+    database_timeouts.own_connection = lambda seconds: nullcontext() if connection.in_atomic_block else own_connection(seconds)
 
 
 @pytest.fixture(autouse=True, scope="session")

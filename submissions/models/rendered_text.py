@@ -8,11 +8,12 @@ from functools import lru_cache, partial
 from threading import Lock
 from typing import Self
 
-from django.db import models, transaction
+from django.db import DatabaseError, models, transaction
 from django.utils import timezone
 from django.utils.html import linebreaks
 
 from submissions import markdown
+from submissions.outages import outage
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +77,12 @@ class RenderedText(models.Model):
         if found.detail:
             log.error("A text could not be converted (%s): %s", found.fault, found.detail)
         values = {"html": row.html if found.fault else found.html, "fault": found.fault}
-        return cls.objects.get_or_create(source=row.source, version=row.version, defaults=values)[0]
+        try:
+            return cls.objects.get_or_create(source=row.source, version=row.version, defaults=values)[0]
+        except DatabaseError as error:
+            if not outage(error):
+                raise
+            return cls(source=row.source, version=row.version, **values)  # a page can be read without room for more
 
     @classmethod
     def after_commit(cls, *texts: str) -> None:

@@ -31,6 +31,7 @@ from leaderboard.api.service import api
 from submissions.models import ApiToken
 from tests import environment
 from tests.support.factories import ChallengeFactory, PhaseFactory, give_reference
+from tests.support.full_database import full_database
 from tests.support.leaderboard import routes_console as console
 from tests.support.leaderboard import routes_table as table
 from tests.support.leaderboard.routes_scene import set_scene
@@ -204,6 +205,25 @@ def test_with_a_token_everybody_meets_the_same_at_the_api(names, people):
 
 def test_what_the_table_does_not_say_is_refused(names, people):
     nothing_in(unlisted(names, people))
+
+
+def test_a_full_database_changes_no_answer_but_to_service_unavailable(names, people):
+    """Neither an error of ours nor one of whoever asks: what needs no room is answered as ever."""
+    by_rights = [person for person in ("staff", "organizer", "owner", "anonymous") if person in SOME]
+    clients = {person: client_of(person, people) for person in by_rights}
+    met: defaultdict[str, list[str]] = defaultdict(list)
+    with full_database():
+        for line in ALL:
+            person = next((one for one in by_rights if outcomes_of(line, [one]) == "y"), "anonymous")
+            response = ask(clients[person], line, names)
+            what = outcome(response)
+            met[what if what == "[503]" else "as ever" if what == outcomes_of(line, [person]) else what].append(
+                f"{line.method} {line.address}"
+            )
+            if what == "[503]":
+                assert "disk is full; nothing that was sent is lost" in response.content.decode() and response["Retry-After"] == "30", line
+    nothing_in([f"{what}: {address}" for what, addresses in met.items() if what not in {"as ever", "[503]"} for address in addresses])
+    assert len(met["[503]"]) > 50 and len(met["as ever"]) > 100
 
 
 # --- what the pages weigh -----------------------------------------------------------------------
