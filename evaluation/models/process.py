@@ -44,6 +44,8 @@ class Process(models.Model):
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField(db_index=True)
     worked_at = models.DateTimeField(null=True)  # when the sweeper last ended a round
+    wrote_at = models.DateTimeField(null=True)  # when the sweeper last tried whether database and storage take data
+    write_faults = models.JSONField(default=dict)  # what the one of them that took none said then, by its name
 
     objects = ProcessQuerySet.as_manager()
 

@@ -6,7 +6,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import structlog
 from django.conf import settings
@@ -28,6 +28,8 @@ class Heartbeat:
 
     A thread writes it, because a solo worker does nothing else while it works. `facts` returns further columns of the row.
     """
+
+    fault: ClassVar[str] = ""  # what the database said where this process's last beat could not be written
 
     def __init__(self, kind: Process.Kind, queues: Sequence[str] = (), facts: Callable[[], dict[str, Any]] = dict) -> None:
         self.kind, self.queues, self.facts = kind, list(queues), facts
@@ -64,7 +66,9 @@ class Heartbeat:
     def _try(self, act: Callable[[], object]) -> None:
         try:
             act()
+            Heartbeat.fault = ""
         except DatabaseError as error:  # it is asked again with the next beat
+            Heartbeat.fault = " ".join(str(error).split())
             log.warning("the heartbeat could not be written", process=self.name, error=str(error))
         finally:
             close_old_connections()

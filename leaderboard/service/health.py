@@ -13,7 +13,7 @@ from django.apps import apps
 from django.conf import settings
 from django.core.cache import cache
 from django.db import Error, OperationalError, connection
-from django.db.models import Count, Max, Q
+from django.db.models import Count, F, Max, Q
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
@@ -25,6 +25,7 @@ from evaluation.celery import app
 from evaluation.models import MetricProgram, OutsideWorker, Part, PhaseMetric, PictureRun, Process, PropertyRun, Trial, WorkerToken
 from evaluation.programs import sandbox as programs
 from evaluation.work import progress
+from evaluation.work.heartbeat import Heartbeat
 from leaderboard.checks import check_squashed_migrations
 from leaderboard.models import JointAnalysis, JudgeRun, StudyAnalysis
 from leaderboard.service import database_timeouts, mail, traffic
@@ -161,6 +162,26 @@ def probe_sweeper() -> str:
     return f"the last round ended {seconds:.0f} s ago"
 
 
+def probe_writes() -> str:
+    """Database and storage took data when a sweeper last tried it, and so did the database when this process wrote that it lives."""
+    now = timezone.now()
+    if Heartbeat.fault:
+        raise Unready(f"The database does not take that this process lives ({Heartbeat.fault}): make room on its disk, or mend it.")
+    last = Process.objects.live(now).filter(kind=Process.Kind.SWEEPER).order_by(F("wrote_at").desc(nulls_last=True)).first()
+    if last is None:
+        return "no sweeper runs that would try it"
+    seconds = (now - (last.wrote_at or last.started_at)).total_seconds()
+    if last.write_faults:
+        said = "; ".join(f"the {name} took no data ({fault})" for name, fault in last.write_faults.items())
+        raise Unready(
+            f"{said[:1].upper()}{said[1:]}, {seconds:.0f} s ago: make room on its disk, or let it be written to; "
+            "uploads, answers and log-ins are refused meanwhile."
+        )
+    if seconds > ROUND_SECONDS + settings.SWEEP_SECONDS:
+        raise Unready(f"The sweeper has not tried for {seconds:.0f} s whether database and storage take data; see its log.")
+    return f"database and storage took data {seconds:.0f} s ago" if last.wrote_at else "the sweeper has just started and tries it soon"
+
+
 def probe_disk() -> str:
     """The room that the service's folders have."""
     places = {"PLUMBLINE_HOME": settings.HOME}
@@ -250,6 +271,7 @@ PROBES: dict[str, Callable[[], str]] = {
     "gpu": probe_gpu,
     "sweeper": probe_sweeper,
     "disk": probe_disk,
+    "writes": probe_writes,
     "programs": probe_programs,
 }
 # Their sentences are added to the answer, which stays "ok": a worker outside must not be able to make the service unready.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -19,7 +20,7 @@ def status(request: HttpRequest) -> HttpResponse:
     listeners = Process.objects.listeners(now)
     waiting, held = Part.objects.filter(state=Part.State.WAITING), Part.objects.held(now).filter(state=Part.State.WAITING)
     done = PartRecord.objects.filter(finished_at__gt=since)
-    swept = Process.objects.live(now).filter(kind=Process.Kind.SWEEPER).exists()
+    sweeper = Process.objects.live(now).filter(kind=Process.Kind.SWEEPER).order_by(F("wrote_at").desc(nulls_last=True)).first()
     tables = [
         (
             "Workers of the service",
@@ -48,4 +49,4 @@ def status(request: HttpRequest) -> HttpResponse:
             ],
         ),
     ]
-    return render(request, "leaderboard/status.html", {"tables": tables, "now": now, "swept": swept})
+    return render(request, "leaderboard/status.html", {"tables": tables, "now": now, "sweeper": sweeper})

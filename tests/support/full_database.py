@@ -9,13 +9,16 @@ from django.db import connection
 
 POSTGRES = """
 CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN RAISE EXCEPTION 'could not extend file "base/1/2": No space left on device' USING ERRCODE = '53100'; END $$
+BEGIN RAISE EXCEPTION 'could not extend file "base/1/2": No space left on device' USING ERRCODE = '53100'; END $$;
+CREATE FUNCTION no_room_for_tables() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'could not create file "base/1/3": No space left on device' USING ERRCODE = '53100'; END $$;
 """
+TABLES = "CREATE EVENT TRIGGER no_room ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION no_room_for_tables()"
 
 
 @contextmanager
 def full_database(but: Collection[str] = ()) -> Iterator[None]:
-    """Let no table but these take a new row, or a change of one, for the time of a `with`.
+    """Let no table but these take a new row, or a change of one, and no table be made, for the time of a `with`.
 
     PostgreSQL gives the error of a full disk by triggers. SQLite gives it by itself, because triggers write a large row before each row,
     and its file may not grow.
@@ -33,14 +36,13 @@ def full_database(but: Collection[str] = ()) -> Iterator[None]:
         for number, table in enumerate(tables):
             for event in ("INSERT", "UPDATE"):
                 cursor.execute(f'CREATE TRIGGER no_room_{event}_{number} BEFORE {event} ON "{table}" {act}')
-        if connection.vendor == "sqlite":
-            cursor.execute("PRAGMA max_page_count = 1")  # the file stays as large as it is
+        cursor.execute(TABLES if connection.vendor == "postgresql" else "PRAGMA max_page_count = 1")  # the file stays as large as it is
     try:
         yield
     finally:
         with connection.cursor() as cursor:
             if connection.vendor == "postgresql":
-                cursor.execute("DROP FUNCTION no_room CASCADE")
+                cursor.execute("DROP FUNCTION no_room, no_room_for_tables CASCADE")
             else:
                 cursor.execute(f"PRAGMA max_page_count = {pages}")
                 for number in range(len(tables)):

@@ -17,10 +17,10 @@ OWNER = "postgres"  # PostgreSQL does not run as root
 
 
 class PostgresServer:
-    """Its processes, in a folder that goes with `remove`. `url` is that of its empty database."""
+    """Its processes, in a new folder or a given one. `url` is that of its empty database."""
 
-    def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="plumbline-postgres-"))
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or Path(tempfile.mkdtemp(prefix="plumbline-postgres-"))
         self.port = free_port()
         self.url = f"postgres://{OWNER}@127.0.0.1:{self.port}/{OWNER}"
         self.owner = OWNER if os.geteuid() == 0 else None

@@ -45,6 +45,7 @@ class Command(BaseCommand):
             "redis": self._redis,
             "storage": self._storage,
             "disk": health.probe_disk,
+            "writes": health.probe_writes,
             "scoring": self._scoring,
             "sandbox": health.probe_sandbox,
             "programs": health.probe_programs,

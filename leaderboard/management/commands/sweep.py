@@ -20,6 +20,7 @@ from leaderboard.boards.prune import prune_due
 from leaderboard.service.health import measure_storage_due
 from leaderboard.service.mail import send_due_mail
 from leaderboard.service.texts import render_due
+from leaderboard.service.write_probe import probe_due
 from leaderboard.tasks import build_due_boards, request_analyses, wake_judges
 from submissions.database import require_migrated
 from submissions.models import RateCount
@@ -36,13 +37,14 @@ ROUND: dict[str, Callable[[], object]] = {
     "storage": measure_storage_due,
     "processes": Process.forget,
     "rates": RateCount.forget,
+    "writes": probe_due,
 }
 
 
 class Command(BaseCommand):
     help = (
         "Find work left behind, build due boards, ask for due analyses and judges, send mail, lay out texts, "
-        "remove what nothing needs; on and on."
+        "remove what nothing needs, try whether database and storage take data; on and on."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -1,0 +1,60 @@
+"""Write probe: whether database and storage take data. Only who writes learns that a disk is full or can only be read, so the sweeper
+writes a little now and then, and whoever is asked reads what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import structlog
+from django.db import connection, transaction
+from django.utils import timezone
+
+from evaluation.models import Process
+from evaluation.work.heartbeat import process_name
+from submissions.storage import stored_files
+
+log = structlog.get_logger(__name__)
+
+EVERY_SECONDS = 30.0  # at most one probe in this time
+ROW, ROWS = "x" * 1_900, 2_000  # 4 MB: more than a file of the database has room for without growing
+OBJECT = bytes(100_000)
+
+
+def probe_due() -> bool:
+    """Write to database and storage, and note in the sweeper's row what they said; False if a sweeper did that a moment ago."""
+    sweepers = Process.objects.live().filter(kind=Process.Kind.SWEEPER)
+    if sweepers.filter(wrote_at__gt=timezone.now() - timedelta(seconds=EVERY_SECONDS)).exists():
+        return False
+    faults = {}
+    for name, write in WRITES.items():
+        try:
+            write()
+        except Exception as error:  # whatever the driver raises, it is what operators have to read
+            faults[name] = " ".join(str(error).split())
+            log.error("a write probe failed", of=name, error=faults[name])
+    Process.objects.filter(name=process_name()).update(wrote_at=timezone.now(), write_faults=faults)
+    return True
+
+
+def write_database() -> None:
+    """Write some megabytes into a new table, and undo it. On PostgreSQL the log of changes, which backups keep, gets nothing of it."""
+    kind = "UNLOGGED TABLE" if connection.vendor == "postgresql" else "TABLE"
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"CREATE {kind} write_probe (line text)")
+        cursor.execute(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %s) "
+            "INSERT INTO write_probe SELECT CAST(%s AS text) FROM n",
+            [ROWS, ROW],
+        )
+        transaction.set_rollback(True)
+
+
+def write_storage() -> None:
+    """Store an object, and remove it."""
+    key = f"health/{process_name().replace(':', '-')}"
+    stored_files.store().save_bytes(key, OBJECT)
+    stored_files.store().delete(key)
+
+
+WRITES: dict[str, Callable[[], None]] = {"database": write_database, "storage": write_storage}
