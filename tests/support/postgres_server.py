@@ -31,7 +31,7 @@ class PostgresServer:
 
     @classmethod
     def missing(cls) -> str:
-        """What a PostgreSQL of one's own lacks on this machine; empty where it can be made."""
+        """A sentence on what a PostgreSQL of one's own lacks on this machine; empty where it can be made."""
         if not cls._programs():
             return "initdb is not on this machine"
         if os.geteuid() == 0 and OWNER not in {one.pw_name for one in pwd.getpwall()}:

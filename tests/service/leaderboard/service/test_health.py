@@ -132,7 +132,7 @@ class TestProbes:
 
     def test_a_storage_or_queue_that_fails_is_named(self, client, settings, monkeypatch):
         process("worker", queues=["cpu"])
-        process("sweeper", worked_at=timezone.now())
+        process("sweeper", worked_at=timezone.now(), wrote_at=timezone.now())
 
         def away() -> None:
             raise StorageError("The file storage does not answer; try again later.")
