@@ -22,7 +22,7 @@ class Outage:
 
 FULL = Outage("storage", DISK_FULL, 30)
 READ_ONLY = Outage("database", "Nothing can be stored just now, because the database can only be read; try again later.", 30)
-AWAY = Outage("database", "The database does not answer just now; try again in a moment.", 5)
+AWAY = Outage("database", "The database does not answer; try again in a moment.", 5)
 
 # By SQLSTATE, and by SQLite's codes.
 POSTGRES = {"53100": FULL, "25006": READ_ONLY}

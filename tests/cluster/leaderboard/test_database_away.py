@@ -90,7 +90,7 @@ def test_requests_end_while_the_database_hangs_and_go_on_after_it(web, postgres)
     assert page.status_code == told.status_code == 503 and web.at_once("/accounts/email/") == {503: THREADS}
     assert time.monotonic() - begun < 60
     assert "try again in a moment" in page.text and page.headers["Refresh"] == page.headers["Retry-After"] == "5"
-    assert told.json()["code"] == "database" and told.json()["detail"] == "The database does not answer just now; try again in a moment."
+    assert told.json()["code"] == "database" and told.json()["detail"] == "The database does not answer; try again in a moment."
     postgres.thaw()
     postgres.wait()
     assert web.at_once("/accounts/email/", 60) == {200: 60}

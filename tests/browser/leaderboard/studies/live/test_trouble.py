@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from submissions.outages import AWAY
 from tests.browser.leaderboard.studies.live.conftest import PAGE, part, ready, until_stored
 from tests.support.leaderboard.static_site import Answer, until
 
@@ -30,6 +31,18 @@ def test_who_does_not_want_to_wait_for_the_server_need_not(rate):
     desk.down = None
     tab.get_by_role("button", name="Try now").click()
     ready(tab, 2)
+    assert desk.stored == {1: {"overall": "left"}} and not part(tab, "trouble").is_visible()
+
+
+def test_what_the_server_lacks_is_said_and_the_answer_is_sent_again_by_itself(rate):
+    tab, desk = rate()
+    desk.down, desk.busy_for, desk.refusal = 503, 1, AWAY.sentence
+    tab.keyboard.press("ArrowLeft")
+    part(tab, "trouble").wait_for()
+    assert part(tab, "trouble").inner_text().startswith(f"{AWAY.sentence} Your answer is kept in this browser and sent again by itself.")
+    desk.down = None
+    until_stored(desk, 1)
+    until(tab, f"!{PAGE}.ratePage.session.busy")
     assert desk.stored == {1: {"overall": "left"}} and not part(tab, "trouble").is_visible()
 
 

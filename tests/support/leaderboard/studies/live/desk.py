@@ -40,6 +40,7 @@ class Desk:
     break_every: int = 350
     down: int | None = None
     busy_for: int = 0  # seconds after which one is to come again, as said while down
+    refusal: str = "This question is not yours to answer."  # said while down
     lose_reply: bool = False  # the next answer is stored, but the reply never comes
     closed: str | None = None
     note: str | None = None
@@ -105,7 +106,7 @@ class Desk:
     def failing(self) -> Answer:
         if self.down == 0:
             raise ConnectionAbortedError
-        content = {"detail": "This question is not yours to answer.", "status": self.down}
+        content = {"detail": self.refusal, "status": self.down}
         return Answer(self.down, json.dumps(content), "application/problem+json", {"Retry-After": str(self.busy_for)})
 
     def answer(self, request: Request) -> Answer:
