@@ -116,7 +116,7 @@ def refused(request: HttpRequest, error: Refused) -> HttpResponse:
 
 def unavailable(request: HttpRequest, found: Outage, error: BaseException) -> HttpResponse:
     """The answer during an outage: problem details for programs, scripts of pages among them, and a page for people."""
-    log.warning("an outage", code=found.code, error=" ".join(str(error).split()))
+    log.warning("a request met an outage", code=found.code, error=" ".join(str(error).split()))
     is_page = not request.path.startswith(ROOT) and request.accepts("text/html")
     if is_page:  # without the context processors, which would ask the database who this is
         page = render_to_string("503.html", {"request": request, "outage": found, "again": request.method == "GET"})

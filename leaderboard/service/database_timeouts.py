@@ -17,30 +17,50 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.pq import TransactionStatus
 
 GRACE_SECONDS = 3.0  # PostgreSQL's own end of a statement comes first where it can: it keeps the connection
+CHECK_SECONDS = 5.0  # in which a kept connection answers that it can be used
 
 
 def limit_statements(connection: BaseDatabaseWrapper, **_: object) -> None:
     """Bound each statement of a new connection by `STATEMENT_SECONDS`. A receiver of Django's signal `connection_created`."""
     if connection.vendor != "postgresql":
         return
-    stop_waiting(connection.connection, settings.STATEMENT_SECONDS + GRACE_SECONDS)
+    patience = Patience(connection.connection, settings.STATEMENT_SECONDS + GRACE_SECONDS)
+
+    def is_usable() -> bool:
+        with patience.shorter(CHECK_SECONDS):
+            return type(connection).is_usable(connection)
+
+    connection.is_usable = is_usable  # type: ignore[method-assign]
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout TO %s", [f"{settings.STATEMENT_SECONDS * 1000:.0f}ms"])
 
 
-def stop_waiting(connection: psycopg.Connection, seconds: float) -> None:
-    """Have the connection wait at most `seconds` for each answer. Beyond them it is closed, and the wait ends with an OperationalError."""
-    wait = connection.wait  # through which psycopg waits for whatever it has sent
+class Patience:
+    """Seconds that a connection waits for each answer. Beyond them it is closed, and the wait ends with an OperationalError."""
 
-    def bounded(generator: Any, **options: Any) -> Any:
+    def __init__(self, connection: psycopg.Connection, seconds: float) -> None:
+        self.connection, self.seconds = connection, seconds
+        self._wait = connection.wait  # through which psycopg waits for whatever it has sent
+        connection.wait = self.wait  # type: ignore[method-assign]
+
+    def wait(self, generator: Any, **options: Any) -> Any:
         try:
-            return wait(generator, **{"timeout": seconds} | options)
+            return self._wait(generator, **{"timeout": self.seconds} | options)
         except psycopg.OperationalError:
-            if connection.pgconn.transaction_status == TransactionStatus.ACTIVE:  # the answer is still to come, and nobody waits for it
-                connection.pgconn.finish()
+            if (
+                self.connection.pgconn.transaction_status == TransactionStatus.ACTIVE
+            ):  # the answer is still to come, and nobody waits for it
+                self.connection.pgconn.finish()
             raise
 
-    connection.wait = bounded  # type: ignore[method-assign]
+    @contextmanager
+    def shorter(self, seconds: float) -> Iterator[None]:
+        """Wait so many seconds at most within a `with`."""
+        kept, self.seconds = self.seconds, min(self.seconds, seconds)
+        try:
+            yield
+        finally:
+            self.seconds = kept
 
 
 @contextmanager
@@ -58,7 +78,7 @@ def own_connection(seconds: float) -> Iterator[None]:
     connections[DEFAULT_DB_ALIAS] = own
     try:
         own.ensure_connection()
-        stop_waiting(own.connection, seconds)
+        Patience(own.connection, seconds)
         yield
     finally:
         connections[DEFAULT_DB_ALIAS] = kept
