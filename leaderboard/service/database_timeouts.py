@@ -30,7 +30,7 @@ def limit_statements(connection: BaseDatabaseWrapper, **_: object) -> None:
         with patience.shorter(CHECK_SECONDS):
             return type(connection).is_usable(connection)
 
-    connection.is_usable = is_usable  # type: ignore[method-assign]
+    connection.is_usable = is_usable
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout TO %s", [f"{settings.STATEMENT_SECONDS * 1000:.0f}ms"])
 
@@ -41,7 +41,7 @@ class Patience:
     def __init__(self, connection: psycopg.Connection, seconds: float) -> None:
         self.connection, self.seconds = connection, seconds
         self._wait = connection.wait  # through which psycopg waits for whatever it has sent
-        connection.wait = self.wait  # type: ignore[method-assign]
+        connection.wait = self.wait  # type: ignore[method-assign, assignment]
 
     def wait(self, generator: Any, **options: Any) -> Any:
         try:

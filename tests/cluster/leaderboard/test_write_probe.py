@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from datetime import timedelta
@@ -69,6 +70,16 @@ def test_a_full_storage_is_seen(sweeper, settings, small_disk):
     fill(small_disk, 2)
     assert write_probe.probe_due()
     with pytest.raises(Unready, match=r"The storage took no data .*disk is full.*make room"):
+        probe_writes()
+
+
+def test_a_storage_that_can_only_be_read_is_seen(sweeper, settings, small_disk):
+    settings.HOME, settings.S3_BUCKET = small_disk, ""
+    assert write_probe.probe_due() and probe_writes()
+    later(sweeper)
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    assert write_probe.probe_due()
+    with pytest.raises(Unready, match=r"The storage took no data .*Read-only file system"):
         probe_writes()
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from django.contrib.sessions.backends.db import SessionStore
 from django.core.cache import cache
-from django.db import DatabaseError, IntegrityError, OperationalError, connection, transaction
+from django.db import DatabaseError, IntegrityError, OperationalError, connection, connections, transaction
 from django.test import Client
 
 from leaderboard.models import StudyVote
@@ -16,6 +18,7 @@ from submissions.outages import AWAY, FULL, READ_ONLY, outage
 from tests.support.factories import UserFactory
 from tests.support.full_database import full_database
 from tests.support.leaderboard.studies.live import making
+from tests.support.small_disk import fill, mounted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SENTENCE = "disk is full; nothing that was sent is lost, so try again later."
@@ -138,3 +141,36 @@ def test_a_database_that_only_reads_and_one_that_does_not_answer_are_outages(set
     with pytest.raises(OperationalError) as away:
         lost.ensure_connection()
     assert outage(away.value) is AWAY
+
+
+@pytest.fixture
+def full_disk(tmp_path, people, in_database) -> Iterator[Path]:
+    """The disk of this test's SQLite database, which has no room left; unlink `filler` to make some."""
+    if connection.vendor != "sqlite":
+        pytest.skip("a full disk of PostgreSQL is tried in test_write_probe.py")
+    kept = connections["default"]
+    with mounted(tmp_path / "small", 32) as disk:
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM INTO %s", [str(disk / "copy.sqlite3")])
+        own = kept.copy()
+        own.settings_dict["NAME"] = str(disk / "copy.sqlite3")
+        connections["default"] = own
+        try:
+            own.ensure_connection()
+            UserFactory()
+            fill(disk)
+            yield disk
+        finally:
+            own.close()
+            connections["default"] = kept
+
+
+def test_a_full_disk_that_is_met_at_the_end_of_a_transaction_is_told(full_disk, client):
+    with pytest.raises(DatabaseError) as full:
+        cache.add("key", "x" * 1_000_000)  # as much as SQLite holds until the end
+    assert outage(full.value) is FULL
+    values = {"login": "owner", "password": PASSWORD}
+    assert is_told(client.post("/accounts/login/", values))
+    assert client.get("/challenges/").status_code == 200
+    (full_disk / "filler").unlink()
+    assert client.post("/accounts/login/", values).status_code == 302
