@@ -38,8 +38,12 @@ def probe_due() -> bool:
 
 
 def write_database() -> None:
-    """Write some megabytes into a new table, and undo it. On PostgreSQL the log of changes, which backups keep, gets nothing of it."""
-    kind = "UNLOGGED TABLE" if connection.vendor == "postgresql" else "TABLE"
+    """Write some megabytes into a new table, and undo it.
+
+    PostgreSQL keeps a temporary table in files of the database, but not in its log of changes, which backups keep. SQLite would keep it
+    elsewhere.
+    """
+    kind = "TEMP TABLE" if connection.vendor == "postgresql" else "TABLE"
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"CREATE {kind} write_probe (line text)")
         cursor.execute(
