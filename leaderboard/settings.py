@@ -54,10 +54,8 @@ DATABASE_URL = env.postgres("DATABASE_URL")  # postgres://user:password@host:543
 STATEMENT_SECONDS = env.decimal("STATEMENT_SECONDS", 30.0, least=1, most=86400)  # a web request waits so long for one answer of PostgreSQL
 if DATABASE_URL:
     DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)}
-    DATABASES["default"]["OPTIONS"] = {
-        "connect_timeout": 5,
-        **DATABASES["default"].get("OPTIONS", {}),
-    }  # seconds, of each address of the host
+    # Of each address of the host; an address of the database may say another (?connect_timeout=).
+    DATABASES["default"]["OPTIONS"] = {"connect_timeout": 5, **DATABASES["default"].get("OPTIONS", {})}
 else:
     DATABASES = {
         "default": {

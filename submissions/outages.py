@@ -37,7 +37,7 @@ SQLITE = {
 
 
 def outage(error: BaseException | None) -> Outage | None:
-    """The outage that an exception, or what led to it, tells of; None for any other fault."""
+    """The outage that an exception, or what led to it, tells of; None for any other fault, and for one raised `from None`."""
     while error is not None:
         if isinstance(error, StorageError):
             return Outage("storage", str(error), 30)
@@ -45,7 +45,7 @@ def outage(error: BaseException | None) -> Outage | None:
             return FULL
         if isinstance(error, Error) and (found := _of_database(error)):
             return found
-        error = error.__cause__ or error.__context__
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     return None
 
 

@@ -14,6 +14,7 @@ from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
 
 from evaluation.models import Process
+from submissions.outages import AWAY, outage
 
 log = structlog.get_logger(__name__)
 
@@ -29,7 +30,7 @@ class Heartbeat:
     A thread writes it, because a solo worker does nothing else while it works. `facts` returns further columns of the row.
     """
 
-    fault: ClassVar[str] = ""  # what the database said where this process's last beat could not be written
+    fault: ClassVar[str] = ""  # what a database that answers said where it did not take this process's last beat
 
     def __init__(self, kind: Process.Kind, queues: Sequence[str] = (), facts: Callable[[], dict[str, Any]] = dict) -> None:
         self.kind, self.queues, self.facts = kind, list(queues), facts
@@ -68,7 +69,7 @@ class Heartbeat:
             act()
             Heartbeat.fault = ""
         except DatabaseError as error:  # it is asked again with the next beat
-            Heartbeat.fault = " ".join(str(error).split())
+            Heartbeat.fault = "" if outage(error) is AWAY else " ".join(str(error).split())
             log.warning("the heartbeat could not be written", process=self.name, error=str(error))
         finally:
             close_old_connections()

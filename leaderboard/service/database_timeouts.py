@@ -47,9 +47,7 @@ class Patience:
         try:
             return self._wait(generator, **{"timeout": self.seconds} | options)
         except psycopg.OperationalError:
-            if (
-                self.connection.pgconn.transaction_status == TransactionStatus.ACTIVE
-            ):  # the answer is still to come, and nobody waits for it
+            if self.connection.pgconn.transaction_status == TransactionStatus.ACTIVE:  # its answer is still to come
                 self.connection.pgconn.finish()
             raise
 

@@ -12,7 +12,7 @@ from typing import Any
 from django.apps import apps
 from django.conf import settings
 from django.core.cache import cache
-from django.db import Error, OperationalError, connection
+from django.db import Error, connection
 from django.db.models import Count, F, Max, Q
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
@@ -61,7 +61,7 @@ def ready(request: HttpRequest) -> HttpResponse:
         with database_timeouts.own_connection(ANSWER_SECONDS):
             failed = _failures(PROBES)
             notes = {} if "database" in failed else _failures(NOTES)
-    except OperationalError as error:
+    except Error as error:
         failed, notes = {"database": _silent("database", error)}, {}
     answer = {"status": "unready" if failed else "ok", "failed": failed, "notes": notes}
     # Whoever asks with a session is not looked up: that would be another question to a database that may hang.
@@ -163,10 +163,10 @@ def probe_sweeper() -> str:
 
 
 def probe_writes() -> str:
-    """Database and storage took data when a sweeper last tried it, and so did the database when this process wrote that it lives."""
+    """Database and storage took data when a sweeper last tried it, and the database takes the heartbeat of this process."""
     now = timezone.now()
     if Heartbeat.fault:
-        raise Unready(f"The database does not take that this process lives ({Heartbeat.fault}): make room on its disk, or mend it.")
+        raise Unready(f"This web process cannot write to the database ({Heartbeat.fault}): make room on its disk, or let it be written to.")
     last = Process.objects.live(now).filter(kind=Process.Kind.SWEEPER).order_by(F("wrote_at").desc(nulls_last=True)).first()
     if last is None:
         return "no sweeper runs that would try it"

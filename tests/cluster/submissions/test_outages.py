@@ -14,7 +14,8 @@ from django.test import Client
 
 from leaderboard.models import StudyVote
 from submissions.models import ApiToken, RenderedText, Submission, User
-from submissions.outages import AWAY, FULL, READ_ONLY, outage
+from submissions.outages import AWAY, FULL, READ_ONLY, Outage, outage
+from submissions.storage.store import StorageError
 from tests.support.factories import UserFactory
 from tests.support.full_database import full_database
 from tests.support.leaderboard.studies.live import making
@@ -125,7 +126,12 @@ def test_other_errors_of_the_database_are_faults():
     UserFactory(username="twice")
     with transaction.atomic(), pytest.raises(IntegrityError) as double:
         UserFactory(username="twice")
-    assert outage(unknown.value) is outage(double.value) is outage(ValueError()) is outage(None) is None
+    assert outage(unknown.value) is outage(double.value) is outage(None) is None
+    found = ValueError()
+    found.__context__ = StorageError("The storage does not answer.")
+    assert outage(found) == Outage("storage", "The storage does not answer.", 30)
+    found.__suppress_context__ = True  # as by `raise … from None`
+    assert outage(found) is None
 
 
 def test_a_database_that_only_reads_and_one_that_does_not_answer_are_outages(settings):
