@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import httpx
 import psycopg
@@ -18,11 +19,15 @@ from django.core.management import call_command
 from django.db import OperationalError, connection, connections
 from django.test import Client
 
+from leaderboard.models import Study
 from leaderboard.server import THREADS
 from leaderboard.service.database_timeouts import own_connection
 from tests.environment import free_port
+from tests.support.leaderboard.studies.live import making
 from tests.support.postgres_server import PostgresServer
 from tests.support.processes import START_SECONDS, STATIC_ROOT, environment, wait_until
+
+RATERS = 6
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -52,7 +57,12 @@ def seconds(statement: int) -> pytest.MarkDecorator:
 
 
 @pytest.fixture
-def web(people, postgres: PostgresServer, request) -> Iterator[WebServer]:
+def study(phase, people) -> Study:
+    return making.live(phase, people.organizer, making.entries(phase, people))
+
+
+@pytest.fixture
+def web(study, people, postgres: PostgresServer, request) -> Iterator[WebServer]:
     client = Client()
     client.force_login(people.owner)
     postgres.copy(environment()["PLUMBLINE_DATABASE_URL"])
@@ -83,6 +93,49 @@ def test_after_a_restart_no_kept_connection_answers_with_an_error(web, postgres)
     assert web.at_once("/accounts/email/") == {200: THREADS}, "each thread has a connection now"
     postgres.restart()
     assert web.at_once("/accounts/email/", 60) == {200: 60}
+
+
+@seconds(30)
+def test_answers_of_raters_are_each_taken_once_while_the_database_restarts_and_hangs(web, postgres, study):
+    """As the rating page does: what the server could not take is sent again."""
+    met: Counter[int] = Counter()
+
+    def send(rater: httpx.Client, path: str, content: dict | None = None) -> dict:
+        while True:
+            answer = rater.get(path) if content is None else rater.post(path, json=content)
+            met[answer.status_code] += 1
+            if answer.status_code != 503:
+                return answer.json()
+            time.sleep(0.2)
+
+    def join() -> httpx.Client:
+        rater = httpx.Client(base_url=f"{web.url}/rate/{study.key}/", headers={"accept": "application/json"}, timeout=120)
+        rater.get("join/")  # its form brings the token
+        rater.headers["X-CSRFToken"] = rater.cookies["csrftoken"]
+        assert rater.post("join/", data={"agree": "yes"}).status_code == 302
+        return rater
+
+    def rate(rater: httpx.Client) -> int:
+        state, sent = send(rater, "next"), 0
+        while not state["done"]:
+            answers = making.same_answer(study, "left")
+            state = send(rater, "answer", {"question": state["question"]["id"], "answers": answers, "seconds": 1.5})
+            sent += 1
+            time.sleep(0.3)
+        rater.close()
+        return sent
+
+    joined = [join() for _ in range(RATERS)]
+    with ThreadPoolExecutor(RATERS) as pool:
+        raters = [pool.submit(rate, rater) for rater in joined]
+        for act in (postgres.restart, postgres.freeze, partial(time.sleep, 12), postgres.thaw, postgres.restart):
+            act()
+            time.sleep(0.5)
+        sent = sum(one.result() for one in raters)
+    with psycopg.connect(postgres.url) as other:
+        stored = other.execute("SELECT count(*), count(DISTINCT question_id) FROM leaderboard_studyvote").fetchone()
+    assert stored == (sent, sent) and sent == 12 * RATERS
+    assert set(met) == {200, 503}, met
 
 
 @seconds(60)
