@@ -14,7 +14,7 @@ import numpy as np
 from django.db import models
 
 from evaluation.metrics import registry
-from evaluation.metrics.aggregation import Summary, mean_interval, unit_matrix
+from evaluation.metrics.aggregation import ALIKE, Summary, mean_interval, unit_matrix
 from evaluation.metrics.result import Status as SampleStatus
 from evaluation.metrics.runner import SampleScores
 from evaluation.programs import results
@@ -151,6 +151,12 @@ class Score(models.Model):
         names = self.evaluation.batch.item_ids
         found = mean_interval(unit_matrix(values[None], groups, spec.level, names), spec.bounds)
         return None if math.isnan(found.low[0]) else (float(found.low[0]), float(found.high[0]))
+
+    @property
+    def is_alike(self) -> bool:
+        """True if all items that have a value have the same one, so that there is nothing to make an interval of."""
+        known = self.values[np.isfinite(self.values)]
+        return len(known) > 0 and bool(np.ptp(known) <= ALIKE * max(1.0, abs(float(known[0]))))
 
     def values_shown(self, sees_reference: bool) -> np.ndarray:
         """`values` for somebody who may or may not see the reference. The worst value of some metrics,

@@ -329,7 +329,9 @@ def cell(metric: MetricColumn, index: int, noun: str = certainty.NOUN) -> Cell:
         words.append(f"95 % interval {low:.4g} to {high:.4g}{f' over {n}' if n else ''}")
     elif not metric.may_rank:
         words.append("shown, not ranked")
-    elif n >= MIN_GROUPS and metric.loose:
+    elif (
+        n >= MIN_GROUPS and metric.pairs is not None and index in metric.pairs.tested
+    ):  # it has them all, so nothing else leaves it without
         words.append(certainty.alike(n, noun))
     if rank is not None:
         ends = metric.rank_low[index], metric.rank_high[index]

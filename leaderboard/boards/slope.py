@@ -73,7 +73,8 @@ def slope(board: Board, people: MetricColumn | None, split: Split | None) -> Slo
         return None
     ranks, places = board.overall.rank, people.rank
     both = sorted((rank, n) for n, rank in enumerate(ranks) if rank is not None and places[n] is not None)
-    named = {n: "split" for _, n in both if split is not None and board.entries[n].name == split.name}
+    # The split is of one metric: its line is marked where the order that is drawn puts the entry at that rank too.
+    named = {n: "split" for rank, n in both if split is not None and board.entries[n].name == split.name and rank == split.rank}
     if both:
         named |= {min(both, key=lambda one: (places[one[1]] or 0, one[0]))[1]: "people", both[0][1]: "metrics"}
     return _drawn(board, [n for _, n in both], people, named)

@@ -33,7 +33,7 @@ from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW
 
 NOTHING: Ends = (None, None, None)
-REFERENCE_TITLES = {"constant": "Always equal", "coin": "A coin", "size": "Size alone", "reference only": "The reference's size alone"}
+REFERENCE_TITLES = {"constant": "Always equal", "coin": "Random", "size": "Size only", "reference only": "The reference's size only"}
 
 
 # --- metrics

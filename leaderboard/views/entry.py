@@ -52,7 +52,7 @@ DIAGNOSES = {  # by what `submissions.formats.fit.diagnosis` says
         "It lies elsewhere",
         "Most of its {items} lie apart from the reference: an offset, as of local instead of projected coordinates.",
     ),
-    "fits": ("Nothing looks wrong", "In size, axes and place most of its {items} are where the reference is."),
+    "fits": ("Size, axes and place fit", "In size, axes and place most of its {items} are where the reference is."),
 }
 HELD = "It is held back, because it does not fit what was given out; nothing was scored, and it used up no quota."
 SENTENCES = {
@@ -386,7 +386,7 @@ def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: S
     """Statements on the entry's intervals and of where it may stand, in sentences."""
     if evaluation.batch.is_imported:
         return []
-    equal = [(result.metric.title, result.score.n) for result in metric_results if result.score.n >= MIN_GROUPS and not result.ends]
+    equal = [(result.metric.title, result.score.n) for result in metric_results if result.score.n >= MIN_GROUPS and result.score.is_alike]
     sentences = certainty.of_values(certainty.Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge), equal)
     if snapshot is None or index is None:
         return sentences
