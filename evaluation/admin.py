@@ -12,7 +12,7 @@ from submissions.admin import LookOnly
 
 @admin.register(models.Process)
 class ProcessAdmin(LookOnly):
-    list_display = ("kind", "name", "queues", "started_at", "seen_at", "worked_at", "wrote_at", "write_faults")
+    list_display = ("kind", "name", "queues", "started_at", "seen_at", "worked_at", "wrote_at", "write_faults", "clock_ahead")
     list_filter = ("kind",)
     search_fields = ("name",)
 

@@ -6,6 +6,7 @@ import os
 from functools import partial
 from typing import Any
 
+import structlog
 from celery import Celery
 from celery.signals import setup_logging, worker_init, worker_ready, worker_shutdown
 from kombu import Queue
@@ -15,10 +16,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 
 from django.conf import settings
+from django.db import close_old_connections
 
 from evaluation.work import folder_broker
+from submissions import wake
 
+log = structlog.get_logger(__name__)
 app = Celery("plumbline", set_as_current=True)
+LOOK_EVERY = 3  # sweeps; so often a worker looks at the rows without a nudge
 BESIDE = ("short", "studies")  # queues that whoever listens to cpu takes of in turn with that, so that no operator need name them
 
 
@@ -41,7 +46,7 @@ def _folder_broker() -> dict:
 def _redis_broker() -> dict:
     return {
         "broker_url": settings.BROKER_URL,
-        # Nudges older than this are useless; leases, not redelivery, recover lost work.
+        # Leases, not redelivery, recover lost work.
         "broker_transport_options": {
             "visibility_timeout": 3600,
             "socket_timeout": 5,
@@ -105,3 +110,22 @@ def _start_heartbeat(sender: Any, **_: object) -> None:
     queues = sorted(sender.app.amqp.queues.consume_from)
     heartbeat = Heartbeat(Process.Kind.WORKER, queues, lambda: {"sandboxes": programs.sandboxes()}).start()
     worker_shutdown.connect(lambda **_: heartbeat.stop(), weak=False)
+
+
+@worker_ready.connect
+def _look_now_and_then(sender: Any, **_: object) -> None:
+    """Do what nudges ask for without one, every few sweeps: one may be lost, or sent while Redis is emptied. The timer may be a thread of
+    its own, and work is done between two messages, where no other is under way."""
+    queues = sender.app.amqp.queues.consume_from
+    tasks = [sender.app.tasks[task] for task, queue in wake.TASKS.values() if queue in queues]
+
+    def look() -> None:
+        for task in tasks:
+            close_old_connections()
+            try:
+                task()
+            except Exception:
+                log.exception("a worker that looked for work by itself could not do it", task=task.name)
+        close_old_connections()
+
+    sender.timer.call_repeatedly(LOOK_EVERY * settings.SWEEP_SECONDS, sender.call_soon, (look,))

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 import structlog
 from django.core.cache import cache
 from django.db.models import F, Max, Q
-from django.utils import timezone
 
 from evaluation.celery import gpu_task, short_task, studies_task
 from evaluation.work import shares, worker
@@ -21,7 +20,7 @@ from leaderboard.studies.analysis import analyse_due, recount
 from leaderboard.studies.judge.run import ask_due
 from leaderboard.studies.live import artifacts
 from leaderboard.viewer import thumbnails
-from submissions import wake
+from submissions import database_clock, wake
 from submissions.leases import Leased
 from submissions.models import Phase
 
@@ -104,7 +103,7 @@ def build_due_boards(now: datetime | None = None) -> int:
 
     A phase ranked a moment ago, or being ranked by somebody else now, is left to the next round.
     """
-    now = now or timezone.now()
+    now = now or database_clock.read()
     built = 0
     for phase in due_phases(now):
         key, last = f"board-build-{phase.pk}", f"board-built-{phase.pk}"

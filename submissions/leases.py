@@ -3,7 +3,9 @@ row itself and what to a worker that was lost."""
 
 from __future__ import annotations
 
+import math
 import socket
+import time
 import uuid
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -14,15 +16,20 @@ from typing import Any, ClassVar, Self
 
 import structlog
 from django.conf import settings
-from django.db import models
+from django.db import connection, models
 from django.db.models import F, Q
-from django.utils import timezone
+from django.db.models.expressions import RawSQL
+from django.db.models.sql import UpdateQuery
 
+from submissions import database_clock
 from submissions.choices import TextChoices
 
 log = structlog.get_logger(__name__)
 
 LONGEST_PAUSE = 60  # times LOSS_SECONDS, after many losses
+NOTE_SECONDS = 1.0  # how often, at most, a worker that claims rows of a kind looks for losses of that kind
+
+_noted: dict[type[models.Model], float] = {}  # when this process last looked for losses, by its monotonic clock
 
 
 class Fault(TextChoices):
@@ -34,60 +41,72 @@ class Fault(TextChoices):
 
 
 class LeasedQuerySet(models.QuerySet):
-    """Rows that workers claim, one at a time."""
+    """Rows that workers claim, one at a time. What counts is the database's clock, which `now` can stand for."""
 
     def unleased(self, now: datetime | None = None) -> Self:
         """Rows nobody holds: never claimed, given back, or held past the lease's end."""
-        now = now or timezone.now()
-        return self.filter(Q(lease_until__isnull=True) | Q(lease_until__lte=now))
+        return self.filter(Q(lease_until__isnull=True) | Q(lease_until__lte=now or database_clock.now()))
 
     def held(self, now: datetime | None = None) -> Self:
         """Rows that a worker is at; not those that were given back for a while."""
-        return self.filter(lease_token__isnull=False, lease_until__gt=now or timezone.now())
+        return self.filter(lease_token__isnull=False, lease_until__gt=now or database_clock.now())
 
     def expired(self, now: datetime | None = None) -> Self:
         """Rows whose holder has not been heard of since the lease ran out."""
-        return self.filter(lease_token__isnull=False, lease_until__lte=now or timezone.now())
+        return self.filter(lease_token__isnull=False, lease_until__lte=now or database_clock.now())
 
     def note_losses(self, now: datetime | None = None) -> int:
         """Note of each row whose holder is not heard of any more that its worker was lost; how many were noted.
 
-        Every claim and every sweep does it. A holder that was only slow finds its token gone, and writes nothing.
+        Every sweep does it, and a worker once a second. A holder that was only slow finds its token gone, and writes nothing.
         """
-        now = now or timezone.now()
-        return sum(row.lose("was not heard of any more", now) for row in self.expired(now).order_by())
+        expired = list(self.expired(now).order_by())
+        now = now or (database_clock.read() if expired else None)
+        return sum(row.lose("was not heard of any more", now) for row in expired)
 
     def claim(self, worker: str, now: datetime | None = None, **values: Any) -> Any:
-        """Claim the first row of this query that can be had; None when there is none.
+        """Claim the first row of this query that can be had; None when there is none. `values` are set in the same statement.
 
-        The claim is one conditional UPDATE per candidate, so two workers never hold the same row:
-        the loser's UPDATE matches nothing. `values` are set in the same statement. Filter the
-        query by columns of the row itself only, because PostgreSQL re-checks just those when it
-        has waited for the other worker.
+        Two workers never hold the same row. Filter the query by columns of the row itself only, because PostgreSQL
+        re-checks just those where it has waited for another worker.
         """
-        now = now or timezone.now()
-        self.note_losses(now)
+        at = time.monotonic()
+        if at - _noted.get(self.model, -math.inf) >= NOTE_SECONDS:
+            _noted[self.model] = at
+            self.note_losses(now)
         return self.claim_free(worker, now, **values)
 
     def claim_free(self, worker: str, now: datetime | None = None, **values: Any) -> Any:
         """`claim`, but without noting losses, which may lock a phase: for callers that hold a lock of their own."""
-        now = now or timezone.now()
+        moment = now or database_clock.now()
         free = self.unleased(now).filter(lease_token__isnull=True)
+        mine = {
+            "lease_token": uuid.uuid4(),
+            "lease_until": moment + timedelta(seconds=settings.LEASE_SECONDS),
+            "attempts": F("attempts") + 1,
+            "worker": worker,
+            "machine": machine(),
+        } | values
+        if connection.vendor == "postgresql":
+            # What is not to be had now may be locked by an act that leaves it free: it is waited for before there is nothing.
+            return free._claim_first(mine, "SKIP LOCKED") or free._claim_first(mine, "")
+        # One conditional UPDATE per candidate: of two workers the second one's matches nothing.
         for pk in list(free.values_list("pk", flat=True)[:16]):
-            token = uuid.uuid4()
-            claimed = (
-                free.filter(pk=pk)
-                .order_by()
-                .update(
-                    lease_token=token,
-                    lease_until=now + timedelta(seconds=settings.LEASE_SECONDS),
-                    attempts=F("attempts") + 1,
-                    **{"worker": worker, "machine": machine()} | values,
-                )
-            )
-            if claimed:
+            if free.filter(pk=pk).order_by().update(**mine):
                 return self.model._default_manager.get(pk=pk)
         return None
+
+    def _claim_first(self, mine: dict[str, Any], locked: str) -> Any:
+        """Claim the first of these free rows in one statement, with PostgreSQL; None when there is none. `locked` says what becomes of
+        rows that others have locked; which are free after all is asked again of a row that was waited for."""
+        first, params = self.values("pk")[:1].query.sql_with_params()
+        quote, table = connection.ops.quote_name, self.model._meta.db_table
+        row = RawSQL(f"{first} FOR NO KEY UPDATE OF {quote(table)} {locked}", params)  # noqa: S611 - all of it is Django's own
+        query = self.model._base_manager.filter(pk=row).query.chain(UpdateQuery)
+        query.add_update_values(mine)
+        statement, params = query.get_compiler(connection=connection).as_sql()
+        columns = ", ".join(f"{quote(table)}.{quote(field.column)}" for field in self.model._meta.concrete_fields)
+        return next(iter(self.model._default_manager.raw(f"{statement} RETURNING {columns}", params)), None)
 
 
 class Leased(models.Model):
@@ -131,14 +150,14 @@ class Leased(models.Model):
         """This row, if the token in hand is still the row's; else nothing."""
         return type(self)._default_manager.filter(pk=self.pk, lease_token=self.lease_token, lease_token__isnull=False)
 
-    def heartbeat(self, at_most: datetime | None = None, **values) -> bool:
-        """Renew the lease, until `at_most`, and set `values`; False when it was lost, and then the work should stop."""
-        until = timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)
-        return bool(self.under_lease().update(lease_until=min(until, at_most or until), **values))
+    def heartbeat(self, until: datetime | None = None, **values) -> bool:
+        """Renew the lease, `until` then if given, and set `values`; False when it was lost, and then the work should stop."""
+        lease_until = until or database_clock.now() + timedelta(seconds=settings.LEASE_SECONDS)
+        return bool(self.under_lease().update(lease_until=lease_until, **values))
 
     def defer(self, seconds: float, **values) -> bool:
         """Give the row back for a while, as if it had not been begun: what failed was not the work."""
-        until = timezone.now() + timedelta(seconds=seconds)
+        until = database_clock.now() + timedelta(seconds=seconds)
         given_back = {"lease_token": None, "lease_until": until, "attempts": F("attempts") - 1}
         return bool(self.under_lease().update(**given_back | self.GIVEN_BACK | values))
 
@@ -148,7 +167,7 @@ class Leased(models.Model):
         if final or self.attempts >= settings.MAX_ATTEMPTS:
             self.give_up(sentence, detail, fault)
         else:
-            until = timezone.now() + timedelta(seconds=self.attempts)
+            until = database_clock.now() + timedelta(seconds=self.attempts)
             failed = {"failure": sentence[:400], "failure_detail": detail}
             self.under_lease().update(**{"lease_token": None, "lease_until": until} | failed | self.GIVEN_BACK)
 
@@ -158,7 +177,7 @@ class Leased(models.Model):
             state=self.State.FAILED,
             failure=sentence[:400],
             failure_detail=detail,
-            finished_at=timezone.now(),
+            finished_at=database_clock.now(),
             lease_token=None,
             lease_until=None,
         )
@@ -168,7 +187,7 @@ class Leased(models.Model):
         have the row wait, or give it up. With `now` only if the lease had ended by then. False where somebody else was first.
         """
         rows = self.under_lease() if now is None else self.under_lease().filter(lease_until__lte=now)
-        now = now or timezone.now()
+        now = now or database_clock.read()
         lost = [*self.lost, {"worker": self.worker, "machine": self.machine, "what": what, "at": now.isoformat(timespec="seconds")}]
         is_own = on_two_machines([one["machine"] for one in lost])
         values = {"losses": self.losses + 1, "lost": lost, "attempts": self.attempts if is_own else max(0, self.attempts - 1)}

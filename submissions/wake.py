@@ -1,7 +1,8 @@
 """The nudge: a message that makes waiting workers look at the rows now.
 
-It carries nothing and may be lost: the row is the request, and the sweeper finds what no nudge
-announced. So no failure of the broker may reach the person whose row was just committed.
+It carries nothing and may be lost: the row is the request, and the sweeper and the workers themselves, now and then, find what
+no nudge announced. So no failure of the broker may reach the person whose row was just committed. Nor does it run out: Celery
+would decide that by the clocks of two machines, and a worker whose clock is ahead would never hear one.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ TASKS = {
 }
 
 
-# Messages for work on entries that may wait. A message waits only while all workers are busy, and more of them would only be read and found
-# too late: under a long queue that took workers as long as the work.
+# Messages that may wait in a queue. They wait while all its workers are busy, and then more of them would only be read and found too
+# late; or while it has no worker, and they would wait for ever.
 MOST_WAITING = 32
 
 
@@ -38,14 +39,14 @@ def after_commit(*what: str, times: int = 1) -> None:
 
 
 def send(name: str, times: int = 1) -> bool:
-    """Send the nudge `times` times (one message wakes one worker); False when the broker is away."""
+    """Send the nudge `times` times (one message wakes one worker), or less often where many wait in its queue; False when the broker is
+    away."""
     task, queue = TASKS[name]
     try:
         with current_app.producer_pool.acquire(block=True) as producer:
-            if name == "work":
-                times = min(times, MOST_WAITING - producer.channel._size(queue))
-            for _ in range(times):
-                current_app.send_task(task, queue=queue, producer=producer, ignore_result=True, retry=False, expires=60)
+            waiting = producer.channel.queue_declare(queue=queue, durable=True).message_count
+            for _ in range(min(times, MOST_WAITING - waiting)):
+                current_app.send_task(task, queue=queue, producer=producer, ignore_result=True, retry=False)
     except Exception as error:  # any broker, any transport: see the module's docstring
         log.warning("nobody could be nudged; the sweeper will find the work", nudge=name, error=str(error))
         return False

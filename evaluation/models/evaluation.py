@@ -17,7 +17,7 @@ from evaluation.models.batch import EvaluationBatch
 from evaluation.models.outside import ComputeBudget, PartRecord, WorkerToken
 from evaluation.models.runs import Deferrable
 from evaluation.models.score import Score
-from submissions import turns, wake
+from submissions import database_clock, turns, wake
 from submissions.choices import TextChoices
 from submissions.errors import Refused
 from submissions.formats import fit
@@ -281,7 +281,7 @@ class PartQuerySet(LeasedQuerySet):
 
     def stalled(self, now: datetime | None = None) -> list[Part]:
         """Those that a remote worker has and that have used up more than half of the time in which the next item must be done."""
-        now = now or timezone.now()
+        now = now or database_clock.read()
         held = self.held(now).filter(state=Part.State.WAITING, token__isnull=False, progressed_at__isnull=False)
         held = held.select_related("token__challenge", "evaluation__submission").order_by("started_at")
         return [part for part in held if now - part.progressed_at > (part.ends_at - part.progressed_at) / 2]
@@ -356,7 +356,7 @@ class Part(Deferrable):
 
     def seconds_held(self, now: datetime | None = None) -> float:
         """Seconds since its worker began it."""
-        return ((now or timezone.now()) - self.started_at).total_seconds() if self.started_at else 0.0
+        return ((now or database_clock.read()) - self.started_at).total_seconds() if self.started_at else 0.0
 
     @property
     def n_items(self) -> int:

@@ -17,6 +17,7 @@ from django.db.models import F, Q, Sum
 from django.utils import timezone
 
 from evaluation.models.process import Process
+from submissions import database_clock
 from submissions.choices import TextChoices
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Challenge, Submission, User
@@ -123,14 +124,14 @@ class WorkerToken(models.Model):
 
     def is_waiting(self, now: datetime | None = None) -> bool:
         """Return whether it gets no part yet, because its leases ended without a result."""
-        return self.waits_until is not None and self.waits_until > (now or timezone.now())
+        return self.waits_until is not None and self.waits_until > (now or database_clock.read())
 
     @classmethod
     def note_left(cls, pk: int | None, part: Part, in_vain: bool) -> None:
         """A worker of the token had the part and brought neither a result nor a failure: the token gets this part again only where nobody
         else works. `in_vain`: it had the part for at least a lease. Leases that end while the token waits already make its wait no longer.
         """
-        now = timezone.now()
+        now = database_clock.read()
         with transaction.atomic():
             token = cls.objects.select_for_update(no_key=True).filter(pk=pk).first()
             if token is None:
@@ -194,15 +195,15 @@ class OutsideWorker(models.Model):
     @classmethod
     def hear(cls, token: WorkerToken, name: str, machine: str, capabilities: Mapping[str, Any]) -> None:
         """Note that it was heard of."""
-        now = timezone.now()
+        now = database_clock.now()
         values = {"machine": machine, "capabilities": dict(capabilities), "seen_at": now}
         cls.objects.update_or_create(token=token, name=name, defaults=values, create_defaults=values | {"first_seen_at": now})
 
     @classmethod
     def live(cls, now: datetime | None = None) -> models.QuerySet:
         """Those heard of within a few minutes, of tokens that are answered."""
-        now = now or timezone.now()
-        return cls.objects.filter(token__in=WorkerToken.objects.live(now), seen_at__gt=now - timedelta(seconds=3 * SEEN_SECONDS))
+        since = (now or database_clock.now()) - timedelta(seconds=3 * SEEN_SECONDS)
+        return cls.objects.filter(token__in=WorkerToken.objects.live(now), seen_at__gt=since)
 
 
 class PartRecord(models.Model):

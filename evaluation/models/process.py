@@ -10,16 +10,22 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from submissions import database_clock
 from submissions.choices import TextChoices
 
 REMEMBERED = timedelta(hours=1)  # how long a process that was not heard of since keeps its row
+SKEW_SECONDS = 5.0  # that a machine's clock may differ from the database's before operators are told
 MAX_ROWS = 500  # of processes that were not heard of: one that ends again and again makes many
 
 
 class ProcessQuerySet(models.QuerySet):
     def live(self, now: datetime | None = None) -> Self:
         """Those heard of within the time after which a worker's lease runs out, too."""
-        return self.filter(seen_at__gt=(now or timezone.now()) - timedelta(seconds=settings.LEASE_SECONDS))
+        return self.filter(seen_at__gt=(now or database_clock.now()) - timedelta(seconds=settings.LEASE_SECONDS))
+
+    def with_wrong_clock(self, now: datetime | None = None) -> Self:
+        """Live processes on machines whose clock differs from the database's, the one furthest ahead first."""
+        return self.live(now).exclude(clock_ahead__range=(-SKEW_SECONDS, SKEW_SECONDS)).order_by("-clock_ahead")
 
     def listeners(self, now: datetime | None = None) -> Counter[str]:
         """Number of live workers that listen to each queue."""
@@ -46,6 +52,7 @@ class Process(models.Model):
     worked_at = models.DateTimeField(null=True)  # when the sweeper last ended a round
     wrote_at = models.DateTimeField(null=True)  # when the sweeper last tried whether database and storage take data
     write_faults = models.JSONField(default=dict)  # what the one of them that took none said then, by its name
+    clock_ahead = models.FloatField(default=0.0)  # seconds, at least, of its machine's clock on the database's; negative: it is behind
 
     objects = ProcessQuerySet.as_manager()
 
@@ -58,14 +65,18 @@ class Process(models.Model):
 
     @classmethod
     def beat(cls, kind: str, name: str, started_at: datetime, **values: Any) -> None:
-        """Note that the process lives. Its row is made where there is none, also where it was cleaned away meanwhile."""
-        now = timezone.now()
-        cls.objects.update_or_create(name=name, defaults={"kind": kind, "started_at": started_at, "seen_at": now, **values})
+        """Note that the process lives, which began at `started_at` by this machine's clock; its row is by the database's. It is made
+        where there is none, also where it was cleaned away meanwhile."""
+        before, now, after = timezone.now(), database_clock.read(), timezone.now()
+        # The database looked at its clock between the two looks at ours, however long it took to answer.
+        ahead = max(before - now, timedelta(0)) + min(after - now, timedelta(0))
+        values |= {"kind": kind, "started_at": started_at - ahead, "seen_at": now, "clock_ahead": ahead.total_seconds()}
+        cls.objects.update_or_create(name=name, defaults=values)
 
     @classmethod
     def forget(cls, now: datetime | None = None) -> int:
         """Remove the rows of processes that are long gone, but for the last one of each kind; returns how many."""
-        now = now or timezone.now()
+        now = now or database_clock.read()
         newest = cls.objects.values("kind").annotate(at=models.Max("seen_at")).values_list("at", flat=True)
         gone = cls.objects.exclude(pk__in=cls.objects.live(now)).exclude(seen_at__in=list(newest))
         surplus = gone.order_by("-seen_at").values_list("pk", flat=True)[MAX_ROWS:]

@@ -7,6 +7,7 @@ from datetime import timedelta
 from django.db import models
 from django.utils import timezone
 
+from submissions import database_clock
 from submissions.leases import Leased, LeasedQuerySet
 
 MAX_CARD_WAIT = timedelta(days=1)  # that a run waits for a worker with a graphics card while there is none
@@ -32,8 +33,9 @@ class Deferrable(Leased):
     def defer_to_others(self, sentence: str, at_most: timedelta) -> None:
         """This worker lacks what the row needs, which is no attempt: leave it to one that has it, or to this one when it
         has been given it. What nobody could do for `at_most` fails with the sentence."""
-        since = self.lacking_since or timezone.now()
-        if timezone.now() - since >= at_most:
+        now = database_clock.read()
+        since = self.lacking_since or now
+        if now - since >= at_most:
             self.give_up(sentence, "")
         else:
             self.defer(1.0, lacking_since=since, failure=sentence[:400])
@@ -55,13 +57,13 @@ class Run(Deferrable):
         return {}
 
 
-def give_up_without_card(waiting: LeasedQuerySet) -> int:
+def give_up_without_card(waiting: LeasedQuerySet, worker: str) -> int:
     """Give up those of these waiting runs that have waited for a worker with a graphics card for a day, while there is none; the others
-    have waited since now, unless they did before. How many were given up."""
-    now, given_up = timezone.now(), 0
+    have waited since now, unless they did before. How many were given up. `worker` is who does it."""
+    now, given_up = database_clock.read(), 0
     waiting.unleased(now).filter(lacking_since__isnull=True).update(lacking_since=now)
     overdue = waiting.filter(lacking_since__lte=now - MAX_CARD_WAIT)
-    while (run := overdue.claim("sweeper")) is not None:
+    while (run := overdue.claim(worker)) is not None:
         run.give_up("No worker with a graphics card was there for a day; start one of the queue gpu, then have it done again.", "")
         given_up += 1
     return given_up

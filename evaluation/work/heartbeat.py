@@ -14,6 +14,7 @@ from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
 
 from evaluation.models import Process
+from submissions import database_clock
 from submissions.outages import AWAY, outage
 
 log = structlog.get_logger(__name__)
@@ -54,7 +55,7 @@ class Heartbeat:
 
     def worked(self) -> None:
         """A round of work has ended."""
-        Process.objects.filter(name=self.name).update(worked_at=timezone.now())
+        Process.objects.filter(name=self.name).update(worked_at=database_clock.now())
 
     def _go_on(self) -> None:
         while True:

@@ -29,6 +29,7 @@ from evaluation.models.outside import QUEUES, SEEN_SECONDS
 from evaluation.networks import weights
 from evaluation.work.hostile_results import BadResult, checked, fits_of
 from evaluation.work.limited import PATIENCE
+from submissions import database_clock
 from submissions.errors import Refused
 from submissions.models import Status
 from submissions.storage import stored_files
@@ -98,7 +99,7 @@ def claim(
             if not columns:
                 part.defer(0, own_only=True)  # the service says what keeps it
                 continue
-            now, (seconds, item_seconds) = timezone.now(), _wall_seconds(part, evaluation)
+            now, (seconds, item_seconds) = database_clock.read(), _wall_seconds(part, evaluation)
             part.started_at = part.progressed_at = now
             part.due_at, part.item_seconds, part.scored = now + timedelta(seconds=seconds), item_seconds, 0
             part.begin(started_at=now, progressed_at=now, due_at=part.due_at, item_seconds=item_seconds, scored=0)
@@ -172,7 +173,7 @@ def described(part: Part, token: WorkerToken, site: str) -> dict[str, Any]:
 def beat(part: Part, done: int) -> float:
     """The worker is at it, and has done so many items; the new lease in seconds, which is shorter where `Part.ends_at` is near. Raises
     `Lost`."""
-    now = timezone.now()
+    now = database_clock.read()
     cancelled = Evaluation.objects.filter(pk=part.evaluation_id, submission__status=Status.CANCELLED).exists()
     if cancelled or part.ends_at is None:
         raise Lost
@@ -182,9 +183,10 @@ def beat(part: Part, done: int) -> float:
     done = min(done, part.n_items)
     if done > part.scored:
         part.scored, part.progressed_at = done, now
-    if not part.heartbeat(at_most=part.ends_at, scored=part.scored, progressed_at=part.progressed_at):
+    until = min(now + timedelta(seconds=settings.LEASE_SECONDS), part.ends_at)
+    if not part.heartbeat(until=until, scored=part.scored, progressed_at=part.progressed_at):
         raise Lost
-    return min(settings.LEASE_SECONDS, (part.ends_at - now).total_seconds())
+    return (until - now).total_seconds()
 
 
 def take(part: Part, found: Any) -> None:

@@ -15,6 +15,7 @@ from evaluation.models import ComputeBudget, Evaluation, EvaluationBatch, Part, 
 from evaluation.models.evaluation import Backlogs
 from evaluation.work.sandbox import PATIENCE
 from evaluation.work.waits import Service, Wait, What
+from submissions import database_clock
 from submissions.leases import times
 from submissions.models import Phase, Status, Submission
 
@@ -66,7 +67,7 @@ def standing(submission: Submission, now: datetime | None = None) -> Standing:
 
 def standings(submissions: Sequence[Submission], now: datetime | None = None) -> dict[int, Standing]:
     """`standing` of several entries, in as many queries as for one."""
-    now = now or timezone.now()
+    now = now or database_clock.read()  # leases, and the moments at which parts were begun, are by that clock
     queued = {it.pk for it in submissions if it.status in (Status.RECEIVED, Status.SCORING)}
     positions = {pk: place for place, pk in enumerate(_in_turn(), 1) if pk in queued} if queued else {}
     current = Evaluation.objects.filter(submission__in=submissions, batch__state=EvaluationBatch.State.CURRENT)

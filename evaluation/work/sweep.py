@@ -11,10 +11,10 @@ from collections.abc import Callable
 import structlog
 from django.apps import apps
 from django.db.models import Exists, OuterRef
-from django.utils import timezone
 
 from evaluation.models import Evaluation, EvaluationBatch, MetricProgram, Part, PictureRun, Process, PropertyRun, Trial
 from evaluation.models.runs import give_up_without_card
+from evaluation.work.heartbeat import process_name
 from submissions import wake
 from submissions.leases import Leased
 from submissions.models import Status, Submission
@@ -44,16 +44,17 @@ def sweep() -> dict[str, int]:
         "lost": sum(kind._default_manager.all().note_losses() for kind in apps.get_models() if issubclass(kind, Leased)),
     }
     if not Process.objects.listeners()["gpu"]:
-        found["without_card"] = sum(_tried(give_up_without_card, kind.objects.waiting("gpu")) for kind in (MetricProgram, PropertyRun))
-    now = timezone.now()
-    cpu = Submission.objects.to_validate().unleased(now).count() + Part.objects.waiting("cpu").unleased(now).count()
-    programs = {device: MetricProgram.objects.waiting(device).unleased(now).count() for device in ("cpu", "gpu")}
-    properties = {device: PropertyRun.objects.waiting(device).unleased(now).count() for device in ("cpu", "gpu")}
-    gpu = Part.objects.waiting("gpu").unleased(now).count() + programs["gpu"] + properties["gpu"]
+        found["without_card"] = sum(
+            _tried(give_up_without_card, kind.objects.waiting("gpu"), process_name()) for kind in (MetricProgram, PropertyRun)
+        )
+    cpu = Submission.objects.to_validate().unleased().count() + Part.objects.waiting("cpu").unleased().count()
+    programs = {device: MetricProgram.objects.waiting(device).unleased().count() for device in ("cpu", "gpu")}
+    properties = {device: PropertyRun.objects.waiting(device).unleased().count() for device in ("cpu", "gpu")}
+    gpu = Part.objects.waiting("gpu").unleased().count() + programs["gpu"] + properties["gpu"]
     found |= {"cpu": cpu, "gpu": gpu}
-    found["pictures"] = PictureRun.objects.waiting().unleased(now).count()
+    found["pictures"] = PictureRun.objects.waiting().unleased().count()
     found["properties"] = properties["cpu"]
-    found["trials"] = Trial.objects.waiting().unleased(now).count()
+    found["trials"] = Trial.objects.waiting().unleased().count()
     found["programs"] = programs["cpu"]
     wanted = cpu + found["programs"] + found["pictures"] + found["properties"] + found["trials"]
     if wanted:

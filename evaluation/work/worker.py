@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from django.utils import timezone
 
 from evaluation.models import Evaluation, MetricProgram, Part, part_plan
 from evaluation.work import missing_weights, programs, properties, reference_cache, shares, trials, view_images
@@ -22,7 +21,7 @@ from evaluation.work.heartbeat import process_name
 from evaluation.work.limited import PROGRAM_SHARE
 from evaluation.work.sandbox import PATIENCE, job_folder, sandbox
 from evaluation.work.shares import TURN_SECONDS
-from submissions import wake
+from submissions import database_clock, wake
 from submissions.models import Status, Submission
 from submissions.storage import stored_files
 
@@ -139,7 +138,7 @@ def score(part: Part) -> None:
             m for m in evaluation.batch.metrics if m["slug"] in part.slugs and m["slug"] not in waiting
         ):
             raise MissingHere(obstacle)
-        now = timezone.now()
+        now = database_clock.now()
         part.begin(started_at=now, scored=0)
         Evaluation.objects.filter(pk=evaluation.pk, started_at__isnull=True).update(started_at=now)
         if waiting.issuperset(part.slugs):

@@ -73,7 +73,7 @@ def _roofs(phase: Phase, scores: Scores, olga: User) -> None:
         source="Twelve invented raters of two tastes answered by a formula with noise.",
     )
     made_up_judge(study, olga, {"overall": scores.by_entry(scores.values["corner_f1"])}, WIREFRAME_PLAN)
-    while analyse_due("demo"):  # here and now, because the workers have entries of the next challenge to score
+    while analyse_due():  # here and now, because the workers have entries of the next challenge to score
         continue
 
 

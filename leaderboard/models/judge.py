@@ -22,7 +22,7 @@ from leaderboard.models.study import Study
 from leaderboard.studies.judge import instructions
 from leaderboard.studies.judge.instructions import Row
 from leaderboard.studies.judge.schedule import Schedule
-from submissions import wake
+from submissions import database_clock, wake
 from submissions.choices import TextChoices
 from submissions.leases import Fault, Leased, LeasedQuerySet
 from submissions.models import AuditEntry, User
@@ -374,7 +374,7 @@ class JudgeRun(Leased):
         if self.fruitless + 1 >= MAX_FRUITLESS:
             self.let_go(self.State.FAILED, **values)
         else:
-            self.let_go(**values | {"lease_until": timezone.now() + timedelta(seconds=seconds)})
+            self.let_go(**values | {"lease_until": database_clock.now() + timedelta(seconds=seconds)})
 
     @property
     def questions(self) -> list[Row]:

@@ -19,6 +19,7 @@ from evaluation.models import EvaluationBatch
 from leaderboard.boards import build
 from leaderboard.boards.front import Front, front
 from leaderboard.boards.payload import Board
+from submissions import database_clock
 from submissions.choices import TextChoices
 from submissions.models import Phase
 from submissions.visibility import hidden_ids
@@ -181,6 +182,7 @@ class Snapshot(models.Model):
                 "n_teams": board.n_teams,
                 "lead": lead,
                 "payload": zlib.compress(data),
+                "created_at": database_clock.read(),  # the next ranking waits a while from then on, whichever worker makes it
             },
         )
         if not made:

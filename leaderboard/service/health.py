@@ -15,7 +15,6 @@ from django.core.cache import cache
 from django.db import Error, connection
 from django.db.models import Count, F, Max, Q
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
@@ -29,7 +28,7 @@ from evaluation.work.heartbeat import Heartbeat
 from leaderboard.checks import check_squashed_migrations
 from leaderboard.models import JointAnalysis, JudgeRun, StudyAnalysis
 from leaderboard.service import database_timeouts, mail, traffic
-from submissions import database
+from submissions import database, database_clock
 from submissions.choices import TextChoices
 from submissions.leases import Leased
 from submissions.models import Status, Submission
@@ -142,7 +141,7 @@ def probe_gpu() -> str:
 
 
 def probe_sweeper() -> str:
-    now = timezone.now()
+    now = database_clock.read()
     sweepers = Process.objects.filter(kind=Process.Kind.SWEEPER)
     live = list(sweepers.live(now).values_list("worked_at", "started_at"))
     last = sweepers.aggregate(at=Max("worked_at"))["at"]
@@ -220,7 +219,7 @@ def probe_sandbox() -> str:
 
 def probe_programs() -> str:
     """Each metric program that scores, or waits to be checked, has a sandbox on a worker's machine."""
-    now = timezone.now()
+    now = database_clock.read()
     rows = {row.full_key: row for row in MetricProgram.objects.newest()}
     columns = PhaseMetric.objects.filter(Q(phase__closes_at=None) | Q(phase__closes_at__gt=now), key__in=rows)
     needed = [
@@ -244,7 +243,7 @@ def probe_programs() -> str:
 def probe_remote(named: bool = False) -> str:
     """Remote workers bring what they hold: no token waits because its workers did not, and none holds a part without progress. Challenges
     are `named` to operators alone: everybody may read `ready`, and not every challenge is public."""
-    now = timezone.now()
+    now = database_clock.read()
     stalled = Part.objects.stalled(now)
     waiting = list(WorkerToken.objects.live(now).filter(waits_until__gt=now).select_related("challenge"))
     said = []
@@ -263,6 +262,22 @@ def probe_remote(named: bool = False) -> str:
     return f"remote workers hold {_count(held, 'part')}, each with progress" if held else "no remote worker holds a part"
 
 
+def probe_clocks(named: bool = False) -> str:
+    """Machines have the time of the database. Processes are `named` to operators alone."""
+    wrong = list(Process.objects.with_wrong_clock())
+    if not wrong:
+        return "every process has the time of the database"
+    if not named:
+        most = max(abs(process.clock_ahead) for process in wrong)
+        whose = f"{len(wrong)} processes differ" if len(wrong) > 1 else "1 process differs"
+        raise Unready(f"The clock of {whose} from the database's, by up to {most:.0f} s; see `manage.py doctor`.")
+    said = ", ".join(f"{one} is {abs(one.clock_ahead):.0f} s {'ahead' if one.clock_ahead > 0 else 'behind'}" for one in wrong[:5])
+    raise Unready(
+        f"By the database's clock the machine of {said}; have these machines and the database's set their clocks by NTP. "
+        "An upload is in time or late by the clock of the web process that takes it."
+    )
+
+
 PROBES: dict[str, Callable[[], str]] = {
     "database": probe_database,
     "storage": probe_storage,
@@ -275,12 +290,12 @@ PROBES: dict[str, Callable[[], str]] = {
     "programs": probe_programs,
 }
 # Their sentences are added to the answer, which stays "ok": a worker outside must not be able to make the service unready.
-NOTES: dict[str, Callable[[], str]] = {"remote": probe_remote}
+NOTES: dict[str, Callable[[], str]] = {"remote": probe_remote, "clocks": probe_clocks}
 
 
 def _has_just_started(now: datetime | None = None) -> bool:
     """True if the web server or the supervisor came up a moment ago, so that others may still be on their way."""
-    now = now or timezone.now()
+    now = now or database_clock.read()
     first = Process.objects.live(now).filter(kind__in=[Process.Kind.WEB, Process.Kind.SUPERVISOR])
     return first.filter(started_at__gt=now - timedelta(seconds=START_SECONDS)).exists()
 
@@ -311,7 +326,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if not _may_scrape(request):
         return HttpResponse("Send the metrics token as a bearer token.\n", status=403, content_type="text/plain")
     registry = CollectorRegistry()
-    now = timezone.now()
+    now = database_clock.read()
 
     def gauge(name: str, help: str, label: str, values: dict[str, float]) -> None:
         made = Gauge(f"plumbline_{name}", help, [label], registry=registry)

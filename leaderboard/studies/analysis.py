@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 import numpy as np
 from django.db import transaction
 from django.db.models import Count, F, Max, Q
-from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, Score
 from evaluation.result_tables import spec_of
 from evaluation.work.attempts import attempt, logged
+from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import Study, StudyAnalysis, StudyLook
 from leaderboard.stats import alternative, opinion_study, screening
@@ -30,6 +30,7 @@ from leaderboard.studies.live import artifacts, campaign
 from leaderboard.studies.live.grid import gold_pairs
 from leaderboard.studies.sizes import covariates_of, sizes_of
 from leaderboard.studies.training_overlap import trained_on
+from submissions import database_clock
 from submissions.leases import Leased
 
 GROWN = 0.01  # of the votes: with fewer new ones a study waits a while before it is analysed anew
@@ -37,13 +38,13 @@ PATIENCE = timedelta(seconds=60)
 LATE = timedelta(hours=1)  # after a study closed, answers that were being stored have arrived
 
 
-def analyse_due(worker: str = "studies", between: Callable[[Leased], None] = lambda row: None) -> int:
+def analyse_due(between: Callable[[Leased], None] = lambda row: None) -> int:
     """Make entries that studies wait for, ask for what is missing and compute one analysis; how many were computed. `between` is called
     every few seconds of it."""
     artifacts.make_due()
     recount()
     StudyAnalysis.request_missing()
-    row = StudyAnalysis.objects.waiting().claim(worker)
+    row = StudyAnalysis.objects.waiting().claim(process_name())
     if row is None:
         return 0
     with logged("study analysed", row, row.study.phase, study=row.study.slug, criterion=row.criterion):
@@ -57,7 +58,7 @@ def recount(now: datetime | None = None) -> int:
     Not for each vote: not while an analysis of the study waits or is computed, and where the change is small (less than
     a hundredth) not before a minute has passed.
     """
-    now, raised = now or timezone.now(), 0
+    now, raised = now or database_clock.read(), 0
     live = Study.objects.filter(key__isnull=False).filter(Q(state=Study.State.OPEN) | Q(closed_at__gt=now - LATE))
     for study in live:
         rows = study.study_votes if study.kind == Study.Kind.PAIRS else study.opinions

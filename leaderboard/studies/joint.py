@@ -12,6 +12,7 @@ from django.contrib.auth.models import AnonymousUser
 
 from evaluation.models import EvaluationBatch
 from evaluation.work.attempts import attempt, logged
+from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import Rater, Study
 from leaderboard.models.joint_analysis import JointAnalysis
@@ -35,9 +36,9 @@ def request() -> int:
     return JointAnalysis.objects.waiting().unleased().count()
 
 
-def analyse_due(worker: str = "studies", between: Callable[[Leased], None] = lambda row: None) -> int:
+def analyse_due(between: Callable[[Leased], None] = lambda row: None) -> int:
     """Compute one analysis that was asked for; how many were computed. `between` is called every few seconds of it."""
-    row = JointAnalysis.objects.waiting().claim(worker)
+    row = JointAnalysis.objects.waiting().claim(process_name())
     if row is None:
         return 0
 

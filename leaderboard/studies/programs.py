@@ -19,6 +19,7 @@ from evaluation.models.runs import give_up_without_card
 from evaluation.programs import results
 from evaluation.programs import sandbox as programs
 from evaluation.work import attempts, shares
+from evaluation.work.heartbeat import process_name
 from evaluation.work.limited import PROGRAM_SHARE
 from evaluation.work.sandbox import PATIENCE, LeaseLost, sandbox
 from evaluation.work.shares import SLICE_SECONDS, TURN_SECONDS
@@ -74,16 +75,16 @@ def request() -> int:
     if Process.objects.listeners()["gpu"]:
         wake.send("studies_gpu", times=min(ProgramValues.objects.waiting("gpu").unleased().count(), 4))
     else:
-        give_up_without_card(ProgramValues.objects.waiting("gpu"))
+        give_up_without_card(ProgramValues.objects.waiting("gpu"), process_name())
     return ProgramValues.objects.waiting("cpu").unleased().count() + due
 
 
-def score_due(worker: str = "studies", device: str = "cpu") -> int:
+def score_due(device: str = "cpu") -> int:
     """Score entries of studies with programs of a device, and make standings of challenges, for one slice; how many steps were done."""
     done, start = 0, shares.clock()
     while True:
         do = partial(_score_next, seconds=SLICE_SECONDS - (shares.clock() - start))
-        if not attempts.claim_one(ProgramValues, worker, do, ProgramValues.objects.waiting(device)):
+        if not attempts.claim_one(ProgramValues, process_name(), do, ProgramValues.objects.waiting(device)):
             contest = MetricChallenge.objects.filter(standings_at__isnull=True, entries__isnull=False).first()
             if contest is None:
                 return done

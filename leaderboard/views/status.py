@@ -7,20 +7,21 @@ from datetime import timedelta
 from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 
 from evaluation.models import MetricProgram, OutsideWorker, Part, PartRecord, Process
+from submissions import database_clock
 from submissions.models import Status, Submission
 
 
 def status(request: HttpRequest) -> HttpResponse:
     """Workers of the service's own by queue, workers that only call out, and what waits and is done."""
-    now = timezone.now()
+    now = database_clock.read()
     since = now - timedelta(days=1)
     listeners = Process.objects.listeners(now)
     waiting, held = Part.objects.filter(state=Part.State.WAITING), Part.objects.held(now).filter(state=Part.State.WAITING)
     done = PartRecord.objects.filter(finished_at__gt=since)
     sweeper = Process.objects.live(now).filter(kind=Process.Kind.SWEEPER).order_by(F("wrote_at").desc(nulls_last=True)).first()
+    wrong_clocks = Process.objects.with_wrong_clock(now).count()
     tables = [
         (
             "Workers of the service",
@@ -49,4 +50,4 @@ def status(request: HttpRequest) -> HttpResponse:
             ],
         ),
     ]
-    return render(request, "leaderboard/status.html", {"tables": tables, "now": now, "sweeper": sweeper})
+    return render(request, "leaderboard/status.html", {"tables": tables, "now": now, "sweeper": sweeper, "wrong_clocks": wrong_clocks})

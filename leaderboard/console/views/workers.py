@@ -13,7 +13,6 @@ from django.contrib import messages
 from django.db.models import Count, Q, Sum
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -25,7 +24,7 @@ from evaluation.work.child import uses_networks
 from leaderboard.console.forms.workers import BudgetForm, TokenForm
 from leaderboard.console.page import chosen_act, page, paged
 from leaderboard.lookup import organizer
-from submissions import throttling
+from submissions import database_clock, throttling
 from submissions.lookup import row_number
 from submissions.models import Challenge, Submission
 
@@ -44,7 +43,7 @@ def workers(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 
 
 def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: int = 200, **more: object) -> HttpResponse:
-    now = timezone.now()
+    now = database_clock.read()
     tokens = (
         WorkerToken.objects.filter(challenge=challenge)
         .select_related("created_by")

@@ -57,6 +57,7 @@ class Command(BaseCommand):
             "lost": health.probe_lost,
             "names": self._names,
             "remote": partial(health.probe_remote, named=True),
+            "clocks": partial(health.probe_clocks, named=True),
         }
         failed, asked = 0, 0
         for name, probe in probes.items():

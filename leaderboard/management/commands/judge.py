@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
+from evaluation.work.heartbeat import process_name
 from leaderboard.models import JudgeRun, Study
 from leaderboard.models.judge_budget import money
 from leaderboard.studies.judge import planning, setup
@@ -118,7 +119,7 @@ class Command(BaseCommand):
         with tqdm(total=run.n_planned, initial=run.n_planned - run.left, unit="question", disable=None) as bar:
             # Turn after turn until the run is not wanted any more; a run that another worker has is waited for.
             while JudgeRun.objects.filter(pk=run.pk, state=JudgeRun.State.ASKING).exists():
-                claimed = JudgeRun.objects.waiting().filter(pk=run.pk).claim("manage.py judge")
+                claimed = JudgeRun.objects.waiting().filter(pk=run.pk).claim(process_name())
                 if claimed is None:
                     time.sleep(0.5)
                     continue

@@ -57,7 +57,7 @@ class Command(BaseCommand):
     def handle(self, act: str, **options) -> None:
         if act == "analyse":
             done = 0
-            while analyse_due("manage.py study"):
+            while analyse_due():
                 done += 1
             self.stdout.write(f"{done} {'analysis' if done == 1 else 'analyses'} computed.")
             return

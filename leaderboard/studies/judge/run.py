@@ -23,6 +23,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from evaluation.work.attempts import attempt, logged
+from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import LeaseLost
 from evaluation.work.shares import SLICE_SECONDS, entries_wait
 from leaderboard.models import JudgeAnswer, JudgeRun
@@ -33,16 +34,17 @@ from leaderboard.studies.judge.answers import result_of
 from leaderboard.studies.judge.client import PATIENCE, Away, Client, Refused, Reply, question
 from leaderboard.studies.judge.materials import Materials, image_of
 from leaderboard.studies.judge.paid import miscounted
+from submissions import database_clock
 
 LAST_PAUSE = 300.0  # of a run whose endpoint does not answer, doubled from turn to turn
 State = JudgeRun.State
 
 
-def ask_due(worker: str = "judges") -> int:
+def ask_due() -> int:
     """Score what has stopped, claim a run and ask for one turn; how much was done, as `work_on` counts it."""
     for stopped in JudgeRun.objects.unscored():
         keep_scores(stopped)
-    run = JudgeRun.objects.waiting().claim(worker)
+    run = JudgeRun.objects.waiting().claim(process_name())
     if run is None:
         return 0
     with logged("judge asked", run, run.study.phase, study=run.study.slug, model=run.model):
@@ -146,7 +148,7 @@ class _Turn:
             if failed := JudgeRun.objects.filter(pk=run.pk, state=State.FAILED).first():
                 keep_scores(failed)
         elif self.fault is not None:
-            run.let_go(lease_until=timezone.now() + timedelta(seconds=max(1.0, self.fault.seconds)))
+            run.let_go(lease_until=database_clock.now() + timedelta(seconds=max(1.0, self.fault.seconds)))
         elif not JudgeRun.objects.filter(pk=run.pk, state=State.ASKING).exists():
             end(run, None)
         else:

@@ -153,7 +153,7 @@ def test_a_lost_row_waits_its_pause_and_a_holder_that_was_only_slow_keeps_it(row
     rows.update(lease_until=now)
     assert held.heartbeat() and rows.note_losses() == 0, "it renewed its lease before anybody noted a loss"
     late = now + timedelta(minutes=5)
-    assert rows.claim("next", now=late) is None and not held.heartbeat()
+    assert rows.note_losses(late) == 1 and rows.claim("next", now=late) is None and not held.heartbeat()
     row.refresh_from_db()
     assert (row.lease_until - late).total_seconds() == pytest.approx(10.0)
     assert rows.claim("next", now=late + timedelta(seconds=9)) is None

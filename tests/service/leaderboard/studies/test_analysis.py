@@ -81,7 +81,7 @@ def test_a_late_worker_writes_nothing(phase):
     StudyAnalysis.request_missing()
     late = StudyAnalysis.objects.waiting().claim("late")
     assert end_leases(StudyAnalysis.objects.all()) == 1
-    assert analyse_due("prompt") == 1
+    assert analyse_due() == 1
     content = study.analyses.get().content
     compute(late)
     row = study.analyses.get()
