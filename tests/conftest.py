@@ -205,6 +205,7 @@ PROBES: dict[str, Callable[[], bool]] = {
     "s3": _has_moto,
     "browser": lambda: shutil.which(CHROMIUM) is not None,
     "sandbox": lambda: not sandbox.bubblewrap_refusal(),
+    "faketime": lambda: any(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")),
     "curl": lambda: shutil.which("curl") is not None,
     "git": lambda: shutil.which("git") is not None and (ROOT / ".git").exists(),
 }

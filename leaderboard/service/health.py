@@ -269,8 +269,8 @@ def probe_clocks(named: bool = False) -> str:
         return "every process has the time of the database"
     if not named:
         most = max(abs(process.clock_ahead) for process in wrong)
-        whose = f"{len(wrong)} processes differ" if len(wrong) > 1 else "1 process differs"
-        raise Unready(f"The clock of {whose} from the database's, by up to {most:.0f} s; see `manage.py doctor`.")
+        whose = f"clocks of {len(wrong)} processes differ" if len(wrong) > 1 else "clock of 1 process differs"
+        raise Unready(f"The {whose} from the database's, by up to {most:.0f} s; see `manage.py doctor`.")
     said = ", ".join(f"{one} is {abs(one.clock_ahead):.0f} s {'ahead' if one.clock_ahead > 0 else 'behind'}" for one in wrong[:5])
     raise Unready(
         f"By the database's clock the machine of {said}; have these machines and the database's set their clocks by NTP. "

@@ -15,6 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+from celery import current_app
 from django.conf import settings
 from django.db import connection
 from django.db.models import QuerySet
@@ -100,6 +101,14 @@ def sweeping(**env: str) -> Iterator[subprocess.Popen]:
     finally:
         process.terminate()
         process.wait(60)
+
+
+def forget_nudges() -> None:
+    """Empty all queues of the broker, of what other tests sent too."""
+    with current_app.connection_for_write() as connection:
+        for queue in current_app.conf.task_queues:
+            queue(connection.channel()).declare()
+            queue(connection.channel()).purge()
 
 
 def end_leases(rows: QuerySet) -> int:

@@ -12,19 +12,17 @@ from evaluation.celery import BESIDE
 from submissions import wake
 from tests import environment
 from tests.conftest import need
+from tests.support.processes import forget_nudges
 
 
 @pytest.fixture
 def broker() -> Iterator[Connection]:
     if environment.CLUSTER:
         need("redis")
+    forget_nudges()
     with current_app.connection_for_write() as connection:
-        for queue in current_app.conf.task_queues:
-            queue(connection.channel()).declare()
-            queue(connection.channel()).purge()
         yield connection
-        for queue in current_app.conf.task_queues:
-            queue(connection.channel()).purge()
+    forget_nudges()
 
 
 def taken(connection: Connection, names: tuple[str, ...], most: int) -> list[str]:
@@ -51,13 +49,27 @@ def test_others_wait_for_a_turn_of_many_entries(broker, name):
     assert wake.TASKS[name][0] in taken(broker, ("cpu", *BESIDE), 2)
 
 
+def waiting(connection: Connection, queue: str) -> int:
+    with connection.channel() as channel:
+        return int(channel.queue_declare(queue=queue, durable=True).message_count)
+
+
 @pytest.mark.django_db
-def test_a_long_queue_of_entries_does_not_fill_with_nudges(broker):
+@pytest.mark.parametrize("name", wake.TASKS)
+def test_no_queue_fills_with_nudges_that_nobody_reads(broker, name):
+    queue = wake.TASKS[name][1]
     for _ in range(20):
-        wake.send("work", times=4)
-    with broker.channel() as channel:
-        assert channel._size("cpu") == wake.MOST_WAITING
-    taken(broker, ("cpu",), 8)
-    assert wake.send("work", times=4)
-    with broker.channel() as channel:
-        assert channel._size("cpu") == wake.MOST_WAITING - 4
+        assert wake.send(name, times=4)
+    assert waiting(broker, queue) == wake.MOST_WAITING
+    taken(broker, (queue,), 8)
+    assert wake.send(name, times=4)
+    assert waiting(broker, queue) == wake.MOST_WAITING - 4
+
+
+@pytest.mark.django_db
+def test_a_nudge_does_not_run_out_by_the_clocks_of_two_machines(broker):
+    wake.send("work")
+    with broker.SimpleQueue("cpu") as queue:
+        message = queue.get(timeout=10)
+        assert message.headers["expires"] is None
+        message.ack()
