@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -18,8 +18,6 @@ import structlog
 from django.conf import settings
 from django.db import connection, models
 from django.db.models import F, Q
-from django.db.models.expressions import RawSQL
-from django.db.models.sql import UpdateQuery
 
 from submissions import database_clock
 from submissions.choices import TextChoices
@@ -78,35 +76,50 @@ class LeasedQuerySet(models.QuerySet):
 
     def claim_free(self, worker: str, now: datetime | None = None, **values: Any) -> Any:
         """`claim`, but without noting losses, which may lock a phase: for callers that hold a lock of their own."""
-        moment = now or database_clock.now()
-        free = self.unleased(now).filter(lease_token__isnull=True)
-        mine = {
-            "lease_token": uuid.uuid4(),
-            "lease_until": moment + timedelta(seconds=settings.LEASE_SECONDS),
-            "attempts": F("attempts") + 1,
-            "worker": worker,
-            "machine": machine(),
-        } | values
+        mine = {"lease_token": uuid.uuid4(), "worker": worker, "machine": machine()} | values
         if connection.vendor == "postgresql":
+            first = self._first_free if now is None else self._first(now)
             # What is not to be had now may be locked by an act that leaves it free: it is waited for before there is nothing.
-            return free._claim_first(mine, "SKIP LOCKED") or free._claim_first(mine, "")
+            return self._claim_first(first, mine, now, "SKIP LOCKED") or self._claim_first(first, mine, now, "")
+        free = self.unleased(now).filter(lease_token__isnull=True)
+        until = (now or database_clock.now()) + timedelta(seconds=settings.LEASE_SECONDS)
         # One conditional UPDATE per candidate: of two workers the second one's matches nothing.
         for pk in list(free.values_list("pk", flat=True)[:16]):
-            if free.filter(pk=pk).order_by().update(**mine):
+            if free.filter(pk=pk).order_by().update(lease_until=until, attempts=F("attempts") + 1, **mine):
                 return self.model._default_manager.get(pk=pk)
         return None
 
-    def _claim_first(self, mine: dict[str, Any], locked: str) -> Any:
-        """Claim the first of these free rows in one statement, with PostgreSQL; None when there is none. `locked` says what becomes of
-        rows that others have locked; which are free after all is asked again of a row that was waited for."""
-        first, params = self.values("pk")[:1].query.sql_with_params()
-        quote, table = connection.ops.quote_name, self.model._meta.db_table
-        row = RawSQL(f"{first} FOR NO KEY UPDATE OF {quote(table)} {locked}", params)  # noqa: S611 - all of it is Django's own
-        query = self.model._base_manager.filter(pk=row).query.chain(UpdateQuery)
-        query.add_update_values(mine)
-        statement, params = query.get_compiler(connection=connection).as_sql()
-        columns = ", ".join(f"{quote(table)}.{quote(field.column)}" for field in self.model._meta.concrete_fields)
-        return next(iter(self.model._default_manager.raw(f"{statement} RETURNING {columns}", params)), None)
+    def _first(self, now: datetime | None = None) -> tuple[str, Sequence[Any]]:
+        """Statement that gives the key of the first of these rows that can be had, and its parameters."""
+        return self.unleased(now).filter(lease_token__isnull=True).values("pk")[:1].query.sql_with_params()
+
+    # Compiling it takes longer than the claim: whoever claims again and again does so from one query.
+    _first_free = cached_property(_first)
+
+    def _claim_first(self, first: tuple[str, Sequence[Any]], mine: dict[str, Any], now: datetime | None, locked: str) -> Any:
+        """Claim the row that `first` gives in one statement, with PostgreSQL; None when there is none. `locked` says what becomes of rows
+        that others have locked; whether one that was waited for is still free is asked again."""
+        meta, quote = self.model._meta, connection.ops.quote_name
+        fields = {meta.get_field(name): value for name, value in mine.items()}
+        statement = (  # names of tables and columns are the models', and what `first` says is Django's
+            f"UPDATE {quote(meta.db_table)} SET attempts = attempts + 1, lease_until = COALESCE(%s, statement_timestamp()) + %s, "  # noqa: S608
+            f"{', '.join(f'{quote(field.column)} = %s' for field in fields)} "
+            f"WHERE {quote(meta.pk.column)} = ({first[0]} FOR NO KEY UPDATE OF {quote(meta.db_table)} {locked}) RETURNING *"
+        )
+        lease = timedelta(seconds=settings.LEASE_SECONDS)
+        given = [field.get_db_prep_save(value, connection) for field, value in fields.items()]
+        with connection.cursor() as cursor:
+            cursor.execute(statement, [now, lease, *given, *first[1]])
+            row = cursor.fetchone()
+            if row is None:
+                return None
+            found = dict(zip((column.name for column in cursor.description), row, strict=True))
+        # As `raw` reads a row, which takes as long as all else here.
+        read = {field.attname: found[field.column] for field in meta.concrete_fields}
+        read |= {
+            it.attname: it.from_db_value(read[it.attname], None, connection) for it in meta.concrete_fields if hasattr(it, "from_db_value")
+        }
+        return self.model.from_db(self.db, list(read), list(read.values()))
 
 
 class Leased(models.Model):

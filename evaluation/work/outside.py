@@ -120,7 +120,7 @@ def _claimed(token: WorkerToken, wanted: PartQuerySet, worker: str, machine: str
         holders = list(Part.objects.filter(token=row, lease_token__isnull=False).values_list("worker", flat=True))
         if len(holders) >= row.at_once or worker in holders:
             return None
-        return wanted.claim_free(worker, token=row, machine=machine[:240])
+        return wanted.claim_free(worker, token_id=row.pk, machine=machine[:240])
 
 
 def _wall_seconds(part: Part, evaluation: Evaluation) -> tuple[float, float]:

@@ -27,6 +27,10 @@ from submissions.storage import stored_files
 
 log = structlog.get_logger(__name__)
 
+# Kept, because claims from one query need not compile it again.
+UPLOADS = Submission.objects.to_validate()
+PARTS = {device: Part.objects.waiting(device) for device in ("cpu", "gpu")}
+
 
 def work(device: str) -> int:
     """Do what is claimable on `device` for a turn; returns how many rows were worked on. If more is left it nudges again, so that
@@ -65,12 +69,13 @@ def work_once(device: str) -> bool:
 def entry_once(device: str) -> bool:
     """Validate an upload, because that is short, or score a part; False if there is none."""
     if device == "cpu":
-        submission = Submission.objects.to_validate().claim(process_name(), status=Status.CLAIMED)
+        submission = UPLOADS.claim(process_name(), status=Status.CLAIMED)
         if submission is not None:
             with shares.for_entries(), logged("entry checked", submission, submission.phase, entry=submission.pk):
                 check(submission)
             return True
-    part = Part.objects.waiting(device).affordable().exclude(pk__in=missing_weights.deferred_rows(Part)).claim(process_name())
+    parts, left = PARTS[device].affordable(), missing_weights.deferred_rows(Part)
+    part = (parts.exclude(pk__in=left) if left else parts).claim(process_name())
     if part is None:
         return False
     submission = part.evaluation.submission
