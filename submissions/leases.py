@@ -133,6 +133,7 @@ class Leased(models.Model):
     where a worker was lost, losses are the row's own doing and count as attempts.
     """
 
+    without_result = ""  # why the attempt in hand had none, in words for the log
     doing: str  # what sentences call the work: "making these pictures"; of the kind of row, or of the row
     # What is set beside in a row that is given back, and in one that begins anew, with nothing behind it.
     GIVEN_BACK: ClassVar[dict[str, Any]] = {}
@@ -205,7 +206,14 @@ class Leased(models.Model):
         is_own = on_two_machines([one["machine"] for one in lost])
         values = {"losses": self.losses + 1, "lost": lost, "attempts": self.attempts if is_own else max(0, self.attempts - 1)}
         is_last = self.attempts >= settings.MAX_ATTEMPTS if is_own else self.losses + 1 >= settings.MAX_LOSSES
-        note = {"row": str(self), "kind": self._meta.verbose_name, "worker": self.worker, "what": what, "losses": self.losses + 1}
+        note = {
+            "row": str(self),
+            "kind": self._meta.verbose_name,
+            "worker": self.worker,
+            "machine": self.machine,
+            "what": what,
+            "losses": self.losses + 1,
+        }
         if not is_last:
             pause = pause_after(self.losses + 1)
             noted = rows.update(**{"lease_token": None, "lease_until": now + timedelta(seconds=pause)} | values | self.GIVEN_BACK)

@@ -31,6 +31,9 @@ MAX_AWAY = timedelta(days=1)  # then an entry fails like any other
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
+_storage_away_until = 0.0  # by this process's monotonic clock
+
+
 class MissingHere(Exception):
     """This worker has not what the row needs: a sentence for all that says what."""
 
@@ -43,26 +46,32 @@ class Yielded(Exception):
 def attempt(row: Leased, since: datetime | None = None) -> Iterator[None]:
     """One attempt at a claimed row. Whatever ends it early is put down to whom it belongs:
 
-    - the row is somebody else's now: nothing is written;
+    - the row is somebody else's now (whoever finds that a result was not taken raises LeaseLost): nothing is written;
     - somebody else goes first: no attempt, the row can be claimed again at once;
     - storage, database or disk are away or full: no attempt, the row waits (for a day from `since` on, if given);
     - this worker has not the weights, or other code: no attempt, the row is left to a worker that has them;
     - the process that did it was killed from outside: a loss, as of the worker itself;
     - all else (memory, time, an exception) is an attempt of the row, and counts. After the last one an entry has failed: by its own fault
       where it needed more memory or time than a job may take, else by the service's.
+
+    The row's `without_result` says which of these it was.
     """
     try:
         yield
     except LeaseLost:
-        log.info("lease lost", row=str(row))
+        row.without_result = "it is not this worker's any more"
     except Yielded:
+        row.without_result = "others come first"
         row.defer(0)
     except MissingHere as error:
+        row.without_result = "it is left to others"
         missing_weights.defer(row, str(error))
     except JobFailed as error:
         if error.is_missing_here:
+            row.without_result = "it is left to others"
             missing_weights.defer(row, error.sentence)
         elif error.end == "killed":
+            row.without_result = "its process was killed"
             row.lose(error.detail)
         elif error.end == "room":
             _wait_or_fail(row, since, error.sentence, error.detail)
@@ -75,27 +84,46 @@ def attempt(row: Leased, since: datetime | None = None) -> Iterator[None]:
         if is_full or isinstance(error, stored_files.StorageError | OperationalError | InterfaceError):
             connection.close_if_unusable_or_obsolete()
             _wait_or_fail(row, since, str(error), traceback.format_exc())
+            if isinstance(error, stored_files.StorageError):
+                _look_at_storage()
         else:
             _failed(row, "An error in the service stopped it.", traceback.format_exc())
 
 
 def _wait_or_fail(row: Leased, since: datetime | None, sentence: str, detail: str) -> None:
     log.warning("storage, database or disk do not take or give what is needed", row=str(row), error=sentence)
+    row.without_result = "storage, database or disk do not take or give what is needed"
     if since is None or timezone.now() - since < MAX_AWAY:
         row.defer(AWAY_SECONDS)
     else:
         _failed(row, sentence, detail)
 
 
+def _look_at_storage() -> None:
+    """A file could not be had: look whether any can."""
+    global _storage_away_until
+    try:
+        stored_files.store().exists("health/probe")
+    except stored_files.StorageError:
+        _storage_away_until = time.monotonic() + AWAY_SECONDS
+
+
+def storage_is_away() -> bool:
+    """Return whether the storage, not just one file, did not answer this worker a moment ago: no entry can be worked on for a while."""
+    return time.monotonic() < _storage_away_until
+
+
 def _failed(row: Leased, sentence: str, detail: str, final: bool = False, fault: Fault = Fault.SERVICE) -> None:
     log.error("an attempt failed", row=str(row), attempt=row.attempts, detail=detail)
+    row.without_result = "it failed"
     row.give_up_or_retry(f"{row.doing[:1].upper()}{row.doing[1:]} failed. {sentence}", detail, final, fault)
 
 
 @contextmanager
 def logged(what: str, row: Leased, phase: Phase | None = None, **about: object) -> Iterator[None]:
     """One line of the log for a piece of work, and who and what it is about in all lines meanwhile. `about` says which entry and which
-    metrics it is for; the line says what became of the row, which is not for the caller to know: its lease may have been lost."""
+    metrics it is for. The line says `what` was done, or that this attempt had no result and why; and what became of the row, which is not
+    for the caller to know: its lease may have been lost."""
     state = "status" if hasattr(row, "status") else "state"
     if phase is not None:
         about["phase"] = f"{phase.challenge.slug}/{phase.slug}"
@@ -104,7 +132,10 @@ def logged(what: str, row: Leased, phase: Phase | None = None, **about: object) 
         yield
         seconds = round(time.monotonic() - started, 3)
         became = type(row)._default_manager.filter(pk=row.pk).values_list(state, flat=True).first()
-        log.info(what, row=row.pk, became=became, seconds=seconds)
+        if row.without_result:
+            log.info("attempt without result", work=what, why=row.without_result, row=row.pk, became=became, seconds=seconds)
+        else:
+            log.info(what, row=row.pk, became=became, seconds=seconds)
 
 
 # --- work that is done a slice at a time -----------------------------------------------------
@@ -133,4 +164,4 @@ def do_slice(run: Run, obstacle: Callable[[], str], slice_in: Callable[[Path], b
         run.begin()
         with job_folder() as folder:
             if not slice_in(folder):
-                log.info("late slice dropped", row=str(run))
+                raise LeaseLost

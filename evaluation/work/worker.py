@@ -15,11 +15,11 @@ import structlog
 
 from evaluation.models import Evaluation, MetricProgram, Part, part_plan
 from evaluation.work import missing_weights, programs, properties, reference_cache, shares, trials, view_images
-from evaluation.work.attempts import MissingHere, attempt, logged
+from evaluation.work.attempts import MissingHere, attempt, logged, storage_is_away
 from evaluation.work.child import SCORED
 from evaluation.work.heartbeat import process_name
 from evaluation.work.limited import PROGRAM_SHARE
-from evaluation.work.sandbox import PATIENCE, job_folder, sandbox
+from evaluation.work.sandbox import PATIENCE, LeaseLost, job_folder, sandbox
 from evaluation.work.shares import TURN_SECONDS
 from submissions import database_clock, wake
 from submissions.models import Status, Submission
@@ -67,7 +67,9 @@ def work_once(device: str) -> bool:
 
 
 def entry_once(device: str) -> bool:
-    """Validate an upload, because that is short, or score a part; False if there is none."""
+    """Validate an upload, because that is short, or score a part; False if there is none, and while the storage is away."""
+    if storage_is_away():
+        return False
     if device == "cpu":
         submission = UPLOADS.claim(process_name(), status=Status.CLAIMED)
         if submission is not None:
@@ -97,7 +99,7 @@ def check(submission: Submission) -> None:
     """Validate a claimed upload and, if it is acceptable, cut its evaluation into parts."""
     with attempt(submission, submission.received_at):
         if not submission.begin_validation():
-            return
+            raise LeaseLost
         with job_folder() as folder:
             # The child reads a file of the upload's own name, because names decide formats.
             archive = folder / "upload" / submission.file_name
@@ -113,16 +115,20 @@ def check(submission: Submission) -> None:
                 log.error("a reader broke down", submission=submission.pk, file=fault["file"], detail=fault["traceback"])
             if not verdict["accepted"]:
                 detail = "\n".join(fault["traceback"] for fault in verdict["faults"])
-                submission.reject(verdict["problems"], verdict["n_problems"], verdict["warnings"], detail)
+                if not submission.reject(verdict["problems"], verdict["n_problems"], verdict["warnings"], detail):
+                    raise LeaseLost
                 return
             if verdict["to_confirm"] and not submission.is_confirmed:
-                submission.reject(verdict["to_confirm"], len(verdict["to_confirm"]), verdict["warnings"], awaits_confirmation=True)
+                asked = verdict["to_confirm"]
+                if not submission.reject(asked, len(asked), verdict["warnings"], awaits_confirmation=True):
+                    raise LeaseLost
                 return
             verdict["warnings"] += verdict["to_confirm"]
             key = f"artifacts/{submission.pk}-{submission.lease_token.hex}.{submission.phase.challenge.kind.stored}"
             stored_files.store().save_file(key, folder / "artifact")
             if not Evaluation.begin(submission, key, verdict["missing"], verdict["warnings"]):
                 stored_files.store().delete(key)
+                raise LeaseLost
 
 
 def score(part: Part) -> None:
@@ -130,6 +136,7 @@ def score(part: Part) -> None:
     evaluation = Evaluation.objects.select_related("submission__phase", "batch__reference__phase__challenge").get(pk=part.evaluation_id)
     if evaluation.state != Evaluation.State.RUNNING or evaluation.submission.status == Status.CANCELLED:
         evaluation.drop()
+        part.without_result = "nobody wants it any more"
         return
     outdated = [column for column in evaluation.batch.outdated() if column.slug in part.slugs]
     waiting = {column.slug for column in outdated} | set(evaluation.batch.retired()).intersection(part.slugs)
@@ -138,6 +145,7 @@ def score(part: Part) -> None:
             if evaluation.batch.is_live:
                 raise MissingHere(f"{outdated[0].sentence} Re-evaluate the phase.")
             evaluation.drop()
+            part.without_result = "nobody wants it any more"
             return
         if obstacle := missing_weights.obstacle(
             m for m in evaluation.batch.metrics if m["slug"] in part.slugs and m["slug"] not in waiting
@@ -153,7 +161,7 @@ def score(part: Part) -> None:
                 found = _scored_in(folder, part, evaluation, waiting)
         cost = {name: found.get(name, 0.0) for name in ("core_seconds", "gpu_seconds")}
         if not part.finish({**found["scores"], **dict.fromkeys(waiting)}, found["seconds"], found.get("fits"), **cost):
-            log.info("late result dropped", part=part.pk)
+            raise LeaseLost
 
 
 def _scored_in(folder: Path, part: Part, evaluation: Evaluation, waiting: Collection[str]) -> dict:

@@ -92,10 +92,11 @@ def _silent(name: str, error: Exception) -> str:
 
 
 def probe_database() -> str:
-    for error in check_squashed_migrations(None, databases=[connection.alias]):
-        raise Unready(f"{error.msg} {error.hint}")
-    if sentence := database.behind():
-        raise Unready(sentence)
+    if not database.is_migrated():
+        for error in check_squashed_migrations(None, databases=[connection.alias]):
+            raise Unready(f"{error.msg} {error.hint}")
+        if sentence := database.behind():
+            raise Unready(sentence)
     return f"{connection.vendor}, migrated"
 
 

@@ -100,7 +100,9 @@ def compute(row: StudyAnalysis, between: Callable[[Leased], None] = lambda row: 
             summary = replace(summary, scales=scales, metrics=metrics, judges=judges, adequacy=[])
         with transaction.atomic():
             study = row.study.locked()
-            if row.finish(plain(summary)) and row.criterion == study.main_criterion:
+            if not row.finish(plain(summary)):
+                raise LeaseLost
+            if row.criterion == study.main_criterion:
                 look = StudyLook.take(study, summary)
                 if look is not None and study.ended_as_planned is not None:
                     campaign.close(study, None)

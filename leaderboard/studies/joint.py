@@ -49,7 +49,8 @@ def analyse_due(between: Callable[[Leased], None] = lambda row: None) -> int:
 
     with logged("studies analysed together", row, studies=row.members), attempt(row):
         studies = list(Study.objects.filter(pk__in=row.ids).select_related("phase__challenge").order_by("pk"))
-        row.finish(plain(together(studies, go_on)))
+        if not row.finish(plain(together(studies, go_on))):
+            raise LeaseLost
     return 1
 
 

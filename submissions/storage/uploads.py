@@ -61,9 +61,14 @@ def start(
     try:
         _notes(submission)
     except StorageError:
-        submission.cancel()  # nothing was used up
+        _unreserve(submission)
         raise
     return submission
+
+
+def _unreserve(submission: Submission) -> None:
+    """The storage took nothing of an upload that was just reserved: as if nobody had tried."""
+    Submission.objects.filter(pk=submission.pk, status=Status.UPLOADING, upload_data={}).delete()
 
 
 def _notes(submission: Submission) -> UploadNotes:
@@ -168,7 +173,7 @@ def send_whole(
         store().save_file(key, path)
         _receive(submission, Arrived(key, store().size(key), arrived_sha256), now)
     except StorageError:
-        submission.cancel()
+        _unreserve(submission)
         raise
     return submission
 

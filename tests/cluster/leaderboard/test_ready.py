@@ -6,11 +6,29 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from evaluation.models import Process
+from leaderboard.service import health
 
 pytestmark = pytest.mark.django_db
+
+
+def test_a_probe_of_the_database_is_one_query_of_the_migrations_and_none_of_the_catalogue(django_assert_num_queries):
+    health.probe_database()
+    with django_assert_num_queries(1) as asked:
+        assert health.probe_database().endswith(", migrated")
+    assert "django_migrations" in asked.captured_queries[0]["sql"]
+
+
+def test_a_migration_that_is_not_applied_is_told_by_each_probe():
+    (newest,) = MigrationLoader(connection).graph.leaf_nodes("evaluation")
+    MigrationRecorder(connection).record_unapplied(*newest)
+    with pytest.raises(health.Unready, match=r"^The database .* lacks tables that this version needs \(1 migration is not applied\)"):
+        health.probe_database()
 
 
 def test_it_is_ready_while_somebody_works_and_says_who_is_missing(client, settings):

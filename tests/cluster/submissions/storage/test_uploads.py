@@ -181,7 +181,20 @@ def test_a_full_disk_is_one_sentence_and_uses_up_nothing(phase, people, monkeypa
     monkeypatch.setattr(shutil, "disk_usage", lambda path: type("Usage", (), {"free": 10}))
     with pytest.raises(StorageError, match="disk is full"):
         start(people.owner, phase)
-    assert phase.submissions.get().status == Status.CANCELLED and not phase.submissions.counted().exists()
+    assert not phase.submissions.exists(), "no cancelled entry for each try"
+
+
+def test_an_upload_in_one_request_that_the_storage_does_not_take_leaves_no_entry(phase, people, monkeypatch, tmp_path):
+    path = tmp_path / "entry.zip"
+    path.write_bytes(DATA)
+
+    def away(self, key, path):
+        raise StorageError("The storage does not answer.")
+
+    monkeypatch.setattr(type(stored_files.store()), "save_file", away)
+    with pytest.raises(StorageError, match="does not answer"):
+        uploads.send_whole(people.owner, phase, path, file_name="entry.zip", method_name="m")
+    assert not phase.submissions.exists()
 
 
 def test_a_disk_that_fills_up_while_joining_loses_no_part(phase, people, monkeypatch):
