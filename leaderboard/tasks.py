@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import structlog
 from django.core.cache import cache
-from django.db.models import F, Max, Q
+from django.db.models import F, OuterRef, Q, Subquery
 
 from evaluation.celery import gpu_task, short_task, studies_task
 from evaluation.work import shares, worker
@@ -127,13 +127,13 @@ def build_due_boards(now: datetime | None = None) -> int:
 
 
 def due_phases(now: datetime) -> list[Phase]:
-    """Phases that have a current batch and changed since a snapshot of either audience."""
-    phases = Phase.objects.filter(batches__state="current")
+    """Phases that have a current batch and changed since a snapshot of either audience, but for those ranked a moment ago."""
+    phases, changed, ranked_lately = Phase.objects.filter(batches__state="current"), Q(), Q()
     for audience in Snapshot.Audience.values:
-        phases = phases.annotate(**{audience: Max("snapshots__revision", filter=Q(snapshots__audience=audience))})
-    phases = phases.annotate(made=Max("snapshots__created_at"))
-    changed = Q()
-    for audience in Snapshot.Audience.values:
+        # Each is the first row of an index: the largest of all kept would be looked for among all of them.
+        kept, made = Snapshot.objects.filter(phase=OuterRef("pk"), audience=audience), f"{audience}_made"
+        revision = Subquery(kept.order_by("-revision", "-id").values("revision")[:1])
+        phases = phases.annotate(**{audience: revision, made: Subquery(kept.order_by("-created_at").values("created_at")[:1])})
         changed |= Q(**{f"{audience}__isnull": True}) | Q(**{f"{audience}__lt": F("board_revision")})
-    lately = now - timedelta(seconds=EVERY_SECONDS)
-    return list(phases.filter(changed, Q(made__isnull=True) | Q(made__lte=lately)).select_related("challenge"))
+        ranked_lately |= Q(**{f"{made}__isnull": False, f"{made}__gt": now - timedelta(seconds=EVERY_SECONDS)})
+    return list(phases.filter(changed).exclude(ranked_lately).select_related("challenge"))

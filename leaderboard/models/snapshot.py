@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Self
 
 from django.db import models
-from django.db.models import OuterRef, Subquery
+from django.db.models import Case, OuterRef, Subquery, Value, When
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
@@ -56,7 +56,11 @@ class Snapshot(models.Model):
     class Meta:
         ordering = ["-created_at", "-id"]
         constraints = [models.UniqueConstraint(fields=["phase", "audience", "digest"], name="snapshot_once")]
-        indexes = [models.Index(fields=["phase", "audience", "-created_at"])]
+        indexes = [
+            models.Index(fields=["phase", "audience", "-created_at"]),
+            models.Index(fields=["phase", "audience", "-revision", "-id"], name="snapshot_newest"),
+            models.Index(fields=["phase", "audience", "-id"], name="snapshot_last_made"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.phase} {self.short}"
@@ -91,13 +95,21 @@ class Snapshot(models.Model):
         return newest
 
     @classmethod
+    def newest_of(cls, audiences: Mapping[int, str]) -> models.QuerySet:
+        """The newest rankings of several phases, without their payloads: `audiences` says by the key of a phase whose. The database is
+        asked once a phase for the key of its newest ranking; asked of each ranking, the time would grow with the square of those kept."""
+        organizing = [pk for pk, audience in audiences.items() if audience == cls.Audience.ORGANIZERS]
+        whose = Case(When(pk__in=organizing, then=Value(cls.Audience.ORGANIZERS)), default=Value(cls.Audience.PUBLIC))
+        kept = cls.objects.filter(phase=OuterRef("pk"), audience=OuterRef("whose")).order_by("-revision", "-id")
+        phases = Phase.objects.filter(pk__in=audiences).order_by().annotate(whose=whose, newest=Subquery(kept.values("pk")[:1]))
+        return cls._light().filter(pk__in=phases.values("newest")).order_by()
+
+    @classmethod
     def newest(cls, audiences: Mapping[int, str]) -> dict[int, Self]:
-        """The newest rankings of several phases, by the key of the phase: `audiences` says whose of each. Two queries, however many
-        they are, and a third where a ranking has not been read lately. What people say is left out where its study is shown no more; for
-        entries that are not to be shown any more the caller asks only about those that are."""
-        newest = cls.objects.filter(phase=OuterRef("phase"), audience=OuterRef("audience")).order_by("-revision", "-id")
-        rows = cls._light().filter(phase__in=list(audiences), pk=Subquery(newest.values("pk")[:1]))
-        found = {row.phase_id: row for row in rows if row.audience == audiences[row.phase_id]}
+        """The same by the key of the phase, with what people say left out where its study is shown no more; for entries that are not to
+        be shown any more the caller asks only about those that are. Two queries, however many phases there are, and a third where a
+        ranking has not been read lately."""
+        found = {row.phase_id: row for row in cls.newest_of(audiences)}
         boards = read_board.many([(row.pk, row.digest) for row in found.values()])
         studies = {board.people.study.id for board in boards.values() if board.people is not None}
         public = Phase.objects.filter(studies__in=studies, studies__is_public=True)
@@ -117,7 +129,10 @@ class Snapshot(models.Model):
         if len(digest) < 8:
             return None
         # Both audiences hold the same bytes only by chance; the public's is the one to show then.
-        snapshot = cls._light().filter(phase=phase, digest__startswith=digest).order_by("-audience", "id").first()
+        # Said as a range too, which the index of the constraint answers: rankings may be thousands.
+        within = {"digest__gte": digest, "digest__lt": f"{digest}g", "digest__startswith": digest}
+        rows = cls._light().filter(phase=phase, audience__in=cls.Audience.values, **within)
+        snapshot = rows.order_by("-audience", "id").first()
         if snapshot is not None:
             snapshot.redact(phase)
         return snapshot
@@ -137,11 +152,6 @@ class Snapshot(models.Model):
             self.hidden_ids = hidden_ids(phase)
             people = read_board(self.pk, self.digest).people
             self.hides_people = people is not None and not phase.studies.filter(pk=people.study.id, is_public=True).exists()
-
-    def redact_front(self, phase: Phase) -> None:
-        """The same for what lists say of it, without opening the ranking: people's part goes where its study is shown no more."""
-        self.hidden_ids = hidden_ids(phase)
-        self.hides_people = not phase.studies.filter(is_public=True).exists()
 
     @classmethod
     def make(cls, phase: Phase, audience: str, now: datetime | None = None) -> Self | None:

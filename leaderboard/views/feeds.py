@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib.syndication.views import Feed
+from django.db.models import BigIntegerField, F, Window
+from django.db.models.functions import Cast, Lag
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -22,6 +24,7 @@ from leaderboard.service.responses import attachment, for_everybody
 from leaderboard.views.share_cards import NOBODY
 from submissions.lookup import challenge_place
 from submissions.models import Challenge, Phase, RenderedText
+from submissions.visibility import hidden_ids
 
 MAX_ENTRIES_OF_FEED = 50
 
@@ -49,16 +52,18 @@ class BoardFeed(Feed):
         return reverse("board", args=[phase.challenge.slug, phase.slug])
 
     def items(self, phase: Phase) -> list[Change]:
-        rows = Snapshot.objects.filter(phase=phase, audience=Snapshot.Audience.PUBLIC).defer("payload").order_by("created_at", "pk")
-        found: list[Change] = []
-        before = None
-        for snapshot in rows:
-            snapshot.redact_front(phase)
-            front = snapshot.front
-            if front is not None and front.id != before:
-                found.append(Change(snapshot, front, phase))
-                before = front.id
-        return found[::-1][:MAX_ENTRIES_OF_FEED]
+        hidden, hides_people = hidden_ids(phase), not phase.studies.filter(is_public=True).exists()
+        kept = Snapshot.objects.filter(phase=phase, audience=Snapshot.Audience.PUBLIC).exclude(lead={})
+        # Of thousands of rankings the database gives only those whose first entry is another than that of the one before.
+        shown = kept.annotate(first=Cast("lead__id", BigIntegerField())).exclude(first__in=hidden)
+        earlier = Window(Lag("first", default=0), order_by=["created_at", "pk"])
+        changes = shown.annotate(earlier=earlier).exclude(first=F("earlier")).defer("payload")
+        found = []
+        for snapshot in changes.order_by("-created_at", "-pk")[:MAX_ENTRIES_OF_FEED]:
+            snapshot.hidden_ids, snapshot.hides_people = hidden, hides_people
+            if snapshot.front is not None:
+                found.append(Change(snapshot, snapshot.front, phase))
+        return found
 
     def item_title(self, item: Change) -> str:
         front = item.front

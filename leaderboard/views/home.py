@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models import Prefetch, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -143,11 +143,8 @@ def visible(user: Any) -> QuerySet[Challenge]:
 def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) -> list[Card]:
     """A card for each challenge, with the newest public ranking of its main phase."""
     phases = {challenge.pk: list(challenge.phases.all()) for challenge in challenges}
-    visible_phases = [one_phase.pk for one in phases.values() for one_phase in one if board_is_out(one_phase, now)]
-    newest = Snapshot.objects.filter(phase=OuterRef("phase"), audience=Snapshot.Audience.PUBLIC).order_by("-revision", "-id")
-    newest_snapshots = Snapshot.objects.filter(phase__in=visible_phases, pk=Subquery(newest.values("pk")[:1])).defer("payload")
-    newest_snapshots = newest_snapshots.select_related("batch__reference")
-    snapshots = {snapshot.phase_id: snapshot for snapshot in newest_snapshots}
+    public = {one_phase.pk: Snapshot.Audience.PUBLIC for one in phases.values() for one_phase in one if board_is_out(one_phase, now)}
+    snapshots = {snapshot.phase_id: snapshot for snapshot in Snapshot.newest_of(public).select_related("batch__reference")}
     asking: dict[int, str] = {}
     every = [one_phase.pk for one in phases.values() for one_phase in one]
     for study in Study.objects.filter(phase__in=every).asking_everybody(now):
