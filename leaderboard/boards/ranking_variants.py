@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from leaderboard.boards.payload import Board, BoardEntry, MetricColumn
 from leaderboard.models import Snapshot, read_board
+from leaderboard.service.page_cache import kept
 from leaderboard.stats import ranking_variants
 from leaderboard.stats.ranking import Column
 from leaderboard.stats.ranking_variants import Flip, Matrix, RankingVariant
@@ -52,7 +52,7 @@ def of_snapshot(snapshot: Snapshot) -> Agreement:
     return _cached(snapshot.pk, snapshot.digest, snapshot.hidden_ids)
 
 
-@lru_cache(maxsize=_CACHED_BOARDS)
+@kept(size=_CACHED_BOARDS)
 def _cached(pk: int, digest: str, hidden_ids: frozenset[int]) -> Agreement:
     # A ranking never changes, so neither does the answer.
     return of(read_board(pk, digest).redacted(hidden_ids))

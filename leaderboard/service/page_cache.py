@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar
+
+P, T = ParamSpec("P"), TypeVar("T")
 
 
 class PageCache:
@@ -36,6 +38,25 @@ class PageCache:
     def clear(self) -> None:
         with self._lock:
             self._answers.clear()
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+
+class Kept(Generic[P, T]):
+    """A function whose last answers are kept. Unlike with `functools.lru_cache`, of many who ask for the same at once only the first
+    computes; the others wait for it."""
+
+    def __init__(self, size: int, function: Callable[P, T]) -> None:
+        self.answers, self._function = PageCache(size), function
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.answers.of((args, *sorted(kwargs.items())), lambda: self._function(*args, **kwargs))
+
+
+def kept(size: int) -> Callable[[Callable[P, T]], Kept[P, T]]:
+    """Keep the `size` answers of a function that were asked for last."""
+    return lambda function: Kept(size, function)
 
 
 class _Answer:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
 from leaderboard.api.examples import OF_WORKERS, Example, examples
 from leaderboard.api.service import api
+from leaderboard.service.page_cache import kept
 from leaderboard.views.docs import TITLES
 from submissions import markdown
 from submissions.api.common import anyone
@@ -55,16 +56,17 @@ class Operation:
 
 def api_docs(request: HttpRequest) -> HttpResponse:
     """Every operation by its noun, in the schema's order."""
-    context = {
-        "groups": operations(settings.SITE_URL),
-        "about": laid_out(api.description),
-        "name": "api-reference",
-        "titles": [(key, *words) for key, words in TITLES.items()],
-    }
-    return render(request, "leaderboard/api_docs.html", context)
+    about, calls = reference(settings.SITE_URL)
+    titles = [(key, *words) for key, words in TITLES.items()]
+    return render(request, "leaderboard/api_docs.html", {"about": about, "calls": calls, "name": "api-reference", "titles": titles})
 
 
-@lru_cache(maxsize=1)
+@kept(size=1)
+def reference(site: str) -> tuple[SafeString, SafeString]:
+    """What is said of the API, and all its operations, as HTML: it takes most of a second and is the same for everybody."""
+    return laid_out(api.description), render_to_string("leaderboard/parts/api_operations.html", {"groups": operations(site)})
+
+
 def operations(site: str) -> dict[str, list[Operation]]:
     """The operations of each noun; examples call the service at the address `site`."""
     schema = api.get_openapi_schema()

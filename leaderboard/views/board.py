@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Self
 from urllib.parse import urlencode
 
@@ -29,6 +28,7 @@ from leaderboard.citation import Citation
 from leaderboard.lookup import audience_of, not_shown_yet, page_number, page_numbers, search_text, shown_board, snapshot_of
 from leaderboard.models import Snapshot
 from leaderboard.models.snapshot import read_shown
+from leaderboard.service.page_cache import kept
 from leaderboard.service.responses import attachment
 from leaderboard.stats.crossed import Figure
 from leaderboard.studies import paper_figures, words
@@ -257,7 +257,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
     }
 
 
-@lru_cache(maxsize=8)
+@kept(size=8)
 def written(
     pk: int,
     digest: str,
@@ -273,7 +273,7 @@ def written(
     return EXPORTS[kind][0](BoardRows(human_agreement.with_people(whole), choice, team).table(caption)).encode()
 
 
-@lru_cache(maxsize=128)
+@kept(size=128)
 def rendered(
     pk: int,
     digest: str,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -14,6 +14,11 @@ from submissions.models import Status, Team
 from submissions.visibility import visible_entries
 
 PER_PAGE = 100
+# Columns of an entry that a row shows; texts and notes of its validation, which may be long, are left in the database.
+SHOWN = (
+    *("number", "method_name", "description", "status", "is_baseline", "is_verified", "is_chosen"),
+    *("created_at", "received_at", "withdrawn_at", "disqualified_at", "hidden_at", "team__name"),
+)
 # What an entry may be asked to have: its key in the address, in words, and as a condition.
 HAS = {
     "code": ("with code", Q(code_url__gt="")),
@@ -44,9 +49,10 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         submissions = submissions.filter(status=state)
     batch = EvaluationBatch.current(place.phase)
     primary = primary_slug(batch.metrics) if batch else None
-    scores = Score.objects.filter(evaluation__submission=OuterRef("pk"), evaluation__batch=batch, slug=primary)
-    submissions = submissions.annotate(primary_value=Subquery(scores.values("value")[:1])).select_related("team")
-    page = page_of(request, submissions.order_by("-created_at", "-id"), PER_PAGE)
+    page = page_of(request, submissions.select_related("team").only(*SHOWN).order_by("-created_at", "-id"), PER_PAGE)
+    # Of the page's entries alone: within the query of all of them the database would look for the value of each.
+    scores = Score.objects.filter(evaluation__submission__in=[entry.pk for entry in page], evaluation__batch=batch, slug=primary)
+    values = dict(scores.values_list("evaluation__submission", "value")) if primary else {}
     n_baselines = submissions.filter(is_baseline=True).count()  # beside the entries of teams, on every page that counts them
     own = place.viewer.team_id
     hides_scores = place.phase.withhold_scores and not place.sees_board
@@ -54,7 +60,7 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         of_team = None  # its name is told with its entries alone
     context = place.context("entries") | {
         "rows": [
-            {"entry": entry, "mine": entry.team_id == own, "value": None if hides_scores else entry.primary_value}
+            {"entry": entry, "mine": entry.team_id == own, "value": None if hides_scores else values.get(entry.pk)}
             for entry in page.object_list
         ],
         "primary": next((m for m in batch.metrics if m["slug"] == primary), None) if batch else None,

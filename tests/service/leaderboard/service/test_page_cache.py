@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 from threading import Barrier, Thread
 
 import pytest
 from django.utils import timezone
 
+from leaderboard.boards import ranking_variants
+from leaderboard.boards.rows import Choice
 from leaderboard.charts import boards
 from leaderboard.models import Snapshot
 from leaderboard.service.page_cache import PARTS, PageCache
+from leaderboard.views import api_docs
+from leaderboard.views import board as views_board
 from submissions.models import Phase, Submission
 from tests.service.leaderboard.views.test_board import address, signed_in, text
+from tests.support.leaderboard.boards import board_of
 from tests.support.leaderboard.scores import entry, spread
 
 
@@ -29,6 +35,36 @@ def test_many_who_ask_at_once_wait_for_one_computation():
     for thread in threads:
         thread.join()
     assert got == [1] * 8 and computed == [1]
+
+
+@pytest.mark.parametrize(
+    ("module", "computation", "page"),
+    [
+        (ranking_variants, "of", lambda: ranking_variants._cached(0, "", frozenset())),
+        (api_docs, "operations", lambda: api_docs.reference("https://boards.example.org")),
+        (views_board, "read_shown", lambda: views_board.rendered(0, "", frozenset(), False, Choice(), None, "c", "p", "UTC", "en", "")),
+    ],
+)
+def test_readers_of_a_page_that_nobody_has_asked_for_lately_wait_for_the_first(module, computation, page, monkeypatch):
+    """20 who opened the page about choosing metrics at once each computed it, and waited 20 times as long."""
+    computed, start = [], Barrier(4)
+    board = board_of([0.5])
+
+    def slow(*_):
+        computed.append(1)
+        time.sleep(0.3)
+        return {} if computation == "operations" else board
+
+    monkeypatch.setattr(module, computation, slow)
+    monkeypatch.setattr(ranking_variants, "read_board", lambda *_: board)
+    threads = [Thread(target=lambda: (start.wait(), page())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for kept in (ranking_variants._cached, api_docs.reference, views_board.rendered):
+        kept.answers.clear()
+    assert computed == [1]
 
 
 def test_a_computation_that_fails_is_done_again_and_the_oldest_goes():

@@ -101,7 +101,7 @@ class TestPage:
         assert "<script>alert" not in page and "&lt;script&gt;" in page
 
     def test_it_asks_the_database_no_more_for_more_entries(self, client, board, people):
-        ranking_variants._cached.cache_clear()
+        ranking_variants._cached.answers.clear()
         with CaptureQueriesContext(connection) as few:
             client.get(address(board, NAME))
         for number in range(6):
