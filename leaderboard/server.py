@@ -45,6 +45,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1, help=f"processes of {THREADS} threads each")
     parser.add_argument("--log-level", choices=[level.value for level in LogLevels], default=LogLevels.info.value)
     args = parser.parse_args()
+    import scipy.stats  # noqa: F401  # half a second of the first reader of a page about metrics, in each process
     from django.db import connection
 
     import leaderboard.wsgi  # noqa: F401  # loads the application

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib.syndication.views import Feed
-from django.db.models import BigIntegerField, F, Window
-from django.db.models.functions import Cast, Lag
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -20,6 +19,7 @@ from leaderboard.boards.certainty import counted
 from leaderboard.boards.front import Front
 from leaderboard.lookup import shown_board
 from leaderboard.models import Snapshot
+from leaderboard.service.page_cache import PARTS
 from leaderboard.service.responses import attachment, for_everybody
 from leaderboard.views.share_cards import NOBODY
 from submissions.lookup import challenge_place
@@ -35,6 +35,17 @@ class Change(NamedTuple):
     snapshot: Snapshot
     front: Front
     phase: Phase
+
+
+def _changes(kept: QuerySet[Snapshot], hidden: frozenset[int]) -> list[int]:
+    """Keys of the rankings whose first entry is another than that of the one before, newest first; hidden entries are passed over."""
+    found: list[int] = []
+    before = None
+    for pk, first in kept.order_by("created_at", "pk").values_list("pk", "lead__id"):
+        if first is not None and first not in hidden and first != before:
+            found.append(pk)
+            before = first
+    return found[::-1][:MAX_ENTRIES_OF_FEED]
 
 
 class BoardFeed(Feed):
@@ -53,17 +64,13 @@ class BoardFeed(Feed):
 
     def items(self, phase: Phase) -> list[Change]:
         hidden, hides_people = hidden_ids(phase), not phase.studies.filter(is_public=True).exists()
-        kept = Snapshot.objects.filter(phase=phase, audience=Snapshot.Audience.PUBLIC).exclude(lead={})
-        # Of thousands of rankings the database gives only those whose first entry is another than that of the one before.
-        shown = kept.annotate(first=Cast("lead__id", BigIntegerField())).exclude(first__in=hidden)
-        earlier = Window(Lag("first", default=0), order_by=["created_at", "pk"])
-        changes = shown.annotate(earlier=earlier).exclude(first=F("earlier")).defer("payload")
-        found = []
-        for snapshot in changes.order_by("-created_at", "-pk")[:MAX_ENTRIES_OF_FEED]:
+        kept = Snapshot.objects.filter(phase=phase, audience=Snapshot.Audience.PUBLIC)
+        newest = kept.order_by("-pk").values_list("pk", flat=True).first()
+        changes = PARTS.of(("feed", phase.pk, newest, hidden), lambda: _changes(kept, hidden))
+        found = kept.defer("payload").in_bulk(changes)
+        for snapshot in found.values():
             snapshot.hidden_ids, snapshot.hides_people = hidden, hides_people
-            if snapshot.front is not None:
-                found.append(Change(snapshot, snapshot.front, phase))
-        return found
+        return [Change(found[pk], found[pk].front, phase) for pk in changes if pk in found]
 
     def item_title(self, item: Change) -> str:
         front = item.front
