@@ -175,13 +175,12 @@ def phase_with_manifest(user: Any, challenge: str, slug: str) -> Phase:
     return place.phase
 
 
-def own_team(user: Any, challenge: Challenge, lead: bool = False) -> Team:
-    """The team `user` is in; Http404 where there is none, PermissionDenied where they must lead it."""
+def own_team(user: Any, challenge: Challenge, action: str = "team.see") -> Team:
+    """The team `user` is in; Http404 where there is none, PermissionDenied where they may not do this."""
     team = Team.of(challenge, user)
     if team is None:
         raise Http404
-    if lead:
-        Viewer(user, challenge, timezone.now()).require("team.lead", team)
+    Viewer(user, challenge, timezone.now()).require(action, team)
     return team
 
 

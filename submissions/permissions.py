@@ -14,6 +14,7 @@ from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
+from django.urls import reverse
 from django.utils import timezone
 
 from submissions.models import Admission, Challenge, ChallengeFile, Membership, Phase, Submission, Team
@@ -42,18 +43,27 @@ class Viewer(Person):
         if see is not None and (see == action or not self.may(see, thing)):
             raise Http404
         if action == "phase.upload":
-            it, challenge = self.participation, thing.challenge
-            sentence = f"You are in no team of {challenge.title}; found or join one on its page, a team of one if you like."
-            if it is not None and it.admission == Admission.DECLINED:
-                asked = "write to them if you think that is a mistake"
-                sentence = f"The organizers of {challenge.title} have declined your participation; {asked}."
-            elif it is None or not it.has_accepted:
-                rules = f"version {challenge.rules_version} of the rules of {challenge.title}"
-                sentence = f"You have not accepted {rules}; accept them on its page."
-            elif it.admission == Admission.PENDING:
-                sentence = f"The organizers of {challenge.title} have not admitted you yet; upload again once they have."
-            raise PermissionDenied(sentence)
+            in_no_team = f"You are in no team of {thing.challenge.title}; found or join one on its page, a team of one if you like."
+            raise PermissionDenied(self.unadmitted or in_no_team)
+        asks_admission = {"submission.send": _own, "submission.retry": _own, "team.manage": _leads}.get(action)
+        if asks_admission is not None and asks_admission(self, thing):
+            raise PermissionDenied(self.unadmitted)
         raise PermissionDenied
+
+    @property
+    def unadmitted(self) -> str:
+        """Sentence on why somebody does not take part in the challenge, with the address of its rules where they have to accept these;
+        empty where they take part."""
+        it, challenge = self.participation, self.challenge
+        assert challenge is not None  # asked of places in a challenge only
+        if it is not None and it.admission == Admission.DECLINED:
+            return f"The organizers of {challenge.title} have declined your participation; write to them if you think that is a mistake."
+        if it is None or it.must_accept:
+            rules = f"version {challenge.rules_version} of the rules of {challenge.title}"
+            return f"You have not accepted {rules}; accept them at {settings.SITE_URL}{reverse('rules', args=[challenge.slug])} first."
+        if it.admission == Admission.PENDING:
+            return f"The organizers of {challenge.title} have not admitted you yet; try again once they have."
+        return ""
 
 
 def _see_inputs(v: Viewer, phase: Phase) -> bool:
@@ -102,6 +112,13 @@ def _leads(v: Viewer, team: Team) -> bool:
     return v.known and Membership.objects.filter(team=team, user=v.user, is_leader=True).exists()
 
 
+def _manages(v: Viewer, team: Team) -> bool:
+    """Return whether they lead the team and are neither declined nor asked to accept the rules; to be waiting for admission is enough,
+    as it is for founding a team."""
+    it = v.participation
+    return it is not None and it.has_accepted and it.admission != Admission.DECLINED and _leads(v, team)
+
+
 def _upload(v: Viewer, phase: Phase) -> bool:
     return v.participates and v.team_id is not None and sees_challenge(v, phase.challenge)
 
@@ -124,11 +141,13 @@ RULES: dict[str, Callable[[Viewer, Any], bool]] = {
     "submission.see_render": _see_render,
     "submission.download": lambda v, s: not s.phase.is_imported and (v.organizes or _own(v, s)),
     "submission.see_problems": lambda v, s: v.organizes or _own(v, s),
-    "submission.manage": _own,  # edit its texts, cancel, withdraw, choose
-    "submission.retry": lambda v, s: v.organizes or _own(v, s),
+    "submission.manage": _own,  # pause it, edit its texts, cancel, withdraw
+    "submission.send": lambda v, s: _own(v, s) and v.participates,  # its parts, complete, confirm, choose
+    "submission.retry": lambda v, s: v.participates if _own(v, s) else v.organizes,
     "submission.moderate": lambda v, _: v.organizes,
     "team.see": lambda v, t: v.organizes or v.team_id == t.pk,
-    "team.lead": _leads,
+    "team.lead": _leads,  # remove a member, hand over, take back an invitation or the link
+    "team.manage": _manages,  # rename it, invite, share the lead
     "operator.see": lambda v, _: v.is_staff,
 }
 

@@ -38,7 +38,7 @@ from submissions.visibility import hidden_from, holds, visible_entries
 ITEMS_PER_PAGE = 100
 MAX_TRIES = 20  # of a team, the newest
 IMPORTED = "Its figures were imported as they were published; there are no files and no items."
-ASKED = ("see_scores", "see_items", "see_geometry", "see_render", "download", "manage", "retry")
+ASKED = ("see_scores", "see_items", "see_geometry", "see_render", "download", "manage", "send", "retry")
 DIAGNOSES = {  # by what `submissions.formats.fit.diagnosis` says
     "size": (
         "The unit looks wrong",
@@ -158,14 +158,17 @@ def base_context(place: EntryPlace) -> dict:
         "own": own,
         "is_staff": place.viewer.is_staff,
         "no_retry": _no_retry(place),
+        "unadmitted": place.viewer.unadmitted if place.may("manage") else "",
         "about_form": EntryForm(instance=submission) if place.may("manage") else None,
         "duplicates": list(submission.duplicates()[:5]) if own else [],
     }
 
 
 def _no_retry(place: EntryPlace) -> str:
-    """Sentence on why its team cannot retry a failed entry; empty where it can."""
+    """Sentence on why a member of its team cannot retry a failed entry; empty where they can."""
     if place.submission.status == Status.FAILED and place.may("manage"):
+        if place.viewer.unadmitted:
+            return place.viewer.unadmitted
         try:
             place.submission.place_of_retry(place.viewer.now)
         except Refused as refused:

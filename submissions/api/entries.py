@@ -146,7 +146,7 @@ class SubmissionBrief(Schema):
     warnings: list[str] | None
     missing_items: list[str] | None
     reason: str | None = Field(description="Why it is hidden or disqualified.")
-    upload: UploadOut | None = Field(description="While the upload is not finished.")
+    upload: UploadOut | None = Field(description="While the upload is not finished, for members who may go on with it.")
 
 
 class PartsOut(Schema):
@@ -183,9 +183,9 @@ def brief(request: HttpRequest, submission: Submission, viewer: Viewer, again: s
         again = submission.duplicate_warning() if again is None else again
         warnings = [*([again] if again else []), *submission.warnings]
         reason = submission.disqualified_reason or submission.hidden_reason
-        mine = viewer.may("submission.manage", submission)
+        may_send = viewer.may("submission.send", submission)
         still_open = submission.status == Status.UPLOADING and submission.upload_expires_at > viewer.now
-        upload = _upload(submission) if mine and still_open else None
+        upload = _upload(submission) if may_send and still_open else None
     return SubmissionBrief(
         **columns,
         challenge=submission.phase.challenge.slug,
@@ -244,7 +244,7 @@ def create_submission(request: HttpRequest, data: SubmissionIn) -> Any:
     openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": BINARY}}}},
 )
 def put_part(request: HttpRequest, submission: Id, number: PartNumber) -> Any:
-    found = submission_for(request.user, submission, "submission.manage")
+    found = submission_for(request.user, submission, "submission.send")
     no_body_beyond(request, found.phase.max_bytes())
     return {"parts_done": uploads.save_part(found, number, request)}
 
@@ -255,7 +255,7 @@ def put_part(request: HttpRequest, submission: Id, number: PartNumber) -> Any:
     summary="All parts are sent: check and queue the entry",
 )
 def complete(request: HttpRequest, submission: Id) -> Any:
-    return _answer(request, uploads.finish(submission_for(request.user, submission, "submission.manage")))
+    return _answer(request, uploads.finish(submission_for(request.user, submission, "submission.send")))
 
 
 @router.post(
@@ -265,7 +265,7 @@ def complete(request: HttpRequest, submission: Id) -> Any:
     description="An upload that stopped counts again against the phase's limits, from now on: it takes one of today's uploads.",
 )
 def resume(request: HttpRequest, submission: Id) -> Any:
-    found = submission_for(request.user, submission, "submission.manage")
+    found = submission_for(request.user, submission, "submission.send")
     uploads.resume(found)
     return _answer(request, found)
 
@@ -316,7 +316,7 @@ def withdraw(request: HttpRequest, submission: Id) -> Any:
     "/submissions/{submission}/choose", response={200: SubmissionBrief, **ACT_ERRORS}, summary="Make it your team's entry on the board"
 )
 def choose(request: HttpRequest, submission: Id) -> Any:
-    found = submission_for(request.user, submission, "submission.manage")
+    found = submission_for(request.user, submission, "submission.send")
     found.choose()
     return _answer(request, found)
 
@@ -328,7 +328,7 @@ def choose(request: HttpRequest, submission: Id) -> Any:
     description="Of an entry that awaits confirmation, because it does not fit what was given out. It counts as if it were sent now.",
 )
 def confirm(request: HttpRequest, submission: Id) -> Any:
-    found = submission_for(request.user, submission, "submission.manage")
+    found = submission_for(request.user, submission, "submission.send")
     throttling.limit_uploads(request)
     found.confirm()
     return _answer(request, found)

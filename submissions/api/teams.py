@@ -88,14 +88,14 @@ def make_team(request: HttpRequest, challenge: Slug, data: NewTeam) -> Any:
 
 @router.patch("/challenges/{challenge}/team", response={200: TeamOut, **ACT_ERRORS}, summary="Rename your team")
 def rename_team(request: HttpRequest, challenge: Slug, data: TeamName) -> Any:
-    team = _led(request, challenge)
+    team = _led(request, challenge, "team.manage")
     team.rename(data.name)
     return _team(team)
 
 
 @router.post("/challenges/{challenge}/team/invites", response={204: None, **ACT_ERRORS}, summary="Invite somebody by e-mail")
 def invite(request: HttpRequest, challenge: Slug, data: InviteIn) -> Any:
-    team = _led(request, challenge)
+    team = _led(request, challenge, "team.manage")
     throttling.limit_invites(request)
     team.invite(data.email, request.user)
     return 204, None
@@ -103,7 +103,7 @@ def invite(request: HttpRequest, challenge: Slug, data: InviteIn) -> Any:
 
 @router.post("/challenges/{challenge}/team/link", response={201: LinkOut, **ACT_ERRORS}, summary="A link that lets people join")
 def make_link(request: HttpRequest, challenge: Slug) -> Any:
-    token = _led(request, challenge).make_link()
+    token = _led(request, challenge, "team.manage").make_link()
     return 201, {"url": request.build_absolute_uri(f"/teams/join/{token}/")}
 
 
@@ -139,9 +139,9 @@ def join_team(request: HttpRequest, data: TokenIn) -> Any:
     return _team(invitation.team)
 
 
-def _led(request: HttpRequest, challenge: str) -> Team:
+def _led(request: HttpRequest, challenge: str, action: str = "team.lead") -> Team:
     found: Challenge = challenge_for(request.user, challenge)
-    return own_team(request.user, found, lead=True)
+    return own_team(request.user, found, action)
 
 
 # --- account ---------------------------------------------------------------------------------

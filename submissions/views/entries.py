@@ -36,7 +36,7 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def choose(request: HttpRequest, pk: int) -> HttpResponse:
-    return _act(request, pk, "submission.manage", Submission.choose, "This is your team's entry on the board now.")
+    return _act(request, pk, "submission.send", Submission.choose, "This is your team's entry on the board now.")
 
 
 @require_POST
@@ -48,7 +48,7 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def confirm(request: HttpRequest, pk: int) -> HttpResponse:
-    submission = submission_for(request.user, pk, "submission.manage")
+    submission = submission_for(request.user, pk, "submission.send")
     throttling.limit_uploads(request)  # it counts as a new upload
     return _do(request, submission, Submission.confirm, "The entry is scored as it is.")
 

@@ -34,6 +34,7 @@ def _page(request: HttpRequest, place: ChallengePlace, status: int = 200, **more
         context |= {
             "members": place.team.memberships.select_related("user").order_by("-is_leader", "joined_at"),
             "leads": place.team.is_leader(request.user),
+            "manages": place.viewer.may("team.manage", place.team),
             "n_leaders": place.team.memberships.filter(is_leader=True).count(),
             "invites": place.team.invites.open(place.now),
             "n_entries": place.team.submissions.filter(received_at__isnull=False).count(),
@@ -41,7 +42,7 @@ def _page(request: HttpRequest, place: ChallengePlace, status: int = 200, **more
     return render(request, "submissions/team.html", context, status=status)
 
 
-def _act(words: str, leaders: bool = True) -> Callable:
+def _act(words: str, action: str = "team.lead") -> Callable:
     """A POST on the viewer's team: asks permission, runs the act, says in `words` that it is done.
 
     What the model refuses is shown on the page itself, above the form it came from.
@@ -52,7 +53,7 @@ def _act(words: str, leaders: bool = True) -> Callable:
         @require_POST
         @wraps(act)
         def view(request: HttpRequest, challenge: str) -> HttpResponse:
-            team = own_team(request.user, challenge_for(request.user, challenge), lead=leaders)
+            team = own_team(request.user, challenge_for(request.user, challenge), action)
             try:
                 said = act(request, team)
             except Refused as refused:
@@ -81,12 +82,12 @@ def create(request: HttpRequest, challenge: str) -> HttpResponse:
     return redirect("team", challenge)
 
 
-@_act("The team has its new name.")
+@_act("The team has its new name.", "team.manage")
 def rename(request: HttpRequest, team: Team) -> None:
     team.rename(request.POST.get("name", ""))
 
 
-@_act("The invitation is on its way.")
+@_act("The invitation is on its way.", "team.manage")
 def invite(request: HttpRequest, team: Team) -> str:
     throttling.limit_invites(request)
     made = team.invite(request.POST.get("email", ""), request.user)
@@ -108,12 +109,12 @@ def end_link(request: HttpRequest, team: Team) -> None:
 def make_link(request: HttpRequest, challenge: str) -> HttpResponse:
     """A new link, shown on this one page: only its hash is kept."""
     place = challenge_place(request.user, challenge)
-    team = own_team(request.user, place.challenge, lead=True)
+    team = own_team(request.user, place.challenge, "team.manage")
     link = settings.SITE_URL + reverse("team_join", args=[team.make_link()])
     return _page(request, place, new_link=link)
 
 
-@_act("You have left the team.", leaders=False)
+@_act("You have left the team.", "team.see")
 def leave(request: HttpRequest, team: Team) -> str:
     team.leave(request.user)
     return f"You have left {team}."
@@ -137,6 +138,7 @@ def lead(request: HttpRequest, team: Team) -> str:
     if how == "hand_over":
         team.hand_over(request.user, them)
         return f"{them} leads {team} now."
+    require(request.user, "team.manage", team)
     team.set_leader(them)
     return f"{them} leads {team} too."
 

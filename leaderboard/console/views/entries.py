@@ -83,7 +83,6 @@ def entry(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
                 submission.mark(request.user, is_baseline="is_baseline" in request.POST, is_verified="is_verified" in request.POST)
                 words = "Badges saved."
             case "retry":
-                require(request.user, "submission.retry", submission)
                 submission.requeue(request.user)
                 words = "Queued again, from the check of its files on."
             case "cancel":
