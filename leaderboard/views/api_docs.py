@@ -63,7 +63,7 @@ def api_docs(request: HttpRequest) -> HttpResponse:
 
 @kept(size=1)
 def reference(site: str) -> tuple[SafeString, SafeString]:
-    """What is said of the API, and all its operations, as HTML: it takes most of a second and is the same for everybody."""
+    """Description of the API and all its operations, as HTML: it takes most of a second and is the same for everybody."""
     return laid_out(api.description), render_to_string("leaderboard/parts/api_operations.html", {"groups": operations(site)})
 
 
