@@ -250,10 +250,12 @@ ACCOUNT_EMAIL_VERIFICATION = env.choice("EMAIL_VERIFICATION", "mandatory", ["man
 ACCOUNT_EMAIL_VERIFICATION_BY_CODE_ENABLED = ACCOUNT_EMAIL_VERIFICATION == "mandatory"  # allauth knows no other
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Plumbline] "
 ACCOUNT_LOGOUT_ON_GET = False
-# Per address and, for failed log-ins, per account tried.
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = True  # who is locked out on a new device gets in by a reset
+# Per address; of failed log-ins also per account and address, and per account over all addresses: see `submissions.accounts`.
 ACCOUNT_RATE_LIMITS = {
     "login": env.account_rates("LOGIN_RATE", "30/m/ip"),
     "login_failed": env.account_rates("LOGIN_FAILED_RATE", "10/m/ip,5/5m/key"),
+    "login_of_account": env.account_rates("LOGIN_ACCOUNT_RATE", "50/h/key"),
     "signup": env.account_rates("SIGNUP_RATE", "20/m/ip"),
     "reset_password": env.account_rates("RESET_PASSWORD_RATE", "20/m/ip,5/m/key"),
 }

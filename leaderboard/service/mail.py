@@ -1,4 +1,4 @@
-"""E-mails: what became of an entry, and invitations to teams.
+"""E-mails: what became of an entry, invitations to teams, and warnings that somebody tries an account's passwords.
 
 The row is the request here too: what is due is read from the rows, claimed with a conditional
 UPDATE and then sent, so nothing is sent twice and a lost nudge loses nothing. The connection to
@@ -20,7 +20,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.models import Evaluation
-from submissions.models import Membership, Status, Submission, TeamInvite
+from submissions.models import Membership, Status, Submission, TeamInvite, User
 from submissions.permissions import allowed
 
 log = structlog.get_logger(__name__)
@@ -40,12 +40,18 @@ def due_invitations() -> models.QuerySet:
     return TeamInvite.objects.open().filter(sent_at__isnull=True)
 
 
+def due_warnings() -> models.QuerySet:
+    """Accounts whose owners have not been told that new devices are kept out."""
+    return User.objects.filter(warn_of_log_ins_at__isnull=False, is_active=True)
+
+
 def send_due_mail() -> int:
     """Send what is due now; returns how many messages were sent."""
     outcomes = due_outcomes().select_related("team", "phase__challenge").order_by("finished_at")[:MAX_AT_ONCE]
     invites = due_invitations().select_related("team__challenge", "invited_by")
-    due: list[tuple[Submission | TeamInvite, Callable]] = [(row, _outcome) for row in outcomes]
+    due: list[tuple[Submission | TeamInvite | User, Callable]] = [(row, _outcome) for row in outcomes]
     due += [(row, _invitation) for row in invites.order_by("created_at")[:MAX_AT_ONCE]]
+    due += [(row, _warning) for row in due_warnings().order_by("warn_of_log_ins_at")[:MAX_AT_ONCE]]
     if not due:
         return 0
     sent = 0
@@ -56,6 +62,8 @@ def send_due_mail() -> int:
                 now = timezone.now()
                 if isinstance(row, TeamInvite):
                     is_mine = TeamInvite.objects.filter(pk=row.pk, sent_at__isnull=True).update(sent_at=now)
+                elif isinstance(row, User):
+                    is_mine = due_warnings().filter(pk=row.pk).update(warn_of_log_ins_at=None)
                 else:
                     is_mine = Submission.objects.filter(pk=row.pk, status=row.status, notified_at__isnull=True).update(notified_at=now)
                 for message in write(row) if is_mine else ():
@@ -115,6 +123,17 @@ def _outcome(submission: Submission) -> list[EmailMessage]:
         for user in users
         if user.email and not {(user.pk, user.email), (user.pk, user.email.lower())} & unverified
     ]
+
+
+# --- warnings ------------------------------------------------------------------------------------
+
+
+def _warning(user: User) -> list[EmailMessage]:
+    """One message to the confirmed address of an account; none where there is no such address."""
+    addresses = EmailAddress.objects.filter(user=user, verified=True).order_by("-primary", "pk")
+    reset, password = (settings.SITE_URL + reverse(name) for name in ("account_reset_password", "account_change_password"))
+    context = {"user": user, "since": user.warn_of_log_ins_at, "reset": reset, "password": password}
+    return [_message(one.email, "Many wrong passwords for your account", "log_ins", **context) for one in addresses[:1]]
 
 
 # --- invitations -------------------------------------------------------------------------------

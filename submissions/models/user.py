@@ -59,6 +59,8 @@ class User(AbstractUser):
     notify_by_email = models.BooleanField(default=True, help_text="Send an e-mail when an entry is scored, rejected or has failed.")
     has_page = models.BooleanField(default=False, help_text="Everybody may read under their user name where they take part.")
     time_zone = models.CharField(max_length=64, blank=True, help_text="IANA name; empty: as the browser says.")
+    # Since when so many passwords were tried that new devices are kept out; null: the owner was told, or need not be.
+    warn_of_log_ins_at = models.DateTimeField(null=True, editable=False)
 
     objects = Accounts()
 
