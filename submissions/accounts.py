@@ -14,19 +14,21 @@ from allauth.core.internal import ratelimit
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
 from django.core.cache import cache
+from django.core.exceptions import ValidationError
 from django.core.signing import BadSignature, TimestampSigner
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 
 from submissions.models import User
+from submissions.models.user import LOOK_ALIKE
 
 KNOWN_FOR = timedelta(days=365)  # of a device, after its last log-in
 WARNED_FOR = timedelta(days=1)  # of an account's owner, after an e-mail on its log-ins
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """Mails about accounts, with addresses below `SITE_URL`, and limits of wrong passwords.
+    """Mails about accounts, with addresses below `SITE_URL`, new user names, and limits of wrong passwords.
 
     Five wrong passwords are counted for each account and address. Over all addresses 50 in an hour are counted for an account. Beyond
     that an unknown device gets in with a second factor or after a reset by e-mail only. A device is known to an account by a cookie
@@ -52,6 +54,12 @@ class AccountAdapter(DefaultAccountAdapter):
         }
         host = urlsplit(settings.SITE_URL).netloc
         super().send_mail(template_prefix, email, {**context, **links, "current_site": SimpleNamespace(domain=host, name=host)})
+
+    def clean_username(self, username: str, shallow: bool = False) -> str:
+        name: str = super().clean_username(username, shallow)
+        if not shallow and User.objects.look_alike(name):
+            raise ValidationError(LOOK_ALIKE)
+        return name
 
     # --- wrong passwords -------------------------------------------------------------------
 

@@ -22,7 +22,9 @@ from django.utils import timezone
 
 from submissions import wake
 from submissions.errors import Refused
+from submissions.look_alikes import folded, look_alike
 from submissions.models.challenge import Challenge
+from submissions.models.frozen_board import in_time
 from submissions.models.participation import Admission, Participation
 from submissions.models.user import User, hash_secret
 
@@ -119,19 +121,32 @@ class Team(models.Model):
             raise Refused(f"A team's name is 1 to {NAME_LENGTH} visible characters; choose such a name.", "bad_name")
         if cls._taken(challenge, name, but):
             raise Refused(f"There is a team “{name}” in this challenge already; choose another name.", "name_taken")
+        if like := look_alike(name, cls._on_boards(challenge, but)):
+            raise Refused(f"“{name}” looks like “{like}”, a team of this challenge; choose another name.", "name_taken")
         return name
 
     @classmethod
     def _taken(cls, challenge: Challenge, name: str, but: Team | None = None) -> bool:
         # Compared here and not by the database: SQLite knows upper and lower case of ASCII only.
         others = cls.objects.filter(challenge=challenge).exclude(pk=but.pk if but else None)
-        return _folded(name) in {_folded(other) for other in others.values_list("name", flat=True)}
+        return folded(name) in {folded(other) for other in others.values_list("name", flat=True)}
+
+    @classmethod
+    def _on_boards(cls, challenge: Challenge, but: Team | None = None) -> list[str]:
+        """Names of teams that a board shows to everybody who may see the challenge. Only they are looked at for look-alikes: a refusal
+        must not tell of a team that nobody can see."""
+        entries, shown = Team._meta.get_field("submissions").related_model.objects, models.Q(pk__in=[])
+        for phase in challenge.phases.all():
+            if phase.has_opened() and phase.board_is_public():
+                shown |= models.Q(pk__in=entries.eligible().filter(in_time(phase), phase=phase).values("team"))
+        others = cls.objects.filter(shown, challenge=challenge).exclude(pk=but.pk if but else None)
+        return list(others.values_list("name", flat=True))
 
     @classmethod
     def _name_after(cls, challenge: Challenge, user: User) -> str:
-        base = user.get_username()[: NAME_LENGTH - 6]
+        base, seen = user.get_username()[: NAME_LENGTH - 6], cls._on_boards(challenge)
         number, name = 1, base
-        while cls._taken(challenge, name):
+        while cls._taken(challenge, name) or look_alike(name, seen):
             number += 1
             name = f"{base} {number}"
         return name
@@ -348,10 +363,6 @@ class Invitation:
 
 def _signer() -> Signer:
     return Signer(salt="submissions.team_invite")
-
-
-def _folded(name: str) -> str:
-    return unicodedata.normalize("NFKC", name).casefold()
 
 
 def _require_participation(challenge: Challenge, user: User) -> Participation:

@@ -8,11 +8,15 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import AbstractUser, UserManager
+from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 
 from submissions.errors import Refused
+from submissions.look_alikes import look_alike
+
+LOOK_ALIKE = "This user name looks like that of another account. Please choose another one."
 
 
 class Accounts(UserManager):
@@ -43,6 +47,11 @@ class Accounts(UserManager):
             raise Refused(f"{shown} is the user name of one account and the confirmed address of another; {ask}.", "two_accounts")
         return owners.pop()
 
+    def look_alike(self, name: str, but: User | None = None) -> bool:
+        """Return whether the name is taken for the user name of another account, see `look_alikes.look_alike`."""
+        others = self.exclude(pk=but.pk if but else None).values_list("username", flat=True)
+        return look_alike(name, others.iterator()) is not None
+
 
 class User(AbstractUser):
     """A person. Sign-in, e-mail addresses and second factors are django-allauth's.
@@ -69,6 +78,13 @@ class User(AbstractUser):
         if "@" in self.username and User.objects.filter(pk=self.pk, username=self.username).exists():
             exclude = {*(exclude or ()), "username"}
         super().clean_fields(exclude)
+
+    def clean(self) -> None:
+        """Django's, and no new user name that is taken for another account's."""
+        super().clean()
+        is_new = not User.objects.filter(pk=self.pk, username=self.username).exists()
+        if is_new and User.objects.look_alike(self.username, self):
+            raise ValidationError({"username": LOOK_ALIKE})
 
     def introduced(self, text: str) -> str:
         """Return who was found by the text: `name, address` if it is an address. A user name tells no address."""
