@@ -108,7 +108,7 @@ class AccountAdapter(DefaultAccountAdapter):
         response = super().post_login(request, user, **options)
         response.set_cookie(
             _cookie(user),
-            _signer(user).sign(self._device(request, user) or secrets.token_urlsafe(16)),
+            _signer(user).sign(_known(request, user) or secrets.token_urlsafe(16)),
             max_age=KNOWN_FOR,
             path=reverse("account_login"),
             secure=settings.SESSION_COOKIE_SECURE,
@@ -119,16 +119,19 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def _device(self, request: HttpRequest, user: User) -> str:
         """Name of the device, where it has logged in to the account before or is logged in now; else empty."""
-        if request.user == user:
-            return f"session {request.session.session_key}"
-        try:
-            return _signer(user).unsign(request.COOKIES.get(_cookie(user), ""), max_age=KNOWN_FOR)
-        except BadSignature:
-            return ""
+        return _known(request, user) or (f"session {request.session.session_key}" if request.user == user else "")
 
 
 def _cookie(user: User) -> str:
     return f"known-device-{user.pk}"
+
+
+def _known(request: HttpRequest, user: User) -> str:
+    """Name that the account has given to the device at its first log-in; empty where the account does not know it."""
+    try:
+        return _signer(user).unsign(request.COOKIES.get(_cookie(user), ""), max_age=KNOWN_FOR)
+    except BadSignature:
+        return ""
 
 
 def _signer(user: User) -> TimestampSigner:

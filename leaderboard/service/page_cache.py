@@ -12,7 +12,8 @@ from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Any, Generic, ParamSpec, TypeVar
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class PageCache:
