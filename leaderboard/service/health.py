@@ -164,7 +164,7 @@ def probe_sweeper() -> str:
 
 def probe_writes() -> str:
     """Database and storage took data when a sweeper last tried it, and the database takes the heartbeat of this process."""
-    now = timezone.now()
+    now = database_clock.read()
     if Heartbeat.fault:
         raise Unready(f"This web process cannot write to the database ({Heartbeat.fault}): make room on its disk, or let it be written to.")
     last = Process.objects.live(now).filter(kind=Process.Kind.SWEEPER).order_by(F("wrote_at").desc(nulls_last=True)).first()

@@ -8,10 +8,10 @@ from datetime import timedelta
 
 import structlog
 from django.db import connection, transaction
-from django.utils import timezone
 
 from evaluation.models import Process
 from evaluation.work.heartbeat import process_name
+from submissions import database_clock
 from submissions.storage import stored_files
 
 log = structlog.get_logger(__name__)
@@ -24,7 +24,7 @@ OBJECT = bytes(100_000)
 def probe_due() -> bool:
     """Write to database and storage, and note in the sweeper's row what they said; False if a sweeper did that a moment ago."""
     sweepers = Process.objects.live().filter(kind=Process.Kind.SWEEPER)
-    if sweepers.filter(wrote_at__gt=timezone.now() - timedelta(seconds=EVERY_SECONDS)).exists():
+    if sweepers.filter(wrote_at__gt=database_clock.read() - timedelta(seconds=EVERY_SECONDS)).exists():
         return False
     faults = {}
     for name, write in WRITES.items():
@@ -33,7 +33,7 @@ def probe_due() -> bool:
         except Exception as error:  # whatever the driver raises, it is what operators have to read
             faults[name] = " ".join(str(error).split())
             log.error("a write probe failed", of=name, error=faults[name])
-    Process.objects.filter(name=process_name()).update(wrote_at=timezone.now(), write_faults=faults)
+    Process.objects.filter(name=process_name()).update(wrote_at=database_clock.read(), write_faults=faults)
     return True
 
 

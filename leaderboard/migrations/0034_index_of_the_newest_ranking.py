@@ -20,7 +20,7 @@ class AddIndexBeside(migrations.AddIndex):
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("leaderboard", "0032_where_programs_may_run")]
+    dependencies = [("leaderboard", "0033_rank_by_mid_ranks")]
     operations = [
         AddIndexBeside("snapshot", models.Index(fields=["phase", "audience", "-revision", "-id"], name="snapshot_newest")),
         AddIndexBeside("snapshot", models.Index(fields=["phase", "audience", "-id"], name="snapshot_last_made")),
