@@ -115,14 +115,16 @@ class Family:
     def read(self, package: Any, name: str, limits: tuple[int, int], **options: Any) -> Any:
         """One item from the file ``name`` of an open package, of at most that size. Raises ``FormatError`` with every fault.
 
-        ``options`` are what the phase says of images; see ``Manifest.reading``.
+        ``options`` are what the phase says of images, see ``Manifest.reading``, and ``remarks``, which take what is worth knowing of how
+        the file was read.
         """
         data = package.read(name, min(self.max_file_bytes, self._reader("file_limit")(*limits)))
         beside = {"companions": self._reader("beside")(package, name)} if self.companions or self.grouped else {}
         return self._reader(f"read_{self.key}")(data, name, *limits, **beside, **options)
 
     def load_folder(self, path: Path, **options: Any) -> dict[str, Any]:
-        """All items of a folder, an archive or a file, by name; ``options`` is the background of images. Raises ``FormatError``."""
+        """All items of a folder, an archive or a file, by name; ``options`` are the background of images, and ``remarks`` as for ``read``.
+        Raises ``FormatError``."""
         return self._reader("load_folder")(path, **options)
 
     def files(self, items: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from submissions.formats import input_fit
 from submissions.formats.archive import Package, open_package
-from submissions.formats.errors import FormatError, excerpt, size_text
+from submissions.formats.errors import FormatError, Remarks, excerpt, size_text
 from submissions.formats.layout import is_companion, is_silent, item_of
 from submissions.formats.wireframe.s23dr import FILE_NAMES, judge_s23dr
 from submissions.manifest import Item, Manifest
@@ -78,6 +78,7 @@ class _Notes:
     sent: set[str] = field(default_factory=set)
     files: list[str] = field(default_factory=list)  # that items were read from
     faults: list[ReaderFault] = field(default_factory=list)
+    remarks: Remarks = field(default_factory=Remarks)
 
     def problem(self, file: str, where: str, reason: str) -> None:
         self.count += 1
@@ -134,7 +135,7 @@ def validate(
         if not notes.count:
             to_confirm = input_fit.sentences(items, manifest)
             to_confirm += [] if kind.grouped else input_fit.folders(notes.files)  # a group's folders have a meaning
-        faults, warnings = tuple(notes.faults), tuple(notes.warnings)
+        faults, warnings = tuple(notes.faults), (*notes.warnings, *notes.remarks.sentences())
         return Verdict(items, missing, tuple(notes.problems), notes.count, warnings, faults, tuple(to_confirm))
     except OSError:
         raise
@@ -164,7 +165,7 @@ def _read_package(package: Package, manifest: Manifest, notes: _Notes, progress:
     for done, (item, name) in enumerate(sources):
         progress(done, len(sources))
         try:
-            items[item.id] = manifest.kind.read(package, name, item.limits, **manifest.reading(item))
+            items[item.id] = manifest.kind.read(package, name, item.limits, remarks=notes.remarks, **manifest.reading(item))
         except Exception as error:
             notes.error(name, error)
             continue

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ MAX_FINDINGS_PER_FILE = 20
 MAX_PROBLEMS = 100  # of one table
 _SHOWN_LENGTH = 100
 _SHOWN_HEADS = 300
+_SHOWN_PLACES = 3
 _MAX_PROBLEM = 600
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -90,6 +92,30 @@ class Findings:
         if self.kept:
             first = self.kept[0]
             raise self.error(first.file, first.where, first.reason, self.kept[1:], self.count)
+
+
+class Remarks:
+    """Remarks on files that were read: what is worth knowing of them and no fault. Each is a sentence, said once of all places where it
+    holds; the first places are named."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, list[str]] = {}
+        self._counts: Counter[str] = Counter()
+
+    def add(self, sentence: str, places: Iterable[str], count: int = 1) -> None:
+        """Notes a sentence, without its full stop, at ``count`` places, of which ``places`` are the first; none where ``count`` is 0."""
+        if count:
+            self._counts[sentence] += count
+            self._places.setdefault(sentence, []).extend(excerpt(place) for place in places)
+            del self._places[sentence][_SHOWN_PLACES:]
+
+    def sentences(self) -> list[str]:
+        """All remarks, in the order in which they came."""
+        found = []
+        for sentence, places in self._places.items():
+            more = self._counts[sentence] - len(places)
+            found.append(f"{sentence} ({', '.join(places)}{f' and {more} more' if more else ''}).")
+        return found
 
 
 def excerpt(text: str, most: int = _SHOWN_LENGTH) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from submissions.formats.arrays import Mesh, Naming, mesh
-from submissions.formats.errors import Findings, FormatError, excerpt
+from submissions.formats.errors import Findings, FormatError, Remarks, excerpt
 from submissions.formats.mesh.polygons import PLAIN, from_corners, srgb
 from submissions.formats.text import parse_json
 
@@ -274,7 +274,7 @@ class _Instance:
         return self.n_corners // 3 if self.mode == _TRIANGLES else max(0, self.n_corners - 2)
 
 
-def read_gltf(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
+def read_gltf(data: bytes, file: str, max_vertices: int, max_faces: int, remarks: Remarks | None = None) -> Mesh:
     """Reads all triangles of the default scene; raises ``FormatError`` naming the element of the file at fault."""
     document = open_document(data, file)
     found: list[_Instance] = []

@@ -9,7 +9,7 @@ import numpy as np
 from submissions.formats import artifact
 from submissions.formats.archive import Package, open_package
 from submissions.formats.arrays import MAX_COORDINATE, Mesh
-from submissions.formats.errors import FormatError, size_text
+from submissions.formats.errors import FormatError, Remarks, size_text
 from submissions.formats.mesh.gltf import read_gltf
 from submissions.formats.mesh.obj import Companions, read_mesh_obj, write_obj
 from submissions.formats.mesh.off import read_off
@@ -49,10 +49,12 @@ def read_mesh(
     max_vertices: int = MAX_VERTICES,
     max_faces: int = MAX_FACES,
     companions: Companions | None = None,
+    remarks: Remarks | None = None,
 ) -> Mesh:
     """Reads one mesh in the format that the suffix of ``name`` says; polygons become triangles.
 
-    ``companions`` gives the content of a file that stands beside it, or None: an OBJ's colours are in its ``.mtl``.
+    ``companions`` gives the content of a file that stands beside it, or None: an OBJ's colours are in its ``.mtl``. ``remarks`` takes
+    what is worth knowing of how it was read.
     Raises ``FormatError`` with every fault found (the first twenty described): not the format, larger than allowed,
     a coordinate that is not finite or beyond ±1e7, a face with a vertex that is not there.
     """
@@ -64,9 +66,11 @@ def read_mesh(
         raise FormatError(name, "", f"is {size_text(len(data))}, at most {size_text(most)} are taken for this item")
     max_vertices, max_faces = min(max_vertices, MAX_VERTICES), min(max_faces, MAX_FACES)
     if kind == "obj":
-        return read_mesh_obj(data, name, max_vertices, max_faces, companions)
-    reader = {"glb": read_gltf, "ply": read_ply, "stl": read_stl, "off": read_off}[kind]
-    return reader(data, name, max_vertices, max_faces)
+        return read_mesh_obj(data, name, max_vertices, max_faces, companions, remarks)
+    if kind == "stl":
+        return read_stl(data, name, max_vertices, max_faces)
+    reader = {"glb": read_gltf, "ply": read_ply, "off": read_off}[kind]
+    return reader(data, name, max_vertices, max_faces, remarks)
 
 
 def beside(package: Package, name: str) -> Companions:
@@ -83,7 +87,7 @@ def beside(package: Package, name: str) -> Companions:
     return content
 
 
-def load_folder(path: Path) -> dict[str, Mesh]:
+def load_folder(path: Path, remarks: Remarks | None = None) -> dict[str, Mesh]:
     """All meshes of a folder, zip archive or single file, by file name without suffix, in the order of names.
 
     For references and for scoring at home; files of other kinds are passed over. Raises ``FormatError``.
@@ -97,7 +101,8 @@ def load_folder(path: Path) -> dict[str, Mesh]:
             if name.stem in found:
                 raise FormatError(file.name, "", f"gives {name.stem}, which another file gives too")
             limit = file_limit(MAX_VERTICES, MAX_FACES)
-            found[name.stem] = read_mesh(package.read(file.name, limit), file.name, companions=beside(package, file.name))
+            data = package.read(file.name, limit)
+            found[name.stem] = read_mesh(data, file.name, companions=beside(package, file.name), remarks=remarks)
     return dict(sorted(found.items()))
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from submissions.formats.arrays import Mesh, Naming, mesh
-from submissions.formats.errors import MAX_FINDINGS_PER_FILE, Findings, FormatError
+from submissions.formats.errors import MAX_FINDINGS_PER_FILE, Findings, FormatError, Remarks
 from submissions.formats.lines import Block, numbers, row_numbers, text_blocks, whole_numbers, word_text
-from submissions.formats.mesh.polygons import PLAIN, bytes_of, fan, from_corners
+from submissions.formats.mesh.polygons import PLAIN, bytes_of, cut, fan, from_corners
 from submissions.formats.wireframe.obj import IGNORED_RECORDS
 
 _IGNORED = (IGNORED_RECORDS | {b"l"}) - {b"f", b"usemtl", b"mtllib"}
@@ -206,8 +206,10 @@ class _Reader:
         raise FormatError(self.findings.file, f"line {line}", f"there are more than {most} {what}, the most for this item")
 
 
-def read_mesh_obj(data: bytes, file: str, max_vertices: int, max_faces: int, companions: Companions | None = None) -> Mesh:
-    """Reads ``v`` and ``f`` records; raises ``FormatError`` naming lines. A polygon is a fan around its first corner.
+def read_mesh_obj(
+    data: bytes, file: str, max_vertices: int, max_faces: int, companions: Companions | None = None, remarks: Remarks | None = None
+) -> Mesh:
+    """Reads ``v`` and ``f`` records; raises ``FormatError`` naming lines. Polygons become triangles, see ``polygons.cut``.
 
     ``companions`` gives the content of a file that stands beside this one by its name, or None; only ``.mtl`` files
     are asked for, and only their diffuse colours are read.
@@ -218,10 +220,12 @@ def read_mesh_obj(data: bytes, file: str, max_vertices: int, max_faces: int, com
         reader.add(read_records(block, findings))
     vertices = np.concatenate(reader.coordinates).reshape(-1, 3)
     vertex_lines, face_lines = np.concatenate(reader.vertex_lines), np.concatenate(reader.face_lines)
-    faces, polygon = fan(np.concatenate(reader.corners), np.concatenate(reader.sizes))
+    sizes = np.concatenate(reader.sizes)
+    faces, polygon = fan(np.concatenate(reader.corners), sizes)
     naming = Naming(lambda n: f"line {vertex_lines[n]}", lambda n: f"line {face_lines[polygon[n]]}", str, base=1, element="face")
     found = mesh(vertices, faces, None, naming, findings)
-    return Mesh(found.vertices, found.faces, _colours(reader, found.faces, polygon, vertex_lines, companions))
+    faces = cut(found.vertices, found.faces, sizes, lambda n: f"line {face_lines[n]}", file, remarks)
+    return Mesh(found.vertices, faces, _colours(reader, faces, polygon, vertex_lines, companions))
 
 
 def write_obj(item: Mesh) -> bytes:

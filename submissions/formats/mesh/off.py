@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from submissions.formats.arrays import Mesh, Naming, mesh
-from submissions.formats.errors import Findings, FormatError
+from submissions.formats.errors import Findings, FormatError, Remarks
 from submissions.formats.lines import Cursor, Rows, spread, word_text
-from submissions.formats.mesh.polygons import PLAIN, bytes_of, fan, from_corners
+from submissions.formats.mesh.polygons import PLAIN, bytes_of, cut, fan, from_corners
 
 _HEADER = re.compile(rb"\s*(ST)?(C)?(N)?(4)?(n)?OFF(?![A-Za-z])")
 _COUNTS = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})(?:\s+\d{1,18})?\s*")
 
 
-def read_off(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
-    """Reads OFF text, COFF and NOFF too; raises ``FormatError`` naming lines. A polygon is a fan around its first corner."""
+def read_off(data: bytes, file: str, max_vertices: int, max_faces: int, remarks: Remarks | None = None) -> Mesh:
+    """Reads OFF text, COFF and NOFF too; raises ``FormatError`` naming lines. Polygons become triangles, see ``polygons.cut``."""
     findings = Findings(file)
     rows = Rows(data, file, comments=True)
     columns, coloured, n_vertices, n_polygons = _header(rows, file)
@@ -27,8 +27,9 @@ def read_off(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
     faces, polygon = fan(corners, sizes)
     naming = Naming(lambda n: f"line {vertex_lines[n]}", lambda n: f"line {face_lines[polygon[n]]}", str, element="face")
     found = mesh(vertices, faces, None, naming, findings)
-    colours = None if vertex_colours is None else from_corners(vertex_colours, found.faces)
-    return Mesh(found.vertices, found.faces, colours if face_colours is None else face_colours[polygon])
+    faces = cut(found.vertices, found.faces, sizes, lambda n: f"line {face_lines[n]}", file, remarks)
+    colours = None if vertex_colours is None else from_corners(vertex_colours, faces)
+    return Mesh(found.vertices, faces, colours if face_colours is None else face_colours[polygon])
 
 
 def _header(rows: Rows, file: str) -> tuple[int, bool, int, int]:

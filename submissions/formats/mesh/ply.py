@@ -2,6 +2,7 @@
 
 import re
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from submissions.formats.arrays import Mesh, Naming, mesh
-from submissions.formats.errors import MAX_FINDINGS_PER_FILE, Findings, FormatError
+from submissions.formats.errors import MAX_FINDINGS_PER_FILE, Findings, FormatError, Remarks
 from submissions.formats.lines import Cursor, Piece, Rows, spread, word_text
-from submissions.formats.mesh.polygons import bytes_of, fan, from_corners
+from submissions.formats.mesh.polygons import bytes_of, cut, fan, from_corners
 
 MAX_HEADER_BYTES = 100_000
 MAX_ELEMENTS, MAX_PROPERTIES = 32, 512
@@ -68,8 +69,8 @@ class _Table:
     places: NDArray[np.int64]  # the lines of a text file; of none in a binary one
 
 
-def read_ply(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
-    """Reads a PLY file; raises ``FormatError`` naming lines or elements. A polygon is a fan around its first corner."""
+def read_ply(data: bytes, file: str, max_vertices: int, max_faces: int, remarks: Remarks | None = None) -> Mesh:
+    """Reads a PLY file; raises ``FormatError`` naming lines or elements. Polygons become triangles, see ``polygons.cut``."""
     findings = Findings(file)
     order, elements, start = _header(data, file)
     # Everything that the header claims, held against the limits and the bytes that follow it.
@@ -102,14 +103,17 @@ def read_ply(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
     with np.errstate(invalid="ignore"):  # of what is no number, which is refused below
         points = np.stack([vertex.columns[axis].astype(np.float64) for axis in "xyz"], axis=1)
     if face is None:
-        return mesh(points, np.zeros((0, 3), np.int64), None, _naming(vertex, None, np.zeros(0, np.int64)), findings)
+        return mesh(points, np.zeros((0, 3), np.int64), None, Naming(_places(vertex, "vertex"), str, str), findings)
     if int((face.sizes - 2).sum()) > max_faces:
         raise FormatError(file, "", f"has {int((face.sizes - 2).sum())} triangles, at most {max_faces} are taken for this item")
     faces, polygon = fan(face.values if face.values.dtype.kind == "f" else face.values.astype(np.int64), face.sizes)
-    found = mesh(points, faces, None, _naming(vertex, face, polygon), findings)
+    place = _places(face, "face")
+    naming = Naming(_places(vertex, "vertex"), lambda n: place(int(polygon[n])), str, element="face")
+    found = mesh(points, faces, None, naming, findings)
+    faces = cut(found.vertices, found.faces, face.sizes, place, file, remarks)
     by_face, by_vertex = _colours(face), _colours(vertex)
-    colours = None if by_vertex is None else from_corners(by_vertex, found.faces)
-    return Mesh(found.vertices, found.faces, colours if by_face is None else by_face[polygon])
+    colours = None if by_vertex is None else from_corners(by_vertex, faces)
+    return Mesh(found.vertices, faces, colours if by_face is None else by_face[polygon])
 
 
 def write_ply(item: Mesh) -> bytes:
@@ -126,13 +130,8 @@ def write_ply(item: Mesh) -> bytes:
     return "\n".join([*head, "end_header\n"]).encode() + item.vertices.astype("<f8").tobytes() + rows.tobytes()
 
 
-def _naming(vertex: _Table, face: _Table | None, polygon: NDArray[np.int64]) -> Naming:
-    def corner_place(n: int) -> str:
-        assert face is not None
-        row = int(polygon[n])
-        return f"line {face.places[row]}" if len(face.places) else f"face {row}"
-
-    return Naming(lambda n: f"line {vertex.places[n]}" if len(vertex.places) else f"vertex {n}", corner_place, str, element="face")
+def _places(table: _Table, element: str) -> Callable[[int], str]:
+    return lambda n: f"line {table.places[n]}" if len(table.places) else f"{element} {n}"
 
 
 def _colours(table: _Table) -> NDArray[np.uint8] | None:

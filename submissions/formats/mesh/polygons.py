@@ -1,10 +1,22 @@
 """Polygons as triangles, and the colours of faces from those of materials and corners."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from submissions.formats.errors import FormatError, Remarks
+
+# A polygon around whose first corner the triangles overlap is cut by a library whose time grows with the square of the corners.
+MAX_CORNERS = 3_000  # of such a polygon
+MAX_SQUARES = 100_000_000  # of all such polygons of a file: the sum of the squares of their corners
+_SLACK = 1e-6  # of a polygon's area that may lie wrong, for coordinates are rounded
+_UNEVEN = 0.01  # of a polygon's size between its corners and its mean plane, beyond which it is not planar
+_TOGETHER = 1 << 18  # corners looked at at once
+UNEVEN = "Polygons are not planar; each was cut into triangles as it looks from above its mean plane"
+CROSSING = "Polygons cross themselves or have no inside, so the surface that was read may not be the one that is meant"
+ROUGH = "Concave polygons were read roughly here, because manifold3d is not installed; the server cuts them into the right triangles"
 # What a face without a colour of its own gets where other faces of the file have one.
 PLAIN = (200, 200, 200)
 
@@ -20,6 +32,104 @@ def fan(corners: NDArray[Any], sizes: NDArray[np.int64]) -> tuple[NDArray[Any], 
     first = (np.cumsum(sizes) - sizes)[polygon]
     step = np.arange(len(polygon)) - np.repeat(np.cumsum(sizes - 2) - (sizes - 2), sizes - 2)
     return np.stack([corners[first], corners[first + step + 1], corners[first + step + 2]], axis=1), polygon
+
+
+def cut(
+    vertices: NDArray[np.float64],
+    faces: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    place: Callable[[int], str],
+    file: str,
+    remarks: Remarks | None = None,
+) -> NDArray[np.int64]:
+    """The triangles that ``fan`` made of polygons of these sizes, right for polygons that are not convex too: [F, 3], the triangles of each
+    polygon in the same rows. What was right stays as it is.
+
+    ``place`` names a polygon of the file. A polygon that is not planar is cut in its mean plane. Remarks say which polygons are not planar
+    or cross themselves. Raises ``FormatError`` where to cut one, or all of them, would take too long.
+    """
+    if not (sizes > 3).any():
+        return faces
+    remarks = remarks or Remarks()
+    try:
+        from manifold3d import triangulate
+    except ModuleNotFoundError:
+        triangulate = None
+    faces, starts = faces.copy(), np.cumsum(sizes - 2) - (sizes - 2)
+    squares = 0
+
+    def note(sentence: str, polygons: NDArray[np.int64]) -> None:
+        remarks.add(sentence, [f"{file}: {place(polygon)}" for polygon in polygons[:1].tolist()], len(polygons))
+
+    order = np.argsort(sizes, kind="stable")
+    order = order[np.searchsorted(sizes[order], 4) :]
+    for every in np.split(order, np.flatnonzero(np.diff(sizes[order])) + 1):
+        size = int(sizes[every[0]])
+        step = max(1, _TOGETHER // size)
+        for polygons in (every[start : start + step] for start in range(0, len(every), step)):
+            rows = starts[polygons, None] + np.arange(size - 2)
+            corners = np.concatenate([faces[rows[:, 0]], faces[rows[:, 1:], 2]], axis=1)
+            points = vertices[corners]
+            overlaps, uneven, flat = _seen(points - points[:, :1])
+            note(UNEVEN, polygons[uneven])
+            squares += len(flat) * size**2
+            if len(flat) and (size > MAX_CORNERS or squares > MAX_SQUARES):
+                many = "" if size > MAX_CORNERS else ", one of too many of its kind in this file"
+                said = f"is a polygon of {size} corners that is not convex or crosses itself{many}; export triangles"
+                raise FormatError(file, place(int(polygons[overlaps][0])), said)
+            if len(flat) and triangulate is None:
+                note(ROUGH, polygons[overlaps])
+            elif len(flat):
+                found = np.stack([_filled(triangulate([polygon]), size) for polygon in flat])
+                each = np.arange(len(flat))[:, None, None]
+                faces[rows[overlaps]] = corners[overlaps][each, found]
+                a, b, c = np.moveaxis(flat[each, found], 2, 0)
+                covered = np.abs(_cross(b - a, c - a)).sum(axis=1)
+                inside = _cross(flat, np.roll(flat, -1, axis=1)).sum(axis=1)
+                note(CROSSING, polygons[overlaps][covered > (1 + _SLACK) * inside])
+    return faces
+
+
+def _filled(triangles: Any, size: int) -> NDArray[np.int64]:
+    """Triangles of a polygon of ``size`` corners; beside those that were left out because they have no area, triangles of one corner."""
+    found = np.zeros((size - 2, 3), np.int64)
+    given = np.asarray(triangles, np.int64).reshape(-1, 3)[: size - 2]
+    found[: len(given)] = given
+    return found
+
+
+def _seen(points: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.float64]]:
+    """Polygons [P, N, 3] whose first corner is the origin: whether the fan around it overlaps, whether it is not planar, and of those whose
+    fan overlaps the corners in their plane, counter-clockwise, [Q, N, 2]."""
+    crosses = np.cross(points[:, 1:-1], points[:, 2:])  # twice the area of each triangle of the fan, along its normal
+    normals = crosses.sum(axis=1)
+    lengths = np.linalg.norm(crosses, axis=2)
+    total = lengths.sum(axis=1)
+    widest = crosses[np.arange(len(crosses)), lengths.argmax(axis=1)]
+    nothing = np.linalg.norm(normals, axis=1) <= _SLACK * total  # a bow tie: any of its triangles says where its plane is
+    normals = np.where(nothing[:, None], widest, normals)
+    with np.errstate(invalid="ignore"):  # of a polygon without an area, which stays as it is
+        normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    heights = np.einsum("pnc,pc->pn", points, normals)
+    size = np.ptp(points, axis=1).max(axis=1)
+    areas = np.einsum("pnc,pc->pn", crosses, normals)
+    along = (points[:, 1:-1] * points[:, 2:]).sum(axis=2) - heights[:, 1:-1] * heights[:, 2:]
+    turned = np.arctan2(areas, along).sum(axis=1)  # a fan of more than a whole turn overlaps itself
+    back = np.maximum(-areas, 0).sum(axis=1)
+    has_area = total > 1e-12 * size**2
+    overlaps = has_area & (nothing | (back > _SLACK * np.abs(areas).sum(axis=1)) | (turned > 2 * np.pi + _SLACK))
+    uneven = has_area & (np.ptp(heights, axis=1) > 2 * _UNEVEN * size)
+    bad, normal = points[overlaps], normals[overlaps]
+    # The axis that is least along the normal gives one direction of the plane.
+    axis = np.eye(3)[np.abs(normal).argmin(axis=1)]
+    across = np.cross(normal, axis)
+    across /= np.linalg.norm(across, axis=1, keepdims=True)
+    plane = np.stack([across, np.cross(normal, across)], axis=1)
+    return overlaps, uneven, np.einsum("pnc,pdc->pnd", bad, plane)
+
+
+def _cross(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
 
 
 def bytes_of(colours: NDArray[np.floating] | NDArray[np.integer]) -> NDArray[np.uint8]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from submissions.formats.archive import Package, open_package
+from submissions.formats.errors import Remarks
 from submissions.formats.layout import normals_of
 from submissions.formats.render import folder, store
 from submissions.formats.render.folder import files
@@ -49,6 +50,7 @@ def read_render(
     background: Colour = WHITE,
     size: Size = (0, 0),
     resize: bool = False,
+    remarks: Remarks | None = None,
 ) -> Render:
     """One render as 8-bit sRGB on ``background``. ``size`` is the reference view's (0, 0: any will do); a render of another
     is refused, or, with ``resize``, brought to it: by area where it shrinks, by bicubic interpolation where it grows.
@@ -72,7 +74,7 @@ def beside(package: Package, name: str) -> Callable[[], tuple[bytes, str] | None
     return lambda: (package.read(normals), normals) if there else None
 
 
-def load_folder(path: Path, background: Colour = WHITE) -> dict[str, View]:
+def load_folder(path: Path, background: Colour = WHITE, remarks: Remarks | None = None) -> dict[str, View]:
     """The views of a reference's folder or zip archive, as ``render_folder`` describes it. Raises ``FormatError``."""
     with open_package(path) as package:
         return folder.read(package, path.name, background)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from submissions.formats import artifact
 from submissions.formats.archive import open_package
 from submissions.formats.arrays import MAX_COORDINATE, Wireframe, counted_from_zero, scores, table, wireframe
-from submissions.formats.errors import Findings, FormatError, size_text
+from submissions.formats.errors import Findings, FormatError, Remarks, size_text
 from submissions.formats.npz import read_npz
 from submissions.formats.npz import write_npz as write_arrays
 from submissions.formats.text import parse_json
@@ -44,7 +44,9 @@ def file_limit(max_vertices: int, max_edges: int) -> int:
     return 1_000_000 + 400 * max_vertices + 200 * max_edges
 
 
-def read_wireframe(data: bytes, name: str, max_vertices: int = MAX_VERTICES, max_edges: int = MAX_EDGES) -> Wireframe:
+def read_wireframe(
+    data: bytes, name: str, max_vertices: int = MAX_VERTICES, max_edges: int = MAX_EDGES, remarks: Remarks | None = None
+) -> Wireframe:
     """Reads one wireframe in the format that the suffix of ``name`` says.
 
     Raises ``FormatError`` with every fault found (the first twenty described): not the format, larger than allowed,
@@ -109,7 +111,7 @@ def write_npz(frame: Wireframe) -> bytes:
     return write_arrays(arrays)
 
 
-def load_folder(path: Path) -> dict[str, Wireframe]:
+def load_folder(path: Path, remarks: Remarks | None = None) -> dict[str, Wireframe]:
     """All wireframes of a folder, zip archive or single file, by file name without suffix, in the order of names.
 
     For references and for scoring at home; files of other kinds are passed over. Raises ``FormatError``.
