@@ -51,6 +51,7 @@ class Family:
     stored: str = "npz"
     max_stored: int = 1_500_000_000
     per: str = "item"  # what one file is of
+    reader: int = 1  # raised when readers give other numbers for the same bytes, so that `manage.py reread` finds what was stored before
 
     @property
     def title(self) -> str:
@@ -137,6 +138,10 @@ class Family:
     def reference_warnings(self, items: Mapping[str, Any]) -> list[str]:
         """Warnings about these items as a reference, of what an organizer may not have meant, in sentences; nothing is refused for them."""
         return self._reader("reference_warnings", lambda items: [])(items)
+
+    def looks_misread(self, item: Any) -> bool:
+        """True if a stored item looks as an earlier reader of its family gave it, and this one would not."""
+        return bool(self._reader("looks_misread", lambda item: False)(item))
 
     def stored_size(self, item: Any) -> int:
         """About how many bytes a read item keeps in memory and in the storage, for families that must count them."""
@@ -236,6 +241,7 @@ MESH = Family(
     needs="at least one face with an area",
     nothing="any face; points and lines are not a surface",
     also="or a single file where the phase has one item",
+    reader=2,  # 1 cut concave polygons as fans
     companions=(".mtl", ".png", ".jpg", ".jpeg", ".bmp", ".tga", ".tif", ".tiff", ".webp"),
 )
 RENDER = Family(

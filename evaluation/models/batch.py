@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -71,6 +72,7 @@ class EvaluationBatch(models.Model):
     unit_scale = models.FloatField(default=1.0, help_text="Metres per unit, as the phase had it.")
     state = models.CharField(max_length=10, choices=State, default=State.BUILDING)
     reason = models.CharField(max_length=240, blank=True)
+    by_hand = models.BooleanField(default=False, editable=False)  # when all is scored, it waits for organizers to switch to it
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
     switched_at = models.DateTimeField(null=True, blank=True)
@@ -148,12 +150,23 @@ class EvaluationBatch(models.Model):
             Phase.objects.filter(pk=phase.pk).update(manifest_data=manifest)
 
     @classmethod
-    def start(cls, phase: Phase, *, reference: Reference | None = None, reason: str = "", actor: User | None = None) -> EvaluationBatch:
+    def start(
+        cls,
+        phase: Phase,
+        *,
+        reference: Reference | None = None,
+        reason: str = "",
+        actor: User | None = None,
+        read_anew: Mapping[int, str] | None = None,
+    ) -> EvaluationBatch:
         """Plan the scoring of all entries under `reference` (the current one by default) and the
         phase's metrics as they stand. Quota, times and the number of entries do not change.
 
         A batch still being built is cancelled: the newest definition wins. With no entry to
         score, the new batch becomes the current one at once.
+
+        `read_anew` are the storage keys of entries' items that were read anew from their files, by entry: the batch scores these, and
+        waits for organizers to switch to it. They pass from a batch that is cancelled to the new one.
         """
         with transaction.atomic():
             # The same lock as in Evaluation.begin: an entry accepted meanwhile joins either way.
@@ -168,14 +181,26 @@ class EvaluationBatch(models.Model):
                 raise Refused("This phase has no reference; add one before its entries can be scored.", "no_reference")
             if not metrics:
                 raise Refused("This phase has no metric; add one before its entries can be scored.", "no_metric")
+            artifacts = dict(read_anew or {})
             for stale in cls.objects.filter(phase=phase, state=cls.State.BUILDING):
+                passed = stale.evaluations.exclude(artifact_key="")
+                artifacts = dict(passed.values_list("submission_id", "artifact_key")) | artifacts
+                passed.update(artifact_key="")
                 stale.cancel()
             phase.refresh_from_db(fields=["unit_scale"])
             batch = cls.objects.create(
-                phase=phase, reference=reference, metrics=metrics, unit_scale=phase.unit_scale, reason=reason[:240], created_by=actor
+                phase=phase,
+                reference=reference,
+                metrics=metrics,
+                unit_scale=phase.unit_scale,
+                reason=reason[:240],
+                by_hand=bool(read_anew),
+                created_by=actor,
             )
             members = Submission.objects.filter(phase=phase, status__in=[Status.SCORED, Status.SCORING]).exclude(artifact_key="")
             batch.evaluations.make_all(members.order_by("received_at", "id"), batch)
+            for entry, key in artifacts.items():
+                batch.evaluations.filter(submission=entry).update(artifact_key=key)
             AuditEntry.record(phase.challenge, actor, "phase.reevaluate", phase, reason=reason, reference=reference.version, batch=batch.pk)
             batch.switch_if_complete()
             wake.after_commit("work", "gpu")
@@ -251,12 +276,14 @@ class EvaluationBatch(models.Model):
         states = list(self.members().filter(parts__state__in=("waiting", "done")).values_list("parts__state", flat=True))
         return {"done": states.count("done"), "total": len(states)}
 
-    def switch_if_complete(self) -> bool:
+    def switch_if_complete(self, by_hand: bool = False) -> bool:
         """Make this the current batch if every member is done or excluded. A failed member blocks
-        the switch until an operator retries or excludes it."""
+        the switch until an operator retries or excludes it. One that waits for organizers switches `by_hand` alone."""
         with transaction.atomic():
             self.phase.lock()
             self.refresh_from_db()
+            if self.by_hand and not by_hand:
+                return False
             if self.state != self.State.BUILDING or self.members().exclude(state__in=["done", "excluded"]).exists():
                 return False
             now = timezone.now()
@@ -265,6 +292,11 @@ class EvaluationBatch(models.Model):
             self.forget_caches(retired, needed=[self])
             self.state, self.switched_at = self.State.CURRENT, now
             self.save(update_fields=["state", "switched_at"])
+            # Items that were read anew are the entries' own from now on.
+            for evaluation in self.evaluations.exclude(artifact_key="").select_related("submission"):
+                transaction.on_commit(partial(stored_files.try_delete, evaluation.submission.artifact_key))
+                Submission.objects.filter(pk=evaluation.submission_id).update(artifact_key=evaluation.artifact_key)
+            self.evaluations.update(artifact_key="")
             # An entry that was still being scored under the old batch is scored under this one, or,
             # left out of it, has nowhere left to be scored.
             pending = Submission.objects.filter(phase_id=self.phase_id, status=Status.SCORING)
@@ -289,3 +321,6 @@ class EvaluationBatch(models.Model):
             self.save(update_fields=["state"])
             for evaluation in self.evaluations.running():
                 evaluation.drop()
+            for evaluation in self.evaluations.exclude(artifact_key=""):
+                transaction.on_commit(partial(stored_files.try_delete, evaluation.artifact_key))
+            self.evaluations.update(artifact_key="")

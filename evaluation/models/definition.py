@@ -94,6 +94,8 @@ class Reference(models.Model):
     groups = models.JSONField()  # one per item, in the same order
     bounds = models.JSONField()  # the two sizes of each item, [[vertices, edges], ...] say, for the manifest
     prompts = models.JSONField(default=dict, blank=True)  # what generated objects were asked for, by group
+    reader = models.PositiveSmallIntegerField(default=1, editable=False)  # that read its files, see `Family.reader`
+    misread = models.JSONField(default=list, blank=True, editable=False)  # items that an earlier reader seems to have read wrongly
     note = models.CharField(max_length=240, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
@@ -153,6 +155,7 @@ class Reference(models.Model):
                 groups=[group_of[name] for name in ids],
                 bounds=[family.size(items[name]) for name in ids],
                 prompts={group_of[name]: items[name].prompt for name in ids if getattr(items[name], "prompt", "")},
+                reader=family.reader,
                 note=note[:240],
                 created_by=actor,
             )

@@ -65,6 +65,7 @@ class Evaluation(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
     failure = models.CharField(max_length=400, blank=True)  # a sentence for people
     failure_detail = models.TextField(blank=True)  # the traceback, for operators only
+    artifact_key = models.CharField(max_length=255, blank=True, editable=False)  # the entry's items, where its file was read anew for this
     diagnosis = models.CharField(max_length=8, blank=True, editable=False)  # see `submissions.formats.fit.diagnosis`; empty: not looked at
 
     objects = EvaluationQuerySet.as_manager()
@@ -94,8 +95,10 @@ class Evaluation(models.Model):
     def make(cls, submission: Submission, batch: EvaluationBatch, backlogs: Backlogs | None = None) -> Evaluation:
         """The evaluation and its parts: metrics by device times slices of samples. A retry after a
         failure starts the same evaluation again. Who makes many of a batch gives `backlogs`, empty at first."""
-        cls.objects.filter(submission=submission, batch=batch).delete()
-        evaluation = cls.objects.create(submission=submission, batch=batch, n_items=len(batch.item_ids))
+        before = cls.objects.filter(submission=submission, batch=batch)
+        artifact = next(iter(before.values_list("artifact_key", flat=True)), "")
+        before.delete()
+        evaluation = cls.objects.create(submission=submission, batch=batch, n_items=len(batch.item_ids), artifact_key=artifact)
         parts = evaluation.cut(part_plan.priced(batch), {} if backlogs is None else backlogs)
         Part.objects.bulk_create(parts)
         n_cpu = sum(part.device == "cpu" for part in parts)
@@ -122,6 +125,11 @@ class Evaluation(models.Model):
                 part.turn = turn
             backlogs[device] = clock, seconds + sum(costs), ahead + 1
         return parts
+
+    @property
+    def artifact(self) -> str:
+        """Storage key of the entry's items that are scored here."""
+        return self.artifact_key or self.submission.artifact_key
 
     def waiting(self) -> list[dict]:
         """The batch's columns that it has no score in though it is done: the code had another version of the metric, and the phase is

@@ -141,7 +141,6 @@ def described(part: Part, token: WorkerToken, site: str) -> dict[str, Any]:
     batch, reference = evaluation.batch, evaluation.batch.reference
     names = ("slug", "key", "params", "fingerprint", "weights_sha256")
     columns = _columns(part, evaluation)
-    entry = evaluation.submission
     return {
         "id": part.pk,
         "fence": str(part.lease_token),
@@ -159,7 +158,7 @@ def described(part: Part, token: WorkerToken, site: str) -> dict[str, Any]:
         "patience": PATIENCE,
         "memory": settings.CHILD_MEMORY_MB << 20,
         "inputs": {
-            "artifact": _input(entry.artifact_key, token, site),
+            "artifact": _input(evaluation.artifact, token, site),
             "reference": _input(reference.key, token, site, reference.sha256),
         },
         "weights": [one for column in columns for one in _weights(column, token, site)],

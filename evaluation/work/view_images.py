@@ -36,7 +36,7 @@ def make(run: PictureRun) -> None:
         job = {
             "kind": "pictures",
             "family": reference.family.key,
-            "artifact": str(store.local_path(evaluation.submission.artifact_key)),
+            "artifact": str(store.local_path(evaluation.artifact)),
             "reference": str(store.local_path(reference.key)),
             "item_ids": item_ids,
             "columns": {"maps": maps(evaluation.batch.metrics), "objects": _objects(evaluation, item_ids)},

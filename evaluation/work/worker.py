@@ -191,7 +191,7 @@ def _scoring_job(part: Part, evaluation: Evaluation, waiting: Collection[str] = 
     return {
         "kind": "score",
         "family": reference.family.key,
-        "artifact": str(stored_files.store().local_path(evaluation.submission.artifact_key)),
+        "artifact": str(stored_files.store().local_path(evaluation.artifact)),
         "reference": str(stored_files.store().local_path(reference.key)),
         "item_ids": item_ids,
         "groups": dict(zip(item_ids, groups, strict=True)),

@@ -57,6 +57,17 @@ def cancel_batch(batch: EvaluationBatch, actor: User | None) -> None:
         AuditEntry.record(batch.phase.challenge, actor, "batch.cancel", batch.phase, before=before, after=after, batch=batch.pk)
 
 
+def switch_batch(batch: EvaluationBatch, actor: User | None) -> None:
+    """Let the board show a re-evaluation that waits for organizers. Raises `Refused` while an entry of it is not scored."""
+    with transaction.atomic():
+        before = {"state": batch.state}
+        if not batch.switch_if_complete(by_hand=True):
+            raise Refused("Not every entry is scored yet, so the board cannot switch; wait for them, or leave them out.", "not_complete")
+        AuditEntry.record(
+            batch.phase.challenge, actor, "batch.switch", batch.phase, before=before, after={"state": batch.state}, batch=batch.pk
+        )
+
+
 def retry_member(evaluation: Evaluation, actor: User | None) -> None:
     """Score a member of a re-evaluation again that failed or was left out."""
     _require_state(evaluation, Evaluation.State.FAILED, Evaluation.State.EXCLUDED)

@@ -103,6 +103,9 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     latest = EvaluationBatch.latest(place.phase) if outdated else None
     again = latest if latest is not None and latest.state == EvaluationBatch.State.BUILDING and not latest.outdated() else None
     context |= {"outdated": sentences(outdated), "again": again.progress() if again else None}
+    if not place.phase.is_imported:
+        context["read_anew"] = EvaluationBatch.live(place.phase).filter(state=EvaluationBatch.State.BUILDING, by_hand=True).exists()
+        context["misread"] = snapshot is not None and snapshot.batch.reference is not None and bool(snapshot.batch.reference.misread)
     studies = list(place.phase.studies.begun().order_by("-created_at", "-pk"))
     asking = [study for study in studies if study.asks_everybody(place.now)]
     begun = None  # a study that has begun, and of which nothing is known yet

@@ -135,6 +135,7 @@ class Submission(Leased):
     upload_active_at = models.DateTimeField(null=True, blank=True)  # when its sender was last heard of; null: they paused it
     upload_data = models.JSONField(default=dict, blank=True)  # the storage's own notes on a started upload
     artifact_key = models.CharField(max_length=255, blank=True)  # the parsed items, written by validation
+    reader = models.PositiveSmallIntegerField(default=1, editable=False)  # that parsed them, see `Family.reader`
     missing_items = models.JSONField(default=list, blank=True)
     turn = models.FloatField(default=0.0, editable=False)  # to be checked: the least comes first, see submissions.turns
     cost = models.FloatField(default=0.0, editable=False)  # seconds that checking it takes, as far as is known
@@ -375,6 +376,7 @@ class Submission(Leased):
             .update(
                 status=Status.SCORING,
                 artifact_key=artifact_key,
+                reader=self.phase.challenge.kind.reader,
                 missing_items=missing,
                 warnings=warnings,
                 **self.ANEW,

@@ -37,6 +37,12 @@ def scoring(request: HttpRequest, phase: Phase) -> HttpResponse:
                     raise Http404
                 acts.cancel_batch(latest, request.user)
                 words = "The re-evaluation is stopped; the board stays as it is."
+            case "switch":
+                latest = EvaluationBatch.latest(phase)
+                if latest is None:
+                    raise Http404
+                acts.switch_batch(latest, request.user)
+                words = "The board shows the new values."
             case "retry":
                 for evaluation in _chosen_members(request, phase):
                     acts.retry_member(evaluation, request.user)

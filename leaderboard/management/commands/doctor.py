@@ -19,7 +19,7 @@ from redis import Redis
 from evaluation.models import EvaluationBatch, PhaseMetric, Process, PropertyRun, Trial
 from evaluation.models.batch import sentences
 from evaluation.networks import weights
-from evaluation.work import progress
+from evaluation.work import progress, rereading
 from evaluation.work.sandbox import job_folder, sandbox
 from leaderboard.service import health
 from submissions.models import User
@@ -176,6 +176,9 @@ class Command(BaseCommand):
             what = " ".join(sentences(column for batch in outdated for column in batch.outdated()))
             where = ", ".join(f"{batch.phase.challenge.slug}/{batch.phase.slug}" for batch in outdated)
             raise CommandError(f"{what} The boards of {where} stand with these; run `manage.py reevaluate --outdated`")
+        if stale := rereading.stale_phases():
+            where = ", ".join(f"{phase.challenge.slug}/{phase.slug}" for phase in stale)
+            raise CommandError(f"An earlier version may have read files of {where} wrongly; run `manage.py reread`")
         building = EvaluationBatch.objects.filter(state=EvaluationBatch.State.BUILDING).count()
         again = f"; {building} being scored anew" if building else ""
         return f"phases are scored with the current versions of their metrics{again}"

@@ -14,6 +14,7 @@ from submissions.formats.mesh.gltf import read_gltf
 from submissions.formats.mesh.obj import Companions, read_mesh_obj, write_obj
 from submissions.formats.mesh.off import read_off
 from submissions.formats.mesh.ply import read_ply, write_ply
+from submissions.formats.mesh.polygons import folded_fans
 from submissions.formats.mesh.stl import read_stl
 from submissions.formats.npz import write_npz as write_arrays
 from submissions.kinds import MESH
@@ -25,8 +26,10 @@ __all__ = [
     "beside",
     "file_limit",
     "load_folder",
+    "looks_misread",
     "pack",
     "read_mesh",
+    "reference_warnings",
     "stored_extents",
     "unpack",
     "write_obj",
@@ -104,6 +107,20 @@ def load_folder(path: Path, remarks: Remarks | None = None) -> dict[str, Mesh]:
             data = package.read(file.name, limit)
             found[name.stem] = read_mesh(data, file.name, companions=beside(package, file.name), remarks=remarks)
     return dict(sorted(found.items()))
+
+
+def looks_misread(item: Mesh) -> bool:
+    """Return whether the surface folds back on itself as concave polygons do that were cut as fans."""
+    return folded_fans(item.vertices, item.faces) > 0
+
+
+def reference_warnings(items: Mapping[str, Mesh]) -> list[str]:
+    """Sentences about what an organizer may not have meant."""
+    folded = [name for name, item in items.items() if looks_misread(item)]
+    if not folded:
+        return []
+    more = f" and {len(folded) - 1} more" if len(folded) > 1 else ""
+    return [f"{folded[0]}{more}: triangles lie on top of each other, as where a program has cut a concave polygon wrongly."]
 
 
 def pack(items: Mapping[str, Mesh]) -> bytes:

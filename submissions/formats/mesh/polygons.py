@@ -90,6 +90,20 @@ def cut(
     return faces
 
 
+def folded_fans(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> int:
+    """Number of triangles that fold back onto the one before around the same first corner, as in a fan made of a concave polygon;
+    meshes of triangles hardly ever do."""
+    after, before = faces[1:], faces[:-1]
+    fans = np.flatnonzero((after[:, 0] == before[:, 0]) & (after[:, 1] == before[:, 2]))
+    normals = []
+    for side in (before[fans], after[fans]):
+        a, b, c = np.moveaxis(vertices[side], 1, 0)
+        crosses = np.cross(b - a, c - a)
+        with np.errstate(invalid="ignore"):  # of a triangle without an area, which folds onto nothing
+            normals.append(crosses / np.linalg.norm(crosses, axis=1, keepdims=True))
+    return int(((normals[0] * normals[1]).sum(axis=1) < -1 + _SLACK).sum())
+
+
 def _filled(triangles: Any, size: int) -> NDArray[np.int64]:
     """Triangles of a polygon of ``size`` corners; beside those that were left out because they have no area, triangles of one corner."""
     found = np.zeros((size - 2, 3), np.int64)

@@ -1,0 +1,45 @@
+"""`manage.py reread`: read the files of entries again that an earlier version read as other numbers, and prepare their re-evaluation."""
+
+from __future__ import annotations
+
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from evaluation.work import rereading
+from submissions.errors import Refused
+from submissions.models import Phase
+
+
+class Command(BaseCommand):
+    help = (
+        "Find entries and references that an earlier version read wrongly. Where an entry changes, all entries of its phase are scored "
+        "again beside the board, which switches when its organizers say so."
+    )
+
+    def handle(self, *args, **options) -> None:
+        phases = rereading.stale_phases()
+        if not phases:
+            self.stdout.write("All entries and references were read by today's readers.")
+        held = []
+        for phase in phases:
+            with tqdm(total=rereading.stale_entries().filter(phase=phase).count(), unit="entry", desc=str(phase), disable=None) as bar:
+                try:
+                    self._tell(phase, rereading.read_anew(phase, bar.update))
+                except Refused as error:
+                    held.append(error.sentence)
+        if held:
+            raise CommandError("\n".join(held))
+
+    def _tell(self, phase: Phase, found: rereading.Found) -> None:
+        lines = [f"{phase}: {len(found.changed)} entries changed, {found.same} are the same."]
+        if found.batch is not None:
+            total = found.batch.progress()["total"]
+            lines.append(f"Batch {found.batch.pk} scores all {total} entries; organizers switch to it, or drop it, on the page Scoring.")
+        for reference in found.misread:
+            n = len(reference.misread)
+            lines.append(f"Version {reference.version} of the reference looks wrong in {n} items; upload its files again.")
+        for entry, reason in found.refused:
+            lines.append(f"Entry {entry.number} keeps its values, because it cannot be read any more: {reason}")
+        for entry in found.without_file:
+            lines.append(f"Entry {entry.number} keeps its values, because its file is not kept; ask its team to upload it again.")
+        self.stdout.write("\n  ".join(lines))
