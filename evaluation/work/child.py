@@ -143,24 +143,24 @@ def prepare(folder: Path, job: dict) -> dict:
 
 def reference(folder: Path, job: dict) -> dict:
     """Read an organizer's reference, or draw it of meshes (which are only read, unless the job `draws`); leaves its items in `artifact`,
-    or gives the faults."""
+    or gives the faults; and the remarks of the readers."""
     from evaluation.rendering import objects
-    from submissions.formats.errors import FormatError
+    from submissions.formats.errors import FormatError, Remarks
     from submissions.kinds import FAMILIES
 
-    family = FAMILIES[job["family"]]
+    family, remarks = FAMILIES[job["family"]], Remarks()
     try:
         if not job.get("drawing"):
-            items = family.load_folder(Path(job["file"]), **job["reading"])
+            items = family.load_folder(Path(job["file"]), remarks=remarks, **job["reading"])
         elif job["draws"]:
             items = objects.load(Path(job["file"]), objects.Drawing(**job["drawing"]), **job["reading"])
         else:
             objects.read(Path(job["file"]), **job["reading"])
-            return {"faults": []}
+            return {"faults": [], "remarks": []}
     except FormatError as error:
-        return {"faults": [str(fault) for fault in error.all()]}
+        return {"faults": [str(fault) for fault in error.all()], "remarks": []}
     family.save(items, folder / "artifact")
-    return {"faults": []}
+    return {"faults": [], "remarks": remarks.sentences()}
 
 
 def reference_warnings(folder: Path, job: dict) -> dict:

@@ -36,8 +36,9 @@ def items_of(
     columns: Sequence[tuple[str, Mapping[str, Any]]] = (),
     doubting: float = 0.0,
 ) -> tuple[dict[str, Any], list[str]]:
-    """The items of a file or folder of a reference (images laid on `background`), read within `seconds` of the processor, and what
-    speaks against them for these `columns` (metrics and their parameters), looked for during `doubting` seconds.
+    """The items of a file or folder of a reference (images laid on `background`), read within `seconds` of the processor, the
+    readers' remarks, and what speaks against the items for these `columns` (metrics and their parameters), looked for during `doubting`
+    seconds.
 
     With `drawing` the files are meshes, whose views are drawn; unless it `draws` they are only read, and nothing comes back. Raises
     `Unreadable` with every fault.
@@ -47,15 +48,15 @@ def items_of(
         job |= {"drawing": asdict(drawing), "draws": draws}
     try:
         with job_folder() as folder:
-            faults = child.run(folder, job, lambda: True, seconds)["faults"]
-            if faults:
-                raise Unreadable(faults)
+            read = child.run(folder, job, lambda: True, seconds)
+            if read["faults"]:
+                raise Unreadable(read["faults"])
             if not draws:
                 return {}, []
-            warnings: list[str] = []
+            warnings: list[str] = read["remarks"]
             if columns:
                 asked = {"kind": "reference_warnings", "family": family.key, "columns": [[key, dict(params)] for key, params in columns]}
-                warnings = child.run(folder, asked | {"seconds": doubting}, lambda: True, seconds)["warnings"]
+                warnings += child.run(folder, asked | {"seconds": doubting}, lambda: True, seconds)["warnings"]
             return family.load(folder / "artifact"), warnings
     except JobFailed as failed:
         log.warning("a reference could not be read", detail=failed.detail)

@@ -10,8 +10,8 @@ from submissions.formats.archive import open_package
 from submissions.formats.render.folder import PROMPTS, ROIS, VIEWS
 from submissions.kinds import FAMILIES, MESH, RENDER, WIREFRAME, Family
 
-_LINE = re.compile(rb"^[ \t]*l[ \t]", re.MULTILINE)
-_FACE = re.compile(rb"^[ \t]*f[ \t]", re.MULTILINE)
+_LINE = re.compile(rb"(?:^|\r)[ \t]*l[ \t]", re.MULTILINE)
+_FACE = re.compile(rb"(?:^|\r)[ \t]*f[ \t]", re.MULTILINE)
 
 
 def family_of(paths: Iterable[Path]) -> Family:

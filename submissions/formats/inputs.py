@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from submissions.formats.archive import open_package
 from submissions.formats.errors import FormatError, TableError
-from submissions.formats.lines import number_fault, numbers
+from submissions.formats.lines import number_fault, numbers, text_blocks
 from submissions.formats.mesh import mesh_files
 from submissions.formats.npz import read_npz
 from submissions.manifest import Bounds, Input
@@ -162,23 +162,25 @@ def _array(data: bytes, file: str) -> NDArray[np.float64]:
 
 def _text(data: bytes, file: str) -> NDArray[np.float64]:
     """The first three numbers of every line; a first line of words, a number of points, and lines after # or // are passed over."""
-    head = data.split(b"\n", 1)[0].split()
-    if len(head) >= 3 and (values := numbers(data)) is not None and len(values) % len(head) == 0:
-        rows = values.reshape(-1, len(head))
-        if len(rows) == len(data.split(b"\n")) - (not data.split(b"\n")[-1].strip()):  # as many numbers in every line
-            return _finite(rows[:, :3], file)
-    found: list[list[float]] = []
-    for number, line in enumerate(data.splitlines(), start=1):
-        words = line.replace(b",", b" ").replace(b";", b" ").split()
-        if len(words) < 3 or words[0].startswith((b"#", b"//")):
+    found = [np.zeros((0, 3))]
+    for block in text_blocks(data, file) if data.strip() else ():
+        width = int(block.words.max())
+        values = numbers(block.text) if width >= 3 and set(block.words.tolist()) <= {0, width} else None
+        if values is not None and len(values) == block.words.sum():  # as many numbers in every line
+            found.append(values.reshape(-1, width)[:, :3])
             continue
-        values = numbers(b" ".join(words[:3]))
-        if values is None or len(values) != 3:
-            if number == 1:
+        rows: list[list[float]] = []
+        for number, line in enumerate(block.split(), block.first):
+            words = line.replace(b",", b" ").replace(b";", b" ").split()
+            if len(words) < 3 or words[0].startswith((b"#", b"//")):
                 continue
-            raise FormatError(file, f"line {number}", f"{number_fault(words[0])}; each line begins with x, y and z")
-        found.append(values.tolist())
-    return _finite(np.array(found, dtype=np.float64).reshape(-1, 3), file)
+            values = numbers(b" ".join(words[:3]))
+            if values is not None and len(values) == 3:
+                rows.append(values.tolist())
+            elif number > 1:
+                raise FormatError(file, f"line {number}", f"{number_fault(words[0])}; each line begins with x, y and z")
+        found.append(np.array(rows, dtype=np.float64).reshape(-1, 3))
+    return _finite(np.concatenate(found), file)
 
 
 def _finite(points: NDArray[np.float64], file: str) -> NDArray[np.float64]:

@@ -15,6 +15,9 @@ MAX_LINE_BYTES = 1_000_000
 _BLOCK = 1 << 20
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _BLANK = re.compile(rb"\s*")
+# A line that goes on in the next, and the end of one that does. Names and comments may end in a backslash of their own.
+_CONTINUED = re.compile(rb"^(?![ \t]*(?:#|[og]\b|usemtl\b|mtllib\b))(?:[^\n#]*\\[ \t]*\n)+[^\n]*", re.MULTILINE)
+_GOES_ON = re.compile(rb"\\[ \t]*\n")
 _COMMENT = re.compile(rb"#[^\n]*")
 _IN_NUMBERS, _IN_WHOLE = b"0123456789+-.eE \t\n\f\v", b"0123456789+- \t\n\f\v"
 _NO_WORD = bytes(range(33))  # what stands between words
@@ -58,10 +61,11 @@ class Block:
         return self.text[:-1].split(b"\n")
 
 
-def text_blocks(data: bytes, file: str, start: int = 0, first_line: int = 1) -> Iterator[Block]:
-    """Lines of about a megabyte at a time, from byte ``start``.
+def text_blocks(data: bytes, file: str, start: int = 0, first_line: int = 1, continued: bool = False) -> Iterator[Block]:
+    """Lines of about a megabyte at a time, from byte ``start``. They end with LF, CR LF or CR alone.
 
-    Only what a format reads must be ASCII, so comments and names may be in any encoding that keeps ASCII as it is.
+    Only what a format reads must be ASCII, so comments and names may be in any encoding that keeps ASCII as it is. Where a format
+    has lines that are ``continued`` in the next by a backslash at their end, they come as one, followed by as many empty lines.
     Raises ``FormatError`` where the file is empty, UTF-16, binary, or has a line of more than a megabyte.
     """
     if is_wide(data):
@@ -72,9 +76,13 @@ def text_blocks(data: bytes, file: str, start: int = 0, first_line: int = 1) -> 
         raise FormatError(file, "", "is empty")
     while start < len(data):
         end = data.find(b"\n", start + _BLOCK) + 1 or len(data)
+        while continued and end < len(data) and data[max(start, end - 100) : end].rstrip().endswith(b"\\"):
+            end = data.find(b"\n", end) + 1 or len(data)
         text = data[start:end]
         if b"\r" in text:
             text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        if continued and b"\\" in text:
+            text = _CONTINUED.sub(lambda line: _GOES_ON.sub(b" ", line[0]) + b"\n" * line[0].count(b"\n"), text)
         block = Block(first_line, text if text.endswith(b"\n") else text + b"\n")
         if b"\0" in text:
             at = text.count(b"\n", 0, text.index(b"\0"))
@@ -132,6 +140,16 @@ def note_number_faults(places: Sequence[int], rows: Sequence[Sequence[bytes]], f
     findings.raise_if_any()
 
 
+def numbers_or_nan(words: Sequence[bytes]) -> NDArray[np.float64] | None:
+    """A number for each word, NaN for "nan" and "inf" in all their forms; None where a word is anything else."""
+    absent = [_NOT_FINITE.fullmatch(word) is not None for word in words]
+    values = numbers(b" ".join([b"0" if gone else word for word, gone in zip(words, absent, strict=True)]))
+    if values is None or len(values) != len(words):
+        return None
+    values[absent] = np.nan
+    return values
+
+
 def row_numbers(places: Sequence[int], rows: Sequence[Sequence[bytes]], columns: int, findings: Findings) -> NDArray[np.float64]:
     """All numbers of rows of ``columns`` words each, in a row; raises every word that is none, by the line its row stands in."""
     values = numbers(b" ".join([word for row in rows for word in row]))
@@ -186,8 +204,11 @@ class Piece:
         self.places, self.text, self.words = places, text, words
 
     def numbers(self, findings: Findings) -> NDArray[np.float64]:
-        """All numbers of the lines in a row. Raises, by line, what is none."""
+        """All numbers of the lines in a row; NaN where "nan" or "inf" stands, which the caller refuses where a number matters. Raises, by
+        line, what is none."""
         values = numbers(self.text)
+        if values is None or len(values) != self.words.sum():
+            values = numbers_or_nan(self.text.split())
         if values is None or len(values) != self.words.sum():
             lines = self.text.split(b"\n")
             note_number_faults(self.places.tolist(), [line.split() for line in lines if line.translate(None, _NO_WORD)], findings)

@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 
 from submissions.formats.arrays import Mesh, Naming, mesh
 from submissions.formats.errors import MAX_FINDINGS_PER_FILE, Findings, FormatError, Remarks
-from submissions.formats.lines import Block, numbers, row_numbers, text_blocks, whole_numbers, word_text
+from submissions.formats.lines import (
+    Block,
+    note_number_faults,
+    numbers,
+    numbers_or_nan,
+    row_numbers,
+    text_blocks,
+    whole_numbers,
+    word_text,
+)
 from submissions.formats.mesh.polygons import PLAIN, bytes_of, cut, fan, from_corners
 from submissions.formats.wireframe.obj import IGNORED_RECORDS
 
@@ -216,7 +225,7 @@ def read_mesh_obj(
     """
     findings = Findings(file)
     reader = _Reader(findings, max_vertices, max_faces)
-    for block in text_blocks(data, file):
+    for block in text_blocks(data, file, continued=True):
         reader.add(read_records(block, findings))
     vertices = np.concatenate(reader.coordinates).reshape(-1, 3)
     vertex_lines, face_lines = np.concatenate(reader.vertex_lines), np.concatenate(reader.face_lines)
@@ -249,12 +258,18 @@ def _colours(
     """Colours of faces: those of their materials, else those of their corners, else plain; None where none has any."""
     by_corner = None
     if reader.colour_rows:
-        at, words = [n for n, _ in reader.colour_rows], [words for _, words in reader.colour_rows]
-        values = row_numbers(vertex_lines[at].tolist(), words, 3, reader.findings)
-        # Some writers count to 255 here.
-        given = values if values.max() <= 1 else np.rint(np.clip(values, 0, 255)).astype(np.int64)
+        at, rows = np.array([n for n, _ in reader.colour_rows]), [words for _, words in reader.colour_rows]
+        values = numbers_or_nan([word for row in rows for word in row])
+        if values is None:
+            note_number_faults(vertex_lines[at].tolist(), rows, reader.findings)
+        assert values is not None
+        # A colour is only shown, so one that is not finite costs no more than itself. Some writers count to 255 here.
+        values = values.reshape(-1, 3)
+        known_colour = np.isfinite(values).all(axis=1)
+        at, values = at[known_colour], values[known_colour]
+        given = values if values.max(initial=0) <= 1 else np.rint(np.clip(values, 0, 255)).astype(np.int64)
         by_corner = np.full((len(vertex_lines), 3), PLAIN, np.uint8)
-        by_corner[at] = bytes_of(given).reshape(-1, 3)
+        by_corner[at] = bytes_of(given)
     known: dict[bytes, NDArray[np.uint8]] = {}
     for name in dict.fromkeys(reader.libraries):
         data = companions(name) if companions else None

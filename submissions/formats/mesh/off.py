@@ -106,5 +106,6 @@ def _polygons(
 
 def _colours(given: NDArray[np.float64]) -> NDArray[np.uint8]:
     """Colours that count to 255 where they are whole numbers, and to 1 where any is a fraction."""
+    given = np.nan_to_num(given)  # it is only shown
     whole = not len(given) or bool((np.floor(given) == given).all() and given.max() > 1)
     return bytes_of(np.clip(given, 0, 255).astype(np.int64) if whole else given)

@@ -32,7 +32,7 @@ _UNPACK = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I"}
 _CORNERS = ("vertex_indices", "vertex_index")
 _NONE = np.zeros(0, np.int64)
 _COLOUR = ("red", "green", "blue")
-_END = re.compile(rb"^end_header[ \t]*(?:\r\n|\n|\r)", re.MULTILINE)
+_END = re.compile(rb"(?<=[\r\n])end_header[ \t]*(?:\r\n|\n|\r)")
 
 
 @dataclass(frozen=True)

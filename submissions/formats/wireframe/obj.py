@@ -1,6 +1,5 @@
 """Wireframes in OBJ: ``v`` and ``l`` records. Vertex numbers count from 1, or backwards from -1."""
 
-import io
 import re
 from array import array
 
@@ -8,8 +7,7 @@ import numpy as np
 
 from submissions.formats.arrays import Naming, Wireframe, wireframe
 from submissions.formats.errors import Findings
-from submissions.formats.lines import number_fault, word_text
-from submissions.formats.text import decode_text
+from submissions.formats.lines import number_fault, text_blocks, word_text
 
 # Everything else the format knows; none of it bears on a wireframe.
 IGNORED_RECORDS = frozenset(
@@ -28,19 +26,17 @@ class _Reader:
         self.coordinates, self.vertex_lines = array("d"), array("q")
         self.indices, self.edge_lines = array("q"), array("q")
 
-    def read(self, data: bytes) -> None:
-        for number, line in enumerate(io.BytesIO(data), 1):
-            words = line.partition(b"#")[0].split()
-            if not words:
-                continue
-            if words[0] == b"v":
-                self._vertex(number, words[1:])
-            elif words[0] == b"l":
-                self._polyline(number, words[1:])
-            elif words[0] not in IGNORED_RECORDS:
-                self.findings.add(f"line {number}", f'begins with "{word_text(words[0])}", which is not an OBJ record')
-            if self.findings.full:
-                self.findings.raise_if_any()
+    def read(self, number: int, line: bytes) -> None:
+        words = line.partition(b"#")[0].split()
+        record = words[0] if words else b""
+        if record == b"v":
+            self._vertex(number, words[1:])
+        elif record == b"l":
+            self._polyline(number, words[1:])
+        elif record and record not in IGNORED_RECORDS:
+            self.findings.add(f"line {number}", f'begins with "{word_text(record)}", which is not an OBJ record')
+        if self.findings.full:
+            self.findings.raise_if_any()
 
     def _vertex(self, number: int, words: list[bytes]) -> None:
         if len(self.vertex_lines) == self.max_vertices:
@@ -86,10 +82,11 @@ class _Reader:
 
 def read_obj(data: bytes, file: str, max_vertices: int, max_edges: int) -> Wireframe:
     """Reads ``v`` and ``l`` records; raises ``FormatError`` naming lines. A polyline is its consecutive edges."""
-    decode_text(data, file)
     findings = Findings(file)
     reader = _Reader(findings, max_vertices, max_edges)
-    reader.read(data.removeprefix(b"\xef\xbb\xbf"))
+    for block in text_blocks(data, file, continued=True):
+        for number, line in enumerate(block.split(), block.first):
+            reader.read(number, line)
     vertices = np.array(reader.coordinates, dtype=np.float64).reshape(-1, 3)
     edges = np.array(reader.indices, dtype=np.int64).reshape(-1, 2)
     naming = Naming(

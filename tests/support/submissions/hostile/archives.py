@@ -47,7 +47,7 @@ def zip_in_zip(folder: Path) -> Path:
     return zipped(folder, [("inner.zip", inner)], zipfile.ZIP_STORED)
 
 
-@CASES.case(r"house_01.obj: line 1: (is not UTF-8 text|holds a zero byte)")
+@CASES.case(r"house_01.obj: line 1: holds a zero byte")
 def zip_named_obj(folder: Path) -> Path:
     inner = zipped(folder, [("deep.obj", bytes(10_000_000))]).read_bytes()
     return zipped(folder, [("house_01.obj", inner)], zipfile.ZIP_STORED)
