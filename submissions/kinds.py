@@ -242,7 +242,12 @@ MESH = Family(
     nothing="any face; points and lines are not a surface",
     also="or a single file where the phase has one item",
     reader=2,  # 1 cut concave polygons as fans
-    companions=(".mtl", ".png", ".jpg", ".jpeg", ".bmp", ".tga", ".tif", ".tiff", ".webp"),
+    # Materials, the buffers of a ``.gltf``, and textures in any form that programs write.
+    companions=(
+        *(".mtl", ".bin", ".png", ".jpg", ".jpeg", ".jfif", ".bmp", ".dib", ".tga", ".tif", ".tiff", ".webp", ".gif", ".avif", ".heic"),
+        *(".jxl", ".jp2", ".j2k", ".exr", ".hdr", ".rgbe", ".pfm", ".ppm", ".pgm", ".pnm", ".ktx", ".ktx2", ".dds", ".basis", ".astc"),
+        *(".pvr", ".crn", ".psd", ".xcf", ".svg", ".sgi", ".rgb", ".pcx", ".ico", ".tx", ".vtf", ".blp"),
+    ),
 )
 RENDER = Family(
     key="render",

@@ -5,6 +5,10 @@ Items without groups are files named after them, in whatever folder. Renders are
 - ``<scene>/<view>.png``, and ``<view>.png`` alone, or in one folder of any name, where the phase has one scene;
 - NerfBaselines' predictions: ``color/<view>.png``, within a folder of the scene's name where there are several scenes;
   ``gt-color``, ``info.json`` and other outputs stand beside and are passed over;
+- 3D Gaussian Splatting's renders: ``<scene>/test/ours_30000/renders/<view>.png``, with folders of any names between the scene's and
+  ``renders``; ``gt`` stands beside, and renders of the training views in ``train``, and both are passed over;
+- Blender's frames: ``<scene>/<view>.png``, beside which ``<view>_depth_0001.png``, ``<view>_normal_0001.png`` and pictures like them are
+  passed over;
 - generated objects: ``<prompt>/<seed>/rgb_<n>.png`` is the view ``<seed>-<n>`` of the scene ``<prompt>``, n without leading
   zeros; ``normal_<n>.png`` beside it are its normals, ``prompts.json`` says what the prompts are, and ``cameras.json`` where
   the views are taken from.
@@ -18,10 +22,13 @@ from submissions.kinds import Family
 
 EXPLAINS = (".txt", ".md", ".rst", ".pdf")
 _PREDICTED = "color"  # NerfBaselines' folder of images
-_OTHER_OUTPUTS = ("gt-color", "depth", "accumulation", "normal")
+_RENDERED, _TRAINING = "renders", "train"  # folders of 3D Gaussian Splatting
+_OTHER_OUTPUTS = ("gt-color", "depth", "accumulation", "normal", "gt")
 _NOTES = ("info.json", "prompts.json", "results.json", "cameras.json")
 _GENERATED = re.compile(r"rgb_(\d{1,6})")
 _NORMALS = re.compile(r"normal_\d{1,6}")
+# Pictures of Blender beside its frames.
+_PASS = re.compile(r"(?:.+_)?(?:depth|normals?|albedo|alpha|mist)_?\d{1,6}|.+_(?:depth|normals?|albedo|alpha|mist)", re.IGNORECASE)
 
 
 def item_of(family: Family, name: str, ids: Collection[str]) -> str | None:
@@ -42,6 +49,12 @@ def item_of(family: Family, name: str, ids: Collection[str]) -> str | None:
         candidates += [f"{folders[at - 1]}/{stem}"] if at else []
         if len(scenes) == 1:
             candidates += [f"{scene}/{stem}" for scene in scenes]
+    if _RENDERED in folders:
+        # A scene may be called "train" too, so the outermost folder that is a scene's is the scene's.
+        at = len(folders) - 1 - folders[::-1].index(_RENDERED)
+        first = next((n for n, folder in enumerate(folders[:at]) if folder in scenes), -1)
+        if _TRAINING not in folders[first + 1 : at]:
+            candidates += [f"{folders[first]}/{stem}"] if first >= 0 else [f"{scene}/{stem}" for scene in scenes if len(scenes) == 1]
     if len(scenes) == 1 and len(folders) <= 1 and not {*folders} & {*_OTHER_OUTPUTS}:
         candidates += [f"{scene}/{stem}" for scene in scenes]
     return next((item for item in candidates if item in ids), None)
@@ -52,7 +65,8 @@ def is_companion(family: Family, name: str) -> bool:
     path = PurePosixPath(name)
     if path.suffix.lower() in (*EXPLAINS, *family.companions) or path.stem.upper() in ("README", "LICENSE"):
         return True
-    return family.grouped and is_silent(family, name)
+    training = {_RENDERED, _TRAINING} <= {*path.parts[:-1]}
+    return family.grouped and (is_silent(family, name) or training or bool(_PASS.fullmatch(path.stem)))
 
 
 def is_silent(family: Family, name: str) -> bool:

@@ -1,11 +1,12 @@
-"""The container of glTF: chunks of a ``.glb`` or text with data URIs, and looks into its JSON that trust nothing."""
+"""The container of glTF: chunks of a ``.glb``, or text with its buffers within or beside it, and looks into its JSON that trust nothing."""
 
 import base64
 import binascii
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,9 @@ from submissions.formats.text import parse_json
 
 MAX_JSON_VALUES = 400_000
 _MAGIC, _JSON, _BIN = b"glTF", 0x4E4F534A, 0x004E4942
-_EMBED = "send it as .glb, or with its buffers embedded"
+_EMBED = "send it as .glb, or put its buffers beside it in the same folder"
+HIDDEN = "Hidden nodes are left out"
+THIN = "Points and lines are left out, because only triangles are a surface"
 # Whatever else a file requires bears on light and material only, or is refused by its name.
 _COMPRESSED = {
     "KHR_draco_mesh_compression": "Draco",
@@ -25,15 +28,15 @@ _COMPRESSED = {
     "KHR_meshopt_compression": "meshopt",
 }
 _HARMLESS = ("KHR_materials_", "KHR_texture_", "KHR_lights_", "EXT_texture_", "MSFT_texture_", "EXT_lights_", "KHR_xmp")
-_READ = ("KHR_mesh_quantization",)
+_READ = ("KHR_mesh_quantization", "KHR_node_visibility")
 
 
 class Document:
     """The JSON of a file, looked up with every type and index checked, and the bytes of its buffers."""
 
-    def __init__(self, file: str, tree: dict[str, Any], binary: bytes | None) -> None:
+    def __init__(self, file: str, tree: dict[str, Any], binary: bytes | None, beside: Callable[[str], bytes | None] | None = None) -> None:
         self.file, self.tree = file, tree
-        self._binary = binary
+        self._binary, self._beside = binary, beside
         self._buffers: dict[int, memoryview] = {}
 
     def fault(self, where: str, reason: str) -> FormatError:
@@ -82,7 +85,7 @@ class Document:
         return [float(value) for value in found]
 
     def buffer(self, index: Any, where: str) -> memoryview:
-        """The bytes of a buffer: the file's own chunk, or a data URI."""
+        """The bytes of a buffer: the file's own chunk, a data URI, or a file in the same folder."""
         entry = self.one("buffers", index, where)
         if index in self._buffers:
             return self._buffers[index]
@@ -99,7 +102,12 @@ class Document:
                 raise self.fault(where, f"has no data; {_EMBED}")
             data = self._binary
         elif type(uri) is not str or not uri.startswith("data:"):
-            raise self.fault(where, f'is in another file, "{excerpt(str(uri))}"; {_EMBED}')
+            found = self._beside(_file_name(uri)) if self._beside and type(uri) is str and _file_name(uri) else None
+            if found is None:
+                is_name = type(uri) is str and bool(_file_name(uri))
+                lacks = "which is not beside it, or too large" if is_name else "which is no name of a file in the same folder"
+                raise self.fault(where, f'is in another file, "{excerpt(str(uri))}", {lacks}; {_EMBED}')
+            data = found
         else:
             head, _, body = uri.partition(",")
             if not head.endswith(";base64"):
@@ -120,8 +128,15 @@ class Document:
         return found
 
 
-def open_document(data: bytes, file: str) -> Document:
-    """A file as JSON and binary data, or ``FormatError``. What it is, is judged by its first bytes, not its name."""
+def _file_name(uri: str) -> str:
+    """The name of a file in the same folder that a URI means; empty where it means anything else: it has a scheme, or leads elsewhere."""
+    name = unquote(uri).removeprefix("./")
+    return "" if name in ("", ".", "..") or any(sign in name for sign in "/\\:?#\0") else name
+
+
+def open_document(data: bytes, file: str, beside: Callable[[str], bytes | None] | None = None) -> Document:
+    """A file as JSON and binary data, or ``FormatError``. What it is, is judged by its first bytes, not its name. ``beside`` gives the
+    content of a file in the same folder by its name, or None."""
     text, binary = _chunks(data, file) if data.startswith(_MAGIC) else (data, None)
     tree = parse_json(text, file, MAX_JSON_VALUES)
     if type(tree) is not dict or type(tree.get("asset")) is not dict:
@@ -129,7 +144,7 @@ def open_document(data: bytes, file: str) -> Document:
     version = tree["asset"].get("version")
     if type(version) is not str or not version.startswith("2."):
         raise FormatError(file, "asset", f'has the version "{excerpt(str(version))}", only glTF 2 is read')
-    document = Document(file, tree, binary)
+    document = Document(file, tree, binary, beside)
     required = document.tree.get("extensionsRequired", [])
     if type(required) is not list or not all(type(name) is str for name in required):
         raise document.fault("extensionsRequired", "must be a list of names")
@@ -148,6 +163,8 @@ def _chunks(data: bytes, file: str) -> tuple[bytes, bytes | None]:
     version, total = struct.unpack_from("<II", data, 4)
     if version != 2:
         raise FormatError(file, "", f"is glTF binary of version {version}, only version 2 is read")
+    if total < len(data) and not data[total:].strip(b"\0 \t\r\n"):  # a program or a copy has added the end of a line
+        data = data[:total]
     if total != len(data):
         raise FormatError(file, "", f"claims {total} bytes but has {len(data)}; is it cut short?")
     found: list[tuple[int, bytes]] = []
@@ -274,19 +291,34 @@ class _Instance:
         return self.n_corners // 3 if self.mode == _TRIANGLES else max(0, self.n_corners - 2)
 
 
-def read_gltf(data: bytes, file: str, max_vertices: int, max_faces: int, remarks: Remarks | None = None) -> Mesh:
-    """Reads all triangles of the default scene; raises ``FormatError`` naming the element of the file at fault."""
-    document = open_document(data, file)
+def read_gltf(
+    data: bytes,
+    file: str,
+    max_vertices: int,
+    max_faces: int,
+    remarks: Remarks | None = None,
+    beside: Callable[[str], bytes | None] | None = None,
+) -> Mesh:
+    """Reads all triangles that the default scene shows; raises ``FormatError`` naming the element of the file at fault. ``beside`` gives
+    the content of a file in the same folder by its name, or None. Remarks say what was left out."""
+    document = open_document(data, file, beside)
+    remarks = remarks or Remarks()
     found: list[_Instance] = []
+    thin: list[tuple[str, str]] = []  # primitives that are points or lines
     n_vertices = n_faces = 0
-    for mesh_index, transform, where in _placed_meshes(document):
+    for mesh_index, transform, where in _placed_meshes(document, remarks):
         entry = document.one("meshes", mesh_index, where)
         for number, primitive in enumerate(document.objects(entry, "primitives", f"meshes[{mesh_index}]")):
             where = f"meshes[{mesh_index}].primitives[{number}]"
             mode = document.integer(primitive, "mode", where, _TRIANGLES)
+            if mode in _MODES:
+                thin.append((where, _MODES[mode]))
+                continue
             if mode not in (_TRIANGLES, _STRIP, _FAN):
-                raise document.fault(where, f"is {_MODES.get(mode, 'of an unknown mode')}, not triangles; export triangles only")
-            if "KHR_draco_mesh_compression" in document.object(primitive, "extensions", where):
+                raise document.fault(where, "is of an unknown mode, not triangles; export triangles only")
+            if "KHR_draco_mesh_compression" in document.object(primitive, "extensions", where) and not _has_fallback(
+                document, primitive, where
+            ):
                 raise document.fault(where, "is compressed with Draco; export it without compression")
             if document.objects(primitive, "targets", where):
                 raise document.fault(where, "has morph targets; export the mesh in its final shape")
@@ -304,6 +336,9 @@ def read_gltf(data: bytes, file: str, max_vertices: int, max_faces: int, remarks
                 if count > most:
                     raise document.fault("", f"has {count} {what} or more in its scene, at most {most} are taken for this item")
             found.append(claimed)
+    if thin and not found:
+        raise document.fault(thin[0][0], f"is {thin[0][1]}, not triangles; export triangles only")
+    remarks.add(THIN, [f"{file}: {where}" for where, _ in thin[:1]], len(thin))
     starts = np.cumsum([0, *(instance.n_vertices for instance in found)])
     face_starts = np.cumsum([0, *(instance.n_faces for instance in found)])
     vertices = np.zeros((int(starts[-1]), 3))
@@ -329,8 +364,15 @@ def read_gltf(data: bytes, file: str, max_vertices: int, max_faces: int, remarks
 # --- the scene
 
 
-def _placed_meshes(document: Document) -> Iterator[tuple[Any, NDArray[np.float64] | None, str]]:
-    """The meshes of the scene with their transforms and the nodes they hang on; every node once, none too deep."""
+def _has_fallback(document: Document, primitive: dict[str, Any], where: str) -> bool:
+    """Return whether a compressed primitive has its corners uncompressed too, for programs that know no compression."""
+    used = [document.object(primitive, "attributes", where).get("POSITION"), primitive.get("indices")]
+    return all("bufferView" in document.one("accessors", index, where) for index in used if index is not None)
+
+
+def _placed_meshes(document: Document, remarks: Remarks) -> Iterator[tuple[Any, NDArray[np.float64] | None, str]]:
+    """The meshes of the scene with their transforms and the nodes they hang on; every node once, none too deep, and none that is hidden
+    or lies below one that is."""
     if not document.count("nodes"):
         yield from ((n, None, f"meshes[{n}]") for n in range(document.count("meshes")))
         return
@@ -359,6 +401,10 @@ def _placed_meshes(document: Document) -> Iterator[tuple[Any, NDArray[np.float64
         if depth > MAX_DEPTH:
             raise document.fault(where, f"lies more than {MAX_DEPTH} nodes deep")
         seen.add(index)
+        visibility = document.object(document.object(node, "extensions", where), "KHR_node_visibility", where)
+        if visibility.get("visible", True) is False:
+            remarks.add(HIDDEN, [f"{document.file}: {where}"])
+            continue
         transform = _local(document, node, where)
         if above is not None and transform is not None:
             with np.errstate(all="ignore"):

@@ -1,5 +1,6 @@
 """Mesh files: which reader a name asks for, and the forms meshes are written and stored in."""
 
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -70,22 +71,33 @@ def read_mesh(
     max_vertices, max_faces = min(max_vertices, MAX_VERTICES), min(max_faces, MAX_FACES)
     if kind == "obj":
         return read_mesh_obj(data, name, max_vertices, max_faces, companions, remarks)
-    if kind == "stl":
-        return read_stl(data, name, max_vertices, max_faces)
-    reader = {"glb": read_gltf, "ply": read_ply, "off": read_off}[kind]
+    if kind == "glb":
+        left = most - len(data)
+
+        def buffer(beside: str) -> bytes | None:
+            """Files beside it count toward the most bytes that it is given."""
+            nonlocal left
+            content = companions(beside) if companions and left > 0 else None
+            left -= len(content or b"")
+            return content if left >= 0 else None
+
+        return read_gltf(data, name, max_vertices, max_faces, remarks, buffer)
+    reader = {"ply": read_ply, "off": read_off, "stl": read_stl}[kind]
     return reader(data, name, max_vertices, max_faces, remarks)
 
 
 def beside(package: Package, name: str) -> Companions:
-    """Companions of the file ``name`` of a package: material libraries in its own folder or below it."""
+    """Companions of the file ``name`` of a package: material libraries in its own folder or below it, and buffers of a glTF."""
     folder = PurePosixPath(name).parent
     there = {file.name: file.size for file in package.files}
 
     def content(companion: str) -> bytes | None:
-        path = str(folder / companion.replace("\\", "/"))
-        if not path.lower().endswith(".mtl") or there.get(path, MAX_MTL_BYTES + 1) > MAX_MTL_BYTES:
+        path = unicodedata.normalize("NFC", str(folder / companion.replace("\\", "/")))
+        most = MAX_MTL_BYTES if path.lower().endswith(".mtl") else MESH.max_file_bytes
+        is_buffer = name.lower().endswith((".gltf", ".glb")) and "/" not in companion
+        if not (path.lower().endswith(".mtl") or is_buffer) or there.get(path, most + 1) > most:
             return None
-        return package.read(path, MAX_MTL_BYTES)
+        return package.read(path, most)
 
     return content
 

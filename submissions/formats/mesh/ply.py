@@ -24,11 +24,13 @@ _KINDS = {
     "u2": b"ushort uint16",
     "i4": b"int int32",
     "u4": b"uint uint32",
+    "i8": b"int64",  # as some libraries write their own arrays
+    "u8": b"uint64",
     "f4": b"float float32",
     "f8": b"double float64",
 }
 _KIND_OF = {name: code for code, names in _KINDS.items() for name in names.split()}
-_UNPACK = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I"}
+_UNPACK = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q"}
 _CORNERS = ("vertex_indices", "vertex_index")
 _NONE = np.zeros(0, np.int64)
 _COLOUR = ("red", "green", "blue")

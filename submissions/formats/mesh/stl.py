@@ -7,10 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from submissions.formats.arrays import Mesh, Naming, mesh
-from submissions.formats.errors import Findings, FormatError
+from submissions.formats.errors import Findings, FormatError, Remarks
 from submissions.formats.lines import Block, is_wide, numbers, row_numbers, spread, text_blocks, word_text
 
+UNCOUNTED = "A binary STL says that it has no triangle, and holds some, which were read"
 _HEADER, _TRIANGLE = 84, 50
+# All in one line, which some programs write: each of these words begins a line of its own.
+_ONE_LINE = re.compile(rb"\s*solid\b[^\r\n]*[ \t]facet[ \t]+normal[ \t]", re.IGNORECASE)
+_BEGINS = re.compile(rb"\s(?=(?:facet|outer|vertex|end\s*(?:loop|facet|solid))\b)", re.IGNORECASE)
 _RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 _TEXT = re.compile(rb"\s*solid\b[^\r\n]*\s*(?:facet|end\s*solid)\b", re.IGNORECASE)
 # One letter for each kind of line, known by the first five of its own: a text file is a sentence of them.
@@ -25,20 +29,26 @@ _IN_ORDER = np.frombuffer(b"".join(_LETTERS.values()), np.uint8)[_ORDER]
 _VERTEX = len("vertex")
 
 
-def read_stl(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
+def read_stl(data: bytes, file: str, max_vertices: int, max_faces: int, remarks: Remarks | None = None) -> Mesh:
     """Reads an STL file; raises ``FormatError`` naming lines or facets.
 
-    Binary files may begin with "solid" as text does, so a size that fits the binary form decides first.
+    Binary files may begin with "solid" as text does, so a size that fits the binary form decides first. Some programs write the triangles
+    as they come and leave their number at 0, and some end a file with a line's end.
     """
     count = struct.unpack_from("<I", data, 80)[0] if len(data) >= _HEADER else 0
-    fits = len(data) == _HEADER + _TRIANGLE * count
-    if not fits and (_TEXT.match(data[:10_000]) or is_wide(data) or not data):
+    is_text = bool(_TEXT.match(data[:10_000]))
+    if count == 0 and len(data) > _HEADER and (len(data) - _HEADER) % _TRIANGLE == 0 and not is_text:
+        count = (len(data) - _HEADER) // _TRIANGLE
+        if remarks is not None:
+            remarks.add(UNCOUNTED, [file])
+    need = _HEADER + _TRIANGLE * count
+    fits = len(data) == need or (len(data) > need and not is_text and not data[need:].strip(b"\0 \t\r\n"))
+    if not fits and (is_text or is_wide(data) or not data):
         return _read_text(data, file, max_vertices, max_faces)
     if len(data) < _HEADER:
         raise FormatError(file, "", "is not an STL file: neither text with solid and facet nor as long as a binary header")
     if not fits:
-        need, held = _HEADER + _TRIANGLE * count, len(data)
-        raise FormatError(file, "", f"claims {count} triangles, which take {need} bytes, but has {held}; write it again")
+        raise FormatError(file, "", f"claims {count} triangles, which take {need} bytes, but has {len(data)}; write it again")
     if count > max_faces:
         raise FormatError(file, "", f"has {count} triangles, at most {max_faces} are taken for this item")
     corners = np.frombuffer(data, _RECORD, count, _HEADER)["corners"].reshape(-1, 3)
@@ -85,6 +95,8 @@ def _changes(points: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def _read_text(data: bytes, file: str, max_vertices: int, max_faces: int) -> Mesh:
+    if _ONE_LINE.match(data[:10_000]):
+        data = _BEGINS.sub(b"\n", data)
     findings = Findings(file)
     corners = [np.zeros(0)]
     vertex_lines = [np.zeros(0, np.int64)]

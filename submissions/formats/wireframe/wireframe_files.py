@@ -66,14 +66,16 @@ def read_wireframe(
 def _read_json(data: bytes, name: str, max_vertices: int, max_edges: int) -> Wireframe:
     record = parse_json(data, name, max_values=100_000 + 8 * (max_vertices + max_edges))
     findings = Findings(name)
-    if type(record) is not dict or not {"vertices", "edges"} <= record.keys():
+    # Tables of wireframes call them so, and so do files that were made from their rows.
+    prefix = "wf_" if type(record) is dict and {"wf_vertices", "wf_edges"} <= record.keys() else ""
+    if type(record) is not dict or not {f"{prefix}vertices", f"{prefix}edges"} <= record.keys():
         raise FormatError(name, "", 'must be an object with "vertices" and "edges"')
-    vertices = table(record["vertices"], 3, "vertices", max_vertices, "", findings)
-    edges = table(record["edges"], 2, "edges", max_edges, "", findings)
+    vertices = table(record[f"{prefix}vertices"], 3, f"{prefix}vertices", max_vertices, "", findings)
+    edges = table(record[f"{prefix}edges"], 2, f"{prefix}edges", max_edges, "", findings)
     given = record.get("edge_score")
     edge_score = None if given is None else scores(given, "", findings)
     if vertices is not None and edges is not None:
-        found = wireframe(vertices, edges, edge_score, counted_from_zero(), findings)
+        found = wireframe(vertices, edges, edge_score, counted_from_zero(prefix), findings)
     findings.raise_if_any()
     assert found is not None
     return found

@@ -27,6 +27,20 @@ MADE = {"0/0-0", "0/0-7", "12/3-119"}
         ("color/0001.png", TWO, None),
         ("gt-color/0001.png", ONE, None),
         ("depth/0001.png", ONE, None),
+        ("garden/test/ours_30000/renders/0001.png", TWO, "garden/0001"),
+        ("out/kitchen/test/ours_30000/renders/0001.png", TWO, "kitchen/0001"),
+        ("garden/train/ours_30000/renders/0001.png", TWO, None),
+        ("garden/test/ours_30000/gt/0001.png", TWO, None),
+        ("test/ours_30000/renders/0001.png", ONE, "garden/0001"),
+        ("renders/0001.png", ONE, "garden/0001"),
+        ("train/ours_30000/renders/0001.png", ONE, None),
+        ("test/ours_30000/renders/0001.png", TWO, None),
+        ("train/test/ours_30000/renders/1.png", {"train/1", "truck/1"}, "train/1"),
+        ("train/train/ours_30000/renders/1.png", {"train/1", "truck/1"}, None),
+        ("truck/train/ours_30000/renders/1.png", {"train/1", "truck/1"}, None),
+        ("room/r_0.png", {"room/r_0"}, "room/r_0"),
+        ("room/r_0_depth_0000.png", {"room/r_0"}, None),
+        ("room/r_0_depth_0000.png", {"room/r_0", "room/r_0_depth_0000"}, "room/r_0_depth_0000"),
         ("0/0/rgb_0.png", MADE, "0/0-0"),
         ("0/0/rgb_007.png", MADE, "0/0-7"),
         ("method/12/3/rgb_119.png", MADE, "12/3-119"),
@@ -53,6 +67,23 @@ def test_a_scene_may_be_called_like_a_folder_of_another_layout() -> None:
 )
 def test_what_goes_with_a_layout_is_passed_over_without_a_word(name) -> None:
     assert is_companion(RENDER, name) and is_silent(RENDER, name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("room/r_0_depth_0000.png", "room/r_0_normal_0000.png", "room/0001_Depth.png", "room/Normal0001.png", "room/r_0_albedo.png"),
+        "garden/train/ours_30000/renders/0001.png",
+    ],
+)
+def test_pictures_beside_frames_and_renders_of_training_views_are_passed_over_with_a_word(name) -> None:
+    assert is_companion(RENDER, name) and not is_silent(RENDER, name)
+    assert not is_companion(WIREFRAME, name)
+
+
+@pytest.mark.parametrize("name", ["tex.ktx2", "a/tex.exr", "chair.bin", "wood.GIF", "chair.mtl"])
+def test_textures_and_buffers_beside_a_mesh_are_passed_over_without_a_word(name) -> None:
+    assert is_companion(MESH, name) and is_silent(MESH, name) and not is_companion(WIREFRAME, name)
 
 
 def test_texts_are_passed_over_with_a_word_and_other_files_are_strangers() -> None:

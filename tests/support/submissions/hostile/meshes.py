@@ -159,13 +159,20 @@ refused(r"is moved by a skeleton", "vase.glb", glb_skin=triangle(nodes=[{"mesh":
 refused(r"has morph targets", "vase.glb", glb_morph=with_mesh(targets=[{}]))
 refused(r"is lines, not triangles", "vase.glb", glb_lines=with_mesh(mode=1))
 refused(r"is of an unknown mode, not triangles", "vase.glb", glb_mode=with_mesh(mode=77))
+refused(r'is in another file, "vase.bin", which is not beside it', "vase.gltf", gltf_external=gltf_with_buffer(uri="vase.bin"))
 refused(
-    r'is in another file, "[^"]+"; send it as .glb',
+    r'is in another file, "[^"]+", which is no name of a file in the same folder; send it as .glb',
     "vase.gltf",
-    gltf_external=gltf_with_buffer(uri="vase.bin"),
     gltf_passwords=gltf_with_buffer(uri="../../../etc/passwd"),
     gltf_address=gltf_with_buffer(uri="http://169.254.169.254/latest"),
     gltf_file_address=gltf_with_buffer(uri="file:///etc/passwd"),
+    gltf_parent_in_percent=gltf_with_buffer(uri="%2e%2e%2fvase.bin"),
+    gltf_absolute=gltf_with_buffer(uri="/vase.bin"),
+    gltf_drive=gltf_with_buffer(uri="C:vase.bin"),
+    gltf_backslash=gltf_with_buffer(uri="..\\vase.bin"),
+    gltf_deeper=gltf_with_buffer(uri="deeper/vase.bin"),
+    gltf_zero=gltf_with_buffer(uri="vase.bin%00"),
+    gltf_folder=gltf_with_buffer(uri="."),
 )
 refused(r"has no data; send it as .glb", "vase.gltf", gltf_no_data=gltf_with_buffer())
 refused(r"has a data URI (that is not|with broken) base64", "vase.gltf", gltf_percent=gltf_with_buffer(uri="data:,abc"))

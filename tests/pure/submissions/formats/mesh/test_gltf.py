@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from submissions.formats.errors import FormatError
-from submissions.formats.mesh.mesh_files import Mesh, read_mesh
+from submissions.formats.errors import FormatError, Remarks
+from submissions.formats.mesh.gltf import HIDDEN, THIN
+from submissions.formats.mesh.mesh_files import Mesh, file_limit, read_mesh
 from tests.support.submissions.glb import TRIANGLE, Scene, triangle
 
 SQUARE = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]
@@ -161,11 +162,74 @@ def test_faces_without_a_colour_are_plain_beside_faces_with_one() -> None:
     assert read(scene).face_colours.tolist() == [[0, 0, 0], [200, 200, 200]]
 
 
+def remarked(scene: Scene) -> tuple[Mesh, list[str]]:
+    remarks = Remarks()
+    return read_mesh(scene.glb(), "a.glb", remarks=remarks), remarks.sentences()
+
+
+def test_hidden_nodes_and_those_below_them_are_left_out_with_a_remark() -> None:
+    hidden = {"extensions": {"KHR_node_visibility": {"visible": False}}}
+    nodes = [{"mesh": 0}, {"mesh": 0, "children": [2], **hidden}, {"mesh": 0}, {"children": [4]}, {"mesh": 0, "translation": [9, 0, 0]}]
+    scene = scene_with()
+    scene.tree |= {"nodes": nodes, "extensionsRequired": ["KHR_node_visibility"]}
+    found, said = remarked(scene)
+    assert found.vertices[:, 0].tolist() == [0, 1, 0, 9, 10, 9] and said == [f"{HIDDEN} (a.glb: nodes[1])."]
+    nodes[1]["extensions"]["KHR_node_visibility"]["visible"] = True
+    assert len(remarked(scene)[0].faces) == 4 and remarked(scene)[1] == []
+
+
+def test_points_and_lines_beside_triangles_are_left_out_with_a_remark() -> None:
+    scene = scene_with()
+    scene.tree["meshes"][0]["primitives"] += [{"attributes": {"POSITION": 0}, "mode": mode} for mode in range(4)]
+    found, said = remarked(scene)
+    assert len(found.faces) == 1 and said == [f"{THIN} (a.glb: meshes[0].primitives[1] and 3 more)."]
+
+
+@pytest.mark.parametrize("added", [b"\n", b"\r\n", b"\0\0\0\0"])
+def test_the_end_of_a_line_behind_a_file_is_no_part_of_it(added: bytes) -> None:
+    assert read_mesh(triangle().glb() + added, "a.glb").faces.tolist() == [[0, 1, 2]]
+    with pytest.raises(FormatError, match="is it cut short"):
+        read_mesh(triangle().glb() + added + b"x", "a.glb")
+
+
+# --- buffers beside the file
+
+
+def test_buffers_lie_beside_the_file_by_their_own_names() -> None:
+    scene = triangle()
+    scene.tree["buffers"] = [{"byteLength": len(scene.binary), "uri": "./my%20chair.bin"}]
+    files = {"my chair.bin": scene.binary}
+    assert read_mesh(json.dumps(scene.tree).encode(), "a.gltf", companions=files.get).faces.tolist() == [[0, 1, 2]]
+    with pytest.raises(FormatError, match="claims 36 bytes but holds 35"):
+        read_mesh(json.dumps(scene.tree).encode(), "a.gltf", companions=lambda name: scene.binary[:-1])
+
+
+def test_the_sizes_of_buffers_beside_a_file_count_toward_its_bound() -> None:
+    scene = triangle()
+    scene.tree["buffers"] = [{"byteLength": 36, "uri": "a.bin"}, {"byteLength": 36, "uri": "b.bin"}]
+    scene.tree["bufferViews"].append({"buffer": 1, "byteLength": 36})
+    scene.tree["accessors"].append({**scene.tree["accessors"][0], "bufferView": 1})
+    scene.tree["meshes"][0]["primitives"].append({"attributes": {"POSITION": 1}})
+    text = json.dumps(scene.tree).encode()
+    half = file_limit(100, 100) // 2
+    large = scene.binary + bytes(half - len(scene.binary) - len(text))
+    assert len(read_mesh(text, "a.gltf", 100, 100, lambda name: large).faces) == 2
+    with pytest.raises(FormatError, match=r"buffers\[1\]: is in another file, \"b.bin\", which is not beside it, or too large"):
+        read_mesh(text, "a.gltf", 100, 100, lambda name: large + bytes(len(text)))
+
+
 # --- what must be refused though it looks alright
 
 
-def test_draco_without_being_required_is_refused_by_name() -> None:
-    scene = scene_with(extensions={"KHR_draco_mesh_compression": {"bufferView": 0}})
+def test_draco_beside_the_same_corners_uncompressed_is_passed_over() -> None:
+    extensions = {"KHR_draco_mesh_compression": {"bufferView": 0}}
+    assert read(scene_with(indices=[0, 1, 2], extensions=extensions)).faces.tolist() == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize("accessor", [0, 1])
+def test_draco_without_being_required_is_refused_by_name(accessor: int) -> None:
+    scene = scene_with(indices=[0, 1, 2], extensions={"KHR_draco_mesh_compression": {"bufferView": 0}})
+    del scene.tree["accessors"][accessor]["bufferView"]
     with pytest.raises(FormatError, match="compressed with Draco"):
         read_mesh(scene.glb(), "a.glb")
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from submissions.formats.errors import Findings, FormatError
+from submissions.formats.errors import Findings, FormatError, Remarks
 from submissions.formats.lines import text_blocks
 from submissions.formats.mesh import stl
 from submissions.formats.mesh.mesh_files import Mesh, read_mesh
@@ -34,6 +34,10 @@ def binary(corners: list[list[float]], head: bytes = b"") -> bytes:
         TWO.replace("\n", "\r\n"),
         TWO.replace("endloop", "end loop").replace("endfacet", "end facet").replace("endsolid", "end solid"),
         TWO.replace("endfacet\nfacet", "endfacet\nendsolid\n\nsolid again\nfacet"),
+        " ".join(TWO.split()),
+        TWO.replace("\n", " ").replace("endloop", "end loop").upper(),
+        binary(CORNERS) + b"\n",
+        binary(CORNERS, b"solid x") + b"\r\n\0",
         binary(CORNERS),
         binary(CORNERS, b"solid facet normal outer loop"),
         binary(CORNERS, b"solid x\nfacet normal 0 0 0"),
@@ -49,6 +53,14 @@ def test_text_and_binary_alike_and_equal_corners_become_one_vertex(data: bytes |
 def test_text_keeps_float64_and_corners_that_differ_in_the_last_bit_stay_apart() -> None:
     found = read("solid\n" + FACET.format("0.1 0 0", "0.10000000000000002 0 0", "0 1 0") + "endsolid")
     assert found.vertices[:, 0].tolist() == [0.1, 0.10000000000000002, 0]
+
+
+def test_a_file_whose_number_of_triangles_was_left_at_zero_is_read_with_a_remark() -> None:
+    remarks, whole = Remarks(), binary(CORNERS)
+    found = read_mesh(whole[:80] + bytes(4) + whole[84:], "a.stl", remarks=remarks)
+    assert found.faces.tolist() == [[0, 1, 2], [1, 3, 2]] and remarks.sentences() == [f"{stl.UNCOUNTED} (a.stl)."]
+    with pytest.raises(FormatError, match="claims 0 triangles, which take 84 bytes, but has 183"):
+        read(whole[:80] + bytes(4) + whole[84:-1])
 
 
 def test_no_facets_is_a_mesh_without_faces() -> None:

@@ -163,6 +163,13 @@ def test_json_keys_that_are_not_ours_are_passed_over() -> None:
     assert frame.vertices.tolist() == [[0, 1, 2]] and frame.edges.shape == (0, 2)
 
 
+def test_json_of_one_item_may_call_its_arrays_as_a_table_does() -> None:
+    frame = read_wireframe(b'{"wf_vertices": [[0, 0, 0], [1, 0, 0]], "wf_edges": [[0, 1]], "edge_score": [0.5]}', "a.json")
+    assert frame.edges.tolist() == [[0, 1]] and frame.edge_score.tolist() == [0.5]
+    with pytest.raises(FormatError, match=r"a\.json: wf_edges\[0\]: edge names vertex 2, there are 1, counted from 0"):
+        read_wireframe(b'{"wf_vertices": [[0, 0, 0]], "wf_edges": [[0, 2]]}', "a.json")
+
+
 def test_whole_numbers_written_as_floats_are_indices() -> None:
     frame = read_wireframe(b'{"vertices": [[0, 0, 0], [1, 0, 0]], "edges": [[0.0, 1.0]]}', "a.json")
     assert frame.edges.tolist() == [[0, 1]] and frame.edges.dtype == np.int64
