@@ -3,6 +3,7 @@
 import difflib
 import re
 import traceback
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -115,13 +116,16 @@ def validate(
     """
     notes = _Notes()
     try:
-        with open_package(path, manifest.bounds, name, keep_top=manifest.kind.grouped) as package:
-            read = _read_package(package, manifest, notes, progress or (lambda done, total: None))
         kind = manifest.kind
+        with open_package(path, manifest.bounds, name, keep_top=kind.grouped, singles=kind.singles) as package:
+            read = _read_package(package, manifest, notes, progress or (lambda done, total: None))
         items = {item: read[item] for item in manifest.item_ids if item in read}
         empty = [item for item, content in items.items() if not kind.size(content)[1]]
         if empty:
             notes.warnings.append(f"{_some(empty)} without {kind.nothing}.")
+        flat = [] if kind.images else [item for item, content in items.items() if item not in empty and kind.is_degenerate(content)]
+        if flat:
+            notes.warnings.append(f"{_some(flat)} of zero size; an item needs {kind.needs}.")
         if manifest.missing == "worst" and not items and not notes.count:
             notes.problem("", "", "holds none of the phase's items; name each file after its item")
         missing = tuple(item for item in manifest.item_ids if item not in items)
@@ -187,7 +191,7 @@ def _read_table(package: Package, table: str, manifest: Manifest, notes: _Notes,
     progress(0, 1)
     limits = {item.id: item.limits for item in manifest.items}
     try:
-        found, findings = judge_s23dr(package.read(table), table, limits)
+        found, findings = judge_s23dr(package.read(table), table, limits, notes.remarks)
         notes.sent.update(found)
         findings.raise_if_any()
     except Exception as error:
@@ -203,6 +207,15 @@ def _read_table(package: Package, table: str, manifest: Manifest, notes: _Notes,
 def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[Item, str]]:
     """File of each item; files that are nobody's are problems or, for texts that explain, warnings."""
     items = {item.id: item for item in manifest.items}
+    wanted = manifest.kind.wanted(manifest.formats)
+    if "s23dr" in manifest.formats:
+        wanted += f"{', ' if wanted else ''}{' or '.join(FILE_NAMES)}"
+    suffixes = Counter(PurePosixPath(file.name).suffix.lower() for file in package.files)
+    if not any(manifest.kind.suffixes.get(suffix) in manifest.formats for suffix in suffixes):
+        found = [f"{n} {suffix or 'suffixless'} file{'' if n == 1 else 's'}" for suffix, n in suffixes.most_common(3)]
+        notes.problem(package.label, "", f"no file has a suffix of this phase ({wanted}); found {' and '.join(found)}")
+        notes.sent.update(items)  # one sentence says it of all items
+        return []
     taken: dict[str, str] = {}
     passed: list[str] = []
     for file in package.files:
@@ -217,15 +230,18 @@ def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[
             passed += [] if is_silent(manifest.kind, file.name) else [file.name]
         else:
             if kind not in manifest.formats:
-                wanted = manifest.kind.wanted(manifest.formats)
-                if "s23dr" in manifest.formats:
-                    wanted += f"{', ' if wanted else ''}{' or '.join(FILE_NAMES)}"
                 why = f"is not in a format of this phase ({wanted})"
             elif manifest.kind.grouped:
                 why = "is not a view of this phase; put each file into its scene's folder and name it after the view"
             else:
                 why = "is not an item of this phase; name each file after its item"
             notes.problem(file.name, "", why + _meant(file.name, kind, manifest, len(notes.problems)))
+    for name in list(passed):
+        item = item_of(manifest.kind, name, items)
+        if item is not None and item not in taken:
+            notes.problem(name, "", f"has the name of an item, but no suffix of this phase ({wanted})")
+            notes.sent.add(item)
+            passed.remove(name)
     if passed:
         notes.warnings.append(f"{_some(passed)} not read.")
     return [(items[item], taken[item]) for item in manifest.item_ids if item in taken]

@@ -11,7 +11,7 @@ import struct
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -106,13 +106,18 @@ class Package:
 
 
 def open_package(
-    path: Path, bounds: Bounds = DEFAULT_BOUNDS, name: str | None = None, keep_top: bool = False, inner_archives: bool = False
+    path: Path,
+    bounds: Bounds = DEFAULT_BOUNDS,
+    name: str | None = None,
+    keep_top: bool = False,
+    inner_archives: bool = False,
+    singles: Collection[str] = SINGLE_FILE_SUFFIXES,
 ) -> Package:
     """Opens a zip archive, a folder or the file of a single sample, and checks every name and claimed size.
 
     ``name`` is what the participant called the file, where ``path`` is called otherwise. A common top folder is cut off
     unless ``keep_top`` says that folders have a meaning. An archive within is refused unless ``inner_archives`` says that it is a file like
-    any other, which nobody unpacks. Raises ``PackageError``.
+    any other, which nobody unpacks. A file with one of the suffixes ``singles`` is an upload of its own. Raises ``PackageError``.
     """
     label = name or path.name
     with ExitStack() as stack:
@@ -132,7 +137,7 @@ def open_package(
                     findings.add("", _kind_fault(mode), inner)
         elif not path.is_file():
             raise PackageError(label, "", "does not exist, or is neither a file nor a folder")
-        elif Path(label).suffix.lower() in SINGLE_FILE_SUFFIXES:
+        elif Path(label).suffix.lower() in singles:
             entries, folders, packed = [_disk_entry(path, Path(label).name)], [], None
             findings = Findings(label, PackageError)
         else:
@@ -143,7 +148,7 @@ def open_package(
                 raise PackageError(label, "", f"is {size_text(packed)}, at most {size_text(bounds.max_archive_bytes)} are taken")
             stream = stack.enter_context(path.open("rb"))
             if stream.read(2) != b"PK":
-                kinds = ", ".join(SINGLE_FILE_SUFFIXES)
+                kinds = ", ".join(singles)
                 raise PackageError(label, "", f"is not a zip archive; send a .zip, or a single file named {kinds}")
             entries, folders, findings = _zip_entries(stream, label, bounds, stack)
         total = 0

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from submissions.formats.errors import MAX_FINDINGS_PER_FILE, Findings, excerpt
+from submissions.formats.errors import MAX_FINDINGS_PER_FILE, Findings, Remarks, excerpt
 
 MAX_COORDINATE = 1e7
+SELF_EDGES = "Edges join a corner to itself, so they have no length"
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +101,10 @@ def wireframe(
     edge_score: NDArray[Any] | None,
     naming: Naming,
     findings: Findings,
+    remarks: Remarks | None = None,
 ) -> Wireframe | None:
-    """Numeric arrays [V, 3], [E, 2] and [E] as a checked wireframe; None, with findings, where one is wrong."""
+    """Numeric arrays [V, 3], [E, 2] and [E] as a checked wireframe; None, with findings, where one is wrong. A remark names edges that join
+    a corner to itself."""
     before = findings.count
     vertices = vertices.astype(np.float64)
     _check_coordinates(vertices, naming, findings)
@@ -115,6 +118,9 @@ def wireframe(
             findings.add(place, f"has {len(edge_score)} values, there are {len(edges)} edges")
     if findings.count > before:
         return None
+    own = np.flatnonzero(edges[:, 0] == edges[:, 1])
+    if remarks is not None:
+        remarks.add(SELF_EDGES, [f"{findings.file}: {naming.edge(n)}" for n in own[:1].tolist()], len(own))
     return Wireframe(vertices, edges.astype(np.int64), edge_score)
 
 
@@ -163,11 +169,13 @@ def _check_indices(edges: NDArray[Any], n_vertices: int, naming: Naming, finding
             lambda n: f"{naming.element} names vertex {edges[n][~whole[n]][0]:.6g}, which is not a whole number",
         )
     outside = whole & ((edges < 0) | (edges >= n_vertices))
+    from_one = bool(edges.size) and not naming.base and bool(whole.all()) and edges.min() >= 1 and edges.max() == n_vertices
+    asks = ". Are your indices 1-based?" if from_one else ""
 
     def fault(n: int) -> str:
         named = int(edges[n][outside[n]][0]) + naming.base
         counting = "" if naming.base else ", counted from 0"
-        return f"{naming.element} names vertex {named}, there are {n_vertices}{counting}"
+        return f"{naming.element} names vertex {named}, there are {n_vertices}{counting}{asks}"
 
     _each(outside.any(axis=1), findings, naming.edge, fault)
 

@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from submissions.formats.archive import Package
-from submissions.formats.errors import Findings, FormatError
+from submissions.formats.errors import Findings, FormatError, Remarks
 from submissions.formats.render.images import WHITE, Colour, read_image, read_mask
 from submissions.formats.render.views import MAX_SIDE, CleanViews, Render, Roi, View, encoded, render, with_scenes
 from submissions.formats.text import parse_json
@@ -39,11 +39,11 @@ class _Scene:
     notes: dict[str, str] = field(default_factory=dict)  # rois.json and views.json
 
 
-def read(package: Package, label: str, background: Colour = WHITE) -> dict[str, View]:
+def read(package: Package, label: str, background: Colour = WHITE, remarks: Remarks | None = None) -> dict[str, View]:
     """All views of an open package, by ``scene/view``, in the order of names.
 
-    ``label`` is what the scene is called where the package is one scene's own folder. Raises ``FormatError`` with the
-    faults of all files.
+    ``label`` is what the scene is called where the package is one scene's own folder; ``remarks`` take what reading changed. Raises
+    ``FormatError`` with the faults of all files.
     """
     findings = Findings(label)
     scenes: dict[str, _Scene] = {}
@@ -77,7 +77,7 @@ def read(package: Package, label: str, background: Colour = WHITE) -> dict[str, 
             named[path.stem] = file.name
     views: dict[str, View] = {}
     for name, scene in sorted(scenes.items()):
-        views |= _Reader(package, name, scene, background, prompts.get(name, ""), findings).views()
+        views |= _Reader(package, name, scene, background, prompts.get(name, ""), findings, remarks).views()
     findings.raise_if_any()
     return with_scenes(dict(sorted(views.items())))
 
@@ -132,9 +132,18 @@ def prompts_of(package: Package, name: str, findings: Findings) -> dict[str, str
 class _Reader:
     """The reading of one scene's files; faults are noted and the rest is read on."""
 
-    def __init__(self, package: Package, name: str, scene: _Scene, background: Colour, prompt: str, findings: Findings) -> None:
+    def __init__(
+        self,
+        package: Package,
+        name: str,
+        scene: _Scene,
+        background: Colour,
+        prompt: str,
+        findings: Findings,
+        remarks: Remarks | None,
+    ) -> None:
         self.package, self.name, self.scene, self.background, self.prompt = package, name, scene, background, prompt
-        self.findings = findings
+        self.findings, self.remarks = findings, remarks
 
     def views(self) -> dict[str, View]:
         images = [image for _, file in sorted(self.scene.clean.items()) if (image := self._image(file))]
@@ -167,7 +176,7 @@ class _Reader:
 
     def _image(self, file: str) -> Render | None:
         try:
-            return render(read_image(self.package.read(file), file, self.background))
+            return render(read_image(self.package.read(file), file, self.background, remarks=self.remarks))
         except FormatError as error:
             self.findings.add(error.where, error.reason, error.file)
             return None

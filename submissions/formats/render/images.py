@@ -1,10 +1,12 @@
 """Size that an image states, read from its first bytes before any library decodes it."""
 
 import io
+import re
 import struct
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -12,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import ExifTags, Image, ImageCms, ImageFile
 
-from submissions.formats.errors import FormatError, excerpt
+from submissions.formats.errors import FormatError, Remarks, excerpt
 from submissions.kinds import RENDER
 
 MAX_SCANS = 100  # of a progressive JPEG; programs write about ten, and each costs a pass over the whole image
@@ -134,15 +136,24 @@ def _pixels(data: bytes) -> Iterator[bytes]:
 
 # From the bytes of an image file to 8-bit sRGB pixels. Hostile until decoded: sizes are held against the bounds first.
 #
-# What is done, in this order: 16-bit values are kept as they are until the end (v / 65535); an embedded colour profile is
-# converted to sRGB (by relative colorimetric intent, 8 bits a channel); grey becomes three equal channels; alpha is
-# composited on the background; the EXIF orientation is applied; and the result is rounded to 8 bits. Nothing else changes
-# the values: gamma and chromaticity chunks of PNG without a profile are passed over.
+# What is done, in this order: 16-bit values are kept as they are until the end (v / 65535); an embedded colour profile whose curves and
+# primaries are not sRGB's is converted to sRGB (by relative colorimetric intent, 8 bits a channel); grey becomes three equal channels;
+# alpha is composited on the background; the orientation is applied; and the result is rounded to 8 bits. Nothing else changes the values:
+# gamma and chromaticity chunks of PNG without a profile are passed over. A remark says of each image what changed it.
 
 
+DEEP = "16-bit values were rounded to 8 bits"
+TURNED = "The orientation that the image states was applied"
+CONVERTED = "Colours were converted from the image's colour profile to sRGB"
+DAMAGED = "The image's colour profile cannot be used, so its colours were taken as sRGB"
+GAMMA = "The gamma that the image states is passed over; its colours were taken as sRGB"
+ALPHA = "Transparent pixels were laid on the background, {}"
 MAX_PIXELS = 40_000_000
 MAX_PROFILE_BYTES = 4_000_000
 WHITE = (255, 255, 255)
+_SAME = 2  # of 255: profiles of sRGB round its curve and primaries in their own ways
+_SRGB_GAMMA = 1 / 2.2  # as PNG files of sRGB state it
+_XMP_ORIENTATION = re.compile(rb"""tiff:Orientation\s*(?:=\s*["']|>)\s*([1-8])""")
 _PILLOW = {"png": "PNG", "jpg": "JPEG", "webp": "WEBP"}
 _MODES = ("1", "L", "LA", "P", "PA", "RGB", "RGBA", "I;16")
 _ROWS = 256  # composited at once
@@ -172,28 +183,50 @@ def parse_colour(text: str) -> Colour:
     return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
 
 
-def read_image(data: bytes, name: str, background: Colour = WHITE, most: Size = RENDER.most, wanted: Size = (0, 0)) -> NDArray[np.uint8]:
+def read_image(
+    data: bytes,
+    name: str,
+    background: Colour = WHITE,
+    most: Size = RENDER.most,
+    wanted: Size = (0, 0),
+    remarks: Remarks | None = None,
+) -> NDArray[np.uint8]:
     """uint8 [H, W, 3], 8-bit sRGB, of a PNG, JPEG or WebP as the suffix of ``name`` says.
 
-    ``most`` bounds width and height, ``wanted`` asks for exactly that size (0, 0: any). Raises ``FormatError``: not the
-    format, larger than allowed, several frames, CMYK, an unreadable profile, cut off.
+    ``most`` bounds width and height, ``wanted`` asks for exactly that size (0, 0: any). ``remarks`` take what reading changed. Raises
+    ``FormatError``: not the format, larger than allowed, several frames, CMYK, cut off.
     """
+    remarks = remarks or Remarks()
     with _opened(data, name, most) as image:
-        try:
-            swaps = (Image.Transpose.TRANSPOSE, Image.Transpose.ROTATE_270, Image.Transpose.TRANSVERSE, Image.Transpose.ROTATE_90)
-            size = (image.height, image.width) if _orientation(image) in swaps else (image.width, image.height)
+
+        def require(size: Size, how: str = "") -> None:
             if all(wanted) and size != wanted:
                 given, asked = (f"{width} × {height}" for width, height in (size, wanted))
-                raise FormatError(name, "", f"is {given} pixels, this view is {asked}; render it in that size")
-            turn = _orientation(image)
+                raise FormatError(name, "", f"is {given} pixels{how}, this view is {asked}; render it in that size")
+
+        try:
+            if sorted(image.size) != sorted(wanted):  # however it is turned; nothing of it is decoded for that
+                require(image.size)
             _require_whole(image, name, data)
-            channels, alpha = _channels(image, name, data)
+            raw = str(image.tile[0].args) if image.format == "PNG" and image.tile else ""  # which decoding forgets
+            image.load()
+            turn = _orientation(image)
+            swaps = (Image.Transpose.TRANSPOSE, Image.Transpose.ROTATE_270, Image.Transpose.TRANSVERSE, Image.Transpose.ROTATE_90)
+            require(*(((image.height, image.width), " once turned by the orientation that it states") if turn in swaps else (image.size,)))
+            channels, alpha = _channels(image, name, data, raw, remarks)
         except FormatError:
             raise
         except _BROKEN as error:
             raise _broken(name, error) from None
+    if channels.dtype == np.uint16 and bool((channels % 257).any()):
+        remarks.add(DEEP, [name])
+    if alpha is not None and bool((alpha < np.iinfo(alpha.dtype).max).any()):
+        remarks.add(ALPHA.format("#{:02x}{:02x}{:02x}".format(*background)), [name])
     pixels = _composited(channels, alpha, background)
-    return pixels if turn is None else np.asarray(Image.fromarray(pixels).transpose(turn))
+    if turn is None:
+        return pixels
+    remarks.add(TURNED, [name])
+    return np.asarray(Image.fromarray(pixels).transpose(turn))
 
 
 def read_mask(data: bytes, name: str, size: Size) -> NDArray[np.uint8]:
@@ -249,7 +282,8 @@ def _require_whole(image: Image.Image, name: str, data: bytes) -> None:
 
 
 def _orientation(image: Image.Image) -> Image.Transpose | None:
-    """Return what turns the stored pixels upright, by the EXIF orientation; None where nothing does, or the tag is broken."""
+    """Return what turns the stored pixels of a decoded image upright; None where nothing does, or what says so is broken. The orientation
+    stands in EXIF (before or behind the pixels, or in ImageMagick's text), or else in XMP."""
     turns = {
         2: Image.Transpose.FLIP_LEFT_RIGHT,
         3: Image.Transpose.ROTATE_180,
@@ -260,40 +294,59 @@ def _orientation(image: Image.Image) -> Image.Transpose | None:
         8: Image.Transpose.ROTATE_90,
     }
     try:
-        # Not getexif(), which decodes a PNG to look behind its pixels too.
-        found = Image.Exif()
-        found.load(image.info.get("exif") or b"")
-        return turns.get(found.get(ExifTags.Base.Orientation) or 0)
+        found, info = Image.Exif(), image.info
+        written = [info[key] for key in ("Raw profile type exif", "Raw profile type APP1") if isinstance(info.get(key), str)]
+        # ImageMagick writes a name, a length and the bytes in hexadecimal, a line each.
+        found.load(info.get("exif") or (bytes.fromhex("".join(written[0].split("\n")[3:])) if written else b""))
+        orientation = found.get(ExifTags.Base.Orientation)
+        if not orientation:
+            xmp = info.get("xmp") or info.get("XML:com.adobe.xmp") or b""
+            said = _XMP_ORIENTATION.search(xmp.encode() if isinstance(xmp, str) else xmp)
+            orientation = int(said[1]) if said else 0
+        return turns.get(orientation)
     except _BROKEN:
         return None
 
 
-def _channels(given: ImageFile.ImageFile, name: str, data: bytes) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Colours [H, W, 3] and alpha [H, W] or None, each uint8 or uint16; stored orientation."""
-    deep = _sixteen_bits(given, data)
+def _channels(given: ImageFile.ImageFile, name: str, data: bytes, raw: str, remarks: Remarks) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Colours [H, W, 3] and alpha [H, W] or None, each uint8 or uint16; stored orientation. ``raw`` is the form in which a PNG holds its
+    pixels."""
+    deep = _sixteen_bits(given, data, raw)
     image: Image.Image = given
-    has_alpha = "A" in image.getbands() or "transparency" in image.info
-    profile = image.info.get("icc_profile")
-    if deep is not None and not profile:
-        return deep
-    if image.mode == "I;16":
-        grey = np.asarray(image)
-        image = Image.fromarray(((grey.astype(np.uint32) + 128) // 257).astype(np.uint8))
-        has_alpha = False
-    alpha = None
-    if has_alpha:
-        whole = image.convert("RGBA")
-        alpha = np.asarray(whole.getchannel("A"))
-        image = whole.convert("RGB") if image.mode in ("P", "PA") else image
-    return np.asarray(_as_srgb(image, profile, name)), alpha
+    grey = image.mode in ("1", "L", "LA", "I;16")
+    profile, gamma = image.info.get("icc_profile"), image.info.get("gamma")
+    known = _from_profile(profile, grey) if profile else None
+    if "icc_profile" in image.info and known is None:
+        remarks.add(DAMAGED, [name])
+    elif gamma and not profile and image.info.get("srgb") is None and abs(gamma - _SRGB_GAMMA) > 0.01:
+        remarks.add(GAMMA, [name])
+    transform = known and known.transform
+    if deep is not None:
+        values, alpha = deep
+        if transform is None:
+            return values, alpha
+        eight = ((values.astype(np.uint32) + 128) // 257).astype(np.uint8)
+        image = Image.fromarray(eight[..., 0] if grey else eight)
+    else:
+        alpha = None
+        if "A" in image.getbands() or "transparency" in image.info:
+            whole = image.convert("RGBA")
+            alpha = np.asarray(whole.getchannel("A"))
+            image = whole.convert("RGB") if image.mode in ("P", "PA") else image
+    if transform is None:
+        return np.asarray(image.convert("RGB")), alpha
+    remarks.add(CONVERTED, [name])
+    done = ImageCms.applyTransform(image.convert("L" if grey else "RGB"), transform)
+    assert done is not None  # it is only where the conversion is asked for in place
+    return np.asarray(done), alpha
 
 
-def _sixteen_bits(image: ImageFile.ImageFile, data: bytes) -> tuple[NDArray[np.uint16], NDArray[np.uint16] | None] | None:
+def _sixteen_bits(image: ImageFile.ImageFile, data: bytes, mode: str) -> tuple[NDArray[np.uint16], NDArray[np.uint16] | None] | None:
     """All 16 bits of a 16-bit PNG, of which the library gives the upper eight only; None for other images."""
-    mode = str(image.tile[0].args) if image.format == "PNG" and image.tile else ""
+    key = image.info.get("transparency")  # of a PNG without alpha the one colour that is transparent
     if image.mode == "I;16":
         grey = np.asarray(image)
-        return np.repeat(grey[..., None], 3, axis=2), None
+        return np.repeat(grey[..., None], 3, axis=2), None if key is None else _opaque(grey != key)
     if mode not in ("RGB;16B", "RGBA;16B", "LA;16B"):
         return None
     if mode == "LA;16B":  # four bytes a pixel, filtered like those of RGBA
@@ -302,7 +355,13 @@ def _sixteen_bits(image: ImageFile.ImageFile, data: bytes) -> tuple[NDArray[np.u
         return np.repeat(values[..., :1], 3, axis=2), values[..., 1]
     upper, lower = _decoded_as(data, mode).astype(np.uint16), _decoded_as(data, mode[:-1] + "L")
     values = upper * 256 + lower
-    return values[..., :3], values[..., 3] if mode.startswith("RGBA") else None
+    if mode.startswith("RGBA"):
+        return values[..., :3], values[..., 3]
+    return values, None if key is None else _opaque((values != np.array(key)).any(axis=2))
+
+
+def _opaque(mask: NDArray[np.bool_]) -> NDArray[np.uint16]:
+    return np.where(mask, 65535, 0).astype(np.uint16)
 
 
 def _decoded_as(data: bytes, raw: str) -> NDArray[np.uint8]:
@@ -312,25 +371,34 @@ def _decoded_as(data: bytes, raw: str) -> NDArray[np.uint8]:
         return np.asarray(image)
 
 
-def _as_srgb(image: Image.Image, profile: Any, name: str) -> Image.Image:
-    """The image in mode RGB, its embedded profile converted to sRGB unless it says that it is sRGB already."""
-    if not profile:
-        return image.convert("RGB")
+@dataclass(frozen=True)
+class _Profile:
+    """A colour profile that can be used: the ``transform`` of its colours to sRGB, None where they are sRGB's."""
+
+    transform: ImageCms.ImageCmsTransform | None
+
+
+@lru_cache(maxsize=4)
+def _from_profile(profile: bytes, grey: bool) -> _Profile | None:
+    """Use of a profile for images of grey or of colours; None where there is none: it is damaged, absurdly large, or of another kind of
+    colours. Whether it is sRGB's is told by what it does to colours, so by its curves and primaries, never by its name."""
     if len(profile) > MAX_PROFILE_BYTES:
-        raise FormatError(name, "", "has a colour profile of an absurd size; save it as sRGB")
-    grey = image.mode in ("1", "L", "LA")
+        return None
+    # Every value of each channel alone and of grey, and a grid of colours.
+    ramp, steps = np.arange(256), np.arange(0, 256, 17)
+    grid = np.stack(np.meshgrid(steps, steps, steps), axis=-1).reshape(-1, 3)
+    colours = np.concatenate([grid, *(ramp[:, None] * np.array(axis) for axis in ((1, 1, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1)))])
+    tried = ramp[None].astype(np.uint8) if grey else colours[None].astype(np.uint8)
     try:
-        given = ImageCms.ImageCmsProfile(io.BytesIO(profile))
-        space = given.profile.xcolor_space.strip()
-        if space == ("GRAY" if grey else "RGB") and "srgb" in (given.profile.profile_description or "").lower():
-            return image.convert("RGB")
-        source = image.convert("L" if space == "GRAY" else "RGB")
+        given, mode = ImageCms.ImageCmsProfile(io.BytesIO(profile)), "L" if grey else "RGB"
         intent = ImageCms.Intent.RELATIVE_COLORIMETRIC
-        done = ImageCms.profileToProfile(source, given, ImageCms.createProfile("sRGB"), renderingIntent=intent, outputMode="RGB")
+        transform = ImageCms.buildTransform(given, ImageCms.createProfile("sRGB"), mode, "RGB", renderingIntent=intent)
+        done = ImageCms.applyTransform(Image.fromarray(tried), transform)
     except (ImageCms.PyCMSError, *_BROKEN):
-        raise FormatError(name, "", "has a colour profile that cannot be used; save it as sRGB") from None
-    assert done is not None  # it is only where the conversion is asked for in place
-    return done
+        return None
+    wanted = np.repeat(tried[..., None], 3, axis=2) if grey else tried
+    moved = np.abs(np.asarray(done).astype(np.int16) - wanted)
+    return _Profile(transform if moved.max() > _SAME else None)
 
 
 def _composited(channels: NDArray[Any], alpha: NDArray[Any] | None, background: Colour) -> NDArray[np.uint8]:

@@ -58,12 +58,14 @@ def read_render(
     ``companions`` gives the picture of normals beside it and its name, or None. Raises ``FormatError``.
     """
     most = (max_width, max_height)
-    pixels = read_image(data, name, background, most, (0, 0) if resize else size)
+    pixels = read_image(data, name, background, most, (0, 0) if resize else size, remarks)
     pixels, resized = _in_size(pixels, size)
+    if resized and remarks is not None:
+        remarks.add("Images were brought to the size of their views", [name])
     beside_it = companions() if companions else None
     normal = None
     if beside_it is not None:
-        normal = encoded(_in_size(read_image(*beside_it, background, most), size)[0])
+        normal = encoded(_in_size(read_image(*beside_it, background, most, remarks=remarks), size)[0])
     return Render(encoded(pixels), pixels.shape[1], pixels.shape[0], resized, normal)
 
 
@@ -77,7 +79,7 @@ def beside(package: Package, name: str) -> Callable[[], tuple[bytes, str] | None
 def load_folder(path: Path, background: Colour = WHITE, remarks: Remarks | None = None) -> dict[str, View]:
     """The views of a reference's folder or zip archive, as ``render_folder`` describes it. Raises ``FormatError``."""
     with open_package(path) as package:
-        return folder.read(package, path.name, background)
+        return folder.read(package, path.name, background, remarks)
 
 
 def write_png(item: Render | View) -> bytes:

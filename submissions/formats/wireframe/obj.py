@@ -6,7 +6,7 @@ from array import array
 import numpy as np
 
 from submissions.formats.arrays import Naming, Wireframe, wireframe
-from submissions.formats.errors import Findings
+from submissions.formats.errors import Findings, Remarks
 from submissions.formats.lines import number_fault, text_blocks, word_text
 
 # Everything else the format knows; none of it bears on a wireframe.
@@ -80,7 +80,7 @@ class _Reader:
         self.findings.raise_if_any()
 
 
-def read_obj(data: bytes, file: str, max_vertices: int, max_edges: int) -> Wireframe:
+def read_obj(data: bytes, file: str, max_vertices: int, max_edges: int, remarks: Remarks | None = None) -> Wireframe:
     """Reads ``v`` and ``l`` records; raises ``FormatError`` naming lines. A polyline is its consecutive edges."""
     findings = Findings(file)
     reader = _Reader(findings, max_vertices, max_edges)
@@ -95,7 +95,7 @@ def read_obj(data: bytes, file: str, max_vertices: int, max_edges: int) -> Wiref
         score=lambda n: "",
         base=1,
     )
-    found = wireframe(vertices, edges, None, naming, findings)
+    found = wireframe(vertices, edges, None, naming, findings, remarks)
     findings.raise_if_any()
     assert found is not None
     return found

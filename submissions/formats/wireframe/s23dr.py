@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from submissions.formats.arrays import Wireframe, counted_from_zero, scores, table, wireframe
-from submissions.formats.errors import Findings, FormatError, excerpt
+from submissions.formats.errors import Findings, FormatError, Remarks, excerpt
 from submissions.formats.parquet import read_rows
 from submissions.formats.text import parse_json
 from submissions.kinds import WIREFRAME
@@ -29,8 +29,11 @@ def read_s23dr(data: bytes, name: str) -> dict[str, Wireframe]:
     return {sample: frame for sample, frame in found.items() if frame is not None}
 
 
-def judge_s23dr(data: bytes, name: str, limits: Mapping[str, tuple[int, int]] | None) -> tuple[dict[str, Wireframe | None], Findings]:
-    """The wireframe of each sample that has a row, None where its row is faulty, and the faults by row and sample.
+def judge_s23dr(
+    data: bytes, name: str, limits: Mapping[str, tuple[int, int]] | None, remarks: Remarks | None = None
+) -> tuple[dict[str, Wireframe | None], Findings]:
+    """The wireframe of each sample that has a row, None where its row is faulty, and the faults by row and sample. ``remarks`` take what is
+    worth knowing of the rest.
 
     ``limits`` gives the most vertices and edges of each sample that may occur; None lets any occur. Raises
     ``FormatError`` where the file as a whole cannot be read.
@@ -76,5 +79,5 @@ def judge_s23dr(data: bytes, name: str, limits: Mapping[str, tuple[int, int]] | 
         edges = table(row["wf_edges"], 2, "wf_edges", most[1], where, findings)
         edge_score = None if row.get("edge_score") is None else scores(row["edge_score"], where, findings)
         if vertices is not None and edges is not None:
-            found[sample] = wireframe(vertices, edges, edge_score, counted_from_zero(f"{where} wf_"), findings)
+            found[sample] = wireframe(vertices, edges, edge_score, counted_from_zero(f"{where} wf_"), findings, remarks)
     return found, findings

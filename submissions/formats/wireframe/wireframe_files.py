@@ -60,10 +60,10 @@ def read_wireframe(
         raise FormatError(name, "", f"is {size_text(len(data))}, at most {size_text(most)} are taken for this item")
     max_vertices, max_edges = min(max_vertices, MAX_VERTICES), min(max_edges, MAX_EDGES)
     reader = {"json": _read_json, "obj": read_obj, "npz": _read_npz}[kind]
-    return reader(data, name, max_vertices, max_edges)
+    return reader(data, name, max_vertices, max_edges, remarks)
 
 
-def _read_json(data: bytes, name: str, max_vertices: int, max_edges: int) -> Wireframe:
+def _read_json(data: bytes, name: str, max_vertices: int, max_edges: int, remarks: Remarks | None) -> Wireframe:
     record = parse_json(data, name, max_values=100_000 + 8 * (max_vertices + max_edges))
     findings = Findings(name)
     # Tables of wireframes call them so, and so do files that were made from their rows.
@@ -75,13 +75,13 @@ def _read_json(data: bytes, name: str, max_vertices: int, max_edges: int) -> Wir
     given = record.get("edge_score")
     edge_score = None if given is None else scores(given, "", findings)
     if vertices is not None and edges is not None:
-        found = wireframe(vertices, edges, edge_score, counted_from_zero(prefix), findings)
+        found = wireframe(vertices, edges, edge_score, counted_from_zero(prefix), findings, remarks)
     findings.raise_if_any()
     assert found is not None
     return found
 
 
-def _read_npz(data: bytes, name: str, max_vertices: int, max_edges: int) -> Wireframe:
+def _read_npz(data: bytes, name: str, max_vertices: int, max_edges: int, remarks: Remarks | None) -> Wireframe:
     most = max(24 * max_vertices, 16 * max_edges)
     arrays = read_npz(data, name, {"vertices": (3,), "edges": (2,), "edge_score": ()}, most)
     findings = Findings(name)
@@ -91,7 +91,7 @@ def _read_npz(data: bytes, name: str, max_vertices: int, max_edges: int) -> Wire
         elif len(arrays[label]) > max_rows:
             findings.add(label, f"has {len(arrays[label])} rows, at most {max_rows} are taken for this item")
     findings.raise_if_any()
-    found = wireframe(arrays["vertices"], arrays["edges"], arrays.get("edge_score"), counted_from_zero(), findings)
+    found = wireframe(arrays["vertices"], arrays["edges"], arrays.get("edge_score"), counted_from_zero(), findings, remarks)
     findings.raise_if_any()
     assert found is not None
     return found
@@ -126,7 +126,7 @@ def load_folder(path: Path, remarks: Remarks | None = None) -> dict[str, Wirefra
                 rows = read_s23dr(package.read(file.name), file.name)
             elif name.suffix.lower() in SUFFIXES:
                 limit = file_limit(MAX_VERTICES, MAX_EDGES)
-                rows = {name.stem: read_wireframe(package.read(file.name, limit), file.name)}
+                rows = {name.stem: read_wireframe(package.read(file.name, limit), file.name, remarks=remarks)}
             else:
                 continue
             twice = found.keys() & rows.keys()

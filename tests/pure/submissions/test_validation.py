@@ -8,6 +8,7 @@ import pytest
 
 from submissions import validation
 from submissions.formats.archive import Package
+from submissions.formats.arrays import SELF_EDGES
 from submissions.formats.wireframe import wireframe_files
 from submissions.formats.wireframe.wireframe_files import Wireframe, load_folder, write_json, write_npz, write_obj
 from submissions.kinds import WIREFRAME
@@ -73,7 +74,58 @@ def test_a_missing_sample_is_listed_where_it_gets_the_worst_value(tmp_path: Path
 
 
 def test_an_entry_without_any_sample_is_refused_even_there(tmp_path: Path) -> None:
-    assert said(judge(tmp_path, {"README.md": b"soon"}, LENIENT)) == ["holds none of the phase's items; name each file after its item"]
+    table = json.dumps([]).encode()
+    assert said(judge(tmp_path, {"submission.json": table}, LENIENT)) == ["holds none of the phase's items; name each file after its item"]
+
+
+WANTED = ".json, .obj, .npz, submission.json or submission.parquet"
+
+
+@pytest.mark.parametrize("manifest", [MANIFEST, LENIENT])
+def test_files_of_other_suffixes_alone_are_one_problem_and_not_one_for_each_item(tmp_path: Path, manifest: Manifest) -> None:
+    contents = {f"house_{n:02d}.txt": b"0 0 0\n" for n in range(24)} | {"LICENSE": b"mine", "a.dxf": b"", "b.dxf": b""}
+    found = "found 24 .txt files and 2 .dxf files and 1 suffixless file"
+    assert said(judge(tmp_path, contents, manifest)) == [f"entry.zip: no file has a suffix of this phase ({WANTED}); {found}"]
+    verdict = judge(tmp_path, {"README.md": b"soon"}, manifest)
+    assert said(verdict) == [f"entry.zip: no file has a suffix of this phase ({WANTED}); found 1 .md file"]
+
+
+def test_a_text_that_is_called_like_an_item_without_a_file_is_no_text_that_explains(tmp_path: Path) -> None:
+    verdict = judge(
+        tmp_path, {**{name: GOOD[name] for name in ("house_01.obj", "house_02.json")}, "house_02.txt": b"", "house_03.txt": b""}
+    )
+    assert said(verdict) == [f"house_03.txt: has the name of an item, but no suffix of this phase ({WANTED})"]
+    assert verdict.warnings == ("house_02.txt is not read.",)
+
+
+def test_a_single_file_that_is_no_archive_names_the_suffixes_of_this_phase_alone(tmp_path: Path) -> None:
+    (tmp_path / "entry.glb").write_bytes(b"glTF")
+    verdict = validate(tmp_path / "entry.glb", MANIFEST)
+    assert said(verdict) == ["entry.glb: is not a zip archive; send a .zip, or a single file named .json, .obj, .npz, .parquet"]
+
+
+@pytest.mark.parametrize(
+    ("edges", "asks"), [([[1, 2], [2, 3], [3, 4], [4, 1]], True), ([[0, 1], [3, 4]], False), ([[1, 2], [4, 5]], False), ([[1, 4.5]], False)]
+)
+def test_indices_that_count_from_one_are_asked_about(tmp_path: Path, edges: list[list[float]], asks: bool) -> None:
+    files = {
+        "house_01.json": json.dumps({"vertices": SQUARE.vertices.tolist(), "edges": edges}).encode(),
+        "house_02.npz": write_npz(Wireframe(SQUARE.vertices, np.array(edges))),
+    }
+    problems = said(judge(tmp_path, files, LENIENT))
+    assert problems and all(problem.endswith(". Are your indices 1-based?") == asks for problem in problems)
+    if asks:
+        assert "house_01.json: edges[2]: edge names vertex 4, there are 4, counted from 0. Are your indices 1-based?" in problems
+
+
+def test_edges_from_a_corner_to_itself_and_items_of_no_size_are_noted(tmp_path: Path) -> None:
+    point = Wireframe(np.ones((3, 3)), np.array([[0, 1], [1, 2], [2, 2]]))
+    loops = Wireframe(SQUARE.vertices, np.array([[0, 1], [1, 1], [2, 3], [3, 3]]))
+    verdict = judge(tmp_path, {"house_01.obj": write_obj(loops), "house_02.json": write_json(point), "house_03.npz": write_npz(SQUARE)})
+    assert verdict.accepted and verdict.warnings == (
+        "house_02 is of zero size; an item needs at least one edge with a length.",
+        f"{SELF_EDGES} (house_01.obj: line 7, house_02.json: edges[2] and 1 more).",
+    )
 
 
 def test_a_broken_file_is_a_problem_and_not_missing_as_well(tmp_path: Path) -> None:

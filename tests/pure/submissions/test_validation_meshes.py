@@ -1,6 +1,7 @@
 """Uploads of meshes: the same rules as for wireframes, with what programs write beside a mesh let in."""
 
 import dataclasses
+import json
 import struct
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import pytest
 
 from submissions.formats.arrays import Mesh
 from submissions.formats.mesh.mesh_files import write_obj, write_ply
+from submissions.formats.mesh.polygons import CROSSING, UNEVEN
 from submissions.manifest import Bounds, Item, Manifest
 from submissions.validation import Verdict, validate
+from tests.support.submissions.glb import triangle
 from tests.support.submissions.verdicts import judged, said
 
 IDS = ("chair", "mug", "star")
@@ -50,6 +53,34 @@ def test_materials_and_textures_may_stand_beside_and_the_material_gives_the_colo
     verdict = judge(tmp_path, {**GOOD, "chair.obj": painted, **beside})
     assert verdict.accepted and not verdict.warnings
     assert verdict.items["chair"].face_colours.tolist() == [[255, 0, 0]] * 4
+
+
+def test_what_reading_did_to_files_is_said_once_of_all(tmp_path: Path) -> None:
+    concave = b"v 0 0 0\nv 4 0 0\nv 4 4 0\nv 2 1 0\nv 0 4 %d\nf 3 4 5 1 2\n"
+    bow_tie = b"v 0 0 0\nv 1 1 0\nv 1 0 0\nv 0 1 0\nf 1 2 3 4\n"
+    verdict = judge(tmp_path, {"chair.obj": concave % 0, "mug.obj": concave % 9 + b"f 3 4 5 1 2\n", "star.obj": bow_tie})
+    assert verdict.accepted and verdict.warnings == (f"{UNEVEN} (mug.obj: line 6 and 1 more).", f"{CROSSING} (star.obj: line 5).")
+    chair = verdict.items["chair"]
+    a, b, c = np.moveaxis(chair.vertices[chair.faces], 1, 0)
+    assert np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2 == 10
+
+
+def test_a_gltf_is_read_with_its_buffer_beside_it_in_a_zip_and_in_a_folder(tmp_path: Path) -> None:
+    scene = triangle()
+    scene.tree["buffers"] = [{"byteLength": len(scene.binary), "uri": "chair.bin"}]
+    contents = {**GOOD, "chair.gltf": json.dumps(scene.tree).encode(), "chair.bin": scene.binary}
+    del contents["chair.obj"]
+    assert judge(tmp_path, contents).accepted
+    assert judge(tmp_path, {f"results/{name}": data for name, data in contents.items()}).accepted
+    elsewhere = {("other/" if name == "chair.bin" else "") + name: data for name, data in contents.items()}
+    assert said(judge(tmp_path, elsewhere))[0].startswith('chair.gltf: buffers[0]: is in another file, "chair.bin", which is not beside it')
+
+
+def test_a_mesh_without_an_area_is_noted(tmp_path: Path) -> None:
+    line = b"v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n"
+    assert judge(tmp_path, {**GOOD, "chair.obj": line}).warnings == (
+        "chair is of zero size; an item needs at least one face with an area.",
+    )
 
 
 def test_a_texture_is_no_entry_of_its_own_and_wireframe_files_are_no_meshes(tmp_path: Path) -> None:

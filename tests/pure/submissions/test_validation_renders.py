@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from submissions.formats.errors import FormatError
+from submissions.formats.render.images import TURNED
 from submissions.kinds import RENDER
 from submissions.manifest import Item, Manifest
 from submissions.validation import validate
@@ -50,6 +52,43 @@ def test_predictions_of_nerfbaselines_as_they_are(tmp_path) -> None:
     assert np.array_equal(found.items["garden/a"].pixels(), pixels(0)), "the prediction, not the ground truth beside it"
     several = {f"{scene}/{name}": data for scene in ("garden", "hall") for name, data in files.items()}
     assert verdict_of(tmp_path, several, manifest("garden/a", "garden/b", "hall/a", "hall/b")).accepted
+
+
+def test_renders_of_gaussian_splatting_and_frames_of_blender_as_they_are(tmp_path) -> None:
+    splats = {
+        f"{scene}/{split}/ours_30000/{kind}/a.png": PNG[0]
+        for scene in ("garden", "hall")
+        for split in ("test", "train")
+        for kind in ("renders", "gt")
+    }
+    found = verdict_of(tmp_path, splats, manifest("garden/a", "hall/a"))
+    assert found.accepted and found.warnings == (
+        "garden/train/ours_30000/renders/a.png, hall/train/ours_30000/renders/a.png are not read.",
+    )
+    frames = {"garden/r_0.png": PNG[0], "garden/r_0_depth_0000.png": PNG[1], "garden/r_0_normal_0000.png": PNG[2]}
+    found = verdict_of(tmp_path, frames, manifest("garden/r_0"))
+    assert found.accepted and found.warnings == ("garden/r_0_depth_0000.png, garden/r_0_normal_0000.png are not read.",)
+    assert np.array_equal(found.items["garden/r_0"].pixels(), pixels(0))
+
+
+def test_what_reading_changed_is_said_once_of_all_images(tmp_path) -> None:
+    half = file_of(np.dstack([pixels(0), np.full((HEIGHT, WIDTH), 128, np.uint8)]))
+    exif = Image.Exif()
+    exif[0x0112] = 3
+    files = {**{f"garden/{name}.png": half for name in "abcde"}, "garden/f.png": file_of(pixels(1), exif=exif)}
+    found = verdict_of(tmp_path, files, manifest(*(f"garden/{name}" for name in "abcdef")))
+    assert found.accepted and found.warnings == (
+        "Transparent pixels were laid on the background, #ffffff (garden/a.png, garden/b.png, garden/c.png and 2 more).",
+        f"{TURNED} (garden/f.png).",
+    )
+
+
+def test_a_size_after_turning_says_so(tmp_path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    found = verdict_of(tmp_path, {"garden/a.png": file_of(pixels(0), exif=exif)}, manifest("garden/a"))
+    turned = f"is {HEIGHT} × {WIDTH} pixels once turned by the orientation that it states, this view is {WIDTH} × {HEIGHT}"
+    assert turned in str(found.problems[0])
 
 
 def test_generated_objects_bring_their_normals(tmp_path) -> None:

@@ -6,8 +6,20 @@ import numpy as np
 import pytest
 from PIL import Image, ImageCms
 
-from submissions.formats.errors import FormatError
-from submissions.formats.render.images import is_whole, parse_colour, read_image, read_mask
+from submissions.formats.errors import FormatError, Remarks
+from submissions.formats.render.images import (
+    ALPHA,
+    CONVERTED,
+    DAMAGED,
+    DEEP,
+    GAMMA,
+    MAX_PROFILE_BYTES,
+    TURNED,
+    is_whole,
+    parse_colour,
+    read_image,
+    read_mask,
+)
 from tests.support.submissions.hostile.renders import chunk, file_of, png
 
 Y, X = np.mgrid[0:28, 0:40]
@@ -91,12 +103,18 @@ def profile(kind: str) -> bytes:
     return ImageCms.ImageCmsProfile(ImageCms.createProfile(kind)).tobytes()
 
 
-def test_a_profile_of_srgb_changes_nothing() -> None:
-    assert np.array_equal(read_image(file_of("PNG", PIXELS, icc_profile=profile("sRGB")), "a.png"), PIXELS)
+def read(data: bytes, name: str = "a.png", **options) -> tuple[np.ndarray, list[str]]:
+    remarks = Remarks()
+    return read_image(data, name, remarks=remarks, **options), remarks.sentences()
 
 
-def gamma_profile(gamma: float) -> bytes:
-    """A display profile with sRGB's primaries and a pure power as its tone curve, put together by hand."""
+D50_OF_SRGB = ((0.4360, 0.2225, 0.0139), (0.3851, 0.7169, 0.0971), (0.1431, 0.0606, 0.7141))
+D50_OF_P3 = ((0.5151, 0.2412, -0.0011), (0.2919, 0.6922, 0.0419), (0.1572, 0.0666, 0.7841))
+SRGB_CURVE = np.where(np.arange(1024) / 1023 <= 0.04045, np.arange(1024) / 1023 / 12.92, ((np.arange(1024) / 1023 + 0.055) / 1.055) ** 2.4)
+
+
+def gamma_profile(gamma: float | np.ndarray, name: bytes = b"power", primaries=D50_OF_SRGB, space: bytes = b"RGB ") -> bytes:
+    """A display profile with these primaries and a pure power, or a table, as its tone curve, put together by hand."""
 
     def fixed(value: float) -> bytes:
         return struct.pack(">i", round(value * 65536))
@@ -104,26 +122,95 @@ def gamma_profile(gamma: float) -> bytes:
     def xyz(x: float, y: float, z: float) -> bytes:
         return b"XYZ " + bytes(4) + fixed(x) + fixed(y) + fixed(z)
 
-    curve = b"curv" + bytes(4) + struct.pack(">IH", 1, round(gamma * 256)) + bytes(2)
-    text = b"desc" + bytes(4) + struct.pack(">I", 6) + b"power\0" + bytes(78)
-    tags = {
-        b"desc": text,
-        b"wtpt": xyz(0.9642, 1, 0.8249),
-        b"rXYZ": xyz(0.4360, 0.2225, 0.0139),
-        b"gXYZ": xyz(0.3851, 0.7169, 0.0971),
-        b"bXYZ": xyz(0.1431, 0.0606, 0.7141),
-        b"rTRC": curve,
-        b"gTRC": curve,
-        b"bTRC": curve,
-    }
+    curve = (
+        b"curv"
+        + bytes(4)
+        + (
+            struct.pack(">IH", 1, round(gamma * 256)) + bytes(2)
+            if isinstance(gamma, float)
+            else struct.pack(">I", len(gamma)) + np.rint(gamma * 65535).astype(">u2").tobytes()
+        )
+    )
+    text = b"desc" + bytes(4) + struct.pack(">I", len(name) + 1) + name + bytes(79)
+    tags = {b"desc": text, b"wtpt": xyz(0.9642, 1, 0.8249)}
+    if space == b"GRAY":
+        tags[b"kTRC"] = curve
+    else:
+        tags |= {tag + b"XYZ": xyz(*primary) for tag, primary in zip((b"r", b"g", b"b"), primaries, strict=True)}
+        tags |= {b"rTRC": curve, b"gTRC": curve, b"bTRC": curve}
     table, body, at = struct.pack(">I", len(tags)), b"", 128 + 4 + 12 * len(tags)
     for name, data in tags.items():
         data += bytes(-len(data) % 4)
         table += name + struct.pack(">II", at + len(body), len(data))
         body += data
-    head = struct.pack(">I4sI4s4s4s", at + len(body), b"lcms", 0x02400000, b"mntr", b"RGB ", b"XYZ ") + bytes(12) + b"acsp" + bytes(28)
+    head = struct.pack(">I4sI4s4s4s", at + len(body), b"lcms", 0x02400000, b"mntr", space, b"XYZ ") + bytes(12) + b"acsp" + bytes(28)
     head += fixed(0.9642) + fixed(1) + fixed(0.8249)
     return head + bytes(128 - len(head)) + table + body
+
+
+@pytest.mark.parametrize(
+    "icc",
+    [
+        profile("sRGB"),
+        gamma_profile(SRGB_CURVE, b"sRGB IEC61966-2.1"),
+        gamma_profile(SRGB_CURVE, b"anything at all"),
+    ],
+)
+@pytest.mark.parametrize("form", ["PNG", "WEBP"])
+def test_a_profile_whose_curves_and_primaries_are_srgbs_leaves_every_byte_whatever_its_name(icc, form) -> None:
+    data = file_of(form, PIXELS, icc_profile=icc, **({"lossless": True} if form == "WEBP" else {}))
+    found, notes = read(data, f"a.{form.lower()}")
+    assert np.array_equal(found, PIXELS) and notes == []
+
+
+def test_a_profile_that_is_called_srgb_and_is_not_is_converted() -> None:
+    """An image in linear light, with a name that says sRGB, comes back as its own original in sRGB."""
+    bright = np.clip(PIXELS, 60, 255).astype(np.uint8)  # where 8 bits of linear light are as fine as sRGB's
+    light = bright / 255
+    linear = np.rint(255 * np.where(light <= 0.04045, light / 12.92, ((light + 0.055) / 1.055) ** 2.4)).astype(np.uint8)
+    found, notes = read(file_of("PNG", linear, icc_profile=gamma_profile(1.0, b"sRGB linear")))
+    assert np.abs(found.astype(int) - bright).max() <= 5 and notes == [f"{CONVERTED} (a.png)."]
+    assert np.abs(linear.astype(int) - bright).max() > 40
+    gamut, notes = read(file_of("PNG", PIXELS, icc_profile=gamma_profile(SRGB_CURVE, b"sRGB", D50_OF_P3)))
+    assert np.abs(gamut.astype(int) - PIXELS).max() > 5 and notes == [f"{CONVERTED} (a.png)."], "its primaries are P3's"
+
+
+def test_a_profile_of_grey_is_compared_too() -> None:
+    grey = PIXELS[..., 0]
+    same, notes = read(file_of("PNG", grey, "L", icc_profile=gamma_profile(SRGB_CURVE, space=b"GRAY")))
+    assert np.array_equal(same, np.repeat(grey[..., None], 3, axis=2)) and notes == []
+    other, notes = read(file_of("PNG", np.full((4, 4), 128, np.uint8), "L", icc_profile=gamma_profile(1.0, b"sRGB", space=b"GRAY")))
+    assert np.abs(other - 188.0).max() <= 1 and notes == [f"{CONVERTED} (a.png)."]
+
+
+@pytest.mark.parametrize(
+    "icc",
+    [
+        b"nonsense" * 30,
+        b"x",
+        gamma_profile(1.0)[:200],
+        gamma_profile(1.0)[:128] + b"\xff" * 300,
+        struct.pack(">I", 132) + bytes(12) + b"CMYK" + bytes(112),
+        gamma_profile(1.0, space=b"GRAY"),  # of another kind of colours than the image's
+    ],
+    ids=range(6),
+)
+@pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP"])
+def test_a_damaged_profile_is_a_note_and_its_colours_are_taken_as_srgb(icc, form) -> None:
+    name = f"a.{'jpg' if form == 'JPEG' else form.lower()}"
+    plain = read(file_of(form, PIXELS, **({"lossless": True} if form == "WEBP" else {})), name)[0]
+    found, notes = read(file_of(form, PIXELS, icc_profile=icc, **({"lossless": True} if form == "WEBP" else {})), name)
+    assert np.array_equal(found, plain) and notes == [f"{DAMAGED} ({name})."]
+
+
+def test_a_profile_of_an_absurd_size_is_a_note_too() -> None:
+    assert read(file_of("WEBP", PIXELS, lossless=True, icc_profile=bytes(MAX_PROFILE_BYTES + 1)), "a.webp")[1] == [f"{DAMAGED} (a.webp)."]
+
+
+def test_a_profile_that_cannot_be_unpacked_is_a_note_too() -> None:
+    rows = b"".join(b"\0" + row.tobytes() for row in PIXELS)
+    found, notes = read(png(40, 28, chunk(b"iCCP", b"x\0\0" + b"not zlib"), lines=rows))
+    assert np.array_equal(found, PIXELS) and notes == [f"{DAMAGED} (a.png)."]
 
 
 def test_another_profile_is_converted_to_srgb() -> None:
@@ -140,7 +227,85 @@ def test_another_profile_is_converted_to_srgb() -> None:
 
 def test_gamma_chunks_change_nothing() -> None:
     plain = png(40, 28, chunk(b"gAMA", struct.pack(">I", 100_000)), lines=b"".join(b"\0" + row.tobytes() for row in PIXELS))
-    assert np.array_equal(read_image(plain, "a.png"), PIXELS)
+    found, notes = read(plain)
+    assert np.array_equal(found, PIXELS) and notes == [f"{GAMMA} (a.png)."]
+    usual = plain.replace(chunk(b"gAMA", struct.pack(">I", 100_000)), chunk(b"gAMA", struct.pack(">I", 45_455)))
+    assert read(usual)[1] == []
+
+
+def test_sixteen_bits_have_a_transparent_colour_of_sixteen_bits() -> None:
+    """Its upper bytes alone are those of the second pixel too."""
+    colours = np.array([[[0x1234, 0x5678, 0x9ABC], [0x1235, 0x5678, 0x9ABC], [65535, 0, 0]]], np.uint16)
+    keyed = with_chunk(deep(colours, 2), chunk(b"tRNS", struct.pack(">3H", *colours[0, 0])))
+    found, notes = read(keyed, background=(1, 2, 3))
+    assert found.tolist() == [[[1, 2, 3], [18, 86, 154], [255, 0, 0]]]
+    assert notes == [f"{DEEP} (a.png).", f"{ALPHA.format('#010203')} (a.png)."]
+    grey = np.array([[[0x1234], [0x1235], [65535]]], np.uint16)
+    found, notes = read(with_chunk(deep(grey, 0), chunk(b"tRNS", struct.pack(">H", 0x1234))))
+    assert found[..., 0].tolist() == [[255, 18, 255]] and len(notes) == 2
+    profiled = with_chunk(keyed, chunk(b"iCCP", b"x\0\0" + zlib.compress(gamma_profile(1.0))))
+    assert read(profiled, background=(1, 2, 3))[0][0, 0].tolist() == [1, 2, 3], "with a profile that is converted too"
+
+
+def test_what_reading_changes_is_said_and_nothing_else() -> None:
+    assert read(file_of("PNG", PIXELS))[1] == []
+    assert read(file_of("PNG", np.dstack([PIXELS, np.full((28, 40), 255, np.uint8)]), "RGBA"))[1] == [], "alpha that hides nothing"
+    assert read(deep(np.full((2, 2, 3), 257 * 9, np.uint16), 2))[1] == [], "16 bits that are 8 bits written twice"
+    assert read(deep(np.full((2, 2, 3), 257 * 9 + 1, np.uint16), 2))[1] == [f"{DEEP} (a.png)."]
+    see_through = file_of("PNG", np.dstack([PIXELS, np.full((28, 40), 254, np.uint8)]), "RGBA")
+    assert read(see_through)[1] == [f"{ALPHA.format('#ffffff')} (a.png)."]
+
+
+def with_chunk(data: bytes, *chunks: bytes) -> bytes:
+    """A PNG with chunks behind its header."""
+    return data[:33] + b"".join(chunks) + data[33:]
+
+
+def exif_of(orientation: int) -> bytes:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    return exif.tobytes()
+
+
+def magick(orientation: int, key: bytes, kind: bytes = b"zTXt") -> bytes:
+    """EXIF as ImageMagick writes it into a PNG's texts."""
+    data = exif_of(orientation)
+    text = b"\nexif\n%8d\n" % len(data) + b"\n".join(data.hex().encode()[n : n + 72] for n in range(0, 2 * len(data), 72)) + b"\n"
+    return chunk(kind, key + b"\0" + (b"\0" + zlib.compress(text) if kind == b"zTXt" else text))
+
+
+def xmp(orientation: int, as_element: bool = False) -> bytes:
+    said = f' tiff:Orientation="{orientation}"/>'
+    if as_element:
+        said = f"><tiff:Orientation>{orientation}</tiff:Orientation></rdf:Description>"
+    return f'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF><rdf:Description{said}</rdf:RDF></x:xmpmeta>'.encode()
+
+
+XMP_CHUNK = b"XML:com.adobe.xmp\0\0\0\0\0"
+PLAIN_PNG = file_of("PNG", PIXELS)
+STATED = {
+    "eXIf before the pixels": lambda n: with_chunk(PLAIN_PNG, chunk(b"eXIf", exif_of(n)[6:])),
+    "eXIf behind the pixels": lambda n: PLAIN_PNG[:-12] + chunk(b"eXIf", exif_of(n)[6:]) + PLAIN_PNG[-12:],
+    "ImageMagick's packed text": lambda n: with_chunk(PLAIN_PNG, magick(n, b"Raw profile type exif")),
+    "ImageMagick's plain text": lambda n: with_chunk(PLAIN_PNG, magick(n, b"Raw profile type exif", b"tEXt")),
+    "ImageMagick's older text": lambda n: with_chunk(PLAIN_PNG, magick(n, b"Raw profile type APP1")),
+    "its text behind the pixels": lambda n: PLAIN_PNG[:-12] + magick(n, b"Raw profile type exif") + PLAIN_PNG[-12:],
+    "an attribute of XMP": lambda n: with_chunk(PLAIN_PNG, chunk(b"iTXt", XMP_CHUNK + xmp(n))),
+    "an element of XMP": lambda n: with_chunk(PLAIN_PNG, chunk(b"iTXt", XMP_CHUNK + xmp(n, as_element=True))),
+    "XMP behind the pixels": lambda n: PLAIN_PNG[:-12] + chunk(b"iTXt", XMP_CHUNK + xmp(n)) + PLAIN_PNG[-12:],
+    "XMP of a JPEG": lambda n: file_of("JPEG", PIXELS, quality=95, xmp=xmp(n)),
+    "XMP of a WebP": lambda n: file_of("WEBP", PIXELS, lossless=True, xmp=xmp(n)),
+    "EXIF before XMP": lambda n: with_chunk(PLAIN_PNG, chunk(b"eXIf", exif_of(n)[6:]), chunk(b"iTXt", XMP_CHUNK + xmp(2))),
+}
+
+
+@pytest.mark.parametrize("place", STATED)
+@pytest.mark.parametrize(("orientation", "turned"), [(3, PIXELS[::-1, ::-1]), (6, np.rot90(PIXELS, -1)), (8, np.rot90(PIXELS))])
+def test_the_orientation_is_found_wherever_programs_state_it(place, orientation, turned) -> None:
+    name = {"J": "a.jpg", "W": "a.webp"}.get(place.removeprefix("XMP of a ")[:1], "a.png")
+    found, notes = read(STATED[place](orientation), name, wanted=(turned.shape[1], turned.shape[0]))
+    assert found.shape == turned.shape and np.abs(found.astype(int) - turned).mean() < 4 and notes == [f"{TURNED} ({name})."]
+    assert read(STATED[place](1) if "before XMP" not in place else PLAIN_PNG, name)[1] == []
 
 
 @pytest.mark.parametrize(
