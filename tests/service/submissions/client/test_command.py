@@ -44,7 +44,8 @@ def entry(tmp_path: Path) -> Path:
     folder = tmp_path / "entry"
     folder.mkdir()
     for item in MANIFEST.items:
-        (folder / f"{item.id}.obj").write_bytes(write_obj(Wireframe(rng.normal(size=(40, 3)), rng.integers(0, 40, (60, 2)))))
+        edges = (rng.integers(0, 40, (60, 1)) + np.array([0, 7])) % 40
+        (folder / f"{item.id}.obj").write_bytes(write_obj(Wireframe(rng.normal(size=(40, 3)), edges)))
     return folder
 
 
