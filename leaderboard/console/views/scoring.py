@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from evaluation.models import Evaluation, EvaluationBatch
+from evaluation.models import Evaluation, EvaluationBatch, Score
 from evaluation.models.batch import sentences
 from evaluation.work import costs
 from leaderboard.console import acts
@@ -16,7 +18,7 @@ from leaderboard.console.confirm_and_apply import scored_anew
 from leaderboard.console.page import page
 from leaderboard.lookup import organizer_of_measured_phase
 from submissions.lookup import row_number
-from submissions.models import Phase
+from submissions.models import Phase, Submission
 from submissions.permissions import allowed
 
 MAX_SHOWN = 100
@@ -88,8 +90,22 @@ def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
         "outdated": sentences(latest.outdated()) if latest else [],
         "is_stale": is_stale,
         "estimate": costs.estimate(phase),
+        "changes": _changes(latest, current) if latest and current and latest.by_hand and is_building else None,
         "is_operator": allowed(request.user, "operator.see"),
     }
+
+
+def _changes(new: EvaluationBatch, old: EvaluationBatch) -> dict[str, Any]:
+    """Entries whose value in the primary column differs between two batches, with both values; the column's title."""
+    column = next((column for column in new.metrics if column["is_primary"]), new.metrics[0])
+    scores = Score.objects.filter(slug=column["slug"], evaluation__batch__in=[new, old])
+    values: dict[int, dict[int, float | None]] = {}
+    for entry, batch, value in scores.values_list("evaluation__submission", "evaluation__batch", "value"):
+        values.setdefault(entry, {})[batch] = value
+    moved = {pk: both for pk, both in values.items() if len(both) == 2 and both[new.pk] != both[old.pk]}
+    entries = Submission.objects.filter(pk__in=moved).select_related("team").order_by("number")
+    rows = [{"entry": entry, "before": moved[entry.pk][old.pk], "after": moved[entry.pk][new.pk]} for entry in entries[:MAX_SHOWN]]
+    return {"title": column["title"], "rows": rows, "n": len(moved)}
 
 
 def _seconds_left(batch: EvaluationBatch, parts: dict[str, int]) -> float | None:

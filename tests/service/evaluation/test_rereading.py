@@ -17,6 +17,7 @@ from evaluation.models import Evaluation, EvaluationBatch, Reference, Score
 from evaluation.work import rereading
 from evaluation.work.worker import drain
 from leaderboard.models import Snapshot
+from leaderboard.templatetags.plumbline import number
 from submissions.errors import Refused
 from submissions.formats.arrays import Mesh
 from submissions.formats.mesh.mesh_files import read_mesh, write_obj
@@ -217,7 +218,10 @@ def test_the_console_and_the_board_say_what_is_prepared_and_organizers_switch(ph
     assert "have been read anew" in page and 'value="switch"' not in page
     assert "Not every entry is scored yet" in client.post(scoring, {"act": "switch"}, follow=True).content.decode()
     drain()
-    assert 'value="switch"' in client.get(scoring).content.decode()
+    page = client.get(scoring).content.decode()
+    after = Score.objects.get(evaluation__batch__state="building").value
+    assert 'value="switch"' in page and "What changes" in page
+    assert [f'<td class="n">{number(it, 4)}</td>' in page for it in (before, after)] == [True, True] and before > after
     assert "The board shows the new values." in client.post(scoring, {"act": "switch"}, follow=True).content.decode()
     assert value(entry) < before
     assert AuditEntry.objects.get(action="batch.switch").actor == people.organizer
