@@ -320,7 +320,7 @@ def _channels(given: ImageFile.ImageFile, name: str, data: bytes, raw: str, rema
         remarks.add(DAMAGED, [name])
     elif gamma and not profile and image.info.get("srgb") is None and abs(gamma - _SRGB_GAMMA) > 0.01:
         remarks.add(GAMMA, [name])
-    transform = known and known.transform
+    transform = known.transform if known else None
     if deep is not None:
         values, alpha = deep
         if transform is None:

@@ -63,7 +63,7 @@ def read_wireframe(
     return reader(data, name, max_vertices, max_edges, remarks)
 
 
-def _read_json(data: bytes, name: str, max_vertices: int, max_edges: int, remarks: Remarks | None) -> Wireframe:
+def _read_json(data: bytes, name: str, max_vertices: int, max_edges: int, remarks: Remarks | None = None) -> Wireframe:
     record = parse_json(data, name, max_values=100_000 + 8 * (max_vertices + max_edges))
     findings = Findings(name)
     # Tables of wireframes call them so, and so do files that were made from their rows.
@@ -81,7 +81,7 @@ def _read_json(data: bytes, name: str, max_vertices: int, max_edges: int, remark
     return found
 
 
-def _read_npz(data: bytes, name: str, max_vertices: int, max_edges: int, remarks: Remarks | None) -> Wireframe:
+def _read_npz(data: bytes, name: str, max_vertices: int, max_edges: int, remarks: Remarks | None = None) -> Wireframe:
     most = max(24 * max_vertices, 16 * max_edges)
     arrays = read_npz(data, name, {"vertices": (3,), "edges": (2,), "edge_score": ()}, most)
     findings = Findings(name)
