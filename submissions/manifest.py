@@ -59,7 +59,7 @@ class Bounds:
     max_file_bytes: int = 50_000_000
     max_entries: int = 20_000
     max_ratio: int = 200
-    max_depth: int = 4
+    max_depth: int = 6
 
 
 @dataclass(frozen=True)

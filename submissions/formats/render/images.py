@@ -209,7 +209,6 @@ def read_image(
                 require(image.size)
             _require_whole(image, name, data)
             raw = str(image.tile[0].args) if image.format == "PNG" and image.tile else ""  # which decoding forgets
-            image.load()
             turn = _orientation(image)
             swaps = (Image.Transpose.TRANSPOSE, Image.Transpose.ROTATE_270, Image.Transpose.TRANSVERSE, Image.Transpose.ROTATE_90)
             require(*(((image.height, image.width), " once turned by the orientation that it states") if turn in swaps else (image.size,)))
@@ -232,13 +231,17 @@ def read_image(
 def read_mask(data: bytes, name: str, size: Size) -> NDArray[np.uint8]:
     """uint8 [H, W] of a mask of exactly ``size``: its grey values, or those of its first channel. Raises ``FormatError``."""
     with _opened(data, name, size) as image:
-        if image.size != size:
-            raise FormatError(name, "", f"is {image.width} × {image.height} pixels, its view is {size[0]} × {size[1]}")
         try:
             _require_whole(image, name, data)
+            turn = _orientation(image)
             if image.mode == "I;16":
-                return (np.asarray(image) >> 8).astype(np.uint8)
-            return np.asarray(image.convert("RGB").getchannel(0)) if image.mode not in ("1", "L") else np.asarray(image.convert("L"))
+                grey = Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
+            else:
+                grey = image.convert("L") if image.mode in ("1", "L") else image.convert("RGB").getchannel(0)
+            found = grey if turn is None else grey.transpose(turn)
+            if found.size != size:
+                raise FormatError(name, "", f"is {found.width} × {found.height} pixels, its view is {size[0]} × {size[1]}")
+            return np.asarray(found)
         except FormatError:
             raise
         except _BROKEN as error:
@@ -281,9 +284,9 @@ def _require_whole(image: Image.Image, name: str, data: bytes) -> None:
         raise FormatError(name, "", "holds fewer pixels than it says; it was cut off, write the image again")
 
 
-def _orientation(image: Image.Image) -> Image.Transpose | None:
-    """Return what turns the stored pixels of a decoded image upright; None where nothing does, or what says so is broken. The orientation
-    stands in EXIF (before or behind the pixels, or in ImageMagick's text), or else in XMP."""
+def _orientation(image: ImageFile.ImageFile) -> Image.Transpose | None:
+    """Return what turns the stored pixels of an image, which it decodes, upright; None where nothing does, or what says so is broken. The
+    orientation stands in EXIF (before or behind the pixels, or in ImageMagick's text), or else in XMP."""
     turns = {
         2: Image.Transpose.FLIP_LEFT_RIGHT,
         3: Image.Transpose.ROTATE_180,
@@ -293,6 +296,7 @@ def _orientation(image: Image.Image) -> Image.Transpose | None:
         7: Image.Transpose.TRANSVERSE,
         8: Image.Transpose.ROTATE_90,
     }
+    image.load()  # a PNG may say it behind its pixels
     try:
         found, info = Image.Exif(), image.info
         written = [info[key] for key in ("Raw profile type exif", "Raw profile type APP1") if isinstance(info.get(key), str)]

@@ -103,7 +103,7 @@ def test_a_wireframe_manifest_is_what_older_clients_read() -> None:
             "max_file_bytes": 50_000_000,
             "max_entries": 50,
             "max_ratio": 200,
-            "max_depth": 4,
+            "max_depth": 6,
         },
         "metrics": [{"slug": "corner_f1_tight", "key": "corner_f1", "params": {"tau": 0.1}}, {"slug": "hss", "key": "hss", "params": {}}],
         "items": [

@@ -148,10 +148,10 @@ def test_the_archive_itself_is_bounded(tmp_path: Path) -> None:
         open_package(archive(tmp_path / "x.zip", CONTENT), Bounds(max_archive_bytes=50))
 
 
-def test_four_folders_deep_is_taken_and_five_is_not(tmp_path: Path) -> None:
-    assert len(read_all(archive(tmp_path / "x.zip", {"a/b/c/d/x.obj": b"1", "y.obj": b"2"}))) == 2
-    for path in (archive(tmp_path / "y.zip", {"a/b/c/d/e/x.obj": b"1"}), folder(tmp_path / "y", {"a/b/c/d/e/f/x.obj": b"1"})):
-        with pytest.raises(PackageError, match=r"folders deep, at most 4 are taken"):
+def test_six_folders_deep_is_taken_and_seven_is_not(tmp_path: Path) -> None:
+    assert len(read_all(archive(tmp_path / "x.zip", {"a/b/c/d/e/f/x.obj": b"1", "y.obj": b"2"}))) == 2
+    for path in (archive(tmp_path / "y.zip", {"a/b/c/d/e/f/g/x.obj": b"1"}), folder(tmp_path / "y", {"a/b/c/d/e/f/g/h/x.obj": b"1"})):
+        with pytest.raises(PackageError, match=r"folders deep, at most 6 are taken"):
             open_package(path)
 
 

@@ -343,6 +343,14 @@ def test_a_mask_is_its_grey_values_in_the_size_of_its_view() -> None:
         read_mask(file_of("PNG", inside, "L"), "m.png", (40, 29))
 
 
+def test_a_mask_is_turned_upright_as_its_view_is() -> None:
+    inside = np.where(X < 9, 255, 0).astype(np.uint8)
+    data = file_of("PNG", inside, "L", exif=exif_of(6))
+    assert np.array_equal(read_mask(data, "m.png", (28, 40)), np.rot90(inside, -1))
+    with pytest.raises(FormatError, match="28 × 40 pixels, its view is 40 × 28"):
+        read_mask(data, "m.png", (40, 28))
+
+
 def test_a_colour_is_six_hexadecimal_digits() -> None:
     assert parse_colour("#0a10fF") == (10, 16, 255)
     for text in ("white", "#fff", "0a10ff", "#0a10f", "#0a10fg"):
