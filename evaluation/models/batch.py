@@ -166,7 +166,8 @@ class EvaluationBatch(models.Model):
         score, the new batch becomes the current one at once.
 
         `read_anew` are the storage keys of entries' items that were read anew from their files, by entry: the batch scores these, and
-        waits for organizers to switch to it. They pass from a batch that is cancelled to the new one.
+        waits for organizers to switch to it. They pass from a batch that is cancelled to the new one, which waits too unless a person
+        (`actor`) has begun it.
         """
         with transaction.atomic():
             # The same lock as in Evaluation.begin: an entry accepted meanwhile joins either way.
@@ -194,7 +195,7 @@ class EvaluationBatch(models.Model):
                 metrics=metrics,
                 unit_scale=phase.unit_scale,
                 reason=reason[:240],
-                by_hand=bool(read_anew),
+                by_hand=bool(read_anew) or (bool(artifacts) and actor is None),
                 created_by=actor,
             )
             members = Submission.objects.filter(phase=phase, status__in=[Status.SCORED, Status.SCORING]).exclude(artifact_key="")

@@ -70,9 +70,9 @@ def scored_before(phase, people):
     def send(item: Mesh = WRONG, text: str = SLAB, **values) -> Submission:
         entry = received(phase, people.team, package(write_obj(item).decode()), user=people.owner, **values)
         drain()
-        data = package(text)
-        stored_files.store().save_bytes(entry.file_key or f"uploads/{entry.pk}/entry.zip", data)
-        Submission.objects.filter(pk=entry.pk).update(reader=1)
+        kept = f"uploads/{entry.pk}/kept.zip"  # what lies under a key never changes
+        stored_files.store().save_bytes(kept, package(text))
+        Submission.objects.filter(pk=entry.pk).update(reader=1, file_key=kept)
         entry.refresh_from_db()
         assert entry.status == Status.SCORED
         return entry
@@ -132,10 +132,14 @@ class TestAnEntry:
         assert not stored_files.store().exists(new)
         assert rereading.stale_phases() == [], "what was dropped is not prepared again"
 
-    def test_passes_its_new_items_to_a_re_evaluation_that_organizers_begin(self, phase, scored_before):
+    def test_passes_its_new_items_to_a_re_evaluation_that_organizers_begin(self, phase, people, scored_before):
         entry = scored_before()
         rereading.read_anew(phase)
-        batch = EvaluationBatch.start(phase)
+        EvaluationBatch.start(phase)  # as the command of operators does
+        drain()
+        entry.refresh_from_db()
+        assert EvaluationBatch.latest(phase).by_hand and same(items(entry)["slab"], WRONG)
+        batch = EvaluationBatch.start(phase, actor=people.organizer)
         drain()
         entry.refresh_from_db()
         assert EvaluationBatch.current(phase) == batch and same(items(entry)["slab"], RIGHT)
