@@ -304,10 +304,10 @@ def _plain_manifest(references: Mapping[str, Any], family: Family) -> Manifest:
 def _verdict(path: Path, manifest: Manifest) -> Verdict:
     """The server's verdict on the prediction; where one file is set against one item, its name is free."""
     if len(manifest.items) > 1 or not path.is_file() or path.suffix.lower() not in manifest.kind.suffixes:
-        return validate(path, manifest)
+        return validate(path, manifest, own_machine=True)
     item = manifest.items[0]
     if path.stem in (item.id.rpartition("/")[2], "submission"):
-        return validate(path, manifest)
+        return validate(path, manifest, own_machine=True)
     stem = path.stem if ITEM_ID.fullmatch(path.stem) else "prediction"
     name = f"{item.group}/{stem}" if manifest.kind.grouped else stem
     renamed = dataclasses.replace(manifest, items=(dataclasses.replace(item, id=name),))

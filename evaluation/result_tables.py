@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from evaluation.metrics import registry
 from evaluation.metrics.spec import MetricSpec
 from submissions.formats.errors import TableError, control_character, heads_text, more_cells
+from submissions.formats.stand_in import STAND_IN_BYTES, stand_in
 
 MAX_ROWS = 2000
 MAX_NAME = 80
@@ -121,6 +122,8 @@ def read(text: str, layout: Layout) -> Table:
 def lines(text: str, heads: Iterable[str]) -> list[tuple[int, dict[str, str]]]:
     """The rows below the head, each with its line and its cells by head, stripped. Raises `ResultsError` where a head is missing,
     and where a row has more cells than the head: a comma that was not quoted would move the figures into other columns."""
+    if reason := stand_in(text[:STAND_IN_BYTES].encode(errors="replace"), ""):
+        raise ResultsError([f"the table {reason}."])
     if found := control_character(text):
         line = text.count("\n", 0, found[0]) + 1
         raise ResultsError([f"line {line}: there is the character {found[1]}, which cannot be read; save the table as CSV in UTF-8."])

@@ -107,17 +107,20 @@ def validate(
     manifest: Manifest,
     progress: Callable[[int, int], None] | None = None,
     name: str | None = None,
+    own_machine: bool = False,
 ) -> Verdict:
     """Reads the upload at ``path`` (zip archive, folder or single file) whole and judges it against the manifest.
 
-    ``progress`` is called with (files read, files in all); ``name`` is what the participant called the file. Never
+    ``progress`` is called with (files read, files in all); ``name`` is what the participant called the file. On the participant's
+    ``own_machine``, links of a folder are followed to files of items. Never
     raises for what the upload holds: every fault is a problem of the verdict, one of a reader too. What it does raise is
     the machine's: ``OSError`` where the path cannot be read, and ``MemoryError``.
     """
     notes = _Notes()
     try:
+        follow = item_files(manifest) if own_machine else None
         kind = manifest.kind
-        with open_package(path, manifest.bounds, name, keep_top=kind.grouped, singles=kind.singles) as package:
+        with open_package(path, manifest.bounds, name, keep_top=kind.grouped, follow=follow, singles=kind.singles) as package:
             read = _read_package(package, manifest, notes, progress or (lambda done, total: None))
         items = {item: read[item] for item in manifest.item_ids if item in read}
         empty = [item for item, content in items.items() if not kind.size(content)[1]]
@@ -146,6 +149,20 @@ def validate(
     except Exception as error:
         notes.error(excerpt(name or path.name), error)
         return Verdict({}, manifest.item_ids, tuple(notes.problems), notes.count, faults=tuple(notes.faults))
+
+
+def item_files(manifest: Manifest) -> Callable[[str], bool]:
+    """Test of a file's name: True for one that holds an item of the phase, or a table of all of them."""
+    ids = frozenset(manifest.item_ids)
+
+    def holds_item(name: str) -> bool:
+        path = PurePosixPath(name)
+        if "s23dr" in manifest.formats and (path.name in FILE_NAMES or path.suffix.lower() in manifest.kind.tables):
+            return True
+        is_read = manifest.kind.suffixes.get(path.suffix.lower()) in manifest.formats
+        return is_read and item_of(manifest.kind, name, ids) is not None
+
+    return holds_item
 
 
 def _some(names: list[str]) -> str:

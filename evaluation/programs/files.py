@@ -14,6 +14,7 @@ from evaluation.programs import document
 from evaluation.programs.document import DocumentError, MetricDocument
 from submissions.formats.archive import open_package
 from submissions.formats.errors import FormatError
+from submissions.formats.stand_in import STAND_IN_BYTES, stand_in
 from submissions.manifest import Bounds
 
 MAX_UNPACKED = 200_000_000
@@ -70,9 +71,12 @@ def read(path: Path, name: str | None = None, here: bool = True) -> ProgramFiles
     """The program in a zip or a folder; `here` says whether it is to run in this environment. Raises DocumentError, one sentence."""
     label = name or path.name
     if path.is_file() and not zipfile.is_zipfile(path):
+        with path.open("rb") as stream:
+            if reason := stand_in(stream.read(STAND_IN_BYTES), label):
+                raise DocumentError(f"{label} {reason}.")
         raise DocumentError(f"{label} is not a zip archive; send the program's folder as a .zip, with {document.FILE} at its root.")
     try:
-        with open_package(path, BOUNDS, label if path.is_dir() else f"{label.removesuffix('.zip')}.zip", inner_archives=True) as package:
+        with open_package(path, BOUNDS, label if path.is_dir() else f"{label.removesuffix('.zip')}.zip", all_files=True) as package:
             names = [file.name for file in package.files]
             if document.FILE not in names:
                 where = next((one for one in names if one.endswith(f"/{document.FILE}")), "")

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from submissions.formats.errors import MAX_PROBLEMS, TableError, control_character, heads_text, more_cells
+from submissions.formats.stand_in import stand_in
 
 VERSION = 22  # of what is computed of judgements: raised whenever any number can change
 MIN_COUNT = 5  # raters, and samples, below which there is no interval, no test and no figure on a page
@@ -226,6 +227,8 @@ def rows_of(lines: Iterable[str], name: str) -> tuple[list[str], list[tuple[int,
     try:
         table = csv.DictReader(lines)
         heads = list(table.fieldnames or ())
+        if reason := stand_in(",".join(heads).encode(), name):
+            raise VotesError([f"{name} {reason}."])
         if twice := next((head for head in heads if head and heads.count(head) > 1), ""):
             raise VotesError([f"{name} has the column {heads_text([twice])} twice; leave one of the two out."])
         return heads, [(table.line_num, row) for row in table]

@@ -23,9 +23,9 @@ from tqdm import tqdm
 
 from submissions.client.transfer import PATIENCE_SECONDS, Entry, RefusedByServer, Server, ServerError, Trouble, upload
 from submissions.formats.archive import DEFAULT_BOUNDS, open_package
-from submissions.formats.errors import FormatError
-from submissions.manifest import Bounds, Manifest, ManifestError
-from submissions.validation import Problem, Verdict, validate
+from submissions.formats.errors import FormatError, excerpt
+from submissions.manifest import Manifest, ManifestError
+from submissions.validation import Problem, Verdict, item_files, validate
 
 OK, REJECTED, USAGE, REFUSED, TROUBLE, STOPPED = 0, 1, 2, 3, 4, 130
 EXIT_CODES = """exit codes:
@@ -84,7 +84,7 @@ def _say(text: str, code: int) -> int:
 def _check(args: argparse.Namespace) -> int:
     manifest = _manifest(args)
     with tempfile.TemporaryDirectory() as folder:
-        verdict = _judge(_as_file(Path(args.path), Path(folder), manifest.bounds), manifest)
+        verdict = _judge(_as_file(args, Path(folder), manifest), manifest)
     _print_verdict(verdict, manifest)
     return OK if verdict.accepted and (args.as_is or not verdict.to_confirm) else REJECTED
 
@@ -92,7 +92,7 @@ def _check(args: argparse.Namespace) -> int:
 def _upload(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder, _server(args) as server:
         manifest = None if args.no_check else _fetch_manifest(server, args.challenge, args.phase)
-        path = _as_file(Path(args.path), Path(folder), manifest.bounds if manifest else DEFAULT_BOUNDS)
+        path = _as_file(args, Path(folder), manifest)
         if manifest:
             verdict = _judge(path, manifest)
             _print_verdict(verdict, manifest)
@@ -160,14 +160,23 @@ def _follow(args: argparse.Namespace, server: Server, submission: dict[str, Any]
 # --- files and manifests
 
 
-def _as_file(path: Path, folder: Path, bounds: Bounds) -> Path:
-    """The file that is sent: the path itself, or the folder there as a zip whose bytes depend on its files alone."""
+def _as_file(args: argparse.Namespace, folder: Path, manifest: Manifest | None) -> Path:
+    """The file that is sent: the path itself, or the folder there as a zip whose bytes depend on its files alone.
+
+    Links to files of items are followed. Those that leave the folder are listed, and need --follow-links.
+    """
+    path = Path(args.path)
     if not path.exists():
         raise UsageError(f"{path} does not exist; give a zip archive, a folder or a submission file.")
     if not path.is_dir():
         return path
     target = folder / f"{path.resolve().name or 'entry'}.zip"
-    with open_package(path, bounds) as package, zipfile.ZipFile(target, "w") as archive:
+    bounds, follow = (manifest.bounds, item_files(manifest)) if manifest else (DEFAULT_BOUNDS, None)
+    with open_package(path, bounds, follow=follow) as package, zipfile.ZipFile(target, "w") as archive:
+        if package.outside and not args.follow_links:
+            for name, there in package.outside.items():
+                print(f"{excerpt(name)} is a link to {excerpt(str(there), 240)}, outside the folder.")
+            raise UsageError("Nothing was read or sent. Are these files meant to be part of the entry? Then add --follow-links.")
         for file in tqdm(package.files, desc="Packing", unit="file", disable=None, leave=False):
             info = zipfile.ZipInfo(package.top + file.name, _EPOCH)  # a scene's own folder may be all there is
             info.create_system = 3  # else it says on which system it was packed
@@ -298,6 +307,9 @@ def _command(commands: Any, name: str, words: str, run: Callable[..., int], need
         metavar="MINUTES",
         help="how long to wait for a server that cannot be reached or has trouble; %(default)g if not given",
     )
+    if name != "status":
+        words = "take files of items that links in the folder name outside it"
+        parser.add_argument("--follow-links", action="store_true", help=words)
     parser.add_argument("--token", default="", help="your token; better given in the environment as PLUMBLINE_TOKEN")
     parser.set_defaults(run=run, needs_token=needs_token)
     return parser

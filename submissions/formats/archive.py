@@ -11,20 +11,29 @@ import struct
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO, Self
 
 from submissions.formats.errors import Findings, FormatError, excerpt, size_text
+from submissions.formats.stand_in import STAND_IN_BYTES, stand_in
 from submissions.kinds import FAMILIES
 from submissions.manifest import Bounds
 
 SINGLE_FILE_SUFFIXES = tuple(dict.fromkeys(suffix for family in FAMILIES.values() for suffix in family.singles))
 ARCHIVE_SUFFIXES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar")
-JUNK_NAMES = ("__MACOSX", ".DS_Store", "Thumbs.db")
+# What operating systems, file managers and network drives put beside files; names that begin with a dot are hidden anyway.
+SYSTEM_NAMES = (
+    *("__macosx", "thumbs.db", "ehthumbs.db", "desktop.ini", "icon\r", "@eadir", "#recycle", "$recycle.bin"),
+    *("system volume information", "lost+found", "__pycache__"),
+)
+_ZONE = ":zone.identifier"  # ends the name of the note that Windows keeps of a download, once it lies on another system
+_OLD_JUNK = ("__MACOSX", ".DS_Store", "Thumbs.db")  # of programs, whose stored digests are over all other files
+# Of names that say nothing of their encoding and are not UTF-8: of DOS, of Japanese and of Chinese Windows.
+_CODE_PAGES = ("cp437", "cp932", "gbk")
 MAX_NAME_LENGTH = 240
 # A packed file this small may unpack to max_ratio times this size whatever its own ratio: short repetitive text
 # compresses very well and harms nobody.
@@ -64,16 +73,28 @@ class PackagedFile:
 @dataclass(frozen=True)
 class _Entry:
     name: str
+    given: str  # the name before it was normalised
     size: int
     open: Callable[[], IO[bytes]]
 
 
+@dataclass
+class _Listing:
+    """What an upload holds, before names are held against each other."""
+
+    entries: list[_Entry] = field(default_factory=list)
+    folders: list[str] = field(default_factory=list)
+    skipped: str = ""  # one of the hidden and system files
+    outside: dict[str, Path] = field(default_factory=dict)
+
+
 class Package:
-    """The files of an upload, without junk and without one common top folder. A context manager."""
+    """The files of an upload, without hidden and system files and without one common top folder. A context manager."""
 
     def __init__(self, label: str, entries: dict[str, _Entry], folders: frozenset[str], top: str, bounds: Bounds) -> None:
         self.label, self._entries, self._bounds = label, entries, bounds
         self.top = top  # the common folder that was cut off, with its slash; empty where there is none
+        self.outside: dict[str, Path] = {}  # where each link of a folder leads that leaves it
         self.folders = folders
         self.files = tuple(PackagedFile(name, entry.size) for name, entry in sorted(entries.items()))
         self._stack = ExitStack()
@@ -96,7 +117,10 @@ class Package:
             raise PackageError(name, "", f"cannot be unpacked ({excerpt(str(error))}); make the archive again") from None
         if taken.tell() != entry.size:
             raise PackageError(name, "", "has another size than the archive says; make the archive again")
-        return taken.getvalue()
+        data = taken.getvalue()
+        if reason := stand_in(data[:STAND_IN_BYTES], name):
+            raise PackageError(name, "", reason)
+        return data
 
     def __enter__(self) -> Self:
         return self
@@ -110,36 +134,27 @@ def open_package(
     bounds: Bounds = DEFAULT_BOUNDS,
     name: str | None = None,
     keep_top: bool = False,
-    inner_archives: bool = False,
+    all_files: bool = False,
+    follow: Callable[[str], bool] | None = None,
     singles: Collection[str] = SINGLE_FILE_SUFFIXES,
 ) -> Package:
     """Opens a zip archive, a folder or the file of a single sample, and checks every name and claimed size.
 
     ``name`` is what the participant called the file, where ``path`` is called otherwise. A common top folder is cut off
-    unless ``keep_top`` says that folders have a meaning. An archive within is refused unless ``inner_archives`` says that it is a file like
-    any other, which nobody unpacks. A file with one of the suffixes ``singles`` is an upload of its own. Raises ``PackageError``.
+    unless ``keep_top`` says that folders have a meaning. An archive within is refused and hidden files are skipped unless ``all_files``
+    says that they are files like any other. In a folder, links are refused but for those to regular files under a name of which
+    ``follow`` is true; ``Package.outside`` lists those that lead out of the folder. A file with one of the suffixes ``singles`` is an
+    upload of its own. Raises ``PackageError``.
     """
     label = name or path.name
+    findings, packed = Findings(label, PackageError), None
     with ExitStack() as stack:
         if path.is_dir():
-            findings, packed = Findings(label, PackageError), None
-            entries: list[_Entry] = []
-            folders: list[str] = []
-            for found, inner in _walk(path, "", bounds.max_depth):
-                if len(entries) + len(folders) >= bounds.max_entries:
-                    raise PackageError(label, "", f"holds more than {bounds.max_entries} files and folders")
-                mode = found.stat(follow_symlinks=False).st_mode
-                if stat.S_ISDIR(mode):
-                    folders.append(inner)
-                elif stat.S_ISREG(mode):
-                    entries.append(_disk_entry(Path(found.path), inner))
-                else:
-                    findings.add("", _kind_fault(mode), inner)
+            listing = _folder_entries(path, bounds, all_files, follow, findings)
         elif not path.is_file():
             raise PackageError(label, "", "does not exist, or is neither a file nor a folder")
         elif Path(label).suffix.lower() in singles:
-            entries, folders, packed = [_disk_entry(path, Path(label).name)], [], None
-            findings = Findings(label, PackageError)
+            listing = _Listing([_disk_entry(path, Path(label).name, Path(label).name)])
         else:
             packed = path.stat().st_size
             if packed == 0:
@@ -147,22 +162,26 @@ def open_package(
             if packed > bounds.max_archive_bytes:
                 raise PackageError(label, "", f"is {size_text(packed)}, at most {size_text(bounds.max_archive_bytes)} are taken")
             stream = stack.enter_context(path.open("rb"))
-            if stream.read(2) != b"PK":
+            head = stream.read(STAND_IN_BYTES)
+            if not head.startswith(b"PK"):
                 kinds = ", ".join(singles)
-                raise PackageError(label, "", f"is not a zip archive; send a .zip, or a single file named {kinds}")
-            entries, folders, findings = _zip_entries(stream, label, bounds, stack)
+                reason = stand_in(head, label) or f"is not a zip archive; send a .zip, or a single file named {kinds}"
+                raise PackageError(label, "", reason)
+            listing = _zip_entries(stream, label, bounds, stack, all_files, findings)
+        entries = listing.entries
         total = 0
         for entry in entries:
             total += entry.size
             if entry.size > bounds.max_file_bytes:
                 most = size_text(bounds.max_file_bytes)
-                findings.add("", f"is {size_text(entry.size)}, at most {most} are taken for one file", entry.name)
+                findings.add("", f"is {size_text(entry.size)}, at most {most} are taken for one file", entry.given)
         if total > bounds.max_total_bytes:
             most = size_text(bounds.max_total_bytes)
             findings.add("", f"unpacks to {size_text(total)}, at most {most} are taken")
         if packed and total > bounds.max_ratio * max(packed, _SMALL_PACKED * max(1, len(entries))):
             findings.add("", f"unpacks from {size_text(packed)} to {size_text(total)}; it looks like a zip bomb")
-        package = Package(label, *_checked_names(entries, folders, bounds, findings, keep_top, inner_archives), bounds)
+        package = Package(label, *_checked_names(listing, bounds, findings, keep_top, all_files), bounds)
+        package.outside = listing.outside
         package._stack = stack.pop_all()
     return package
 
@@ -170,21 +189,52 @@ def open_package(
 # --- where entries come from
 
 
-def _disk_entry(path: Path, name: str) -> _Entry:
-    return _Entry(name, path.stat().st_size, lambda: path.open("rb"))
+def _disk_entry(path: Path, name: str, given: str) -> _Entry:
+    return _Entry(name, given, path.stat().st_size, lambda: path.open("rb"))
 
 
-def _walk(folder: Path, prefix: str, depth: int) -> Iterator[tuple[os.DirEntry[str], str]]:
-    with os.scandir(folder) as listing:
-        found = sorted(listing, key=lambda entry: entry.name)
+def _folder_entries(root: Path, bounds: Bounds, all_files: bool, follow: Callable[[str], bool] | None, findings: Findings) -> _Listing:
+    """Files and folders of a folder; links and special files are faults, but for links that are followed."""
+    listing = _Listing()
+    found = []
+    for one, inner in _walk(root, "", bounds.max_depth, all_files, listing):
+        found.append((one, inner))
+        if len(found) > bounds.max_entries:
+            raise PackageError(findings.file, "", f"holds more than {bounds.max_entries} files and folders")
+    page = _code_page([os.fsencode(inner) for _, inner in found])
+    for one, inner in found:
+        mode = one.stat(follow_symlinks=False).st_mode
+        given = _decoded(os.fsencode(inner), page)
+        name = _normal(given)
+        if stat.S_ISDIR(mode):
+            listing.folders.append(name)
+        elif stat.S_ISREG(mode):
+            listing.entries.append(_disk_entry(Path(one.path), name, given))
+        elif stat.S_ISLNK(mode) and follow is not None and follow(name):
+            target = Path(os.path.realpath(one.path))
+            if not target.is_file():
+                findings.add("", "is a symbolic link that leads to no file; put the file itself there", given)
+                continue
+            listing.entries.append(_disk_entry(target, name, given))
+            if not target.is_relative_to(os.path.realpath(root)):
+                listing.outside[name] = target
+        else:
+            findings.add("", _kind_fault(mode), given)
+    return listing
+
+
+def _walk(folder: Path, prefix: str, depth: int, all_files: bool, listing: _Listing) -> Iterator[tuple[os.DirEntry[str], str]]:
+    with os.scandir(folder) as content:
+        found = sorted(content, key=lambda entry: entry.name)
     for entry in found:
-        if _is_junk(entry.name):
-            continue
         name = prefix + entry.name
+        if _is_skipped(entry.name, all_files):
+            listing.skipped = listing.skipped or name
+            continue
         yield entry, name
         # One level past the limit is listed, so that the depth check can name it; nothing further.
         if entry.is_dir(follow_symlinks=False) and depth >= 0:
-            yield from _walk(Path(entry.path), f"{name}/", depth - 1)
+            yield from _walk(Path(entry.path), f"{name}/", depth - 1, all_files, listing)
 
 
 class _GuardedFile:
@@ -207,7 +257,7 @@ class _DirectoryTooLarge(Exception):
     pass
 
 
-def _zip_entries(stream: BinaryIO, label: str, bounds: Bounds, stack: ExitStack) -> tuple[list[_Entry], list[str], Findings]:
+def _zip_entries(stream: BinaryIO, label: str, bounds: Bounds, stack: ExitStack, all_files: bool, findings: Findings) -> _Listing:
     """Files and folders of an archive; whatever marks it as an attack or as broken is a fault."""
     guarded = _GuardedFile(stream, max(2 * _CHUNK, bounds.max_entries * _DIRECTORY_BYTES_PER_ENTRY))
     try:
@@ -227,68 +277,103 @@ def _zip_entries(stream: BinaryIO, label: str, bounds: Bounds, stack: ExitStack)
         end = one.header_offset + 30 + one.compress_size
     if end > archive.start_dir:
         raise PackageError(label, "", "holds a file that runs into the archive's own list; make it again")
-    findings = Findings(label, PackageError)
-    entries: list[_Entry] = []
-    folders: list[str] = []
-    for info in infos:
-        name, mode = _name_in(info), info.external_attr >> 16
-        if mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
-            findings.add("", _kind_fault(mode), name)
+    # Names that do not say that they are UTF-8 were read as code page 437, which gives their bytes back.
+    raw = [info.orig_filename.encode() if info.flag_bits & 0x800 else info.orig_filename.encode("cp437") for info in infos]
+    page = _code_page(raw)
+    listing = _Listing()
+    for info, written in zip(infos, raw, strict=True):
+        given, mode = _decoded(written, page), info.external_attr >> 16
+        name, is_folder = _normal(given), given.endswith(("/", "\\", "/."))
+        if _is_skipped(name, all_files):
+            listing.skipped = listing.skipped or name
+        elif mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
+            findings.add("", _kind_fault(mode), given)
         elif info.flag_bits & 0x1:
-            findings.add("", "is encrypted; make the archive without a password", name)
+            findings.add("", "is encrypted; make the archive without a password", given)
         elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            findings.add("", f"is packed by an uncommon method (number {info.compress_type}); use plain deflate", name)
-        elif info.filename.endswith("/") and info.file_size:
-            findings.add("", "is a folder that holds data of its own; make the archive again", name)
-        elif name.endswith("/"):
-            folders.append(name[:-1])
-        elif not _is_junk(name):
-            entries.append(_Entry(name, info.file_size, partial(archive.open, info)))
+            findings.add("", f"is packed by an uncommon method (number {info.compress_type}); use plain deflate", given)
+        elif is_folder and info.file_size:
+            findings.add("", "is a folder that holds data of its own; make the archive again", given)
+        elif is_folder:
+            listing.folders += [name] if name else []  # the archive's root may be listed as ./
+        else:
+            listing.entries.append(_Entry(name, given, info.file_size, partial(archive.open, info)))
             if info.file_size > bounds.max_ratio * max(info.compress_size, _SMALL_PACKED):
                 grows = f"unpacks from {size_text(info.compress_size)} to {size_text(info.file_size)}"
-                findings.add("", f"{grows}, more than {bounds.max_ratio} times; it looks like a zip bomb", name)
-    return entries, folders, findings
+                findings.add("", f"{grows}, more than {bounds.max_ratio} times; it looks like a zip bomb", given)
+    return listing
 
 
-def _name_in(info: zipfile.ZipInfo) -> str:
-    """The name of a file. Finder of macOS and many a zip command write UTF-8 without saying so, and zipfile reads code page 437 then."""
-    if info.flag_bits & 0x800:
-        return info.orig_filename
+# --- names, normalised before they are judged
+
+
+def _decoded(name: bytes, page: str) -> str:
+    """A name that is UTF-8, whether an archive says so or not, or else in that code page."""
     try:
-        return info.orig_filename.encode("cp437").decode()
+        return name.decode()
     except UnicodeError:
-        return info.orig_filename
+        return name.decode(page)
+
+
+def _code_page(names: Iterable[bytes]) -> str:
+    """Code page of those names that are not UTF-8: the first that reads all of them as paths.
+
+    The second byte of a Japanese or Chinese letter may be that of a backslash. Read in another code page, such a name has both kinds of
+    separator, or two in a row.
+    """
+    unknown = []
+    for name in names:
+        try:
+            name.decode()
+        except UnicodeError:
+            unknown.append(name)
+
+    def fits(name: bytes, page: str) -> bool:
+        try:
+            text = name.decode(page)
+        except UnicodeError:
+            return False
+        return not ("/" in text and "\\" in text) and "\\\\" not in text
+
+    return next((page for page in _CODE_PAGES if all(fits(name, page) for name in unknown)), _CODE_PAGES[0])
+
+
+def _normal(name: str) -> str:
+    """The name with / between folders, without folders called . or nothing, and with accents in one encoding (NFC)."""
+    name = name.replace("\\", "/")
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    return unicodedata.normalize("NFC", ("/" if name.startswith("/") else "") + "/".join(parts))
 
 
 # --- checks on what was found
 
 
 def _checked_names(
-    entries: list[_Entry], folders: list[str], bounds: Bounds, findings: Findings, keep_top: bool, inner_archives: bool
+    listing: _Listing, bounds: Bounds, findings: Findings, keep_top: bool, all_files: bool
 ) -> tuple[dict[str, _Entry], frozenset[str], str]:
     """Names that are safe everywhere, each meaning one file, without a common top folder; and that folder."""
-    folders = [folder for folder in folders if not _is_junk(folder)]
-    for name in [entry.name for entry in entries] + folders:
+    entries = listing.entries
+    for name, given in [(entry.name, entry.given) for entry in entries] + [(folder, folder) for folder in listing.folders]:
         fault = _name_fault(name, bounds.max_depth)
-        if not fault and not inner_archives and name.lower().endswith(ARCHIVE_SUFFIXES):
+        if not fault and not all_files and name.lower().endswith(ARCHIVE_SUFFIXES):
             fault = "is an archive within the upload; send its files directly"
         if fault:
-            findings.add("", fault, name)
+            findings.add("", fault, given)
     findings.raise_if_any()
     if not entries:
-        findings.add("", "holds no files; put one file per item into it")
+        beside = f"; hidden and system files such as {excerpt(listing.skipped)} are not read" if listing.skipped else ""
+        findings.add("", f"holds no files{beside}; put one file per item into it")
     parents = {str(parent) for entry in entries for parent in PurePosixPath(entry.name).parents} - {"."}
-    every_folder = set(folders) | parents
-    names = [entry.name for entry in entries]
+    every_folder = set(listing.folders) | parents
     seen: dict[str, str] = {_folded(folder): folder for folder in every_folder}
-    for given in names:
-        folded = _folded(given)
+    for entry in entries:
+        folded = _folded(entry.name)
         if folded not in seen:
-            seen[folded] = given
-        elif seen[folded] == given:
-            findings.add("", "is named twice", given)
+            seen[folded] = entry.given
+        elif seen[folded] == entry.given:
+            findings.add("", "is named twice", entry.given)
         else:
-            findings.add("", f"differs from {excerpt(seen[folded])} by case or accents' encoding only", given)
+            findings.add("", f"differs from {excerpt(seen[folded])} by case, separators or accents' encoding only", entry.given)
     findings.raise_if_any()
     top, slash, _ = entries[0].name.partition("/")
     top += slash
@@ -296,23 +381,20 @@ def _checked_names(
         top = ""
     cut = len(top)
     kept = {folder[cut:] for folder in every_folder if folder.startswith(top) and folder[cut:]}
-    named = {unicodedata.normalize("NFC", entry.name[cut:]): entry for entry in entries}
-    return named, frozenset(kept), unicodedata.normalize("NFC", top)
+    return {entry.name[cut:]: entry for entry in entries}, frozenset(kept), top
 
 
 def _name_fault(name: str, max_depth: int) -> str:
-    """Reason why a name is refused; empty where it is not."""
+    """Reason why a normalised name is refused; empty where it is not."""
     parts = name.split("/")
     if any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") for c in name):
         return "has control or invisible characters in its name"
-    if "\\" in name:
-        return "has a backslash in its name; use / between folders"
     if name.startswith("/") or name[1:2] == ":":
         return "has an absolute path; use names relative to the archive"
     if ".." in parts:
         return "leads outside the archive with .."
-    if "." in parts or "" in parts:
-        return "has an empty or . folder in its name"
+    if not name:
+        return "has no name"
     if len(name) > MAX_NAME_LENGTH:
         return f"has a name of {len(name)} characters, at most {MAX_NAME_LENGTH} are taken"
     if len(parts) - 1 > max_depth:
@@ -320,9 +402,15 @@ def _name_fault(name: str, max_depth: int) -> str:
     return ""
 
 
-def _is_junk(name: str) -> bool:
-    """Return whether file managers made it: folders' settings, previews, and macOS's second half of each file (``._name``)."""
-    return any(part in JUNK_NAMES or part.startswith("._") for part in name.rstrip("/").split("/"))
+def _is_skipped(name: str, all_files: bool) -> bool:
+    """Return whether a file is hidden, or lies in a hidden folder, or is one that systems make by themselves. A name that leads out of
+    the upload is not: it is refused."""
+    parts = name.split("/")
+    if all_files:
+        return any(part in _OLD_JUNK or part.startswith("._") for part in parts)
+    if ".." in parts or not parts[0]:
+        return False
+    return any(part.startswith(".") or part.lower() in SYSTEM_NAMES or part.lower().endswith(_ZONE) for part in parts)
 
 
 def _folded(name: str) -> str:

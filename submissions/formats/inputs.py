@@ -23,6 +23,7 @@ from submissions.formats.errors import FormatError, TableError
 from submissions.formats.lines import number_fault, numbers, text_blocks
 from submissions.formats.mesh import mesh_files
 from submissions.formats.npz import read_npz
+from submissions.formats.stand_in import STAND_IN_BYTES, stand_in
 from submissions.manifest import Bounds, Input
 
 COLUMNS = ("item", "min_x", "min_y", "min_z", "max_x", "max_y", "max_z", "points", "unit")
@@ -41,6 +42,8 @@ def read_table(text: str) -> dict[str, Input]:
     empty text. Raises ``TableError``, a sentence for each row that will not do."""
     if not text.strip():
         return {}
+    if reason := stand_in(text[:STAND_IN_BYTES].encode(errors="replace"), ""):
+        raise TableError([f"The table of inputs {reason}."])
     rows = csv.DictReader(io.StringIO(text.strip()), skipinitialspace=True)
     heads = [head.strip() for head in rows.fieldnames or ()]
     missing = [name for name in NEEDED if name not in heads]
@@ -121,6 +124,8 @@ def of_files(path: Path, items: Collection[str] | None = None, name: str | None 
 
 def _measured(data: bytes, file: str) -> Input | None:
     """The box and the number of points of one file; None where they have no extent. Raises ``FormatError``."""
+    if reason := stand_in(data, file):
+        raise FormatError(file, "", reason)
     suffix = PurePosixPath(file).suffix.lower()
     if suffix == ".las":
         return _las(data, file)

@@ -20,7 +20,7 @@ from pathlib import PurePosixPath
 
 from submissions.kinds import Family
 
-EXPLAINS = (".txt", ".md", ".rst", ".pdf")
+EXPLAINS = (".txt", ".md", ".rst", ".pdf", ".log")
 _PREDICTED = "color"  # NerfBaselines' folder of images
 _RENDERED, _TRAINING = "renders", "train"  # folders of 3D Gaussian Splatting
 _OTHER_OUTPUTS = ("gt-color", "depth", "accumulation", "normal", "gt")

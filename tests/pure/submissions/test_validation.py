@@ -178,8 +178,8 @@ def test_a_format_the_phase_does_not_take_is_named_with_those_it_takes(tmp_path:
 
 
 def test_texts_that_explain_are_passed_over_with_a_warning(tmp_path: Path) -> None:
-    verdict = judge(tmp_path, {**GOOD, "README": b"hello", "docs/method.pdf": b"%PDF"})
-    assert verdict.accepted and verdict.warnings == ("README, docs/method.pdf are not read.",)
+    verdict = judge(tmp_path, {**GOOD, "README": b"hello", "docs/method.pdf": b"%PDF", "run.log": b"epoch 1"})
+    assert verdict.accepted and verdict.warnings == ("README, docs/method.pdf, run.log are not read.",)
 
 
 def test_wireframes_without_edges_are_accepted_with_a_warning(tmp_path: Path) -> None:

@@ -1,5 +1,8 @@
+import os
 import stat
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -51,7 +54,12 @@ def test_two_top_folders_are_kept(tmp_path: Path) -> None:
 
 
 def test_junk_of_file_managers_is_ignored(tmp_path: Path) -> None:
-    junk = {"__MACOSX/._a.obj": b"junk", ".DS_Store": b"junk", "sub/Thumbs.db": b"junk", "sub/.DS_Store": b"", "sub/._c.npz": b"junk"}
+    junk = {
+        **{"__MACOSX/._a.obj": b"junk", ".DS_Store": b"junk", "sub/Thumbs.db": b"junk", "sub/.DS_Store": b"", "sub/._c.npz": b"junk"},
+        **{"Desktop.ini": b"junk", "sub/desktop.ini": b"junk", ".gitattributes": b"junk", ".gitkeep": b"", ".git/HEAD": b"junk"},
+        **{"@eaDir/a.obj": b"junk", ".ipynb_checkpoints/a.obj": b"junk", ".git/a.zip": b"junk", "#recycle/a.obj": b"junk"},
+        **{"a.obj:Zone.Identifier": b"junk", "sub/Icon\r": b"", "System Volume Information/x": b"junk"},
+    }
     assert read_all(archive(tmp_path / "x.zip", {**junk, **CONTENT})) == CONTENT
     assert read_all(folder(tmp_path / "x", {**junk, **CONTENT})) == CONTENT
 
@@ -70,6 +78,65 @@ def test_names_in_utf_8_are_read_where_the_archive_does_not_say_so(tmp_path: Pat
     assert read_all(said) == read_all(tmp_path / "silent.zip") == {"größe.obj": b"1"}
     latin.write_bytes(silent.replace("größe".encode(), b"gr\x94\xe1e.."))  # of code page 437, padded to as many bytes
     assert read_all(latin) == {"größe...obj": b"1"}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["results\\a.obj", "results\\sub\\c.npz"],  # PowerShell of Windows 7, and .NET before 4.6.1
+        ["results/a.obj", "results\\sub\\c.npz"],
+        ["./", "./a.obj", "./sub/", "./sub/c.npz"],  # zip -r x.zip ./
+        [".\\a.obj", ".\\sub\\", ".\\sub\\c.npz"],
+        ["results//a.obj", "./results/././sub//c.npz"],
+    ],
+)
+def test_separators_and_dots_are_normalised(tmp_path: Path, given: list[str]) -> None:
+    files = [name for name in given if not name.endswith(("/", "\\"))]
+    path = archive(tmp_path / "x.zip", {name: b"" if name not in files else name[-5:].encode() for name in given})
+    assert read_all(path) == {"a.obj": b"a.obj", "sub/c.npz": b"c.npz"}
+
+
+def test_a_folder_whose_names_hold_backslashes_reads_as_the_archive_did(tmp_path: Path) -> None:
+    """As unzip of Linux leaves an archive of PowerShell."""
+    assert read_all(folder(tmp_path / "x", {"results\\a.obj": b"1", "results\\b.obj": b"2"})) == {"a.obj": b"1", "b.obj": b"2"}
+
+
+@pytest.mark.parametrize(
+    ("letters", "page", "separator"),
+    [
+        ("表", "cp932", "/"),  # 95 5C
+        ("表", "cp932", "\\"),
+        ("表示ソース", "cp932", "/"),
+        ("運", "gbk", "/"),  # DF 5C, half a letter in Shift-JIS
+    ],
+)
+def test_a_backslash_within_a_letter_is_none(tmp_path: Path, letters: str, page: str, separator: str) -> None:
+    written = f"{letters}{separator}a.obj".encode(page)
+    (tmp_path / "x.zip").write_bytes(raw_zip({written: b"1", b"b.obj": b"2"}))
+    assert read_all(tmp_path / "x.zip") == {f"{letters}/a.obj": b"1", "b.obj": b"2"}
+    on_disk = tmp_path / "x"
+    on_disk.mkdir()
+    (on_disk / "b.obj").write_bytes(b"2")
+    target = os.fsencode(on_disk) + b"/" + written
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with open(target, "wb") as stream:
+        stream.write(b"1")
+    assert read_all(on_disk) == {f"{letters}/a.obj": b"1", "b.obj": b"2"}
+
+
+def test_a_folder_in_two_encodings_of_accents_is_one(tmp_path: Path) -> None:
+    files = {"r\u00e9s/a.obj": b"1", "re\u0301s/b.obj": b"2"}
+    assert read_all(archive(tmp_path / "x.zip", files)) == {"a.obj": b"1", "b.obj": b"2"}
+
+
+def raw_zip(files: dict[bytes, bytes]) -> bytes:
+    """A zip with names of these bytes, which it does not call UTF-8."""
+    members = directory = b""
+    for name, data in files.items():
+        sizes = struct.pack("<3L2H", zlib.crc32(data), len(data), len(data), len(name), 0)
+        directory += struct.pack("<4s6H", b"PK\1\2", 20, 20, 0, 0, 0, 0) + sizes + struct.pack("<3H2L", 0, 0, 0, 0, len(members)) + name
+        members += struct.pack("<4s5H", b"PK\3\4", 20, 0, 0, 0, 0) + sizes + name + data
+    return members + directory + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, len(files), len(files), len(directory), len(members), 0)
 
 
 def test_a_single_file_is_a_package_of_itself(tmp_path: Path) -> None:
@@ -116,10 +183,10 @@ def test_a_zip_written_to_a_pipe_reads_like_any_other(tmp_path: Path) -> None:
 
 
 def test_all_faulty_names_are_told_at_once(tmp_path: Path) -> None:
-    names = {"../a.obj": b"", "/b.obj": b"", "c\\d.obj": b"", "fine.obj": b"x"}
+    names = {"../a.obj": b"", "/b.obj": b"", "C:\\d.obj": b"", "fine.obj": b"x"}
     with pytest.raises(PackageError) as caught:
         open_package(archive(tmp_path / "x.zip", names))
-    assert [error.file for error in caught.value.all()] == ["../a.obj", "/b.obj", "c\\d.obj"]
+    assert [error.file for error in caught.value.all()] == ["../a.obj", "/b.obj", "C:\\d.obj"]
     assert caught.value.count == 3
 
 
@@ -174,6 +241,37 @@ def test_a_unix_archive_with_file_modes_is_taken(tmp_path: Path) -> None:
             info.external_attr = mode << 16
             target.writestr(info, b"" if name.endswith("/") else CONTENT["a.obj"])
     assert read_all(tmp_path / "x.zip") == {"a.obj": CONTENT["a.obj"]}
+
+
+def test_an_archive_of_hidden_files_alone_says_why_it_holds_none(tmp_path: Path) -> None:
+    for path in (archive(tmp_path / "x.zip", {".out/a.obj": b"1"}), folder(tmp_path / "x", {".out/a.obj": b"1"})):
+        with pytest.raises(PackageError, match=r"holds no files; hidden and system files such as \.out.* are not read"):
+            open_package(path)
+
+
+def test_a_program_keeps_its_hidden_files_and_archives(tmp_path: Path) -> None:
+    """Digests of stored programs are over them."""
+    kept = {".config": b"1", "weights/.keep": b"2", "data.zip": b"3", "desktop.ini": b"4"}
+    with open_package(archive(tmp_path / "x.zip", {**kept, ".DS_Store": b"5"}), all_files=True) as package:
+        assert {file.name for file in package.files} == set(kept)
+
+
+def test_links_are_followed_to_regular_files_under_the_names_that_are_asked_for(tmp_path: Path) -> None:
+    inside, other = folder(tmp_path / "x", {".store/1": b"1"}), folder(tmp_path / "y", {"secret": b"2"})
+    (inside / "a.obj").symlink_to(".store/1")
+    (inside / "b.obj").symlink_to(other / "secret")
+    (inside / "c.obj").symlink_to(inside / "a.obj")
+    with open_package(inside, follow=lambda name: name.endswith(".obj")) as package:
+        assert {file.name: package.read(file.name) for file in package.files} == {"a.obj": b"1", "b.obj": b"2", "c.obj": b"1"}
+        assert package.outside == {"b.obj": other / "secret"}
+    with pytest.raises(PackageError, match=r"b.obj: is a symbolic link; put the file itself there"):
+        open_package(inside, follow=lambda name: name != "b.obj")
+    (inside / "d.obj").symlink_to(".store")
+    (inside / "e.obj").symlink_to("e.obj")
+    (inside / "f.obj").symlink_to("/dev/zero")
+    with pytest.raises(PackageError, match=r"d.obj: is a symbolic link that leads to no file") as caught:
+        open_package(inside, follow=lambda name: True)
+    assert [error.file for error in caught.value.all()] == ["d.obj", "e.obj", "f.obj"]
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:

@@ -123,6 +123,32 @@ def test_a_folder_with_a_link_is_refused_before_it_is_packed(entry: Path, manife
     assert "house_05.obj: is a symbolic link" in capsys.readouterr().err
 
 
+def test_a_link_out_of_the_folder_is_asked_about_and_one_within_it_is_followed(
+    server: SmallServer, entry: Path, manifest: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (entry / ".git").mkdir()
+    (entry / ".git" / "config").write_text("token = secret")
+    (entry / "house_00.obj").rename(entry / ".git" / "blob")
+    (entry / "house_00.obj").symlink_to(".git/blob")
+    assert run("check", entry, "--manifest", manifest) == 0
+    private = tmp_path / "private.obj"
+    (entry / "house_01.obj").rename(private)
+    (entry / "house_01.obj").symlink_to(private)
+    capsys.readouterr()
+    for command in (lambda: run("check", entry, "--manifest", manifest), lambda: upload(server, entry)):
+        assert command() == 2
+        printed = capsys.readouterr()
+        assert printed.out == f"house_01.obj is a link to {private}, outside the folder.\n"
+        assert "Are these files meant to be part of the entry? Then add --follow-links." in printed.err
+    assert not server.entries
+    assert run("check", entry, "--manifest", manifest, "--follow-links") == 0
+    assert upload(server, entry, "--follow-links") == 0
+    (tmp_path / "sent.zip").write_bytes(server.content(*server.entries))
+    with zipfile.ZipFile(tmp_path / "sent.zip") as archive:
+        assert sorted(archive.namelist()) == [f"house_{n:02}.obj" for n in range(4)]
+        assert archive.read("house_01.obj") == private.read_bytes()
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -53,10 +53,29 @@ def zip_named_obj(folder: Path) -> Path:
     return zipped(folder, [("house_01.obj", inner)], zipfile.ZIP_STORED)
 
 
-CASES.names(r"leads outside the archive with \.\.", dot_dot="../evil.obj", dot_dot_inside="a/../../evil.obj")
-CASES.names(r"absolute path", absolute_path="/tmp/evil.obj", drive_letter="C:/evil.obj")
-CASES.names(r"backslash", backslash="..\\evil.obj", backslash_share="\\\\server\\evil.obj")
-CASES.names(r"empty or \. folder", single_dot="./evil.obj", empty_folder_name="a//evil.obj")
+CASES.names(
+    r"leads outside the archive with \.\.",
+    dot_dot="../evil.obj",
+    dot_dot_inside="a/../../evil.obj",
+    dot_dot_by_backslash="..\\evil.obj",
+    dot_dot_mixed="./a\\..//..\\evil.obj",
+    dot_dot_hidden=".a/../evil.obj",
+)
+CASES.names(
+    r"absolute path",
+    absolute_path="/tmp/evil.obj",
+    drive_letter="C:/evil.obj",
+    drive_by_backslash="C:\\evil.obj",
+    drive_of_a_folder="c:evil.obj",
+    drive_behind_a_dot="./C:/evil.obj",
+    share="\\\\server\\evil.obj",
+    root_by_backslash="\\evil.obj",
+)
+CASES.names(
+    r"differs from .* by case, separators or accents",
+    twice_by_dot_slash="./house_01.obj",
+    twice_by_case_and_dot=".\\House_01.obj",
+)
 CASES.names(r"control or invisible characters", newline_in_name="a\nb.obj", escape_in_name="\x1b[31mred.obj", turned_name="gpj.\u202ejbo")
 CASES.names(r"lies 9 folders deep", deep_folders="a/b/c/d/e/f/g/h/i/evil.obj")
 CASES.names(r"name of 1004 characters", long_name=f"{'a' * 1000}.obj")
@@ -82,7 +101,12 @@ def duplicate_names(folder: Path) -> Path:
         return zipped(folder, [("house_01.obj", GOOD), ("house_01.obj", GOOD)])
 
 
-@CASES.case(r"differs from .* by case or accents")
+@CASES.case(r"differs from .* by case, separators or accents")
+def duplicate_names_by_separators(folder: Path) -> Path:
+    return zipped(folder, [("a/house_01.obj", GOOD), ("a\\house_01.obj", GOOD)])
+
+
+@CASES.case(r"differs from .* by case, separators or accents")
 def duplicate_names_by_accents(folder: Path) -> Path:
     return zipped(folder, [("caf\u00e9.obj", GOOD), ("cafe\u0301.obj", GOOD)])
 
