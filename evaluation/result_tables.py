@@ -17,7 +17,8 @@ from typing import Any, NoReturn
 
 from evaluation.metrics import registry
 from evaluation.metrics.spec import MetricSpec
-from submissions.formats.errors import TableError, control_character, heads_text, more_cells
+from submissions.formats.decimals import SeparatedNumber, cell, delimiter, hint
+from submissions.formats.errors import TableError, control_character, heads_text, is_blank, more_cells
 from submissions.formats.stand_in import STAND_IN_BYTES, stand_in
 
 MAX_ROWS = 2000
@@ -90,7 +91,7 @@ class Table:
 
 def read(text: str, layout: Layout) -> Table:
     """The rows of a CSV text with a head line. Raises `ResultsError` with every problem, by line."""
-    table, problems = lines(text, layout.heads), []
+    table, problems, separated = lines(text, layout.heads), [], []
     rows, digits = [], [0] * len(layout.columns)
     seen: dict[str, int] = {}
     for number, line in table:
@@ -102,7 +103,10 @@ def read(text: str, layout: Layout) -> Table:
         values = []
         for place, it in enumerate(layout.columns):
             try:
-                values.append(number_in(line[it.column]))
+                values.append(number_in(line[it.column], it.column))
+            except SeparatedNumber as error:
+                separated.append(f"line {number}: {error}")
+                continue
             except ValueError:
                 problems.append(f"line {number}: {it.column} is {line[it.column]!r}; it must be a number, or empty.")
                 continue
@@ -114,8 +118,8 @@ def read(text: str, layout: Layout) -> Table:
                 problems.append(f"line {number}: {head} is {line[head][:60]!r}; {must}.")
         detail = " · ".join(filter(None, (line[head] for head in layout.details)))[:MAX_DETAIL]
         rows.append(ResultRow(name, tuple(values), detail, line.get(layout.paper, ""), line.get(layout.code, "")))
-    if problems:
-        raise ResultsError(problems)
+    if problems or separated:
+        raise ResultsError([*hint(separated), *problems])
     return Table(tuple(rows), tuple(digits))
 
 
@@ -128,7 +132,8 @@ def lines(text: str, heads: Iterable[str]) -> list[tuple[int, dict[str, str]]]:
         line = text.count("\n", 0, found[0]) + 1
         raise ResultsError([f"line {line}: there is the character {found[1]}, which cannot be read; save the table as CSV in UTF-8."])
     try:
-        table = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+        text = text.removeprefix("\ufeff")
+        table = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter(text.partition("\n")[0]), strict=True)
         there = [head.strip() for head in table.fieldnames or ()]
         absent = [head for head in dict.fromkeys(heads) if head not in there]
         if absent:
@@ -137,6 +142,8 @@ def lines(text: str, heads: Iterable[str]) -> list[tuple[int, dict[str, str]]]:
             raise ResultsError(["the table has two columns of one name; give each its own."])
         rows, problems = [], []
         for row in table:
+            if is_blank(row):
+                continue
             if surplus := more_cells(row):
                 problems.append(f"line {table.line_num}: {surplus}")
             rows.append((table.line_num, {head.strip(): (cell or "").strip() for head, cell in row.items()}))
@@ -149,11 +156,11 @@ def lines(text: str, heads: Iterable[str]) -> list[tuple[int, dict[str, str]]]:
     return rows
 
 
-def number_in(text: str) -> float | None:
-    """The number that stands there; None for an empty cell or a dash. ValueError for anything else."""
+def number_in(text: str, column: str) -> float | None:
+    """The number in a cell of that column; None for an empty cell or a dash. ValueError for anything else."""
     if text in NO_VALUE:
         return None
-    value = float(text)
+    value = cell(text, column)
     if not math.isfinite(value):
         raise ValueError(text)
     return value

@@ -17,6 +17,7 @@ from evaluation.result_tables import Layout, ResultColumn, ResultsError
 from leaderboard.bundle.definition import OpinionColumn, OpinionsDef, ResultsDef
 from leaderboard.bundle.document import Reader
 from leaderboard.bundle.folder import Folder, name_fault
+from submissions.formats.decimals import SeparatedNumber, hint
 
 BETTER = {"higher": True, "lower": False}
 PEOPLE = "people"  # the slug that a board gives the column of people
@@ -151,21 +152,24 @@ def published(text: str, layout: Layout, opinions: OpinionsDef) -> dict[str, dic
     Raises `ResultsError` for what is no number, and for a mean outside 1 to 5.
     """
     by_criterion: dict[str, dict[str, tuple[float | None, ...]]] = {column.criterion: {} for column in opinions.criteria}
-    problems = []
+    problems: list[str] = []
+    separated: list[str] = []
     for number, line in result_tables.lines(text, (layout.method, *(head for column in opinions.criteria for head in column.heads))):
         for column in opinions.criteria:
             try:
-                values = tuple(
-                    result_tables.number_in(line[head]) if head else None for head in (column.column, column.low, column.high, column.n)
-                )
+                heads = (column.column, column.low, column.high, column.n)
+                values = tuple(result_tables.number_in(line[head], head) if head else None for head in heads)
+            except SeparatedNumber as error:
+                separated.append(f"line {number}: {error}")
+                continue
             except ValueError:
                 problems.append(f"line {number}: what stands for {column.criterion} must be numbers, or empty.")
                 continue
             if values[0] is not None and not 1 <= values[0] <= 5:
                 problems.append(f"line {number}: {column.column} is {line[column.column]!r}; a mean opinion lies from 1 to 5.")
             by_criterion[column.criterion][" ".join(line[layout.method].split())] = values
-    if problems:
-        raise ResultsError(problems)
+    if problems or separated:
+        raise ResultsError([*hint(separated), *problems])
     return by_criterion
 
 

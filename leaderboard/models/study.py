@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
@@ -260,7 +261,7 @@ class Study(models.Model):
             )
         by_name: dict[str, list[Submission]] = {}
         for submission in Submission.objects.filter(phase=self.phase).ranked().only("pk", "method_name"):
-            by_name.setdefault(submission.method_name, []).append(submission)
+            by_name.setdefault(unicodedata.normalize("NFC", submission.method_name), []).append(submission)
         known = {name: found[0] for name, found in by_name.items() if len(found) == 1}  # a name that two have is nobody's
         damage = {method: label for method, label in labels.items() if label in DAMAGED}
         rows = [StudyEntry(study=self, label=name, submission=known.get(name), artifact=damage.get(name, "")) for name in sorted(methods)]

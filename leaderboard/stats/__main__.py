@@ -43,6 +43,7 @@ from leaderboard.stats.records import (
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import FEW, Votes, VotesError
 from submissions.client.broken_pipe import end
+from submissions.formats.decimals import SeparatedNumber, cell, hint
 from submissions.formats.errors import more_cells
 
 DIRECTIONS = {"higher": True, "lower": False}
@@ -225,7 +226,8 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
     values = {name: np.full((len(samples), len(votes.methods)), math.nan) for name in heads}
     methods = {method: n for n, method in enumerate(votes.methods)}
     read: dict[tuple[int, int], int] = {}
-    problems = []
+    problems: list[str] = []
+    separated: list[str] = []
     for line, row in rows:
         if surplus := more_cells(row):
             problems.append(f"{path.name}: line {line}: {surplus}")
@@ -244,13 +246,17 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
             if not text or text.lower() == "nan":
                 continue
             if not NUMBER.fullmatch(text):
-                problems.append(f"{path.name}: line {line}: {head} is {text!r}; it must be a number, or empty.")
+                try:
+                    cell(text, head)
+                    problems.append(f"{path.name}: line {line}: {head} is {text!r}; it must be a number, or empty.")
+                except SeparatedNumber as error:
+                    separated.append(f"{path.name}: line {line}: {error}")
             elif abs(float(text)) > LARGEST:
                 problems.append(f"{path.name}: line {line}: {head} is {text!r}; it must be a number of at most {LARGEST:g}, or empty.")
             else:
                 matrix[at] = float(text)
-    if problems:
-        raise VotesError(problems)
+    if problems or separated:
+        raise VotesError([*hint(separated), *problems])
     metrics = []
     for name, key in keys.items():
         by_sample, overall = values[name][: len(votes.samples)], None

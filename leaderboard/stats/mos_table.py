@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.stats.votes import CONDITIONS, Floats, Ints, check_conditions, numbered, read_records, records
+from leaderboard.stats.votes import CONDITIONS, Floats, Ints, check_conditions, numbered, read_records, records, seconds_in
+from submissions.formats.decimals import cell
 
 COLUMNS = ("study", "rater", "group", "sample", "entry", "criterion", "score", "seconds")
 MORE = ("order", "at")  # stand behind them, as in files of votes
@@ -119,19 +120,10 @@ def _rating(row: Mapping[str, str]) -> Rating:
     for column in NEEDED:
         if not row[column]:
             raise ValueError(f"{column} is empty; no score can do without.")
-    score = _number(row["score"])
+    score = cell(row["score"], "score")
     if not LOWEST <= score <= HIGHEST:
         raise ValueError(f"score is {row['score']!r}; it must be a number from {LOWEST} to {HIGHEST}.")
-    seconds = _number(row["seconds"]) if row["seconds"] else None
-    if seconds is not None and not 0 <= seconds < math.inf:
-        raise ValueError(f"seconds is {row['seconds']!r}; it must be a number that is not negative, or empty.")
+    seconds = seconds_in(row)
     check_conditions(row)
     values: dict[str, Any] = {**row, "score": score, "seconds": seconds}
     return Rating(**values)
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan

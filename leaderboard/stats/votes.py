@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import csv
 import math
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from submissions.formats.errors import MAX_PROBLEMS, TableError, control_character, heads_text, more_cells
+from submissions.formats.decimals import SeparatedNumber, cell, delimiter, hint
+from submissions.formats.errors import MAX_PROBLEMS, TableError, control_character, heads_text, is_blank, more_cells
 from submissions.formats.stand_in import stand_in
 
 VERSION = 22  # of what is computed of judgements: raised whenever any number can change
@@ -225,13 +228,16 @@ def read_records(path: Path, parse: Callable[[Iterable[str], str], list[T]]) -> 
 def rows_of(lines: Iterable[str], name: str) -> tuple[list[str], list[tuple[int, dict[str, Any]]]]:
     """The head of a CSV file called `name`, and each row below it with its line. `VotesError` for one that is none in UTF-8."""
     try:
-        table = csv.DictReader(lines)
+        # An accent has two encodings, and file systems and spreadsheets differ: a name must not become two.
+        rest = (unicodedata.normalize("NFC", line) for line in lines)
+        first = next(rest, "")
+        table = csv.DictReader(chain([first], rest), delimiter=delimiter(first))
         heads = list(table.fieldnames or ())
         if reason := stand_in(",".join(heads).encode(), name):
             raise VotesError([f"{name} {reason}."])
         if twice := next((head for head in heads if head and heads.count(head) > 1), ""):
             raise VotesError([f"{name} has the column {heads_text([twice])} twice; leave one of the two out."])
-        return heads, [(table.line_num, row) for row in table]
+        return heads, [(table.line_num, row) for row in table if not is_blank(row)]
     except (UnicodeDecodeError, csv.Error) as error:
         raise VotesError([f"{name} is not a CSV file in UTF-8 ({error}); save it as one."]) from None
 
@@ -255,7 +261,7 @@ def records(
     absent = sorted({named[column] for column in (*needed, *(columns or {}))} - set(there))
     if absent:
         raise VotesError([f"{name} has no column {heads_text(absent)}; its columns are {heads_text(there)}: name those to take."])
-    parsed, problems = [], []
+    parsed, problems, separated = [], [], []
     for line, row in rows:
         try:
             if surplus := more_cells(row):
@@ -267,12 +273,14 @@ def records(
                 if found := control_character(text):
                     raise ValueError(f"{column} holds the character {found[1]}, which cannot be read; save the file as CSV in UTF-8.")
             parsed.append(make(cells))
+        except SeparatedNumber as error:
+            separated.append(f"{name}: line {line}: {error}")
         except ValueError as error:
             problems.append(f"{name}: line {line}: {error}")
             if len(problems) == MAX_PROBLEMS:
                 break
-    if problems:
-        raise VotesError(problems)
+    if problems or separated:
+        raise VotesError([*hint(separated), *problems])
     if not parsed:
         raise VotesError([f"{name} holds no {noun}; it needs a line for each under its head."])
     return parsed
@@ -330,6 +338,14 @@ def check_conditions(row: Mapping[str, str]) -> None:
     moment(row["at"])
 
 
+def seconds_in(row: Mapping[str, str]) -> float | None:
+    """The number in the cell `seconds`, None where it is empty. ValueError, in a sentence, for anything else."""
+    seconds = cell(row["seconds"], "seconds") if row["seconds"] else None
+    if seconds is not None and not 0 <= seconds < math.inf:
+        raise ValueError(f"seconds is {row['seconds']!r}; it must be a number that is not negative, or empty.")
+    return seconds
+
+
 def _vote(row: Mapping[str, str]) -> Vote:
     """ValueError, in a sentence, where the row is no vote."""
     for column in NEEDED:
@@ -339,12 +355,7 @@ def _vote(row: Mapping[str, str]) -> Vote:
         raise ValueError(f"choice is {row['choice']!r}; it must be left, right or tie.")
     if row["left"] == row["right"]:
         raise ValueError(f"{row['left']!r} stands on both sides; a vote is between two methods.")
-    try:
-        seconds = float(row["seconds"]) if row["seconds"] else None
-    except ValueError:
-        seconds = math.nan
-    if seconds is not None and not 0 <= seconds < math.inf:
-        raise ValueError(f"seconds is {row['seconds']!r}; it must be a number that is not negative, or empty.")
+    seconds = seconds_in(row)
     check_conditions(row)
     values: dict[str, Any] = {**row, "seconds": seconds}
     return Vote(**values)

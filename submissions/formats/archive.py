@@ -80,7 +80,7 @@ class _Entry:
 
 @dataclass
 class _Listing:
-    """What an upload holds, before names are held against each other."""
+    """Content of an upload, before its names are held against each other."""
 
     entries: list[_Entry] = field(default_factory=list)
     folders: list[str] = field(default_factory=list)

@@ -49,6 +49,11 @@ def more_cells(row: dict[Any, Any]) -> str:
     return f"there is a cell {surplus[0][:20]!r} beyond the head's last; put texts with a comma into quotes." if surplus else ""
 
 
+def is_blank(row: dict[Any, Any]) -> bool:
+    """True for a row of `csv.DictReader` whose cells are all empty, as spreadsheets write below a table."""
+    return not any("".join(cells or "").strip() for cells in row.values())
+
+
 def heads_text(heads: Iterable[str]) -> str:
     """The heads of a table's columns for a sentence: safe to print, and the first of very many only."""
     names, taken = [excerpt(head) for head in heads], 0

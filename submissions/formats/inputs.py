@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from functools import partial
@@ -19,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from submissions.formats.archive import open_package
-from submissions.formats.errors import FormatError, TableError
+from submissions.formats.decimals import SeparatedNumber, cell, delimiter, hint
+from submissions.formats.errors import FormatError, TableError, is_blank
 from submissions.formats.lines import number_fault, numbers, text_blocks
 from submissions.formats.mesh import mesh_files
 from submissions.formats.npz import read_npz
@@ -34,6 +36,7 @@ READ = (*mesh_files.SUFFIXES, *TEXTS, ".npy", ".npz", ".las")
 LARGEST = 1e12
 MAX_TEXT = 4_000_000  # characters of a table
 BOUNDS = Bounds(max_archive_bytes=4_000_000_000, max_total_bytes=8_000_000_000, max_file_bytes=1_000_000_000)
+_WITH_COMMA = re.compile(rb"[+-]?\d+(?:,\d+)?(?:[eE][+-]?\d+)?")
 _LAS_BOX, _LAS_COUNT, _LAS_HEADER = 179, 107, 227
 
 
@@ -44,7 +47,8 @@ def read_table(text: str) -> dict[str, Input]:
         return {}
     if reason := stand_in(text[:STAND_IN_BYTES].encode(errors="replace"), ""):
         raise TableError([f"The table of inputs {reason}."])
-    rows = csv.DictReader(io.StringIO(text.strip()), skipinitialspace=True)
+    text = text.strip()
+    rows = csv.DictReader(io.StringIO(text), skipinitialspace=True, delimiter=delimiter(text.partition("\n")[0]))
     heads = [head.strip() for head in rows.fieldnames or ()]
     missing = [name for name in NEEDED if name not in heads]
     if missing:
@@ -52,16 +56,21 @@ def read_table(text: str) -> dict[str, Input]:
     rows.fieldnames = heads
     found: dict[str, Input] = {}
     problems: list[str] = []
+    separated: list[str] = []
     for row in rows:
+        if is_blank(row):
+            continue
         name = (row["item"] or "").strip()
         try:
             if not name or name in found:
                 raise ValueError(f"the item {name} stands there twice" if name else "the item has no name")
             found[name] = _input(row)
+        except SeparatedNumber as error:
+            separated.append(f"Line {rows.line_num} of the table of inputs: {error}")
         except ValueError as error:
             problems.append(f"Line {rows.line_num} of the table of inputs: {error}.")
-    if problems:
-        raise TableError(problems)
+    if problems or separated:
+        raise TableError([*hint(separated), *problems])
     return found
 
 
@@ -69,10 +78,9 @@ def _input(row: Mapping[str, str | None]) -> Input:
     values = []
     for name in NEEDED[1:]:
         text = (row[name] or "").strip()
-        try:
-            value = float(text)
-        except ValueError:
-            raise ValueError(f"{name} is {text[:20]!r} and no number") from None
+        value = cell(text, name)
+        if math.isnan(value) and text.lower() != "nan":
+            raise ValueError(f"{name} is {text[:20]!r} and no number")
         if not math.isfinite(value) or abs(value) > LARGEST:
             raise ValueError(f"{name} is {text[:20]} and must lie within ±{LARGEST:.0e}")
         values.append(value)
@@ -81,6 +89,7 @@ def _input(row: Mapping[str, str | None]) -> Input:
         raise ValueError("the box has no extent, or a least coordinate above the greatest")
     points, unit = (row.get("points") or "").strip(), (row.get("unit") or "").strip()
     if points and not (points.isascii() and points.isdecimal() and len(points) < 16):
+        cell(points, "points")
         raise ValueError(f"points is {points[:20]!r} and no whole number")
     if unit and unit not in UNITS:
         raise ValueError(f"the unit {unit[:20]!r} is not one of {', '.join(UNITS)}")
@@ -176,6 +185,9 @@ def _text(data: bytes, file: str) -> NDArray[np.float64]:
             continue
         rows: list[list[float]] = []
         for number, line in enumerate(block.split(), block.first):
+            words = line.replace(b";", b" ").split()
+            if len(words) >= 3 and all(_WITH_COMMA.fullmatch(word) for word in words[:3]) and b"," in b"".join(words[:3]):
+                raise FormatError(file, f"line {number}", "has commas within its numbers; write decimals with a point, such as 0.5")
             words = line.replace(b",", b" ").replace(b";", b" ").split()
             if len(words) < 3 or words[0].startswith((b"#", b"//")):
                 continue

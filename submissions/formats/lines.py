@@ -23,6 +23,7 @@ _IN_NUMBERS, _IN_WHOLE = b"0123456789+-.eE \t\n\f\v", b"0123456789+- \t\n\f\v"
 _NO_WORD = bytes(range(33))  # what stands between words
 _LONE_SIGN = re.compile(rb"[+-](?![0-9])")
 _NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_WITH_COMMA = re.compile(rb"[+-]?(?:\d[\d.]*,\d+|\d+,[\d,]*\d\.\d*)(?:[eE][+-]?\d+)?")
 _NOT_FINITE = re.compile(rb"[+-]?(?:nan(?:\(.*\))?|inf|infinity)", re.IGNORECASE)
 _NEWLINE, _SPACE = 10, 32
 
@@ -125,6 +126,8 @@ def number_fault(word: bytes) -> str:
     """Reason why a word is not a number; empty where it is one."""
     if _NUMBER.fullmatch(word):
         return ""
+    if _WITH_COMMA.fullmatch(word):
+        return f'"{word_text(word)}" has a comma; write decimals with a point, and nothing between thousands'
     return f'"{word_text(word)}" is not {"finite" if _NOT_FINITE.fullmatch(word) else "a number"}'
 
 
@@ -135,6 +138,8 @@ def note_number_faults(places: Sequence[int], rows: Sequence[Sequence[bytes]], f
             fault = number_fault(word)
             if fault:
                 findings.add(f"line {place}", fault)
+            if _WITH_COMMA.fullmatch(word):  # so is every number of the file, most probably
+                findings.raise_if_any()
         if findings.full:
             break
     findings.raise_if_any()

@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 
 from submissions.errors import Refused
+from submissions.formats.decimals import Ambiguous, typed
 
 TEXTS = {
     "method_name": 80,
@@ -39,7 +40,7 @@ LABELS = {
 }
 ONE_LINE = ("method_name", "licence", "hardware", "training_data")
 SUFFIXES: Mapping[str, float] = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12}
-AMOUNT = re.compile(r"(\d+(?:\.\d+)?(?:e\d+)?)\s*([kmbgt]?)", re.IGNORECASE)
+AMOUNT = re.compile(r"(.*?\d)\s*([kmbgt]?)", re.IGNORECASE)
 SHA256 = re.compile(r"[0-9a-f]{64}")
 _is_url = URLValidator(schemes=["http", "https"])
 
@@ -89,17 +90,22 @@ def checked_about(**given: str | float | None) -> dict[str, str | float | None]:
 
 
 def _checked_number(name: str, entered: str | float | None) -> float | None:
-    """A number that was typed (`38M`, `1.2 B`, `12,000`) or sent as one; parameters are whole."""
+    """A number that was typed (`38M`, `1,2 B`, `12,000`, `0,4`) or sent as one; parameters are whole."""
     if entered is None or entered == "":
         return None
     if isinstance(entered, str):
-        text = entered.strip().replace(",", "").replace("_", "")
-        found = AMOUNT.fullmatch(text)
+        example = "38M, 1.2B or 38000000" if name == "parameters" else "0.4 or 12, in seconds"
+        found = AMOUNT.fullmatch(entered.strip())
         suffix = found[2].lower() if found else ""
-        if found is None or (suffix and name != "parameters"):
-            example = "38M, 1.2B or 38000000" if name == "parameters" else "0.4 or 12, in seconds"
-            raise Refused(f"The {LABELS[name]} is not a number; write it as {example}.", name)
-        value = float(found[1]) * SUFFIXES[suffix]
+        try:
+            if found is None or (suffix and name != "parameters"):
+                raise ValueError
+            value = typed(found[1], whole=name == "parameters" and not suffix) * SUFFIXES[suffix]
+        except Ambiguous as either:
+            why = f"may be {either}{suffix.upper()}; write it without separators of thousands"
+            raise Refused(f"The {LABELS[name]} {why}, such as {example}.", name) from None
+        except ValueError:
+            raise Refused(f"The {LABELS[name]} is not a number; write it as {example}.", name) from None
     else:
         value = float(entered)
     if not math.isfinite(value) or not 0 <= value <= NUMBERS[name]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.training.errors import DataError
+from submissions.formats.decimals import delimiter
 from submissions.formats.errors import heads_text, more_cells
 
 COLUMNS = ("rater", "sample", "left", "right", "choice", "repeat_of", "criterion")
@@ -61,7 +62,9 @@ def read(path: Path, criterion: str | None = None, columns: Mapping[str, str] | 
     named = {column: columns.get(column, column) for column in COLUMNS}
     try:
         with path.open(newline="", encoding="utf-8-sig") as stream:
-            table = csv.DictReader(stream)
+            head = stream.readline()
+            stream.seek(0)
+            table = csv.DictReader(stream, delimiter=delimiter(head))
             there = table.fieldnames or []
             absent = sorted({named[column] for column in (*NEEDED, *columns)} - set(there))
             if absent:
