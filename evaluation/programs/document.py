@@ -11,7 +11,6 @@ import json
 import math
 import re
 import shlex
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -21,6 +20,7 @@ import yaml
 
 from evaluation.metrics.spec import Effort, MetricSpec, Param
 from submissions.formats.errors import excerpt
+from submissions.formats.unseen import has_unseen
 from submissions.kinds import FAMILIES
 
 FILE = "metric.yaml"
@@ -32,7 +32,6 @@ IMAGE = re.compile(r"[a-z0-9][a-z0-9._/:-]{0,199}@sha256:[0-9a-f]{64}")
 LINK = re.compile(r"https?://[^\s<>\"']{1,300}")
 # Of categories that are seen, and yet drawn as nothing: fillers, selectors of variants, the empty pattern of Braille.
 BLANK = re.compile(r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
-UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")  # Unicode's categories: control, format and direction, and what is no character
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # a spreadsheet takes what begins so for a formula
 MAX_BYTES = 64_000
 MAX_DEPTH = 8
@@ -478,7 +477,7 @@ class _Reader:
 
 def is_seen(text: str) -> bool:
     """Return whether a reader sees every character of a text, in its place; line ends and tabs count as spaces."""
-    return not BLANK.search(text) and not any(unicodedata.category(c) in UNSEEN and c not in "\n\t" for c in text)
+    return not BLANK.search(text) and not has_unseen(text.replace("\n", " ").replace("\t", " "))
 
 
 def _is_number(value: Any) -> bool:

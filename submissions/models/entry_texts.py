@@ -13,6 +13,7 @@ from django.core.validators import URLValidator
 
 from submissions.errors import Refused
 from submissions.formats.decimals import Ambiguous, typed
+from submissions.formats.unseen import has_unseen
 
 TEXTS = {
     "method_name": 80,
@@ -73,11 +74,13 @@ def checked_about(**given: str | float | None) -> dict[str, str | float | None]:
             clean[name] = round(number) if number is not None and name == "parameters" else number
             continue
         value = str(entered or "").strip()
+        if name in ONE_LINE:
+            value = unicodedata.normalize("NFC", value)
         if "\0" in value or len(value) > TEXTS[name]:
             raise Refused(f"The {LABELS[name]} may have at most {TEXTS[name]:,} characters; make it shorter.", name)
         if name == "method_name" and not value:
             raise Refused("The entry needs a method name; give it one.", name)
-        if name in ONE_LINE and any(unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn") for c in value):
+        if name in ONE_LINE and has_unseen(value):
             raise Refused(f"The {LABELS[name]} holds invisible characters; type it anew, in one line.", name)
         if name.endswith("_url") and value:
             try:

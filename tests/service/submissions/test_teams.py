@@ -88,11 +88,18 @@ def test_the_same_name_is_free_in_another_challenge(challenge):
     assert Team.found(challenge, participant(challenge, "ada"), " Ridge  lab ").name == "Ridge lab"
 
 
-@pytest.mark.parametrize("name", ["", "   ", "x" * 81, "a\u202eb", "a\x00b", "\u200b"])
+@pytest.mark.parametrize("name", ["", "   ", "x" * 81, "a\u202eb", "a\x00b", "\u200b", "ri\u200ddge"])
 def test_odd_names_are_refused(challenge, name):
     team = Team.of_one(challenge, participant(challenge, "ada"))
     with refused("bad_name"):
         team.rename(name)
+
+
+@pytest.mark.parametrize("name", ["👩\u200d🔬 lab", "می\u200cخواهم", "क्\u200dषेत्र"])
+def test_a_name_has_the_joiners_that_its_script_needs(challenge, name):
+    team = Team.of_one(challenge, participant(challenge, "ada"))
+    team.rename(name)
+    assert Team.objects.get().name == name
 
 
 def test_a_new_name_reaches_the_boards_the_team_is_on(phase):

@@ -8,7 +8,7 @@ from submissions.errors import Refused
 from submissions.models.entry_texts import checked_about
 
 
-@pytest.mark.parametrize("name", ["\u200b", "ridge\u202eten", "ridge\nnet", "ridge\x07net", "ridge\ufeffnet"])
+@pytest.mark.parametrize("name", ["\u200b", "ridge\u202eten", "ridge\nnet", "ridge\x07net", "ridge\ufeffnet", "ri\u200ddge"])
 def test_a_method_name_without_looks_of_its_own_is_refused(name):
     """A blank link, a name that turns the row round, one that looks like another's."""
     with pytest.raises(Refused) as refused:
@@ -16,7 +16,7 @@ def test_a_method_name_without_looks_of_its_own_is_refused(name):
     assert refused.value.code == "method_name"
 
 
-@pytest.mark.parametrize("name", ["gable-net v3 (ours)", "Dächer ±5 %", "屋根", "pc→edges"])
+@pytest.mark.parametrize("name", ["gable-net v3 (ours)", "Dächer ±5 %", "屋根", "pc→edges", "👩‍🔬 lab", "می‌خواهم", "क्‍षेत्र"])
 def test_names_of_all_scripts_are_taken(name):
     assert checked_about(method_name=f" {name} ") == {"method_name": name}
 
