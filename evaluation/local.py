@@ -201,7 +201,10 @@ def _score(
     cut = [f"... and {len(said) - SHOWN_SAMPLES} more."] if len(said) > SHOWN_SAMPLES else []
     lost = [] if metrics or manifest is None else [m.key for m in manifest.metrics if registry.find(m.key) is None and "/" in m.key]
     left_out = [f"{key} is a program of the organizer's and is left out; with its files, add --metric ./FOLDER." for key in lost]
-    return Outcome(runner.finish(requests, [scores], ids, groups), warnings=(*verdict.warnings, *left_out, *said[:SHOWN_SAMPLES], *cut))
+    return Outcome(
+        runner.finish(requests, [scores], ids, groups),
+        warnings=(*verdict.warnings, *verdict.to_confirm, *left_out, *said[:SHOWN_SAMPLES], *cut),
+    )
 
 
 def _family(metrics: Sequence[str], manifest: Manifest | None, paths: Sequence[Path]) -> Family:

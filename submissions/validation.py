@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from submissions.formats import input_fit
+from submissions.formats import input_fit, wrong_kind
 from submissions.formats.archive import Package, open_package
 from submissions.formats.errors import FormatError, Remarks, excerpt, size_text
+from submissions.formats.hold import Reason
 from submissions.formats.layout import is_companion, is_silent, item_of
 from submissions.formats.wireframe.s23dr import FILE_NAMES, judge_s23dr
 from submissions.manifest import Item, Manifest
@@ -52,7 +53,8 @@ class Verdict:
 
     ``items`` are the readable samples in manifest order, as the family's reader gives them, ``missing`` the ids without
     a file, ``problems`` the first hundred of ``n_problems``. ``warnings`` are sentences that do not stand in the way.
-    ``to_confirm`` are warnings that somebody must confirm before the entry is scored, see ``submissions.formats.input_fit``.
+    ``to_confirm`` are warnings that somebody must confirm before the entry is scored, and ``hold`` is the first reason for them, a
+    ``submissions.formats.hold.Reason``, or empty.
     ``faults`` are those of the problems that are ours.
     """
 
@@ -63,6 +65,7 @@ class Verdict:
     warnings: tuple[str, ...] = ()
     faults: tuple[ReaderFault, ...] = ()
     to_confirm: tuple[str, ...] = ()
+    hold: str = ""
 
     @property
     def accepted(self) -> bool:
@@ -78,6 +81,7 @@ class _Notes:
     warnings: list[str] = field(default_factory=list)
     sent: set[str] = field(default_factory=set)
     files: list[str] = field(default_factory=list)  # that items were read from
+    degenerate: dict[str, str] = field(default_factory=dict)  # by file, or item of a table, that holds nothing to score: what it holds
     faults: list[ReaderFault] = field(default_factory=list)
     remarks: Remarks = field(default_factory=Remarks)
 
@@ -123,11 +127,12 @@ def validate(
         with open_package(path, manifest.bounds, name, keep_top=kind.grouped, follow=follow, singles=kind.singles) as package:
             read = _read_package(package, manifest, notes, progress or (lambda done, total: None))
         items = {item: read[item] for item in manifest.item_ids if item in read}
+        wrong = wrong_kind.sentences(kind, len(items), notes.degenerate)
         empty = [item for item, content in items.items() if not kind.size(content)[1]]
-        if empty:
+        if empty and not wrong:
             notes.warnings.append(f"{_some(empty)} without {kind.nothing}.")
         flat = [] if kind.images else [item for item, content in items.items() if item not in empty and kind.is_degenerate(content)]
-        if flat:
+        if flat and not wrong:
             notes.warnings.append(f"{_some(flat)} of zero size; an item needs {kind.needs}.")
         if manifest.missing == "worst" and not items and not notes.count:
             notes.problem("", "", "holds none of the phase's items; name each file after its item")
@@ -138,12 +143,15 @@ def validate(
                 notes.problem(item, "", "is missing; this phase wants every item")
         elif absent and items:
             notes.warnings.append(f"{_some(absent)} missing; missing items get the worst value of each metric.")
-        to_confirm: list[str] = []
+        asked: dict[Reason, list[str]] = {}
         if not notes.count:
-            to_confirm = input_fit.sentences(items, manifest)
-            to_confirm += [] if kind.grouped else input_fit.folders(notes.files)  # a group's folders have a meaning
+            # A group's folders have a meaning.
+            folders = [] if kind.grouped else input_fit.folders(notes.files)
+            asked = {Reason.KIND: wrong, Reason.INPUTS: input_fit.sentences(items, manifest), Reason.FOLDERS: folders}
+        to_confirm = tuple(sentence for sentences in asked.values() for sentence in sentences)
+        hold = next((reason.value for reason, sentences in asked.items() if sentences), "")
         faults, warnings = tuple(notes.faults), (*notes.warnings, *notes.remarks.sentences())
-        return Verdict(items, missing, tuple(notes.problems), notes.count, warnings, faults, tuple(to_confirm))
+        return Verdict(items, missing, tuple(notes.problems), notes.count, warnings, faults, to_confirm, hold)
     except OSError:
         raise
     except Exception as error:
@@ -187,6 +195,8 @@ def _read_package(package: Package, manifest: Manifest, notes: _Notes, progress:
         progress(done, len(sources))
         try:
             items[item.id] = manifest.kind.read(package, name, item.limits, remarks=notes.remarks, **manifest.reading(item))
+            if not manifest.kind.images and manifest.kind.is_degenerate(items[item.id]):
+                notes.degenerate[name] = wrong_kind.contents(manifest.kind, items[item.id], name, package.read(name))
         except Exception as error:
             notes.error(name, error)
             continue
@@ -218,7 +228,11 @@ def _read_table(package: Package, table: str, manifest: Manifest, notes: _Notes,
         return {}
     finally:
         progress(1, 1)
-    return {sample: frame for sample, frame in found.items() if frame is not None}
+    frames = {sample: frame for sample, frame in found.items() if frame is not None}
+    for sample, frame in frames.items():
+        if manifest.kind.is_degenerate(frame):
+            notes.degenerate[sample] = wrong_kind.contents(manifest.kind, frame, table, b"")
+    return frames
 
 
 def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[Item, str]]:

@@ -67,6 +67,7 @@ def validate(folder: Path, job: dict) -> dict:
         "missing": list(verdict.missing),
         "warnings": list(verdict.warnings),
         "to_confirm": list(verdict.to_confirm),
+        "hold": verdict.hold,
         "faults": [dataclasses.asdict(fault) for fault in verdict.faults],
     }
 

@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 
 def sweep() -> dict[str, int]:
     """One round; returns what was found, for the log and the tests."""
-    expired = Submission.expire_uploads()
+    expired, ended = Submission.expire_uploads(), Submission.expire_holds()
     # Entries in scoring that have no evaluation under the current batch are given one.
     own = Evaluation.objects.filter(submission=OuterRef("pk"), batch__state=EvaluationBatch.State.CURRENT)
     orphans = Submission.objects.filter(~Exists(own), status=Status.SCORING, phase__batches__state=EvaluationBatch.State.CURRENT)
@@ -37,6 +37,7 @@ def sweep() -> dict[str, int]:
     closed += sum(_tried(batch.switch_if_complete) for batch in EvaluationBatch.objects.filter(state=EvaluationBatch.State.BUILDING))
     found = {
         "expired_uploads": expired,
+        "expired_holds": ended,
         "orphans": adopted,
         "unclosed": closed,
         "unmeasured": _tried(PropertyRun.request_missing),

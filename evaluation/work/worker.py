@@ -22,7 +22,7 @@ from evaluation.work.limited import PROGRAM_SHARE
 from evaluation.work.sandbox import PATIENCE, LeaseLost, job_folder, sandbox
 from evaluation.work.shares import TURN_SECONDS
 from submissions import database_clock, wake
-from submissions.models import Status, Submission
+from submissions.models import Hold, Status, Submission
 from submissions.storage import stored_files
 
 log = structlog.get_logger(__name__)
@@ -97,7 +97,8 @@ def idle_once(device: str) -> bool:
 
 def check(submission: Submission) -> None:
     """Validate a claimed upload and, if it is acceptable, cut its evaluation into parts."""
-    with attempt(submission, submission.received_at):
+    # One that was on hold kept the moment of its upload, and took its place when its team confirmed it.
+    with attempt(submission, max(submission.received_at, submission.created_at)):
         if not submission.begin_validation():
             raise LeaseLost
         with job_folder() as folder:
@@ -120,7 +121,7 @@ def check(submission: Submission) -> None:
                 return
             if verdict["to_confirm"] and not submission.is_confirmed:
                 asked = verdict["to_confirm"]
-                if not submission.reject(asked, len(asked), verdict["warnings"], awaits_confirmation=True):
+                if not submission.reject(asked, len(asked), verdict["warnings"], on_hold=Hold(verdict["hold"])):
                     raise LeaseLost
                 return
             verdict["warnings"] += verdict["to_confirm"]

@@ -104,7 +104,8 @@ def _outcome(submission: Submission) -> list[EmailMessage]:
         values = [{"title": metric["title"], "score": by_slug.get(metric["slug"])} for metric in evaluation.batch.metrics]
 
     phase = submission.phase
-    word = {Status.SCORED: "is scored", Status.REJECTED: "was rejected", Status.FAILED: "could not be scored"}[submission.status]
+    words = {Status.SCORED: "is scored", Status.REJECTED: "was rejected", Status.FAILED: "could not be scored"}
+    word = "is on hold" if submission.on_hold else words[submission.status]
     subject = f"#{submission.number} {submission.method_name} {word} · {phase.challenge.title}"
     return [
         _message(

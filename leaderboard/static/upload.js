@@ -113,6 +113,7 @@ export class Transfer {
 
   async run() {
     if (!this.made) await this.create();
+    if (!this.made.upload) return this.made.page_url; // the same bytes came a moment ago
     if (!this.heard) await this.resume();
     const total = Math.max(1, Math.ceil(this.file.size / this.made.upload.part_size));
     const sign = setInterval(() => this.resume().catch(() => {}), HEARD_MS); // one part can take minutes; a refusal is met after it
@@ -137,7 +138,7 @@ export class Transfer {
       this.made = JSON.parse(answer.responseText);
       this.heard = performance.now();
     }
-    for (const part of this.made.upload.parts_done || []) this.done.add(part.number ?? part);
+    for (const part of this.made.upload?.parts_done || []) this.done.add(part.number ?? part);
   }
 
   get signal() { return this.stop.signal; }

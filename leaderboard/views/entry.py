@@ -30,7 +30,7 @@ from leaderboard.views.methods import elsewhere
 from submissions.errors import Refused
 from submissions.forms import EntryForm
 from submissions.lookup import EntryPlace, entry_place
-from submissions.models import Status, Submission
+from submissions.models import Hold, Status, Submission
 from submissions.models.frozen_board import too_late
 from submissions.permissions import allowed
 from submissions.visibility import hidden_from, holds, visible_entries
@@ -54,7 +54,6 @@ DIAGNOSES = {  # by what `submissions.formats.fit.diagnosis` says
     ),
     "fits": ("Size, axes and place fit", "In size, axes and place most of its {items} are where the reference is."),
 }
-HELD = "It is held back, because it does not fit what was given out; nothing was scored, and it used up no quota."
 SENTENCES = {
     Status.UPLOADING: "Its file is still on the way.",
     Status.RECEIVED: "Its file has arrived.",
@@ -184,8 +183,8 @@ def progress_context(place: EntryPlace) -> dict:
         last = Evaluation.objects.filter(submission=submission).exclude(failure="").first()
         failure = last.failure if last else ""
     sentence = IMPORTED if submission.phase.is_imported else SENTENCES[Status(submission.status)]
-    if submission.awaits_confirmation:
-        sentence = HELD
+    if submission.on_hold:
+        sentence = f"It is on hold, because {Hold(submission.on_hold).label}; nothing was scored, and it used up no quota."
     now_at = None if submission.is_done else standing(submission)
     if now_at is not None and now_at.waits_for:
         is_new = submission.status == Status.RECEIVED

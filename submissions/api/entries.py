@@ -58,9 +58,7 @@ class SubmissionIn(Schema):
     hardware: str = Field("", max_length=TEXTS["hardware"], description=CARD["hardware"])
     run_seconds: Amount | None = Field(None, description=CARD["run_seconds"])
     training_data: str = Field("", max_length=TEXTS["training_data"], description=CARD["training_data"])
-    as_it_is: bool = Field(
-        False, description="Score it also where it does not fit what was given out; else it is held back then, and awaits confirmation."
-    )
+    as_it_is: bool = Field(False, description="Score it also where it would be put on hold, see `on_hold`.")
     file_name: str = Field(max_length=500)
     size: int = Field(ge=0, le=LARGEST_ID, description="Bytes.")
     sha256: str = Field(
@@ -139,10 +137,12 @@ class SubmissionBrief(Schema):
     sha256: str | None
     problems: list[str] | None = Field(description="Why it was rejected: the first hundred.")
     n_problems: int | None
-    awaits_confirmation: bool | None = Field(
-        description="It was held back, because it does not fit what was given out; `problems` says in what. POST to `/confirm` to have it "
-        "scored as it is."
+    awaits_confirmation: bool | None = Field(description="It is on hold. POST to `/confirm` to have it scored as it is.")
+    on_hold: str | None = Field(
+        description="Why it waits for its team: `kind` (many of its files hold nothing that can be scored), `inputs` (it does not fit what "
+        "was given out) or `folders` (its files lie in several folders); else empty. `problems` says more."
     )
+    confirm_until: datetime | None = Field(description="Moment before which an entry on hold can be confirmed.")
     warnings: list[str] | None
     missing_items: list[str] | None
     reason: str | None = Field(description="Why it is hidden or disqualified.")
@@ -170,7 +170,10 @@ OPEN = (
     "received_at",
     "finished_at",
 )
-OWN = ("sentence", "file_name", "size", "sha256", "problems", "n_problems", "awaits_confirmation", "missing_items")
+OWN = (
+    *("sentence", "file_name", "size", "sha256", "problems", "n_problems"),
+    *("awaits_confirmation", "on_hold", "confirm_until", "missing_items"),
+)
 
 
 def brief(request: HttpRequest, submission: Submission, viewer: Viewer, again: str | None = None) -> SubmissionBrief:
@@ -224,9 +227,10 @@ def _answer(request: HttpRequest, submission: Submission) -> SubmissionBrief:
 
 @router.post(
     "/submissions",
-    response={201: SubmissionBrief, **ACT_ERRORS},
+    response={200: SubmissionBrief, 201: SubmissionBrief, **ACT_ERRORS},
     summary="Reserve an upload",
-    description="Checks the phase's limits and says how to send the bytes. Nothing is used up by an upload that is not finished.",
+    description="Checks the phase's limits and says how to send the bytes. Nothing is used up by an upload that is not finished. Where "
+    "your team has sent the same bytes to the phase within the last minute, the answer is 200 and that entry, and nothing is to be sent.",
 )
 def create_submission(request: HttpRequest, data: SubmissionIn) -> Any:
     phase = phase_for(request.user, data.challenge, data.phase)
@@ -234,7 +238,7 @@ def create_submission(request: HttpRequest, data: SubmissionIn) -> Any:
     about = {name: getattr(data, name) for name in ABOUT}
     file = {name: getattr(data, name) for name in ("file_name", "size", "sha256", "as_it_is")}
     submission = uploads.start(request.user, phase, **file, **about)
-    return 201, _answer(request, submission)
+    return 200 if submission.is_repeated else 201, _answer(request, submission)
 
 
 @router.put(
@@ -324,8 +328,9 @@ def choose(request: HttpRequest, submission: Id) -> Any:
 @router.post(
     "/submissions/{submission}/confirm",
     response={200: SubmissionBrief, **ACT_ERRORS},
-    summary="Score an entry that was held back as it is",
-    description="Of an entry that awaits confirmation, because it does not fit what was given out. It counts as if it were sent now.",
+    summary="Have an entry on hold scored as it is",
+    description="It keeps the moment of its upload, and takes one of your team's uploads of today. After the end of the phase this is "
+    "possible for 24 hours, for what came before the end; not once the board has been frozen or revealed.",
 )
 def confirm(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.send")

@@ -140,7 +140,8 @@ def _follow(args: argparse.Namespace, server: Server, submission: dict[str, Any]
                 submission = server.get(f"api/v1/submissions/{submission['id']}")
     status, sentence = submission["status"], submission.get("sentence") or ""
     more = "" if sentence.rstrip(".").lower() == status else f" {sentence}"
-    print(f"Entry #{submission['number']}: {status}.{more}".rstrip())
+    said = sentence if submission.get("awaits_confirmation") else f"{status}.{more}".rstrip()
+    print(f"Entry #{submission['number']}: {said}")
     if status not in _DONE:
         progress = submission.get("progress") or {}
         if submission.get("queue_position"):
@@ -273,7 +274,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--phase", metavar="URL", help="address of the phase, or its name beside --server and --challenge")
     check.add_argument("--challenge", help="the challenge's short name")
 
-    check.add_argument("--as-is", action="store_true", help="count as acceptable what does not fit the inputs")
+    check.add_argument("--as-is", action="store_true", help="count as acceptable what would be put on hold")
 
     send = _command(commands, "upload", "check an entry and send it; run it again to go on after a break", _upload, needs_token=True)
     send.add_argument("path", help="zip archive, folder (zipped first) or submission file")
@@ -285,7 +286,7 @@ def _parser() -> argparse.ArgumentParser:
     send.add_argument("--code", default="", metavar="URL", help="link to the code")
     for name, (metavar, words) in CARD.items():
         send.add_argument(f"--{name.removesuffix('_url').replace('_', '-')}", dest=name, default="", metavar=metavar, help=words)
-    send.add_argument("--as-is", action="store_true", help="have it scored also where it does not fit the inputs")
+    send.add_argument("--as-is", action="store_true", help="have it scored also where it would be put on hold")
     send.add_argument("--no-check", action="store_true", help="send without checking first")
     send.add_argument("--wait", action="store_true", help="wait until the entry is scored or refused")
 

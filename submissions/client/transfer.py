@@ -52,7 +52,7 @@ class Entry:
     description: str = ""
     paper_url: str = ""
     code_url: str = ""
-    as_it_is: bool = False  # scored also where it does not fit the inputs
+    as_it_is: bool = False  # scored also where it would be put on hold
     card: Mapping[str, str] = field(default_factory=dict)  # of the method: weights_url, licence, parameters and so on
 
 
@@ -243,6 +243,8 @@ def upload(server: Server, entry: Entry, started: Callable[[int, int], None], se
     when some must be sent again. Raises ``ServerError``.
     """
     reserved = _reserve(server, entry, sha256_of(entry.path))
+    if not reserved.get("upload"):
+        return reserved  # the same bytes came a moment ago, from another window or before an answer was lost
     address = f"api/v1/submissions/{reserved['id']}"
     try:
         return _send(server, entry, reserved, address, started, sent)

@@ -6,6 +6,7 @@ from submissions.formats.arrays import Mesh, Wireframe
 from submissions.formats.render.views import View
 
 SHORTEST = 1e-9  # of an edge, in the file's own unit
+BLOCK = 100_000  # faces that are looked at together
 SMALLEST = 1e-14  # of a face, over the square of the diagonal of the faces' bounding box
 
 
@@ -17,14 +18,19 @@ def wireframe(frame: Wireframe) -> bool:
 
 def mesh(item: Mesh) -> bool:
     """No face with three corners and an area."""
-    corners = item.vertices[item.faces].reshape(-1, 3, 3)
-    if not len(corners):
+    if not len(item.faces):
         return True
-    corners = corners - corners[0, 0]  # projected coordinates are large, faces small
-    flat = corners.reshape(-1, 3)
+    used = np.zeros(len(item.vertices), bool)
+    used[item.faces.ravel()] = True
+    origin = item.vertices[item.faces[0, 0]]  # projected coordinates are large, faces small
+    flat = item.vertices[used] - origin
     diagonal = np.linalg.norm(flat.max(axis=0) - flat.min(axis=0))
-    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
-    return not (areas > SMALLEST * diagonal**2).any()
+    for start in range(0, len(item.faces), BLOCK):  # the first block tells of almost every mesh
+        corners = item.vertices[item.faces[start : start + BLOCK]] - origin
+        areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
+        if (areas > SMALLEST * diagonal**2).any():
+            return False
+    return True
 
 
 def render(view: View) -> bool:

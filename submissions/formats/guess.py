@@ -1,17 +1,14 @@
 """Guess of the kind of entry that files hold, where nobody states it: by their suffixes, and for OBJ, which several kinds share, by their
 records."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from submissions.formats.archive import open_package
 from submissions.formats.render.folder import PROMPTS, ROIS, VIEWS
+from submissions.formats.wrong_kind import FACE, LINE
 from submissions.kinds import FAMILIES, MESH, RENDER, WIREFRAME, Family
-
-_LINE = re.compile(rb"(?:^|\r)[ \t]*l[ \t]", re.MULTILINE)
-_FACE = re.compile(rb"(?:^|\r)[ \t]*f[ \t]", re.MULTILINE)
 
 
 def family_of(paths: Iterable[Path]) -> Family:
@@ -32,9 +29,9 @@ def family_of(paths: Iterable[Path]) -> Family:
                 for name in files[:10]:
                     data = package.read(name)
                     # A wireframe's OBJ may carry faces, which it does not read; a mesh's seldom carries lines.
-                    if _LINE.search(data):
+                    if LINE.search(data):
                         votes[WIREFRAME.key] += 1
-                    elif _FACE.search(data):
+                    elif FACE.search(data):
                         votes[MESH.key] += 1
         if len(votes) > 1:
             del votes[RENDER.key]

@@ -7,7 +7,7 @@ from submissions.models.phase import Phase
 from submissions.models.quota import ExtraTries
 from submissions.models.rate_count import RateCount
 from submissions.models.rendered_text import RenderedText
-from submissions.models.status import Status
+from submissions.models.status import Hold, Status
 from submissions.models.submission import Submission
 from submissions.models.team import Invitation, Membership, Team, TeamInvite
 from submissions.models.user import ApiToken, User
@@ -20,6 +20,7 @@ __all__ = [
     "Challenge",
     "ChallengeFile",
     "ExtraTries",
+    "Hold",
     "Invitation",
     "Membership",
     "Participation",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db.models import Q
 
 from submissions.choices import TextChoices
+from submissions.formats.hold import Reason
 
 
 class Status(TextChoices):
@@ -28,6 +29,14 @@ class Status(TextChoices):
     def checked(cls) -> tuple[Status, ...]:
         """Between receipt and the end of validation: what a validating worker may hold."""
         return (cls.RECEIVED, cls.CLAIMED, cls.VALIDATING)
+
+
+class Hold(TextChoices):
+    """Reasons for which a rejected entry waits for its team, in the words that end “On hold, because …”."""
+
+    KIND = Reason.KIND.value, "many of its files hold nothing that can be scored"
+    INPUTS = Reason.INPUTS.value, "it does not fit the inputs that were given out"
+    FOLDERS = Reason.FOLDERS.value, "its files lie in several folders, as those of several runs do"
 
 
 # What of an entry's own columns decides where it is shown; to whom, says submissions.visibility.

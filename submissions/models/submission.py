@@ -20,13 +20,18 @@ from submissions.models.entry_texts import checked_about, checked_file_name, che
 from submissions.models.frozen_board import in_time
 from submissions.models.phase import Phase
 from submissions.models.rendered_text import RenderedText
-from submissions.models.status import ELIGIBLE, RANKED, SENT, UNFLAGGED, Status
+from submissions.models.status import ELIGIBLE, RANKED, SENT, UNFLAGGED, Hold, Status
 from submissions.models.team import Team
 from submissions.models.user import User
 from submissions.moments import in_words
 
 CHECK_SECONDS = 0.5  # of any upload, and beside that one for so many
 CHECKED_BYTES = 10_000_000
+MOST_ON_HOLD = 3  # entries of a team that wait for it at once
+CONFIRM_TIME = timedelta(hours=24)  # after the end of a phase, in which a team may confirm an entry that came before it
+SAME_TIME = timedelta(
+    minutes=1
+)  # in which the same bytes are the same entry, sent again by a second click or by a program that lost its answer
 RETRY_TIME = timedelta(days=7)  # after the end of a phase, in which a team may retry what the service failed to score
 
 
@@ -47,6 +52,10 @@ class SubmissionQuerySet(LeasedQuerySet):
         """
         since = now - timedelta(minutes=settings.UPLOAD_IDLE_MINUTES)
         return self.filter(status=Status.UPLOADING, upload_expires_at__gt=now, upload_active_at__gt=since)
+
+    def on_hold(self) -> Self:
+        """Entries that wait for their team to say that they are meant as they are."""
+        return self.filter(status=Status.REJECTED).exclude(on_hold="")
 
     def sent(self) -> Self:
         """Return what teams sent, without what the service made for a study."""
@@ -142,13 +151,15 @@ class Submission(Leased):
     problems = models.JSONField(default=list, blank=True)  # sentences, the first hundred
     n_problems = models.PositiveIntegerField(default=0)
     warnings = models.JSONField(default=list, blank=True)
-    # It was held back because it does not fit the inputs, and is scored once its team says that it is meant so.
-    awaits_confirmation = models.BooleanField(default=False, editable=False)
+    # Of a rejected entry: why it waits for its team, and is scored once that says that it is meant so. Empty where it does not wait.
+    on_hold = models.CharField(max_length=8, choices=Hold, blank=True, editable=False)
     is_confirmed = models.BooleanField(default=False, editable=False)
     notified_at = models.DateTimeField(null=True, blank=True)  # when the e-mail on the outcome was sent or declined
     fault = models.CharField(max_length=8, choices=Fault, blank=True, editable=False)  # of a failed entry
     # What the service made it as, for people to judge beside the entries; nobody sent such a row.
     made_as = models.CharField(max_length=80, blank=True, editable=False)
+
+    is_repeated = False  # of an instance: it answers somebody who sent its bytes again
 
     GIVEN_BACK = {"status": Status.RECEIVED}
     ANEW = Leased.ANEW | {"fault": ""}
@@ -185,7 +196,7 @@ class Submission(Leased):
         **about: str | float | None,
     ) -> Submission:
         """Reserve one upload, or raise `Refused` with the sentence that says why not. `about` is what `entry_texts.ABOUT` names;
-        `as_it_is` says that it is to be scored also where it does not fit the inputs.
+        `as_it_is` says that it is to be scored also where it would be put on hold.
 
         The team's row is locked while its quota is counted, so of N parallel uploads with k left
         exactly k are accepted, whichever door they come through.
@@ -224,6 +235,19 @@ class Submission(Leased):
                 is_confirmed=as_it_is,
                 **texts,
             )
+
+    @classmethod
+    def sent_just_now(cls, phase: Phase, team: Team, sha256: str, as_it_is: bool, now: datetime, but: int | None = None) -> Self | None:
+        """The team's first entry of these bytes that came within the last `SAME_TIME`, beside the entry `but`: it answers whoever sends
+        them again. None where there is none, and where it came to nothing. Call it under the team's lock."""
+        if not sha256:
+            return None
+        came = cls.objects.filter(phase=phase, team=team, sha256=sha256, received_at__gt=now - SAME_TIME, withdrawn_at=None)
+        same = came.filter(is_confirmed=as_it_is).exclude(status__in=(Status.FAILED, Status.CANCELLED)).exclude(pk=but)
+        first = same.order_by("received_at", "pk").first()
+        if first is not None:
+            first.is_repeated = True
+        return first
 
     @staticmethod
     def _require_parent(phase: Phase, team: Team) -> None:
@@ -316,12 +340,12 @@ class Submission(Leased):
     def begin_validation(self) -> bool:
         return bool(self.under_lease().update(status=Status.VALIDATING))
 
-    def reject(
-        self, problems: list[str], n_problems: int, warnings: list[str], detail: str = "", awaits_confirmation: bool = False
-    ) -> bool:
-        """`detail` is the traceback where a reader of ours broke down; `awaits_confirmation` that the file is well formed, and `problems`
-        are what its team is asked whether it is meant so."""
+    def reject(self, problems: list[str], n_problems: int, warnings: list[str], detail: str = "", on_hold: Hold | None = None) -> bool:
+        """`detail` is the traceback where a reader of ours broke down; `on_hold` that the file is well formed, and `problems` are what its
+        team is asked whether it is meant so. Of a team's entries on hold the newest wait on, at most `MOST_ON_HOLD`."""
         with transaction.atomic():
+            if on_hold:
+                Team.objects.select_for_update().get(pk=self.team_id)
             self.phase.lock()
             moved = (
                 self.under_lease()
@@ -331,7 +355,7 @@ class Submission(Leased):
                     problems=problems,
                     n_problems=n_problems,
                     warnings=warnings,
-                    awaits_confirmation=awaits_confirmation,
+                    on_hold=on_hold or "",
                     failure_detail=detail,
                     finished_at=timezone.now(),
                     lease_token=None,
@@ -341,32 +365,75 @@ class Submission(Leased):
             if moved:
                 self.phase.touch_board()
                 wake.after_commit("mail")
+            if moved and on_hold:
+                for other in type(self).objects.on_hold().filter(team=self.team_id).order_by("-finished_at", "-pk")[MOST_ON_HOLD:]:
+                    other._end_hold(f"It was on hold until {MOST_ON_HOLD} newer entries of your team were; upload it again.")
         return bool(moved)
 
-    def confirm(self, now: datetime | None = None) -> None:
-        """Score it as it is, though it does not fit the inputs: as if it were sent now, so limits and dates hold. Raises `Refused`."""
+    def _end_hold(self, sentence: str) -> None:
+        row = type(self).objects.on_hold().filter(pk=self.pk)
+        row.update(on_hold="", problems=[*self.problems, sentence], n_problems=self.n_problems + 1)
+
+    @classmethod
+    def expire_holds(cls, now: datetime | None = None) -> int:
+        """End the wait of entries on hold that nobody confirmed in time, whose files go then; returns how many."""
         now = now or timezone.now()
-        if not self.awaits_confirmation or self.status != Status.REJECTED:
-            raise Refused("Only an entry that was held back because it does not fit the inputs can be confirmed.", "not_held")
-        if not self.file_key:
-            raise Refused(f"{self.file_note} Say then that it is to be scored as it is.", "file_gone")
-        self.phase.require_open(now)
-        self._require_parent(self.phase, self.team)
+        rows = cls.objects.on_hold().filter(finished_at__lte=now - timedelta(days=settings.KEEP_REJECTED_DAYS))
+        for entry in rows:
+            entry._end_hold(f"Nobody confirmed it within {_days(settings.KEEP_REJECTED_DAYS)}; upload it again.")
+        return len(rows)
+
+    def confirm(self, now: datetime | None = None) -> None:
+        """Have an entry on hold scored as it is. It keeps the moment of its upload, and takes one of its team's uploads of now. Raises
+        `Refused`."""
+        now = now or timezone.now()
         with transaction.atomic():
             Team.objects.select_for_update().get(pk=self.team_id)
-            quota = self.phase.quota(self.team, now)
+            self.phase.lock()
+            self.phase.refresh_from_db()
+            self.refresh_from_db()
+            phase = self.phase
+            if not self.on_hold or self.status != Status.REJECTED:
+                raise Refused("Only an entry that is on hold can be confirmed.", "not_held")
+            if not self.file_key:
+                raise Refused(f"{self.file_note} Say then that it is to be scored as it is.", "file_gone")
+            if phase.board != phase.Board.LIVE and phase.board_at <= now:
+                word = "was frozen" if phase.board == phase.Board.FROZEN else "was revealed"
+                on = in_words(phase.board_at, phase.time_zone)
+                raise Refused(f"The board of {phase.title} {word} on {on}, so no entry on hold can be confirmed any more.", "phase_decided")
+            if phase.has_closed(now) and now >= phase.closes_at + CONFIRM_TIME:
+                closed = f"{phase.title} closed on {in_words(phase.closes_at, phase.time_zone)}"
+                raise Refused(f"{closed}, and entries on hold could be confirmed for 24 hours after that.", "phase_closed")
+            if now >= self.confirm_until:
+                raise Refused(f"It waited for {_days(settings.KEEP_REJECTED_DAYS)}, and nobody confirmed it; upload it again.", "hold_over")
+            phase.require_open(self.received_at if phase.has_closed(now) else now)  # what came before the end may still be confirmed
+            self._require_parent(phase, self.team)
+            quota = phase.quota(self.team, now)
             if not quota.allowed:
                 raise Refused(quota.reason, quota.code, quota.next_at)
-            held = type(self).objects.filter(pk=self.pk, status=Status.REJECTED, awaits_confirmation=True).exclude(file_key="")
-            confirmed = {"awaits_confirmation": False, "is_confirmed": True, "problems": [], "n_problems": 0}
-            times = {"created_at": now, "received_at": now, "finished_at": None, "notified_at": None}
-            moved = held.update(status=Status.RECEIVED, **confirmed, **times, **self.ANEW)
-            if not moved:
-                raise Refused("This entry was confirmed already, or its file is kept no longer; load the page again.", "not_held")
+            confirmed = {"on_hold": "", "is_confirmed": True, "problems": [], "n_problems": 0}
+            times = {"created_at": now, "finished_at": None, "notified_at": None}
+            type(self).objects.filter(pk=self.pk).update(status=Status.RECEIVED, **confirmed, **times, **self.ANEW)
             self.refresh_from_db()
             self._queue()
             wake.after_commit()
         self.refresh_from_db()
+
+    @property
+    def confirm_until(self) -> datetime | None:
+        """Moment before which its team may confirm an entry on hold; None of others. The file goes then, the board is frozen or revealed,
+        or the phase has been closed for `CONFIRM_TIME`."""
+        if not self.on_hold or self.finished_at is None:
+            return None
+        ends = [self.finished_at + timedelta(days=settings.KEEP_REJECTED_DAYS)]
+        ends += [self.phase.closes_at + CONFIRM_TIME] if self.phase.closes_at else []
+        ends += [self.phase.board_at] if self.phase.board != Phase.Board.LIVE and self.phase.board_at else []
+        return min(ends)
+
+    @property
+    def awaits_confirmation(self) -> bool:
+        """True if it is on hold."""
+        return bool(self.on_hold)
 
     def accept(self, artifact_key: str, missing: list[str], warnings: list[str]) -> bool:
         """Validated: scoring follows. Call it in the transaction that makes the evaluation."""
@@ -555,8 +622,10 @@ class Submission(Leased):
     @property
     def sentence(self) -> str:
         """State of the entry, in one sentence for its team."""
-        if self.status == Status.REJECTED and self.awaits_confirmation:
-            return "Held back, because it does not fit the inputs; this used up no quota. Mend it, or say that it is to be scored as it is."
+        if self.status == Status.REJECTED and self.on_hold and self.confirm_until:
+            until = in_words(self.confirm_until, self.phase.time_zone)
+            ask = f"Mend it and upload it again, or confirm before {until} that it is to be scored as it is."
+            return f"On hold, because {Hold(self.on_hold).label}. Nothing was scored, and it used up none of your uploads. {ask}"
         if self.status == Status.REJECTED:
             n = self.n_problems
             return f"Rejected for {n} problem{'' if n == 1 else 's'}; this used up no quota, so mend the files and upload them again."
@@ -580,7 +649,9 @@ class Submission(Leased):
             return "The file of a cancelled entry is removed; upload it again if you still want it scored."
         if self.status != Status.REJECTED:
             return ""
-        days = f"{settings.KEEP_REJECTED_DAYS:g} day{'' if settings.KEEP_REJECTED_DAYS == 1 else 's'}"
+        days = _days(settings.KEEP_REJECTED_DAYS)
+        if self.on_hold and self.file_key:
+            return f"The file of an entry on hold is kept for {days}; then it is removed."
         if not self.file_key:
             return f"The file of this rejected entry is no longer kept (at most {days}, less where a team has many); upload it again."
         return f"The file of a rejected entry is kept for at most {days}, less where a team has many; then it is removed."
@@ -611,3 +682,7 @@ class Submission(Leased):
     def duplicate_warning(self) -> str:
         """A sentence where the team has sent the same bytes before; else empty."""
         return self.duplicate_warnings([self])[self.pk]
+
+
+def _days(number: float) -> str:
+    return f"{number:g} day{'' if number == 1 else 's'}"

@@ -44,13 +44,13 @@ def clean_uploads(now: datetime | None = None) -> int:
     """Remove what expired, cancelled and finished uploads left behind, and the files of entries that
     came to nothing; returns how many. Safe at any time and from several processes."""
     now = now or timezone.now()
-    # The files of cancelled entries, and of rejected ones that are old or more than their team may have here: these use up no quota,
-    # so nothing else bounds them. Who works on a cancelled entry notices with the next heartbeat; until then it may read.
+    # The files of cancelled entries, and of rejected ones that wait for nobody and are old or more than their team may have here: these
+    # use up no quota, so nothing else bounds them. Who works on a cancelled entry notices with the next heartbeat; until then it may read.
     at_rest = now - timedelta(seconds=2 * settings.LEASE_SECONDS)
     ended = Submission.objects.exclude(file_key="", artifact_key="").order_by("-finished_at", "-pk")
     unwanted = list(ended.filter(status=Status.CANCELLED, finished_at__lte=at_rest))
     held: Counter[int] = Counter()
-    for entry in ended.filter(status=Status.REJECTED).defer("problems", "warnings", "missing_items", "description"):
+    for entry in ended.filter(status=Status.REJECTED, on_hold="").defer("problems", "warnings", "missing_items", "description"):
         held[entry.team_id] += entry.size
         if entry.finished_at <= now - timedelta(days=settings.KEEP_REJECTED_DAYS) or held[entry.team_id] > settings.KEEP_REJECTED_BYTES:
             unwanted.append(entry)

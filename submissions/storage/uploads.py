@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import structlog
+from django.db import transaction
 from django.utils import timezone
 
 from submissions.errors import Refused
 from submissions.models import Membership, Phase, Status, Submission, Team
+from submissions.models.entry_texts import checked_sha256
 from submissions.permissions import require
 from submissions.storage.store import BLOCK, Arrived, PartsMissing, StorageError, UploadNotes, part_plan
 from submissions.storage.stored_files import drop_file, store
@@ -55,9 +57,15 @@ def start(
     **about: Any,
 ) -> Submission:
     """Reserve an upload and make room for its bytes. `about` is what is said of the entry, see `models.entry_texts`, and `as_it_is`
-    that it is to be scored also where it does not fit the inputs. Raises `Refused`, StorageError and what `require` raises."""
-    about |= {"file_name": file_name, "size": size, "sha256": sha256, "as_it_is": as_it_is}
-    submission = Submission.reserve(phase, team_of(user, phase), user, now=now, **about)
+    that it is to be scored also where it would be put on hold. Bytes that the team has just sent are answered with their entry. Raises
+    `Refused`, StorageError and what `require` raises."""
+    team = team_of(user, phase)
+    with transaction.atomic():
+        Team.objects.select_for_update().get(pk=team.pk)
+        if first := Submission.sent_just_now(phase, team, checked_sha256(sha256), as_it_is, now or timezone.now()):
+            return first
+        about |= {"file_name": file_name, "size": size, "sha256": sha256, "as_it_is": as_it_is}
+        submission = Submission.reserve(phase, team, user, now=now, **about)
     try:
         _notes(submission)
     except StorageError:
@@ -149,15 +157,15 @@ def finish(submission: Submission, now: datetime | None = None) -> Submission:
         more = f" and {len(error.numbers) - 10} more" if len(error.numbers) > 10 else ""
         what = f"part {shown} is missing; send it" if len(error.numbers) == 1 else f"parts {shown}{more} are missing; send them"
         raise Refused(f"{submission.file_name} is not complete: {what}.", "parts_missing") from None
-    _receive(submission, arrived, now)
+    received = _receive(submission, arrived, now)
     _forget(notes)
-    return submission
+    return received
 
 
 def send_whole(
     user: Any, phase: Phase, path: Path, *, file_name: str, sha256: str = "", now: datetime | None = None, **about: Any
 ) -> Submission:
-    """An upload that came in one request and lies at `path`."""
+    """The entry of an upload that came in one request and lies at `path`; of bytes that the team has just sent, the one that they are."""
     team = team_of(user, phase)
     digest = hashlib.sha256()
     with path.open("rb") as file:
@@ -171,26 +179,36 @@ def send_whole(
     key = f"submissions/{submission.pk}/{arrived_sha256[:16]}/{submission.file_name}"
     try:
         store().save_file(key, path)
-        _receive(submission, Arrived(key, store().size(key), arrived_sha256), now)
+        return _receive(submission, Arrived(key, store().size(key), arrived_sha256), now)
     except StorageError:
         _unreserve(submission)
         raise
-    return submission
 
 
-def _receive(submission: Submission, arrived: Arrived, now: datetime | None) -> None:
-    """Hand what arrived to the model. Refused bytes are removed, and where no other attempt can
-    succeed the reservation is given back."""
+def _receive(submission: Submission, arrived: Arrived, now: datetime | None) -> Submission:
+    """Hand what arrived to the model; the entry, which is an earlier one where the team has just sent the same bytes. Refused bytes and
+    those of another entry are removed, and where no other attempt can succeed the reservation is given back."""
+    now = now or timezone.now()
     try:
-        submission.receive(arrived.key, arrived.size, arrived.sha256, now=now)
+        with transaction.atomic():
+            Team.objects.select_for_update().get(pk=submission.team_id)
+            same = (submission.phase, submission.team, arrived.sha256, submission.is_confirmed)
+            first = Submission.sent_just_now(*same, now, but=submission.pk)
+            if first is None:
+                submission.receive(arrived.key, arrived.size, arrived.sha256, now=now)
+                return submission
     except Refused as refused:
         submission.refresh_from_db()
         if submission.file_key == arrived.key:
-            return  # another request finished this very upload just before
+            return submission  # another request finished this very upload just before
         store().delete(arrived.key)
         if refused.code != "upload_over":
             cancel(submission)
         raise
+    store().delete(arrived.key)
+    submission.cancel()
+    Submission.objects.filter(pk=submission.pk).update(upload_data={})
+    return first
 
 
 def cancel(submission: Submission) -> None:

@@ -60,7 +60,8 @@ def _receive(request: HttpRequest, phase: Phase) -> HttpResponse:
         submission = uploads.send_whole(request.user, phase, path, file_name=file.name, **about)
     except (Refused, StorageError) as refused:
         return _page(request, phase, _refused(form, refused), 409)
-    messages.success(request, f"{file.name} has arrived as entry #{submission.number}.")
+    said = "These are the same bytes as a moment ago, in" if submission.is_repeated else f"{file.name} has arrived as"
+    messages.success(request, f"{said} entry #{submission.number}.")
     return redirect("entry", submission.pk)
 
 

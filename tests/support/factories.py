@@ -134,11 +134,11 @@ def give_reference(phase: Phase, items: Mapping[str, Wireframe | Mesh] | None = 
 
 
 def archive(items: Mapping[str, Wireframe]) -> bytes:
-    """A zip with one OBJ per item, as a team would upload it."""
+    """A zip with one OBJ per item, as a team would upload it: the same bytes for the same items, whatever the clock says."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as package:
         for name, item in items.items():
-            package.writestr(f"{name}.obj", write_obj(item))
+            package.writestr(zipfile.ZipInfo(f"{name}.obj", (1980, 1, 1, 0, 0, 0)), write_obj(item), zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 

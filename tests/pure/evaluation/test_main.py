@@ -333,7 +333,7 @@ def test_a_mesh_metric_makes_the_files_meshes(run, mesh_folders):
 
 def test_a_wireframe_metric_on_files_of_meshes_finds_no_edge(run, mesh_folders):
     code, out, err = run("score", "--metric", "corner_f1", "--json", *mesh_folders)
-    assert code == 0 and "without any edge" in err and json.loads(out)["scores"]["corner_f1"]["value"] == 1.0
+    assert code == 0 and "hold faces (f records) and no edges (l records)" in err and json.loads(out)["scores"]["corner_f1"]["value"] == 1.0
 
 
 def test_metrics_of_two_kinds_are_not_asked_for_at_once(run, mesh_folders):

@@ -182,9 +182,12 @@ def test_texts_that_explain_are_passed_over_with_a_warning(tmp_path: Path) -> No
     assert verdict.accepted and verdict.warnings == ("README, docs/method.pdf, run.log are not read.",)
 
 
-def test_wireframes_without_edges_are_accepted_with_a_warning(tmp_path: Path) -> None:
-    verdict = judge(tmp_path, {**GOOD, "house_01.obj": b"v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 3\n"})
-    assert verdict.accepted
+def test_few_wireframes_without_edges_are_accepted_with_a_warning(tmp_path: Path) -> None:
+    ids = [*IDS, "house_04", "house_05"]
+    five = dataclasses.replace(MANIFEST, items=tuple(Item(name, name, (100, 100)) for name in ids))
+    files = {f"{name}.obj": OBJ for name in ids} | {"house_01.obj": b"v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 3\n"}
+    verdict = judge(tmp_path, files, five)
+    assert verdict.accepted and (verdict.hold, verdict.to_confirm) == ("", ())
     assert verdict.warnings == ("house_01 is without any edge; an OBJ needs l records for edges, faces do not count.",)
 
 

@@ -108,9 +108,10 @@ def test_the_samples_bound_on_faces_holds_whatever_the_format(tmp_path: Path) ->
     assert verdict.n_problems == 3 and all("100" in text for text in said(verdict)), said(verdict)
 
 
-def test_a_mesh_without_faces_is_accepted_with_a_warning(tmp_path: Path) -> None:
+def test_a_mesh_without_faces_is_asked_about(tmp_path: Path) -> None:
     verdict = judge(tmp_path, {**GOOD, "chair.obj": b"v 0 0 0\nv 1 0 0\n"})
-    assert verdict.accepted and verdict.warnings == ("chair is without any face; points and lines are not a surface.",)
+    assert verdict.accepted and verdict.warnings == () and verdict.hold == "kind"
+    assert verdict.to_confirm == ("chair.obj holds points and no faces; a mesh needs at least one face with an area (1 of 3 meshes).",)
 
 
 def test_one_file_is_enough_where_there_is_one_sample(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from evaluation.models import MetricProgram
 from leaderboard.api.examples import EDITED, FIELDS, SAMPLES, Example
@@ -164,7 +165,7 @@ class Scene:
             if one.act == "retry":
                 Submission.objects.filter(pk=other.pk).update(status=Status.FAILED)
             elif one.act == "confirm":
-                Submission.objects.filter(pk=other.pk).update(status=Status.REJECTED, awaits_confirmation=True)
+                Submission.objects.filter(pk=other.pk).update(status=Status.REJECTED, on_hold="inputs", finished_at=timezone.now())
             values["submission"] = str(other.pk)
         elif one.act in ("withdraw", "choose", "edit"):
             values["submission"] = str(entry(phase, people.team, scores(0.5), method_name=one.act).pk)

@@ -3,27 +3,38 @@ words that tell nothing of a hidden reference."""
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 import re
+import time
 import zipfile
+from datetime import datetime, timedelta
+from html import unescape
 
 import numpy as np
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
 from evaluation.models import Evaluation
+from leaderboard.service.mail import send_due_mail
 from leaderboard.tasks import build_due_boards
 from submissions.errors import Refused
 from submissions.formats.fit import Box
 from submissions.formats.inputs import read_table, write_table
-from submissions.formats.wireframe.wireframe_files import Wireframe
+from submissions.formats.wireframe.wireframe_files import Wireframe, write_obj
 from submissions.manifest import Input
-from submissions.models import Phase, Status
-from tests.support.factories import PhaseFactory, archive, gables, give_reference, received
+from submissions.models import Challenge, Hold, Phase, Status, Submission
+from submissions.moments import in_words
+from submissions.storage import stored_files
+from tests.support.factories import MESH_METRICS, PhaseFactory, archive, gables, give_reference, received
+from tests.support.factories import boxes as solids
 from tests.support.leaderboard.console.acts import phase_form
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("local_files")]
+HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 FAR = np.array([4.8e5, 5.4e6, 200])
 SCORED_ALIKE = ({"slug": "corner_f1", "key": "corner_f1", "is_primary": True}, {"slug": "edge_f1", "key": "edge_f1"})
 
@@ -61,7 +72,7 @@ class TestHeldBack:
         Phase.objects.filter(pk=given_out.pk).update(limit_total=1)
         given_out.refresh_from_db()
         entry = scored(items=scaled(gables(), 1000))
-        assert (entry.status, entry.awaits_confirmation) == (Status.REJECTED, True)
+        assert (entry.status, entry.on_hold) == (Status.REJECTED, "inputs")
         assert entry.problems == ["house_01 and 3 others are 1,000 times larger than their points: millimetres? This phase wants metres."]
         assert given_out.quota(people.team).left_total == 1 and not Evaluation.objects.filter(submission=entry).exists()
         assert scored().status == Status.SCORED, "one that fits is scored at once"
@@ -82,7 +93,7 @@ class TestHeldBack:
         assert browser(people.mate).post(f"/entries/{entry.pk}/confirm/").status_code == 302
         drain()
         entry.refresh_from_db()
-        assert (entry.status, entry.awaits_confirmation, entry.is_confirmed) == (Status.SCORED, False, True)
+        assert (entry.status, entry.on_hold, entry.is_confirmed) == (Status.SCORED, "", True)
         assert entry.problems == [] and "millimetres?" in entry.warnings[0] and entry.created_at > sent
         assert (
             given_out.quota(people.team).left_total == given_out.quota(people.other_team).left_total - 1 if given_out.limit_total else True
@@ -97,12 +108,79 @@ class TestHeldBack:
         with pytest.raises(Refused) as refused:
             entry.confirm()
         assert "1" in refused.value.sentence
-        Phase.objects.filter(pk=given_out.pk).update(limit_total=None, closes_at=timezone.now())
-        entry.phase.refresh_from_db()
-        with pytest.raises(Refused):
-            entry.confirm()
+        Phase.objects.filter(pk=given_out.pk).update(limit_total=None)
+        entry.confirm()
+
+    def test_it_keeps_the_moment_of_its_upload_and_takes_a_place_of_the_day_of_the_confirmation(self, given_out, people, scored):
+        Phase.objects.filter(pk=given_out.pk).update(limit_per_day=1)
+        entry = scored(items=scaled(gables(), 1000))
+        came, now = entry.received_at, timezone.now() + timedelta(days=2)
+        entry.confirm(now)
+        assert (entry.received_at, entry.created_at) == (came, now)
+        given_out.refresh_from_db()
+        assert given_out.quota(people.team, now).left_today == 0 and given_out.quota(people.team).left_today == 1
+
+    @pytest.mark.parametrize(
+        ("changes", "after", "code"),
+        [
+            ({"closes_at": HOUR}, 2 * HOUR, None),
+            ({"closes_at": HOUR}, 25 * HOUR - MINUTE, None),
+            ({"closes_at": HOUR}, 25 * HOUR, "phase_closed"),
+            ({"closes_at": -HOUR}, MINUTE, "phase_closed"),  # it came after the end, with a checksum that was announced before
+            ({"board": "frozen", "board_at": HOUR}, HOUR - MINUTE, None),
+            ({"board": "frozen", "board_at": HOUR}, HOUR, "phase_decided"),
+            ({"board": "hidden", "board_at": HOUR}, HOUR - MINUTE, None),
+            ({"board": "hidden", "board_at": HOUR}, HOUR, "phase_decided"),
+            ({"closes_at": HOUR, "board": "hidden", "board_at": 3 * HOUR}, 2 * HOUR, None),
+            ({"closes_at": None}, timedelta(days=7) - HOUR, None),
+            ({"closes_at": None}, timedelta(days=7) + HOUR, "hold_over"),
+        ],
+    )
+    def test_until_when_it_can_be_confirmed(self, given_out, scored, changes, after, code):
+        entry = scored(items=scaled(gables(), 1000))
+        now = entry.received_at
+        dates = {name: now + value if isinstance(value, timedelta) else value for name, value in changes.items()}
+        Phase.objects.filter(pk=given_out.pk).update(**dates)
+        if code is None:
+            entry.confirm(now + after)
+            assert entry.status == Status.RECEIVED
+            return
+        with pytest.raises(Refused) as refused:
+            entry.confirm(now + after)
         entry.refresh_from_db()
-        assert entry.status == Status.REJECTED and entry.awaits_confirmation
+        assert (refused.value.code, entry.status, entry.on_hold) == (code, Status.REJECTED, "inputs")
+
+    def test_an_earlier_phase_is_asked_for_when_it_is_confirmed(self, given_out, people, scored):
+        entry = scored(items=scaled(gables(), 1000))
+        Phase.objects.filter(pk=given_out.pk).update(parent=PhaseFactory(challenge=given_out.challenge, title="Practice"))
+        with pytest.raises(Refused, match="scored entry in Practice"):
+            entry.confirm()
+
+    def test_a_team_has_three_at_once_of_which_the_oldest_ends(self, given_out, scored):
+        entries = [scored(items=scaled(gables(), 1000 + n)) for n in range(4)]
+        for entry in entries:
+            entry.refresh_from_db()
+        assert [entry.on_hold for entry in entries] == ["", "inputs", "inputs", "inputs"]
+        assert entries[0].status == Status.REJECTED and entries[0].n_problems == 2
+        assert entries[0].problems[1] == "It was on hold until 3 newer entries of your team were; upload it again."
+        with pytest.raises(Refused, match="Only an entry that is on hold"):
+            entries[0].confirm()
+
+    def test_it_expires_with_its_file(self, given_out, scored):
+        entry = scored(items=scaled(gables(), 1000))
+        week = entry.finished_at + timedelta(days=7)
+        assert Submission.expire_holds(week - MINUTE) == 0 and stored_files.clean_uploads(week - MINUTE) == 0
+        assert Submission.expire_holds(week) == 1 and stored_files.clean_uploads(week) == 1
+        entry.refresh_from_db()
+        assert (entry.on_hold, entry.file_key) == ("", "")
+        assert entry.problems[1] == "Nobody confirmed it within 7 days; upload it again."
+
+    def test_the_files_of_entries_on_hold_count_against_no_bound(self, given_out, scored, settings):
+        settings.KEEP_REJECTED_BYTES = 1
+        entry = scored(items=scaled(gables(), 1000))
+        assert stored_files.clean_uploads(timezone.now()) == 0
+        Submission.objects.filter(pk=entry.pk).update(on_hold="")
+        assert stored_files.clean_uploads(timezone.now()) == 1
 
     def test_only_what_was_held_back_can_be_confirmed_and_only_once(self, given_out, people, scored):
         done, held = scored(), scored(items=scaled(gables(), 1000))
@@ -112,7 +190,7 @@ class TestHeldBack:
         with pytest.raises(Refused):
             held.confirm()
         Phase.objects.filter(pk=given_out.pk).update(limit_total=9)
-        again = scored(items=scaled(gables(), 1000))
+        again = scored(items=scaled(gables(), 1001))
         type(again).objects.filter(pk=again.pk).update(file_key="")
         again.refresh_from_db()
         with pytest.raises(Refused, match="no longer kept"):
@@ -129,6 +207,148 @@ class TestHeldBack:
         Phase.objects.filter(pk=phase.pk).update(input_boxes=boxes(gables()))
         text = " ".join(browser(people.owner).get(page).content.decode().split())
         assert "held against what was given out (4 of 4 items)" in text
+
+
+FACES = b"v 0 0 0\nv 8 0 0\nv 0 8 0\nf 1 2 3\n"
+
+
+def of_files(files: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as packed:
+        for name, data in files.items():
+            packed.writestr(zipfile.ZipInfo(name), data)
+    return out.getvalue()
+
+
+class TestReasons:
+    """Each has its own sentence on page, API and e-mail, and each e-mail says that the entry can be confirmed."""
+
+    @pytest.mark.parametrize(
+        ("files", "hold", "because", "problem"),
+        [
+            (
+                {f"{name}.obj": FACES for name in gables()},
+                Hold.KIND,
+                "many of its files hold nothing that can be scored",
+                "house_01.obj and 3 others hold faces (f records) and no edges (l records); a wireframe needs at least one edge with a "
+                "length (4 of 4 wireframes).",
+            ),
+            (
+                {f"{name}.obj": write_obj(item) for name, item in scaled(gables(), 1000).items()},
+                Hold.INPUTS,
+                "it does not fit the inputs that were given out",
+                "house_01 and 3 others are 1,000 times larger than their points: millimetres? This phase wants metres.",
+            ),
+            (
+                {f"run_{n % 2}/{name}.obj": write_obj(item) for n, (name, item) in enumerate(gables().items())},
+                Hold.FOLDERS,
+                "its files lie in several folders, as those of several runs do",
+                "The files lie in 2 folders, run_0 (2), run_1 (2): are all of one run?",
+            ),
+        ],
+    )
+    def test_page_api_and_mail_say_why(self, given_out, people, mailoutbox, files, hold, because, problem):
+        from evaluation.work.worker import drain
+
+        entry = received(given_out, people.team, of_files(files), user=people.owner)
+        drain()
+        entry.refresh_from_db()
+        assert (entry.status, entry.on_hold, entry.problems) == (Status.REJECTED, hold, [problem])
+        assert not given_out.submissions.counted().exists(), "it uses no try"
+        until = in_words(entry.finished_at + timedelta(days=7), given_out.time_zone)
+        said = (
+            f"On hold, because {because}. Nothing was scored, and it used up none of your uploads. Mend it and upload it again, or confirm "
+            f"before {until} that it is to be scored as it is."
+        )
+        page = " ".join(unescape(browser(people.mate).get(f"/entries/{entry.pk}/").content.decode()).split())
+        assert said in page and problem in page and "Score it as it is" in page
+        api = browser(people.mate).get(f"/api/v1/submissions/{entry.pk}").json()
+        assert (api["sentence"], api["on_hold"], api["awaits_confirmation"], api["problems"]) == (said, hold, True, [problem])
+        off = datetime.fromisoformat(api["confirm_until"]) - entry.finished_at - timedelta(days=7)
+        assert abs(off) < timedelta(milliseconds=1)  # JSON has no finer ones
+        assert send_due_mail() == len(mailoutbox) > 0
+        for mail in mailoutbox:
+            text = " ".join(mail.body.split())
+            assert "is on hold" in mail.subject and said in text and problem in text and "rejected" not in text
+
+    def test_a_splat_is_named_and_confirmed_it_is_scored(self, challenge, people):
+        from evaluation.work.worker import drain
+
+        Challenge.objects.filter(pk=challenge.pk).update(family="mesh")
+        challenge.refresh_from_db()
+        phase = PhaseFactory(challenge=challenge)
+        give_reference(phase, solids(), metrics=MESH_METRICS)
+        splat = b"ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\n"
+        splat += b"property float f_dc_0\nproperty float opacity\nend_header\n0 0 0 1 1\n"
+        entry = received(phase, people.team, of_files({"box_1.ply": splat, "box_2.ply": splat}), user=people.owner)
+        drain()
+        entry.refresh_from_db()
+        assert entry.problems == ["box_1.ply, box_2.ply hold Gaussian splats; a mesh needs at least one face with an area (2 of 2 meshes)."]
+        entry.confirm()
+        drain()
+        entry.refresh_from_db()
+        assert entry.status == Status.SCORED and entry.warnings
+
+
+class TestSentTwice:
+    """The same bytes of a team to a phase within a minute are one entry, whichever door they come through."""
+
+    def post(self, user, phase, data, **fields):
+        body = {"challenge": phase.challenge.slug, "phase": phase.slug, "method_name": "m", "file_name": "e.zip", "size": len(data)}
+        body |= {"sha256": hashlib.sha256(data).hexdigest(), **fields}
+        return browser(user).post("/api/v1/submissions", json.dumps(body), content_type="application/json")
+
+    def send(self, user, phase, data, **fields):
+        """The answer to the last of the requests that send the bytes through the API."""
+        entry = self.post(user, phase, data, **fields)
+        assert entry.status_code == 201
+        return self.finish(user, entry.json(), data)
+
+    def finish(self, user, entry, data):
+        client = browser(user)
+        assert client.put(f"{entry['upload']['url']}/1", data, content_type="application/octet-stream").status_code == 200
+        return client.post(entry["upload"]["complete_url"], "{}", content_type="application/json").json()
+
+    def form(self, user, phase, data):
+        page = f"/challenges/{phase.challenge.slug}/{phase.slug}/upload/"
+        return browser(user).post(page, {"method_name": "m", "file": SimpleUploadedFile("e.zip", data)}, follow=True)
+
+    def test_announced_again_nothing_is_sent(self, phase, people):
+        data = archive(gables())
+        first = self.send(people.owner, phase, data)
+        again = self.post(people.mate, phase, data)
+        assert (again.status_code, again.json()["id"], again.json()["upload"]) == (200, first["id"], None)
+        assert phase.submissions.count() == 1
+        assert self.post(people.owner, phase, archive(gables(3))).status_code == 201, "other bytes are another entry"
+        assert self.post(people.other, phase, data).status_code == 201, "of another team too"
+
+    @pytest.mark.parametrize("digest", [None, ""])
+    def test_of_two_uploads_at_once_the_second_to_arrive_is_given_back(self, phase, people, digest):
+        data, fields = archive(gables()), {} if digest is None else {"sha256": digest}
+        one, two = (self.post(people.owner, phase, data, **fields).json() for _ in range(2))
+        assert self.finish(people.owner, one, data)["id"] == self.finish(people.owner, two, data)["id"] == one["id"]
+        assert [entry.status for entry in phase.submissions.order_by("pk")] == [Status.RECEIVED, Status.CANCELLED]
+        assert phase.submissions.counted().count() == 1
+
+    def test_the_form_leads_to_the_first(self, phase, people):
+        data = archive(gables())
+        first = self.form(people.owner, phase, data)
+        again = self.form(people.owner, phase, data)
+        assert first.redirect_chain == again.redirect_chain
+        assert "These are the same bytes as a moment ago, in entry #1." in unescape(again.content.decode())
+
+    def test_after_a_minute_or_a_failure_or_as_it_is_they_are_another_entry(self, phase, people):
+        data = archive(gables())
+        first = self.send(people.owner, phase, data)
+        assert self.post(people.owner, phase, data, as_it_is=True).status_code == 201
+        for change in ({"received_at": timezone.now() - MINUTE}, {"received_at": timezone.now(), "status": Status.FAILED}):
+            Submission.objects.filter(pk=first["id"]).update(**change)
+            assert self.post(people.owner, phase, data).status_code == 201
+
+    def test_test_archives_are_the_same_bytes_whatever_the_clock_says(self, monkeypatch):
+        before = archive(gables())
+        monkeypatch.setattr(time, "time", lambda: 2e9)
+        assert archive(gables()) == before
 
 
 class TestManifest:

@@ -1,0 +1,51 @@
+"""Files that can be read and hold nothing that could be scored, because they are of another kind than the phase asks for. PURE.
+
+Nothing here knows of a reference. What is said is a question: whoever sent the entry may say that it is meant so.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from submissions.kinds import Family
+
+SHARE = 4  # one item of so many, from which on it is asked
+FACE, LINE = (re.compile(rb"(?:^|\r)[ \t]*" + letter + rb"[ \t]", re.MULTILINE) for letter in (b"f", b"l"))
+_SPLAT = re.compile(rb"^property \w+ (?:f_dc_0|opacity|scale_0|rot_0)\s", re.MULTILINE)
+_HEAD = 8_000  # bytes that hold the header of a PLY file
+SHOWN = 3  # files that a sentence names
+
+
+def contents(kind: Family, item: Any, name: str, data: bytes) -> str:
+    """Content of the file ``name`` whose item is degenerate, as the object of a sentence. ``data`` are its bytes, empty of a table."""
+    corners, parts = kind.size(item)
+    noun = kind.sizes[1]
+    if parts:
+        return f"{noun} of no size"
+    suffix = PurePosixPath(name).suffix.lower()
+    if suffix == ".ply" and _SPLAT.search(data[:_HEAD]):
+        return "Gaussian splats"
+    if suffix == ".obj":
+        records = {"faces": ("f", FACE), "edges": ("l", LINE)}
+        own = records.get(noun, ("", FACE))[0]
+        for other, (letter, pattern) in records.items():
+            if other != noun and pattern.search(data):
+                return f"{other} ({letter} records) and no {noun} ({own} records)"
+    return f"points and no {noun}" if corners else "nothing"
+
+
+def sentences(kind: Family, n_items: int, found: Mapping[str, str]) -> list[str]:
+    """Questions about the files of ``found``, by name what each holds, where they are a quarter of the ``n_items`` or more; else none."""
+    if not found or SHARE * len(found) < n_items:
+        return []
+    by_content: dict[str, list[str]] = {}
+    for name, content in found.items():
+        by_content.setdefault(content, []).append(name)
+    words = []
+    for content, names in by_content.items():
+        shown = ", ".join(names) if len(names) <= SHOWN else f"{names[0]} and {len(names) - 1} others"
+        verb = "holds" if len(names) == 1 else "hold"
+        plural = kind.singular if n_items == 1 else kind.plural
+        words.append(f"{shown} {verb} {content}; a {kind.singular} needs {kind.needs} ({len(names)} of {n_items} {plural}).")
+    return words
