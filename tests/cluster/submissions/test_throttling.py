@@ -89,8 +89,8 @@ def test_announced_content_may_arrive_after_the_deadline_and_open_content_may_no
         people.owner, phase, file_name="a.zip", size=len(DATA), sha256=DIGEST, method_name="m", now=at("2026-06-02T09:59:59")
     )
     free = uploads.start(people.owner, phase, file_name="b.zip", size=len(DATA), method_name="m", now=at("2026-06-02T09:59:59"))
-    for submission in (fixed, free):
-        uploads.save_part(submission, 1, io.BytesIO(DATA), now=at("2026-06-02T10:00:01"))
+    for submission, data in ((fixed, DATA), (free, DATA[::-1])):
+        uploads.save_part(submission, 1, io.BytesIO(data), now=at("2026-06-02T10:00:01"))
     assert uploads.finish(fixed, now=at("2026-06-02T10:00:02")).status == Status.RECEIVED
     with pytest.raises(Refused) as refused:
         uploads.finish(free, now=at("2026-06-02T10:00:02"))
@@ -249,9 +249,11 @@ def test_uploads_that_stopped_before_midnight_take_places_of_the_day_on_which_th
     limited(phase, opens_at=before - timedelta(days=9), closes_at=before + timedelta(days=9), limit_per_day=2)
     yesterday = phase.day(before)[0] - timedelta(minutes=10)
     reserved = []
-    for _ in range(8):
-        upload = reserve(phase, people, yesterday.astimezone(UTC).replace(tzinfo=None).isoformat())
-        uploads.save_part(upload, 1, io.BytesIO(DATA), now=yesterday)
+    for number in range(8):
+        data = f"entry {number:02}".encode()  # the same bytes within a minute would be one entry
+        moment, digest = yesterday.astimezone(UTC).replace(tzinfo=None).isoformat(), hashlib.sha256(data).hexdigest()
+        upload = reserve(phase, people, moment, sha256=digest)
+        uploads.save_part(upload, 1, io.BytesIO(data), now=yesterday)
         uploads.pause(upload, now=yesterday)
         reserved.append(upload)
     client.force_login(people.owner)

@@ -64,7 +64,7 @@ def test_it_is_asked_from_a_quarter_of_the_items_on(tmp_path: Path, kind: str, n
 
 
 def test_items_that_are_missing_do_not_count(tmp_path: Path) -> None:
-    """What the entry holds decides, not what the phase asks for."""
+    """The share is of what the entry holds, not of what the phase asks for."""
     assert judged(tmp_path, {"item_0.obj": b"v 0 0 0\n"}, phase("wireframe", 40)).hold == "kind"
 
 

@@ -246,8 +246,9 @@ def test_cancelling_a_received_entry_removes_its_file_and_the_download_says_so(p
 
 def ended(phase, people, status, days, **values) -> Submission:
     """A received entry with a file and an artifact that came to `status` so many days ago."""
-    entry = start(people.owner, phase)
-    send(entry)
+    data = os.urandom(len(DATA))
+    entry = start(people.owner, phase, data)
+    send(entry, data)
     uploads.finish(entry)
     stored_files.store().save_bytes(f"artifacts/{entry.pk}.npz", b"parsed")
     values = {"status": status, "finished_at": timezone.now() - timedelta(days=days), "artifact_key": f"artifacts/{entry.pk}.npz"} | values
