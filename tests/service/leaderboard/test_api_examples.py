@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,8 @@ class Scene:
 
     def uploading(self) -> Submission:
         digest = hashlib.sha256(BYTES).hexdigest()
+        before = timezone.now() - timedelta(minutes=2)  # within one minute, what was sent already would answer for it
+        Submission.objects.filter(sha256=digest, received_at__isnull=False).update(received_at=before)
         return uploads.start(self.people.owner, self.phase, file_name="entry.zip", size=len(BYTES), sha256=digest, method_name="m")
 
     def fresh(self) -> User:

@@ -34,7 +34,7 @@ CASES.files(
 CASES.files(r"line 1: holds a zero byte", "house_01.obj", {"obj_utf16_without_mark": GOOD.decode().encode("utf-16-le")})
 CASES.files(r"line 3: holds a zero byte", "house_01.obj", {"obj_picture": b"\x89PNG\r\n\x1a\n" + bytes(100)})
 CASES.files(r"line 1: vertex has 2 numbers", "house_01.obj", {"obj_two_numbers": b"v 1 2\n"})
-CASES.files(r'line 1: coordinate "1,5" is not a number', "house_01.obj", {"obj_comma": b"v 1,5 2 3\n"})
+CASES.files(r'line 1: coordinate "1,5" has a comma; write decimals with a point', "house_01.obj", {"obj_comma": b"v 1,5 2 3\n"})
 CASES.files(r'line 1: coordinate "1_0" is not a number', "house_01.obj", {"obj_underscore": b"v 1_0 2 3\n"})
 CASES.files(r"polyline has fewer than 2 vertices", "house_01.obj", {"obj_short_polyline": GOOD + b"l 1\n"})
 
