@@ -34,7 +34,8 @@ from submissions.views.files import download
 router = Router(tags=["submissions"], auth=SIGNED_IN)
 
 
-Amount = Annotated[float | Annotated[str, Field(max_length=40)], Field(union_mode="left_to_right")]
+# A text stays one, so that it is read as people write numbers.
+Amount = Annotated[Annotated[float, Field(strict=True)] | Annotated[str, Field(max_length=40)], Field(union_mode="left_to_right")]
 CARD = {
     "weights_url": "Where its weights are.",
     "licence": "Of code and weights.",

@@ -343,6 +343,11 @@ class Submission(Leased):
     def reject(self, problems: list[str], n_problems: int, warnings: list[str], detail: str = "", on_hold: Hold | None = None) -> bool:
         """`detail` is the traceback where a reader of ours broke down; `on_hold` that the file is well formed, and `problems` are what its
         team is asked whether it is meant so. Of a team's entries on hold the newest wait on, at most `MOST_ON_HOLD`."""
+        now = timezone.now()
+        self.finished_at, self.on_hold = now, on_hold or ""
+        if self.confirm_until is not None and self.confirm_until <= now:
+            on_hold, self.on_hold, n_problems = None, "", n_problems + 1
+            problems = [*problems, "The time for confirming entries is over. If it is meant so, upload it again with `--as-is`."]
         with transaction.atomic():
             if on_hold:
                 Team.objects.select_for_update().get(pk=self.team_id)
@@ -357,7 +362,7 @@ class Submission(Leased):
                     warnings=warnings,
                     on_hold=on_hold or "",
                     failure_detail=detail,
-                    finished_at=timezone.now(),
+                    finished_at=now,
                     lease_token=None,
                     lease_until=None,
                 )
@@ -376,12 +381,13 @@ class Submission(Leased):
 
     @classmethod
     def expire_holds(cls, now: datetime | None = None) -> int:
-        """End the wait of entries on hold that nobody confirmed in time, whose files go then; returns how many."""
+        """End the wait of entries on hold that nobody confirmed in time; returns how many."""
         now = now or timezone.now()
-        rows = cls.objects.on_hold().filter(finished_at__lte=now - timedelta(days=settings.KEEP_REJECTED_DAYS))
-        for entry in rows:
-            entry._end_hold(f"Nobody confirmed it within {_days(settings.KEEP_REJECTED_DAYS)}; upload it again.")
-        return len(rows)
+        over = [entry for entry in cls.objects.on_hold().select_related("phase") if entry.confirm_until and entry.confirm_until <= now]
+        for entry in over:
+            until = in_words(entry.confirm_until or now, entry.phase.time_zone)
+            entry._end_hold(f"It was on hold until {until}, and nobody confirmed it.")
+        return len(over)
 
     def confirm(self, now: datetime | None = None) -> None:
         """Have an entry on hold scored as it is. It keeps the moment of its upload, and takes one of its team's uploads of now. Raises

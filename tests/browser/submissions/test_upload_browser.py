@@ -128,3 +128,14 @@ def test_the_documentation_of_the_api_opens_under_the_pages_policy(form, live_se
     form.goto(f"{live_server.url}/api/v1/docs")
     expect(form.get_by_text("Reserve an upload")).to_be_visible()
     assert form.problems == [] and outside == []
+
+
+def test_the_same_file_sent_again_at_once_leads_to_its_entry(local_files, form, phase, tmp_path):
+    path = tmp_path / "entry.zip"
+    path.write_bytes(os.urandom(1000))
+    for _ in range(2):
+        form.fill_upload(path)
+        form.get_by_role("button", name="Upload").click()
+        form.wait_for_url("**/entries/*/")
+    received(phase, path)
+    assert form.problems == []

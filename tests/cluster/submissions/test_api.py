@@ -131,6 +131,25 @@ def test_a_second_upload_of_the_same_bytes_carries_a_warning(phase, people):
     assert "the same bytes as in entry #1" in send(program, phase, b"same bytes")["warnings"][0]
 
 
+@pytest.mark.parametrize(
+    ("given", "stated"),
+    [
+        ({"parameters": "12,000", "run_seconds": "0,4"}, (12_000, 0.4)),
+        ({"parameters": 12_000, "run_seconds": 0.4}, (12_000, 0.4)),
+        ({"parameters": "1,2B", "run_seconds": "1.234,5"}, (1_200_000_000, 1234.5)),
+        ({"parameters": "12.000"}, "may be 12000 or 12"),
+        ({"run_seconds": "1,500"}, "may be 1500 or 1.5"),
+    ],
+)
+def test_numbers_of_a_method_are_read_as_people_write_them_or_refused(phase, people, given, stated):
+    program = Program(people.owner)
+    answer = program("POST", "submissions", reservation(phase, b"x", **given), 409 if isinstance(stated, str) else 201).json()
+    if isinstance(stated, str):
+        assert stated in answer["detail"] and answer["code"] == next(iter(given))
+    else:
+        assert (answer["parameters"], answer["run_seconds"]) == stated
+
+
 def test_a_used_up_quota_says_when_the_next_upload_is_possible(phase, people):
     Phase.objects.filter(pk=phase.pk).update(limit_per_day=1)
     program = Program(people.owner)

@@ -173,7 +173,21 @@ class TestHeldBack:
         assert Submission.expire_holds(week) == 1 and stored_files.clean_uploads(week) == 1
         entry.refresh_from_db()
         assert (entry.on_hold, entry.file_key) == ("", "")
-        assert entry.problems[1] == "Nobody confirmed it within 7 days; upload it again."
+        assert entry.problems[1] == f"It was on hold until {in_words(week, given_out.time_zone)}, and nobody confirmed it."
+
+    def test_it_expires_a_day_after_the_end_of_the_phase_and_keeps_its_file(self, given_out, scored):
+        entry = scored(items=scaled(gables(), 1000))
+        end = entry.received_at + HOUR
+        Phase.objects.filter(pk=given_out.pk).update(closes_at=end)
+        assert Submission.expire_holds(end + 24 * HOUR - MINUTE) == 0 and Submission.expire_holds(end + 24 * HOUR) == 1
+        entry.refresh_from_db()
+        assert entry.on_hold == "" and entry.file_key
+
+    def test_what_nobody_could_confirm_is_rejected_with_what_to_do(self, given_out, scored):
+        Phase.objects.filter(pk=given_out.pk).update(board="frozen", board_at=timezone.now() - MINUTE)
+        entry = scored(items=scaled(gables(), 1000))
+        assert (entry.status, entry.on_hold, entry.n_problems) == (Status.REJECTED, "", 2)
+        assert entry.problems[1] == "The time for confirming entries is over. If it is meant so, upload it again with `--as-is`."
 
     def test_the_files_of_entries_on_hold_count_against_no_bound(self, given_out, scored, settings):
         settings.KEEP_REJECTED_BYTES = 1

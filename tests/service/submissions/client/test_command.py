@@ -452,6 +452,14 @@ def test_status_says_where_an_entry_stands(server: SmallServer, entry: Path, cap
     assert text.endswith("It was rejected.\nhouse_01.obj: line 2: edge names vertex 90, there are 1\n")
 
 
+def test_status_says_why_an_entry_is_on_hold(server: SmallServer, entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    upload(server, entry)
+    server.states = [REJECTED | {"sentence": "On hold, because it does not fit the inputs.", "awaits_confirmation": True}]
+    capsys.readouterr()
+    assert run("status", 1, "--server", server.url) == 1
+    assert capsys.readouterr().out.startswith("Entry #11: On hold, because it does not fit the inputs.\n")
+
+
 def test_an_entry_of_others_is_a_refusal(server: SmallServer, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("status", 99, "--server", server.url) == 3
     assert capsys.readouterr().err == "There is no such entry.\n"
