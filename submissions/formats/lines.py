@@ -126,9 +126,14 @@ def number_fault(word: bytes) -> str:
     """Reason why a word is not a number; empty where it is one."""
     if _NUMBER.fullmatch(word):
         return ""
-    if _WITH_COMMA.fullmatch(word):
+    if has_comma(word):
         return f'"{word_text(word)}" has a comma; write decimals with a point, and nothing between thousands'
     return f'"{word_text(word)}" is not {"finite" if _NOT_FINITE.fullmatch(word) else "a number"}'
+
+
+def has_comma(word: bytes) -> bool:
+    """True for a number that has a decimal comma, or commas between thousands."""
+    return _WITH_COMMA.fullmatch(word) is not None
 
 
 def note_number_faults(places: Sequence[int], rows: Sequence[Sequence[bytes]], findings: Findings) -> None:
@@ -138,8 +143,8 @@ def note_number_faults(places: Sequence[int], rows: Sequence[Sequence[bytes]], f
             fault = number_fault(word)
             if fault:
                 findings.add(f"line {place}", fault)
-            if _WITH_COMMA.fullmatch(word):  # so is every number of the file, most probably
-                findings.raise_if_any()
+            if has_comma(word):
+                findings.raise_if_any()  # so is every number of the file, most probably
         if findings.full:
             break
     findings.raise_if_any()

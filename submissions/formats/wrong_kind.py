@@ -11,7 +11,7 @@ from typing import Any
 from submissions.kinds import Family
 
 SHARE = 4  # one item of so many, from which on it is asked
-FACE, LINE = (re.compile(rb"(?:^|\r)[ \t]*" + letter + rb"[ \t]", re.MULTILINE) for letter in (b"f", b"l"))
+FACE, LINE = re.compile(rb"(?:^|\r)[ \t]*f[ \t]", re.MULTILINE), re.compile(rb"(?:^|\r)[ \t]*l[ \t]", re.MULTILINE)
 _SPLAT = re.compile(rb"^property \w+ (?:f_dc_0|opacity|scale_0|rot_0)\s", re.MULTILINE)
 _HEAD = 8_000  # bytes that hold the header of a PLY file
 SHOWN = 3  # files that a sentence names

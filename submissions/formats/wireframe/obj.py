@@ -7,7 +7,7 @@ import numpy as np
 
 from submissions.formats.arrays import Naming, Wireframe, wireframe
 from submissions.formats.errors import Findings, Remarks
-from submissions.formats.lines import number_fault, text_blocks, word_text
+from submissions.formats.lines import has_comma, number_fault, text_blocks, word_text
 
 # Everything else the format knows; none of it bears on a wireframe.
 IGNORED_RECORDS = frozenset(
@@ -47,6 +47,8 @@ class _Reader:
             self.findings.add(f"line {number}", f"vertex has {len(words)} numbers, there must be 3")
         for fault in wrong:
             self.findings.add(f"line {number}", f"coordinate {fault}")
+        if any(map(has_comma, words[:3])):
+            self.findings.raise_if_any()  # so is every number of the file, most probably
         # A faulty vertex still counts, so that edges further down are judged against the right number.
         good = not wrong and len(words) >= 3
         self.coordinates.extend(map(float, words[:3]) if good else (0.0, 0.0, 0.0))

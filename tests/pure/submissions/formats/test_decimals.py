@@ -13,6 +13,10 @@ from submissions.formats import inputs
 from submissions.formats.decimals import Ambiguous, typed
 from submissions.formats.errors import FormatError, TableError
 from submissions.formats.mesh.mesh_files import read_mesh
+from submissions.formats.wireframe.wireframe_files import read_wireframe
+
+PLY = "ply\nformat ascii 1.0\n"
+XYZ = "property float x\nproperty float y\nproperty float z\n"
 
 
 @pytest.mark.parametrize(
@@ -111,9 +115,20 @@ def test_points_with_decimal_commas_are_refused(tmp_path: Path, text: bytes) -> 
     assert inputs.of_files(tmp_path / "b.csv")["b"].low == (0.5, 1.5, 2.5)
 
 
-def test_a_mesh_with_decimal_commas_gets_one_hint() -> None:
-    rng = np.random.default_rng(0)
-    lines = [f"v {' '.join(f'{value:.4f}'.replace('.', ',') for value in row)}" for row in rng.random((300, 3))]
-    with pytest.raises(FormatError, match='line 1: "0,6370" has a comma; write decimals with a point') as caught:
-        read_mesh("\n".join([*lines, "f 1 2 3"]).encode(), "chair.obj")
-    assert caught.value.count == 1
+@pytest.mark.parametrize(
+    ("read", "name", "head", "foot"),
+    [
+        (read_mesh, "chair.obj", "v ", "f 1 2 3\n"),
+        (read_mesh, "chair.off", "OFF\n300 1 0\n", "3 0 1 2\n"),
+        (read_mesh, "chair.ply", f"{PLY}element vertex 300\n{XYZ}end_header\n", ""),
+        (read_wireframe, "house.obj", "v ", "l 1 2 3\n"),
+    ],
+)
+def test_a_file_with_decimal_commas_gets_one_hint(read, name: str, head: str, foot: str) -> None:
+    points = np.random.default_rng(0).random((300, 3))
+    each = head if len(head) < 3 else ""
+    lines = [f"{each}{' '.join(f'{value:.4f}'.replace('.', ',') for value in row)}\n" for row in points]
+    text = (head if not each else "") + "".join(lines) + foot
+    with pytest.raises(FormatError, match='"0,6370" has a comma; write decimals with a point, and nothing between thousands') as caught:
+        read(text.encode(), name)
+    assert len(caught.value.all()) <= 3, "of the three numbers of one line at most"
