@@ -13,6 +13,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection, transaction
 from django.test import Client, RequestFactory
+from django.utils import timezone
 
 from leaderboard.service.cache import SteadyRedisCache
 from submissions import throttling
@@ -20,7 +21,7 @@ from submissions.errors import Refused
 from submissions.models import ApiToken, ExtraTries, Phase, RateCount, Status, Submission
 from submissions.storage import uploads
 from tests.environment import free_port
-from tests.support.at_once import outcomes
+from tests.support.at_once import outcomes, together
 
 DATA = b"an entry"
 DIGEST = hashlib.sha256(DATA).hexdigest()
@@ -250,7 +251,7 @@ def test_uploads_that_stopped_before_midnight_take_places_of_the_day_on_which_th
     yesterday = phase.day(before)[0] - timedelta(minutes=10)
     reserved = []
     for number in range(8):
-        data = f"entry {number:02}".encode()  # the same bytes within a minute would be one entry
+        data = data_of(number)
         moment, digest = yesterday.astimezone(UTC).replace(tzinfo=None).isoformat(), hashlib.sha256(data).hexdigest()
         upload = reserve(phase, people, moment, sha256=digest)
         uploads.save_part(upload, 1, io.BytesIO(data), now=yesterday)
@@ -347,9 +348,15 @@ def test_a_phase_behind_a_gate_wants_a_scored_entry_before_it(challenge, phase, 
 # --- in a crowd ----------------------------------------------------------------------------------
 
 
+def data_of(number: int) -> bytes:
+    """Bytes of an entry of its own: the same ones within a minute would be one entry."""
+    return f"entry {number:02}".encode()
+
+
 def through_the_model(phase, user, number: int) -> bool:
+    digest = hashlib.sha256(data_of(number)).hexdigest()
     try:
-        uploads.start(user, phase, file_name="entry.zip", size=len(DATA), sha256=DIGEST, method_name=f"m{number}")
+        uploads.start(user, phase, file_name="entry.zip", size=len(DATA), sha256=digest, method_name=f"m{number}")
     except Refused as refused:
         if refused.code != "limit_total":
             raise
@@ -364,7 +371,7 @@ def through_the_api(phase, user, number: int) -> bool:
         "method_name": f"m{number}",
         "file_name": "entry.zip",
         "size": len(DATA),
-        "sha256": DIGEST,
+        "sha256": hashlib.sha256(data_of(number)).hexdigest(),
     }
     headers = {"Authorization": f"Bearer {user.key}"}
     answer = Client().post("/api/v1/submissions", json.dumps(body), content_type="application/json", headers=headers)
@@ -375,10 +382,37 @@ def through_the_api(phase, user, number: int) -> bool:
 def through_the_page(phase, user, number: int) -> bool:
     client = Client()
     client.force_login(user)
-    form = {"method_name": f"m{number}", "file": SimpleUploadedFile("entry.zip", DATA)}
+    form = {"method_name": f"m{number}", "file": SimpleUploadedFile("entry.zip", data_of(number))}
     answer = client.post(f"/challenges/{phase.challenge.slug}/{phase.slug}/upload/", form)
     assert answer.status_code in (302, 409), answer.content
     return answer.status_code == 302
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_6_parallel_uploads_of_the_same_bytes_one_is_an_entry(phase, people):
+    def arrive() -> str:
+        client = Client()
+        client.force_login(people.owner)
+        form = {"method_name": "m", "file": SimpleUploadedFile("entry.zip", DATA)}
+        return client.post(f"/challenges/{phase.challenge.slug}/{phase.slug}/upload/", form).headers["Location"]
+
+    assert len({*together([arrive] * 6)}) == 1
+    assert phase.submissions.filter(status=Status.RECEIVED).count() == phase.submissions.counted().count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_2_confirmations_at_once_one_takes_a_place(phase, people):
+    entry = reserve(phase, people, datetime.now(UTC).replace(tzinfo=None).isoformat())
+    values = {
+        "status": Status.REJECTED,
+        "on_hold": "inputs",
+        "file_key": "key",
+        "received_at": timezone.now(),
+        "finished_at": timezone.now(),
+    }
+    Submission.objects.filter(pk=entry.pk).update(**values)
+    assert sorted(outcomes([Submission.objects.get(pk=entry.pk).confirm for _ in range(2)])) == ["done", "not_held"]
+    assert phase.submissions.counted().count() == 1
 
 
 @pytest.mark.django_db(transaction=True)

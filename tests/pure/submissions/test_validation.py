@@ -58,6 +58,17 @@ def test_zip_folder_and_s23dr_files_get_the_same_verdict(tmp_path: Path) -> None
     assert [tuple(verdict.items) for verdict in verdicts] == [IDS] * 4
 
 
+def test_links_of_a_folder_are_followed_on_ones_own_machine_alone(tmp_path: Path) -> None:
+    """A service reads what others sent."""
+    folder = tmp_path / "entry"
+    folder.mkdir()
+    for name, data in GOOD.items():
+        (tmp_path / name).write_bytes(data)
+        (folder / name).symlink_to(tmp_path / name)
+    assert validate(folder, MANIFEST, own_machine=True).accepted
+    assert "house_01.obj: is a symbolic link; put the file itself there" in said(validate(folder, MANIFEST))
+
+
 def test_a_missing_sample_is_named_where_all_are_wanted(tmp_path: Path) -> None:
     verdict = judge(tmp_path, {"house_01.obj": OBJ})
     assert said(verdict) == [
