@@ -403,7 +403,8 @@ def test_an_outage_of_the_storage_fails_no_entry(phase, people, references, monk
 
 def test_an_entry_that_the_storage_never_gives_back_fails_in_the_end(phase, people, references, monkeypatch):
     entry = received(phase, people.team, archive(references))
-    Submission.objects.update(received_at=timezone.now() - timedelta(days=2))
+    before = timezone.now() - timedelta(days=2)
+    Submission.objects.update(created_at=before, received_at=before)
     monkeypatch.setattr(type(stored_files.store()), "local_path", lambda *_: broken_storage())
     for _ in range(4):
         Submission.objects.update(lease_until=None)
