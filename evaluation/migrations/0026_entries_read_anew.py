@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluation", "0023_cause_of_a_programs_failure"), ("submissions", "0022_reader_of_entries")]
+    dependencies = [("evaluation", "0025_clocks_of_processes"), ("submissions", "0020_reader_of_entries")]
     operations = [
         migrations.AddField("reference", "reader", models.PositiveSmallIntegerField(default=1, editable=False)),
         migrations.AddField("reference", "misread", models.JSONField(blank=True, default=list, editable=False)),

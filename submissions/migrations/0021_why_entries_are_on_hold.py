@@ -17,7 +17,7 @@ def say_whether(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('submissions', '0018_entries_that_organizers_let_stand'),
+        ('submissions', '0020_reader_of_entries'),
     ]
 
     operations = [

@@ -4,5 +4,5 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("submissions", "0018_entries_that_organizers_let_stand")]
+    dependencies = [("submissions", "0019_warnings_of_log_ins")]
     operations = [migrations.AddField("submission", "reader", models.PositiveSmallIntegerField(default=1, editable=False))]
