@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from evaluation.metrics.tolerance import EXACT, Tolerance
 from evaluation.networks import weights
 from submissions.kinds import FAMILIES
 
@@ -150,7 +151,8 @@ class MetricSpec:
     A metric of level "group" or "set" finds its values in two steps: `function` gives each item's
     result with the `partial` of it that counts, and `finish` the value of each group of items,
     or of all, from these; it says itself what a missing item does, and `worst` only caps it.
-    `version` is raised whenever any number can change. `effort` is declared by what may take longer than seconds.
+    `version` is raised whenever any number can change. `effort` is declared by what may take longer than seconds. `tolerance` is what
+    the results of two machines may differ by, and is no part of the fingerprint; see `tolerance_with`.
     """
 
     key: str
@@ -168,6 +170,7 @@ class MetricSpec:
     weights: str | tuple[str, ...] | None = None  # the networks it needs, of evaluation/networks/weights.py; see `networks`
     device: str = "cpu"  # cpu or gpu
     version: int = 1
+    tolerance: Tolerance = EXACT
     level: str = "item"  # item, group or set: what one value is of
     finish: Callable[..., list[MetricResult]] | None = None  # for group and set: (items, params) -> a result for each of the items
     aggregation: str = "macro_mean"
@@ -203,6 +206,10 @@ class MetricSpec:
         """The networks that run with these parameters: none where they name a set of weights that has no files."""
         chosen = ((network, params.get(name, self.param(name).default)) for network, name in self.networks)
         return tuple(network for network, choice in chosen if weights.PUBLISHED.get(network, {}).get(choice) != ())
+
+    def tolerance_with(self, params: Mapping[str, Any]) -> Tolerance:
+        """The tolerance with these parameters: that of any other metric where they choose a way without a network."""
+        return self.tolerance if not self.networks or self.networks_with(params) else EXACT
 
     @property
     def wants_prompts(self) -> bool:

@@ -8,7 +8,6 @@ What workers of such a token had in hand goes to a second worker, too, and count
 
 from __future__ import annotations
 
-import math
 import secrets
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -17,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from django.utils import timezone
 
+from evaluation.metrics import registry
+from evaluation.metrics.tolerance import same
 from evaluation.models.outside import PartRecord, WorkerToken, note_agreement
 from evaluation.models.program import MetricProgram
 from evaluation.programs import results
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 TRUSTED_FROM = 50  # parts in which a second worker found the same
-TOLERANCE = 1e-6  # relative: the last digits of two machines differ
-NETWORK_TOLERANCE = 1e-3  # of columns with networks, which a card and a processor compute in other orders
-SMALL = 1e-9  # a difference that is none, whatever the size of the numbers
 Verdict = PartRecord.Verdict
 _random = secrets.SystemRandom()
 
@@ -166,19 +164,21 @@ def _since_agreement(token: WorkerToken, *verdicts: str) -> Iterable[PartRecord]
 
 
 def is_same(first: Mapping[str, Any] | None, second: Mapping[str, Any], part: Part) -> bool:
-    """Return whether two results of a part agree: the same columns, items and statuses, and numbers within the tolerance."""
+    """Return whether two results of a part agree: the same columns, items and statuses, and numbers within each metric's tolerance."""
     if first is None or first.keys() != second.keys():
         return False
     columns = {column["slug"]: column for column in part.evaluation.batch.metrics}
     for slug, column in columns.items():
         if slug not in first:
             continue
-        tolerance, sides = NETWORK_TOLERANCE if column.get("weights_sha256") else TOLERANCE, (first[slug], second[slug])
+        sides = first[slug], second[slug]
         if "/" in column["key"]:
             (program,) = MetricProgram.of_columns([column])
             # An error may name an address of memory.
-            tolerance, sides = program.read.tolerance, (_without_sentences(first[slug]), _without_sentences(second[slug]))
-        if not _alike(*sides, tolerance):
+            tolerance, sides = program.spec.tolerance, (_without_sentences(first[slug]), _without_sentences(second[slug]))
+        else:
+            tolerance = registry.get(column["key"]).tolerance_with(column["params"])
+        if not same(*sides, tolerance):
             return False
     return first.keys() <= columns.keys()
 
@@ -190,13 +190,3 @@ def _without_sentences(said: Any) -> Any:
     if isinstance(said, list | tuple):
         return [_without_sentences(one) for one in said if not (isinstance(one, str) and one.startswith(results.SENTENCES))]
     return said
-
-
-def _alike(a: Any, b: Any, tolerance: float) -> bool:
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return a.keys() == b.keys() and all(_alike(a[key], b[key], tolerance) for key in a)
-    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        return len(a) == len(b) and all(_alike(x, y, tolerance) for x, y in zip(a, b, strict=True))
-    if isinstance(a, int | float) and isinstance(b, int | float) and not (isinstance(a, bool) or isinstance(b, bool)):
-        return math.isclose(a, b, rel_tol=tolerance, abs_tol=SMALL)
-    return bool(a == b)

@@ -19,6 +19,7 @@ from typing import Any
 import yaml
 
 from evaluation.metrics.spec import Effort, MetricSpec, Param
+from evaluation.metrics.tolerance import Tolerance
 from submissions.formats.errors import excerpt
 from submissions.formats.unseen import has_unseen
 from submissions.kinds import FAMILIES
@@ -148,6 +149,7 @@ class MetricDocument:
             level=self.level,
             finish=None if self.level == "item" else one_for_all,
             effort=Effort(self.effort.seconds, 1, 0.0),
+            tolerance=Tolerance(self.tolerance),
             contents=contents,
             program=program,
             source=self.source,

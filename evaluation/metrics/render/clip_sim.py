@@ -10,6 +10,7 @@ from evaluation.metrics.render import variants
 from evaluation.metrics.render.image import resized
 from evaluation.metrics.result import MetricResult
 from evaluation.metrics.spec import MetricSpec, published
+from evaluation.metrics.tolerance import OF_NETWORKS
 from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ _CLIP_SIM = MetricSpec(
     paper="CLIP, ICML 2021; image against image as in OSIM",
     function=clip_sim,
     weights=NETWORK,
+    tolerance=OF_NETWORKS,
     formula="cos(e(x), e(y)), e the embedding of the image's middle square, brought to 224 px",
 )
 

@@ -10,6 +10,7 @@ import numpy as np
 from evaluation.metrics.render.clip_sim import cosine, of_render
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.spec import MetricSpec, published
+from evaluation.metrics.tolerance import OF_NETWORKS
 from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ SPECS = (
         function=clip_sim_text,
         needs=("prompt",),
         weights=NETWORK,
+        tolerance=OF_NETWORKS,
         formula="mean over views: cos(e(x), t(p)), e the embedding of the view's middle square, brought to 224 px, and t that of the "
         "prompt",
     ),

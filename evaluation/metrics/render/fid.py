@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
 from evaluation.metrics.spec import MetricSpec, published
+from evaluation.metrics.tolerance import OF_NETWORKS
 from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
@@ -111,6 +113,7 @@ SPECS = (
         paper="Heusel et al., NeurIPS 2017",
         function=fid,
         weights=NETWORK,
+        tolerance=replace(OF_NETWORKS, packed=True),  # of the features of each view
         level="set",
         finish=finish,
         formula="‖μ₁ − μ₂‖² + Tr(Σ₁ + Σ₂ − 2(Σ₁Σ₂)^½)",

@@ -18,6 +18,7 @@ from evaluation.metrics.render.image import resized
 from evaluation.metrics.render.variants import inside, masked
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.spec import MetricSpec, Param, published
+from evaluation.metrics.tolerance import OF_NETWORKS
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -149,7 +150,7 @@ _UNTRAINED = (
 
 def _with(network: str, note: str = "", **own: Any) -> tuple[MetricSpec, ...]:
     """The metric with that network: of the whole image, in the mask and in boxes."""
-    spec = replace(_LPIPS, weights=network, function=partial(lpips, network=network), **own)
+    spec = replace(_LPIPS, weights=network, tolerance=OF_NETWORKS, function=partial(lpips, network=network), **own)
     return (
         spec,
         masked(

@@ -33,6 +33,7 @@ from evaluation.metrics.render.detections import (
 )
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
 from evaluation.metrics.spec import MetricSpec, Param
+from evaluation.metrics.tolerance import OF_NETWORKS, Tolerance
 
 if TYPE_CHECKING:
     from evaluation.metrics.render.pair import RenderPair
@@ -303,6 +304,8 @@ def _rows(features: np.ndarray, cells: np.ndarray) -> np.ndarray:
     return features.reshape(len(features), -1)[:, cells].T
 
 
+_OBJECTS = Tolerance(relative=1e-3, absolute=1e-2)
+
 OSIM = MetricSpec(
     key="osim",
     title="OSIM",
@@ -339,6 +342,8 @@ OSIM = MetricSpec(
     formula="Σ s_l o_l / Σ s_l over classes l, o_l the mean over the class's objects of the mean cosine of features in the object's box, "
     "s_l the mean saliency of their boxes",
     weights="yolox",
+    # Boxes are in pixels: a side at 0 is as exact as one at 600.
+    tolerance=replace(OF_NETWORKS, parts=((f"{PREFIX}*", _OBJECTS), ("objects", _OBJECTS))),
     level="group",
 )
 

@@ -17,6 +17,7 @@ from evaluation.metrics.render.image import working_size
 from evaluation.metrics.render.osim import OSIM, of_view, salient_in
 from evaluation.metrics.render.pieces.distance import UNTRIED, differences, unfit
 from evaluation.metrics.render.pieces.features import CELL, grid
+from evaluation.metrics.tolerance import EXACT
 
 if TYPE_CHECKING:
     from evaluation.metrics.render.pair import RenderPair
@@ -80,6 +81,7 @@ SPECS = (
         formula="Σ s_l o_l / Σ s_l over labels l, o_l the mean over the label's regions of the mean over the region's cells of "
         "1 / (1 + (‖x̂_reference − x̂_render‖ / d₀)²), s_l the mean saliency of their boxes",
         weights=None,
+        tolerance=EXACT,
         learnt=True,
         version=2,
         warning=f"It has no notion of an object, only of the places that somebody marked: its values are not OSIM's. {UNTRIED}",

@@ -12,6 +12,7 @@ from evaluation.metrics.render.detections import LOOKING, Looking, detections
 from evaluation.metrics.render.pair import NO_REFERENCE
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
 from evaluation.metrics.spec import MetricSpec
+from evaluation.metrics.tolerance import OF_NETWORKS
 
 if TYPE_CHECKING:
     from evaluation.metrics.render.pair import RenderPair
@@ -86,6 +87,7 @@ def boxed(spec: MetricSpec, function: Callable[..., MetricResult], crops: str = 
         function=function,
         params=(*spec.params, replace(LOOKING[0], name="detector"), *LOOKING[1:]),
         weights=(*given, "yolox:detector"),
+        tolerance=OF_NETWORKS,
         level="group",
         finish=mean_of_crops,
     )

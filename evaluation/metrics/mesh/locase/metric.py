@@ -10,6 +10,7 @@ from evaluation.metrics.mesh.locase.alignment import shape
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.spec import MetricSpec, Param
+from evaluation.metrics.tolerance import OF_NETWORKS
 from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ SPECS = (
         "(eight where two eigenvalues differ by less than 5 %, 24 where all do); D the damaged mesh, G the reference, each centred, "
         "turned to its principal axes and scaled to mean radius 1",
         weights="locase",
+        tolerance=OF_NETWORKS,
         version=4,
     ),
 )

@@ -18,6 +18,7 @@ from evaluation.metrics.render.variants import EMPTY_MASK, inside
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import SharedWork, remember
 from evaluation.metrics.spec import MetricSpec, Param
+from evaluation.metrics.tolerance import OF_NETWORKS, Tolerance
 from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
@@ -209,6 +210,8 @@ _U = (
     "match r(p) in the clean views, δ(r) that of a clean cell to the nearest of other clean views, n(p) the cells with the same match"
 )
 
+# Of a backbone's features; cells at the threshold fall on either side of it, and of two matches that are equally near either is taken.
+_TOLERANCE = replace(OF_NETWORKS, parts=(("unlike", Tolerance(absolute=2e-3)),))
 
 _PIECES = MetricSpec(
     key="puzzlesim_pieces",
@@ -229,6 +232,7 @@ _PIECES = MetricSpec(
     function=puzzlesim_pieces,
     needs=("clean views",),
     weights="pieces:features",
+    tolerance=_TOLERANCE,
     warning=_BLIND,
     formula=f"mean over cells p of {_U}",
     version=2,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from evaluation.metrics.render.variants import inside
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import remember
 from evaluation.metrics.spec import MetricSpec, Param
+from evaluation.metrics.tolerance import OF_NETWORKS, Tolerance
 from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
@@ -177,6 +179,8 @@ _WEIGHTS = Param(
     doc="The backbone and what it was trained on. squeezenet-imagenet is the paper's; alexnet-imagenet and vgg16-imagenet are the other "
     "two of its code. They are fetched.",
 )
+# Pixels of a map that lie at the threshold fall on either side of it.
+_TOLERANCE = replace(OF_NETWORKS, parts=(("share_below_0.6", Tolerance(absolute=2e-3)),))
 _PAPER = "N. Hermann, J. Condor, P. Didyk: Puzzle Similarity (arXiv 2411.17489); the mean of the map is our own score"
 _FORMULA = (
     "S(p) = Σ_l w_l max_{n,q} ⟨F_l(ref_n, q), F_l(render, p)⟩, w = (0.67, 0.20, 0.13) on the third to fifth feature map of the backbone, "
@@ -201,6 +205,7 @@ SPECS = (
         formula=f"mean over the pixels p of {_FORMULA}",
         needs=("clean views",),
         weights="backbone",
+        tolerance=_TOLERANCE,
         trial=scorer,
     ),
     MetricSpec(
@@ -218,6 +223,7 @@ SPECS = (
         formula=f"mean over the pixels p inside the mask of {_FORMULA}",
         needs=("clean views", "mask"),
         weights="backbone",
+        tolerance=_TOLERANCE,
     ),
 )
 

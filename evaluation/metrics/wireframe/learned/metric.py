@@ -10,6 +10,7 @@ import numpy as np
 
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.spec import Effort, MetricSpec, Param
+from evaluation.metrics.tolerance import Tolerance
 from evaluation.metrics.wireframe.canon import segments
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.parameters import WIREFRAME
@@ -111,6 +112,7 @@ SPECS = (
         formula="g(r), P(i before j) = σ(g(r_i) − g(r_j)); r the picture of 518 × 518 pixels of the prediction in blue over the reference "
         "in black, without perspective, azimuth 45°, elevation 30°; g = head(features(r)), features frozen",
         weights="wf_learned",
+        tolerance=Tolerance(relative=1e-3, absolute=1e-3),  # logits, which may lie near 0
         effort=Effort(6.0, 30, power=0.0),  # DINOv2 on one core, twice where the reference alone is not known yet
     ),
 )
