@@ -11,6 +11,7 @@ import numpy as np
 
 from evaluation.images import paint
 from evaluation.images.names import CELLS, ERROR, LOW, MAP, MASK, REFERENCE, RENDER, SMALL, Made, file_name
+from evaluation.metrics import registry
 from evaluation.metrics.render import osim
 from evaluation.metrics.render.osim import SeenObject
 from evaluation.metrics.render.pair import RenderPair
@@ -41,11 +42,13 @@ def pictures(
         yield ERROR, paint.difference(render, reference)
     for slug, column in maps.items():
         if column["key"].startswith(pieces.KEY):
-            odd = pieces.odd_places(pair, column["params"]["features"])
+            with registry.get(column["key"]).computing(column["params"]):
+                odd = pieces.odd_places(pair, column["params"]["features"])
             if odd is not None:
                 yield f"{CELLS}{slug}", paint.marked(render, odd)
         else:
-            found = _map(pair, column["params"]["weights"])
+            with registry.get(column["key"]).computing(column["params"]):
+                found = _map(pair, column["params"]["weights"])
             if found is not None:
                 yield f"{MAP}{slug}", paint.similarity(render, found)
     for slug, (value, seen) in objects.items():

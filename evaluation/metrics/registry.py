@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
 
-from evaluation.metrics.spec import MetricSpec, Micro, Param, ParamError
+from evaluation.metrics.spec import PRECISION, MetricSpec, Micro, Param, ParamError
 from evaluation.networks import weights
 
 __all__ = [
@@ -139,13 +139,17 @@ def get(key: str) -> MetricSpec:
 def resolve_params(key: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """Every parameter of metric `key`, in the spec's order: defaults overlaid with `given`.
 
-    Values come back typed (a float parameter given as 1 becomes 1.0). ParamError on an unknown
+    Values come back typed (a float parameter given as 1 becomes 1.0). `precision` is left out at its
+    default: columns from before there was such a parameter are the same columns. ParamError on an unknown
     name, a wrong kind or a value out of range.
     """
     spec = get(key)
     for name in given:
         spec.param(name)
-    return {param.name: _checked(spec, param, given.get(param.name, param.default)) for param in spec.params}
+    found = {param.name: _checked(spec, param, given.get(param.name, param.default)) for param in spec.params}
+    if spec.has_precision and found[PRECISION.name] == PRECISION.default:
+        del found[PRECISION.name]
+    return found
 
 
 def parse_param(key: str, name: str, text: str) -> Any:

@@ -222,7 +222,7 @@ def _program_results(
 
 def _score(column: _Column, pair: Any, missing: bool) -> MetricResult:
     """One metric on one item, with the rules for missing items and for ranking applied."""
-    result = column.spec.function(pair, **column.params)
+    result = column.spec.compute(pair, column.params)
     if noted := getattr(pair, "flags", ()):
         result = replace(result, flags=(*result.flags, *noted))
     if column.spec.level != "item":
@@ -258,7 +258,7 @@ def _worst(column: _Column, pair: Any) -> float | None:
         diagonal = float(pair.reference_diagonal if normalize is None else pair.diagonal(normalize))
         return diagonal if rule == "gt_diagonal" else diagonal**2
     if rule == "empty_prediction":
-        value: float | None = column.spec.function(pair.without_prediction(), **column.params).value
+        value: float | None = column.spec.compute(pair.without_prediction(), column.params).value
         return value
     return float(rule)
 

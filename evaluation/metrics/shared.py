@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-K = TypeVar("K")
+from evaluation.networks import precision
+
 T = TypeVar("T")
 
 Arrays = tuple[np.ndarray, ...]
@@ -15,14 +16,15 @@ Arrays = tuple[np.ndarray, ...]
 _KEPT = 2  # of what belongs to a scene, in one process: the items of a scene follow one another
 
 
-def remember(kept: MutableMapping[K, T], key: K, compute: Callable[[], T]) -> T:
-    """`compute()`, or what it gave before for that key; `kept` holds the last two."""
-    if key not in kept:
+def remember(kept: MutableMapping[Any, T], key: Hashable, compute: Callable[[], T]) -> T:
+    """`compute()`, or what it gave before for that key in the same precision; `kept` holds the last two."""
+    entry = (key, precision.current())
+    if entry not in kept:
         found = compute()
         while len(kept) >= _KEPT:
             del kept[next(iter(kept))]
-        kept[key] = found
-    return kept[key]
+        kept[entry] = found
+    return kept[entry]
 
 
 class Preparing(dict[str, Arrays]):
@@ -50,10 +52,11 @@ class SharedWork:
         return isinstance(self.prepared, Preparing)
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """`compute()`, done once for this pair however many metrics ask for `key`."""
-        if key not in self._done:
-            self._done[key] = compute()
-        return self._done[key]
+        """`compute()`, done once for this pair however many metrics ask for `key` in the same precision."""
+        entry = (key, precision.current())
+        if entry not in self._done:
+            self._done[entry] = compute()
+        return self._done[entry]
 
     def repeated(self, key: Hashable, arrays: Arrays, compute: Callable[[], T]) -> T:
         """`compute()`, which may look at `arrays` and at what stands in `key`, and at nothing else.
@@ -62,7 +65,7 @@ class SharedWork:
         """
         if self.repeats is None:
             return compute()
-        content = (key, *((array.dtype.str, array.shape, array.tobytes()) for array in arrays))
+        content = (key, precision.current(), *((array.dtype.str, array.shape, array.tobytes()) for array in arrays))
         if content not in self.repeats:
             self.repeats[content] = compute()
         return self.repeats[content]
@@ -71,8 +74,10 @@ class SharedWork:
         """`compute()`, unless `prepared` has it already: a tuple of arrays, which nobody may change.
 
         `compute` may look at the reference, the unit and what stands in `key`, and at nothing of
-        the prediction. What is read back must be the arrays bit for bit.
+        the prediction. What is read back must be the arrays bit for bit. Arrays of other precisions than float32 are kept beside them.
         """
+        if precision.current() != precision.FLOAT32:
+            key = f"{key} in {precision.current()}"
         if key not in self.prepared:
             arrays = compute()
             for array in arrays:

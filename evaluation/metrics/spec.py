@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from evaluation.metrics.tolerance import EXACT, Tolerance
 from evaluation.networks import weights
+from evaluation.networks.precision import FLOAT32, PRECISIONS, computing_in
 from submissions.kinds import FAMILIES
 
 if TYPE_CHECKING:
@@ -59,6 +61,20 @@ def published(network: str, doc: str) -> Param:
     """The parameter `weights` of a metric that takes the published sets of a network and no others."""
     names = weights.names(network)
     return Param("weights", names[0], "choice", choices=names, doc=doc)
+
+
+# Of every metric with a network. At its default it is no part of what is stored and hashed, so that no column changed when it came.
+PRECISION = Param(
+    "precision",
+    FLOAT32,
+    "choice",
+    choices=PRECISIONS,
+    doc="The arithmetic in which its networks compute. All but float32 are faster on graphics cards and less exact, and are columns of "
+    "their own; a worker whose processor or card lacks the units for one leaves such columns to others.",
+)
+
+
+WIDER = {FLOAT32: 1.0, "tf32": 10.0, "float16": 10.0, "bfloat16": 50.0}  # times the tolerance of float32
 
 
 @dataclass(frozen=True)
@@ -142,7 +158,7 @@ class Program(Protocol):
 @dataclass(frozen=True)
 class MetricSpec:
     """Everything about a metric. Its `function` takes a pair, and each of `params` by name, always all of them: the
-    defaults stand here and nowhere else.
+    defaults stand here and nowhere else. `precision` alone it does not take: `compute` sees to it.
 
     `worst` says how the value of a missing item, which is also the cap for ranking, is got:
     "0", "1", "2", "tau" (the parameter of that name), "gt_diagonal" (of the reference's bounding
@@ -207,9 +223,31 @@ class MetricSpec:
         chosen = ((network, params.get(name, self.param(name).default)) for network, name in self.networks)
         return tuple(network for network, choice in chosen if weights.PUBLISHED.get(network, {}).get(choice) != ())
 
+    def compute(self, pair: Any, params: Mapping[str, Any]) -> MetricResult:
+        """The result of one pair, with the parameters as `registry.resolve_params` gives them."""
+        taken = {name: value for name, value in params.items() if not (self.has_precision and name == PRECISION.name)}
+        with self.computing(params):
+            return self.function(pair, **taken)
+
+    def computing(self, params: Mapping[str, Any]) -> AbstractContextManager[None]:
+        """A context in which networks compute as these parameters say."""
+        return computing_in(params.get(PRECISION.name, FLOAT32) if self.has_precision else FLOAT32)
+
+    @property
+    def has_precision(self) -> bool:
+        """True if its networks may compute in other arithmetic than float32; a metric program may have a parameter of that name, too."""
+        return PRECISION in self.params
+
+    def every_param(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """These parameters with the defaults of all others, those included that are not stored."""
+        return {param.name: params.get(param.name, param.default) for param in self.params}
+
     def tolerance_with(self, params: Mapping[str, Any]) -> Tolerance:
-        """The tolerance with these parameters: that of any other metric where they choose a way without a network."""
-        return self.tolerance if not self.networks or self.networks_with(params) else EXACT
+        """The tolerance with these parameters: that of any other metric where they choose a way without a network, and a wider one where
+        networks compute in less than float32."""
+        if self.networks and not self.networks_with(params):
+            return EXACT
+        return self.tolerance.times(WIDER[params.get(PRECISION.name, FLOAT32)]) if self.has_precision else self.tolerance
 
     @property
     def wants_prompts(self) -> bool:
@@ -223,10 +261,12 @@ class MetricSpec:
         return f"{self.title} holds pictures against the texts they were made from, and the reference has none; add prompts.json to it."
 
     def titled(self, params: Mapping[str, Any], title: str = "") -> str:
-        """The title of a column of the metric: `title`, or the metric's own, and the weights of its networks in brackets
-        where they are others than the metric is known with, so that nobody takes one network's values for another's."""
+        """The title of a column of the metric: `title`, or the metric's own, and the weights and the precision of its networks in
+        brackets where they are others than the metric is known with, so that nobody takes one network's values for another's."""
         named = title or self.title
         chosen = [str(params[name]) for _, name in self.networks if params.get(name, self.param(name).default) != self.param(name).default]
+        if self.has_precision and params.get(PRECISION.name, FLOAT32) != FLOAT32:
+            chosen.append(str(params[PRECISION.name]))
         missing = [weights for weights in dict.fromkeys(chosen) if weights not in named]
         return f"{named} ({', '.join(missing)})" if missing else named
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -29,6 +29,11 @@ class Tolerance:
     def of(self, name: str) -> Tolerance:
         """The tolerance of the part of that name."""
         return next((own for pattern, own in self.parts if fnmatchcase(name, pattern)), self)
+
+    def times(self, factor: float) -> Tolerance:
+        """The tolerance so many times as wide, its parts' too."""
+        parts = tuple((name, own.times(factor)) for name, own in self.parts)
+        return replace(self, relative=factor * self.relative, absolute=factor * self.absolute, parts=parts)
 
     def allows(self, size: float) -> float:
         """The difference that two numbers may have of which the larger has that size."""

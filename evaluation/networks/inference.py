@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import TypeVar
 
 import torch
 from torch import Tensor
+
+from evaluation.networks.precision import FLOAT32, PrecisionMissing, current
 
 T = TypeVar("T")
 
@@ -28,19 +30,52 @@ def best_device() -> torch.device:
     return CPU
 
 
+HALVES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
+# What a processor must have one of to multiply in them, as `torch.cpu.get_capabilities` names it; emulated they are slower than float32.
+UNITS = {
+    "bfloat16": ("avx512_bf16", "amx_bf16", "sve_bf16", "bf16"),
+    "float16": ("avx512_fp16", "amx_fp16", "fp16"),
+}
+CAPABLE = {"tf32": (8, 0), "bfloat16": (8, 0), "float16": (7, 0)}  # compute capability from which on a card has the units
+
+
+def has_precision(precision: str, device: str) -> bool:
+    """True if a device of that type, here, has the units for networks in that precision, one of `evaluation.networks.precision`."""
+    if precision == FLOAT32:
+        return True
+    if device == "cuda":
+        return torch.cuda.get_device_capability() >= CAPABLE[precision]
+    capabilities = torch.cpu.get_capabilities()
+    return any(capabilities.get(name) for name in UNITS.get(precision, ()))
+
+
 @contextmanager
-def exact() -> Iterator[None]:
-    """Inference in full float32 (no TF32) and, where torch has a choice, with the deterministic algorithm."""
-    backends = torch.backends
-    before = backends.cuda.matmul.allow_tf32, backends.cudnn.allow_tf32, backends.cudnn.benchmark
+def exact(device: torch.device | str = CPU, precision: str | None = None) -> Iterator[None]:
+    """Inference on a device in the `precision` given, else in the one that metrics compute in now; in float32 without TF32; and, where
+    torch has a choice, with the deterministic algorithm.
+
+    In half precision products and convolutions alone are computed in it, and results are float32 where their size matters, as torch's
+    autocast has it. PrecisionMissing where the device has no units for it: nothing is ever computed in another.
+    """
+    precision, device = precision or current(), torch.device(device)
+    if not has_precision(precision, device.type):
+        raise PrecisionMissing(f"The {'processor' if device.type == 'cpu' else 'graphics card'} here has no units for {precision}.")
+    matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
+    before = matmul.allow_tf32, cudnn.allow_tf32, cudnn.benchmark
+    reduced = matmul.allow_bf16_reduced_precision_reduction, matmul.allow_fp16_reduced_precision_reduction
     chosen = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
-    backends.cuda.matmul.allow_tf32 = backends.cudnn.allow_tf32 = backends.cudnn.benchmark = False
+    matmul.allow_tf32 = cudnn.allow_tf32 = precision == "tf32"
+    cudnn.benchmark = False
+    # Sums in float32: the bounds of screened products count on it.
+    matmul.allow_bf16_reduced_precision_reduction = matmul.allow_fp16_reduced_precision_reduction = False
     torch.use_deterministic_algorithms(True, warn_only=True)
+    half = HALVES.get(precision)
     try:
-        with torch.inference_mode():
+        with torch.inference_mode(), nullcontext() if half is None else torch.autocast(device.type, half):
             yield
     finally:
-        backends.cuda.matmul.allow_tf32, backends.cudnn.allow_tf32, backends.cudnn.benchmark = before
+        matmul.allow_tf32, cudnn.allow_tf32, cudnn.benchmark = before
+        matmul.allow_bf16_reduced_precision_reduction, matmul.allow_fp16_reduced_precision_reduction = reduced
         torch.use_deterministic_algorithms(chosen[0], warn_only=chosen[1])
 
 
@@ -62,8 +97,8 @@ def in_batches(
     while len(done) < len(inputs):
         some = inputs[len(done) : len(done) + batch]
         try:
-            with exact():
-                done += compute(device, torch.stack(list(some)).to(device)).cpu().unbind()
+            with exact(device):
+                done += compute(device, torch.stack(list(some)).to(device)).float().cpu().unbind()
             continue
         except (torch.OutOfMemoryError, RuntimeError) as error:
             if not out_of_memory(error):

@@ -46,7 +46,7 @@ class _Column:
 
         Where no value is the best there can be, the reference's own stands for it.
         """
-        result = self.spec.function(pair, **self.params)
+        result = self.spec.compute(pair, self.params)
         if self.spec.level != "item":
             assert self.spec.finish is not None
             (result,) = self.spec.finish([ItemPartial("model", "model", result)], self.params)
@@ -60,7 +60,7 @@ class _Column:
             """The value of the reference as a prediction of itself."""
             reference = pair.given[1]
             perfect = type(pair).of(type(pair).itself(reference), reference, pair.unit_scale)
-            own = self.spec.function(perfect, **self.params).value
+            own = self.spec.compute(perfect, self.params).value
             return (np.array([math.nan if own is None else own]),)
 
         key = f"{self.spec.key} of the reference itself {sorted(self.params.items())}"

@@ -25,7 +25,9 @@ def tables(fingerprint: str) -> list[Table]:
 
 def file_name(table: Table) -> str:
     """The name of a table's file in a folder of tables: the metric, the parameters that are not its defaults, and the dataset."""
-    others = [f"{param.name}={value}" for param in registry.get(table.key).params if (value := table.params[param.name]) != param.default]
+    spec = registry.get(table.key)
+    params = spec.every_param(table.params)
+    others = [f"{param.name}={params[param.name]}" for param in spec.params if params[param.name] != param.default]
     return ".".join([table.key, *others, table.dataset.key, "json"])
 
 

@@ -34,7 +34,7 @@ class Weakness:
         spec = registry.get(self.key)
         pair_type = KINDS[spec.family].pair_type
         settings = registry.resolve_params(self.key, params or {})
-        return tuple(spec.function(pair_type.of(model, self.reference, 1.0), **settings).value for _, model in self.predictions)
+        return tuple(spec.compute(pair_type.of(model, self.reference, 1.0), settings).value for _, model in self.predictions)
 
     def text(self, values: tuple[float | None, ...] | None = None) -> str:
         """The sentence with its numbers."""

@@ -214,6 +214,11 @@ class Evidence:
         return self.params == self.defaults
 
     @property
+    def every_param(self) -> dict[str, Any]:
+        """All parameters, those included that are not stored at their default."""
+        return self.spec.every_param(self.params)
+
+    @property
     def changed(self) -> dict[str, Any]:
         """The parameters that are not the defaults, in the spec's order."""
         names = [*self.defaults, *sorted(self.params.keys() - self.defaults)]

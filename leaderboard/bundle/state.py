@@ -60,7 +60,7 @@ def phase_definition(phase: Phase, files: tuple[FileDef, ...]) -> PhaseDef:
 
 
 def metric_definition(metric: PhaseMetric) -> MetricDef:
-    resolved = metric.resolved
+    resolved = metric.spec.every_param(metric.resolved)
     return MetricDef(
         slug=metric.slug,
         key=metric.key,

@@ -194,7 +194,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     # The parameters that each phase set otherwise than the defaults.
     defaults, uses = registry.resolve_params(key, {}) if used else {}, []
     for usage in used[:50]:
-        changed = [f"{name} = {value}" for name, value in usage.resolved.items() if value != defaults[name]]
+        changed = [f"{name} = {value}" for name, value in usage.resolved.items() if value != defaults.get(name)]
         uses.append((usage, ", ".join(changed)))
 
     # Cards of the weights that it uses with these parameters: what was learnt from, on which features, and how well that does on what

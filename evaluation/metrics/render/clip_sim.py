@@ -9,7 +9,7 @@ import numpy as np
 from evaluation.metrics.render import variants
 from evaluation.metrics.render.image import resized
 from evaluation.metrics.result import MetricResult
-from evaluation.metrics.spec import MetricSpec, published
+from evaluation.metrics.spec import PRECISION, MetricSpec, published
 from evaluation.metrics.tolerance import OF_NETWORKS
 from evaluation.networks import weights as stored
 
@@ -86,7 +86,7 @@ _CLIP_SIM = MetricSpec(
     higher_is_better=True,
     bounds=(-1.0, 1.0),
     unit="",
-    params=(published(NETWORK, "OpenAI's weights."),),
+    params=(published(NETWORK, "OpenAI's weights."), PRECISION),
     worst="0",
     doc="How alike the two images are to CLIP ViT-B/32: the cosine of their embeddings.",
     paper="CLIP, ICML 2021; image against image as in OSIM",

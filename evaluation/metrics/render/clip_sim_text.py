@@ -9,9 +9,10 @@ import numpy as np
 
 from evaluation.metrics.render.clip_sim import cosine, of_render
 from evaluation.metrics.result import MetricResult, Status
-from evaluation.metrics.spec import MetricSpec, published
+from evaluation.metrics.spec import PRECISION, MetricSpec, published
 from evaluation.metrics.tolerance import OF_NETWORKS
 from evaluation.networks import weights as stored
+from evaluation.networks.precision import FLOAT32, current
 
 if TYPE_CHECKING:
     import torch
@@ -24,10 +25,10 @@ CUT = "prompt_cut"  # the flag of a text that is longer than CLIP reads
 
 
 @lru_cache(maxsize=1024)  # a prompt has many views, and often many seeds
-def embedding(prompt: str, weights: str, sha256: str | None) -> tuple[np.ndarray, np.ndarray]:
+def embedding(prompt: str, weights: str, sha256: str | None, precision: str = FLOAT32) -> tuple[np.ndarray, np.ndarray]:
     """float64[512]: what CLIP's text tower makes of a prompt; and bool[1]: whether it had to be cut.
 
-    `sha256` is that of the weights, which are read anew where it is another one.
+    `sha256` is that of the weights, which are read anew where it is another one; `precision` is the one that is computed in.
     """
     import torch
 
@@ -50,7 +51,7 @@ def clip_sim_text(pair: RenderPair, weights: str) -> MetricResult:
     if pair.missing and not pair.preparing:  # a view that has nothing but its prompt cannot be its own render
         return pair.missing
     sha256 = stored.digest(NETWORK, weights)
-    text, cut = pair.reference_once(f"clip text {weights} {sha256}", lambda: embedding(prompt, weights, sha256))
+    text, cut = pair.reference_once(f"clip text {weights} {sha256}", lambda: embedding(prompt, weights, sha256, current()))
     value = 0.0 if pair.preparing else cosine(of_render(pair, weights), text)
     return MetricResult(value, flags=(CUT,) if cut[0] else ())
 
@@ -63,7 +64,7 @@ SPECS = (
         higher_is_better=True,
         bounds=(-1.0, 1.0),
         unit="",
-        params=(published(NETWORK, "OpenAI's weights, and the vocabulary they read texts with."),),
+        params=(published(NETWORK, "OpenAI's weights, and the vocabulary they read texts with."), PRECISION),
         worst="0",
         doc="How well the views of a generated object fit its prompt to CLIP ViT-B/32: the cosine of the embeddings of view and text, the "
         "mean over the object's views. No reference image is needed, but the reference must hold prompts; an object without one has no "

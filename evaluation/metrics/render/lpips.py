@@ -17,7 +17,7 @@ from evaluation.metrics.render import variants
 from evaluation.metrics.render.image import resized
 from evaluation.metrics.render.variants import inside, masked
 from evaluation.metrics.result import MetricResult, Status
-from evaluation.metrics.spec import MetricSpec, Param, published
+from evaluation.metrics.spec import PRECISION, MetricSpec, Param, published
 from evaluation.metrics.tolerance import OF_NETWORKS
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _published(key: str, backbone: str) -> tuple[MetricSpec, ...]:
         key,
         key=key,
         title=f"LPIPS ({backbone})",
-        params=(published(key, "The published weights of the network and of its channels."),),
+        params=(published(key, "The published weights of the network and of its channels."), PRECISION),
         doc=f"Distance of the two images in the features of {backbone}, weighted as trained on people's judgements (v0.1). "
         "Images with a side under 64 px have no value.",
     )
@@ -185,6 +185,7 @@ SPECS = (
         bounds=(0.0, 1.0),
         params=(
             Param("weights", "plumbline-small", "choice", choices=("plumbline-small",), doc="The network that ships with the project."),
+            PRECISION,
         ),
         doc=f"Distance of the two images in the features of a network. {_UNTRAINED} Images with a side under 64 px have no value.",
         paper=f"after {_LPIPS.paper}; the network is our own",

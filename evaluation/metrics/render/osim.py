@@ -32,7 +32,7 @@ from evaluation.metrics.render.detections import (
     reference_looked_at,
 )
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
-from evaluation.metrics.spec import MetricSpec, Param
+from evaluation.metrics.spec import PRECISION, MetricSpec, Param
 from evaluation.metrics.tolerance import OF_NETWORKS, Tolerance
 
 if TYPE_CHECKING:
@@ -331,6 +331,7 @@ OSIM = MetricSpec(
             choices=("below_scene",),
             doc="Which objects are marked as hard to recognise: those less alike than the scene as a whole.",
         ),
+        PRECISION,
     ),
     worst="0",
     doc="Are the objects of a scene still there? A detector finds objects in the reference views; its features of render and reference are "

@@ -11,7 +11,7 @@ import numpy as np
 from evaluation.metrics.render.detections import LOOKING, Looking, detections
 from evaluation.metrics.render.pair import NO_REFERENCE
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
-from evaluation.metrics.spec import MetricSpec
+from evaluation.metrics.spec import PRECISION, MetricSpec
 from evaluation.metrics.tolerance import OF_NETWORKS
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def boxed(spec: MetricSpec, function: Callable[..., MetricResult], crops: str = 
         f"are cut to the object's box, and the mean is over all objects.{crops} A scene without objects has no value.{note}",
         paper="Object-level similarity (OSIM), its comparison in the boxes of objects",
         function=function,
-        params=(*spec.params, replace(LOOKING[0], name="detector"), *LOOKING[1:]),
+        params=(*(param for param in spec.params if param != PRECISION), replace(LOOKING[0], name="detector"), *LOOKING[1:], PRECISION),
         weights=(*given, "yolox:detector"),
         tolerance=OF_NETWORKS,
         level="group",

@@ -175,7 +175,8 @@ def _of_view(
         scorer = _scorer(spec, params, clean, known)
 
         def score(picture: NDArray[np.uint8]) -> tuple[float | None, NDArray[np.floating] | None]:
-            return scorer.score(picture, subject.number)
+            with spec.computing(params):
+                return scorer.score(picture, subject.number)
     else:
         reference = {subject.item: references[subject.item]}
         request = runner.MetricRequest("tried", spec.key, params)
@@ -201,7 +202,8 @@ def _scorer(spec: MetricSpec, params: Mapping[str, Any], clean: Any, known: dict
     if key not in _scorers:
         assert spec.trial is not None
         _scorers.clear()
-        _scorers[key] = spec.trial(clean, params, known)
+        with spec.computing(params):
+            _scorers[key] = spec.trial(clean, params, known)
     return _scorers[key]
 
 

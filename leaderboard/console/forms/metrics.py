@@ -31,7 +31,7 @@ class MetricForm(forms.Form):
     def __init__(self, spec: MetricSpec, taken: set[str], *args: object, metric: MetricDef | None = None) -> None:
         self.spec, self.taken, self.metric = spec, taken, metric
         given = metric.params if metric else {}
-        initial = {f"{PREFIX}{name}": value for name, value in registry.resolve_params(spec.key, given).items()}
+        initial = {f"{PREFIX}{name}": value for name, value in spec.every_param(registry.resolve_params(spec.key, given)).items()}
         if metric is None:
             # Weights that were trained on this server, where none ship or are published.
             for param in spec.params:
@@ -85,7 +85,7 @@ class MetricForm(forms.Form):
         """All parameters as they stand in the form, with those of the column where nothing was sent; None
         while one of them cannot be."""
         if not self.is_bound:
-            return {param.name: self.initial[f"{PREFIX}{param.name}"] for param in self.spec.params}
+            return registry.resolve_params(self.spec.key, {param.name: self.initial[f"{PREFIX}{param.name}"] for param in self.spec.params})
         if any(name.startswith(PREFIX) for name in self.errors):
             return None
         return registry.resolve_params(
@@ -98,6 +98,7 @@ class MetricForm(forms.Form):
         typed = self.entered()
         assert typed is not None  # the form is valid
         given = self.metric.params if self.metric else {}
+        typed = self.spec.every_param(typed)
         params = {param.name: typed[param.name] for param in self.spec.params if param.name in given or typed[param.name] != param.default}
         slug = self.metric.slug if self.metric else data["slug"]
         return MetricDef(slug, self.spec.key, data["title"], params, data["weight"], data["is_primary"], data["in_ranking"])

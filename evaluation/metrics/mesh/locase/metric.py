@@ -9,7 +9,7 @@ import numpy as np
 from evaluation.metrics.mesh.locase.alignment import shape
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.result import MetricResult, Status
-from evaluation.metrics.spec import MetricSpec, Param
+from evaluation.metrics.spec import PRECISION, MetricSpec, Param
 from evaluation.metrics.tolerance import OF_NETWORKS
 from evaluation.networks import weights as stored
 
@@ -88,6 +88,7 @@ SPECS = (
                 doc="The trained network. stage1 ships with the project and has seen no human score; weights trained on a "
                 "study's scores stand beside the server's other weights under their own name.",
             ),
+            PRECISION,
         ),
         worst="1",
         doc="A network's estimate of how faithful a damaged mesh is to its reference, from 1 to 5. The shipped weights have seen no human "

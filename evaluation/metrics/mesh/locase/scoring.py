@@ -47,7 +47,7 @@ def encoded(model: LoCaSE, seen: Shape, how: Sampling, turn: np.ndarray | None =
     around, mean = Surroundings(seen.points), np.zeros(EMBEDDING)
     most = np.full(EMBEDDING, -np.inf, dtype=np.float32)
     frames = how.frames if turn is None else how.frames @ turn
-    with exact():
+    with exact(next(model.parameters()).device):
         for piece in parts(len(seen.points), _PIECE[next(model.parameters()).device.type]):
             patches = around.patches(piece, how.radius)
             for frame in frames:
@@ -60,7 +60,7 @@ def encoded(model: LoCaSE, seen: Shape, how: Sampling, turn: np.ndarray | None =
 def compared(model: LoCaSE, damaged: np.ndarray, reference: np.ndarray) -> float:
     """The score of two encodings float32[512]."""
     device = next(model.parameters()).device
-    with exact():
+    with exact(device):
         pair = (torch.from_numpy(np.array(side)).to(device)[None] for side in (damaged, reference))
         return float(model.head(*pair)[0])
 
@@ -72,7 +72,7 @@ def _described(model: LoCaSE, patches: np.ndarray) -> np.ndarray:
     """
     device = next(model.parameters()).device
     try:
-        return model.encoder(torch.from_numpy(patches).to(device)).cpu().numpy()
+        return model.encoder(torch.from_numpy(patches).to(device)).float().cpu().numpy()
     except RuntimeError as error:
         if not out_of_memory(error):
             raise

@@ -162,7 +162,7 @@ def cells_by(features: str) -> Callable[[np.ndarray], np.ndarray]:
         ]
         down, across = torch.meshgrid(*places, indexing="ij")
         found = []
-        with exact():
+        with exact(device):
             where = torch.stack([across, down], dim=-1)[None]
             for tap, weight in zip(similarity.features(network, [pixels], (width, height), device), similarity.WEIGHTS, strict=True):
                 read = functional.grid_sample(tap.permute(0, 3, 1, 2), where, mode="bilinear", align_corners=True)[0].flatten(1).T

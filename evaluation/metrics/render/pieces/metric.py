@@ -17,7 +17,7 @@ from evaluation.metrics.render.pieces.plausibility import Clean, Known, Plausibl
 from evaluation.metrics.render.variants import EMPTY_MASK, inside
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import SharedWork, remember
-from evaluation.metrics.spec import MetricSpec, Param
+from evaluation.metrics.spec import PRECISION, MetricSpec, Param
 from evaluation.metrics.tolerance import OF_NETWORKS, Tolerance
 from evaluation.networks import weights as stored
 
@@ -220,7 +220,7 @@ _PIECES = MetricSpec(
     higher_is_better=True,
     bounds=(0.0, 1.0),
     unit="",
-    params=(_FEATURES,),
+    params=(_FEATURES, PRECISION),
     worst="0",
     doc="Whether the places of a render are as plausible as those of clean views of its scene, whatever the viewpoint: each cell is "
     "matched to the clean views, judged by how far clean views are from each other there, and a piece that is used often counts once, so "

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from evaluation.metrics.render.puzzlesim.bank import Layer, Screen, distinct, operand
-from evaluation.networks.inference import out_of_memory
+from evaluation.networks.inference import has_precision, out_of_memory
 
 SMALLEST = 64
 
@@ -72,9 +72,7 @@ def screening(device: str) -> torch.dtype | None:
     None on a graphics card, where all products in float32 take a quarter of the time of the many small steps of a screening (H200)."""
     if device != "cpu":
         return None
-    found = torch.cpu.get_capabilities()
-    native = any(found.get(name) for name in ("avx512_bf16", "amx_bf16", "sve_bf16", "bf16"))
-    return torch.bfloat16 if native else torch.float32
+    return torch.bfloat16 if has_precision("bfloat16", device) else torch.float32
 
 
 def best_match(reference: Layer, test: Tensor, kind: torch.dtype | None = None, limits: Limits = Limits()) -> Tensor:

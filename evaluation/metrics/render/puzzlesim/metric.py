@@ -13,7 +13,7 @@ from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.variants import inside
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import remember
-from evaluation.metrics.spec import MetricSpec, Param
+from evaluation.metrics.spec import PRECISION, MetricSpec, Param
 from evaluation.metrics.tolerance import OF_NETWORKS, Tolerance
 from evaluation.networks import weights as stored
 
@@ -195,7 +195,7 @@ SPECS = (
         higher_is_better=True,
         bounds=(0.0, 1.0),
         unit="",
-        params=(_WEIGHTS,),
+        params=(_WEIGHTS, PRECISION),
         worst="0",
         doc="Whether each place of a render is found again somewhere in the clean views of its scene, whatever the viewpoint: "
         "the mean of a map that shows artifacts as low places. It needs no aligned reference. Of more than 100 clean views 100 are "
@@ -215,7 +215,7 @@ SPECS = (
         higher_is_better=True,
         bounds=(0.0, 1.0),
         unit="",
-        params=(_WEIGHTS,),
+        params=(_WEIGHTS, PRECISION),
         worst="0",
         doc="The mean of the PuzzleSim map over the pixels inside the view's mask.",
         paper=_PAPER,

@@ -16,6 +16,7 @@ from evaluation.metrics.render.puzzlesim.bank import FLOAT, Collector, InMemory,
 from evaluation.metrics.render.puzzlesim.matching import Limits, best_match, normalized, screening, walk
 from evaluation.networks.backbones import imagenet, to_tensor
 from evaluation.networks.inference import exact
+from evaluation.networks.precision import FLOAT32, current
 
 LAYERS = (2, 3, 4)
 WEIGHTS = (0.67, 0.20, 0.13)
@@ -53,11 +54,14 @@ class Scene:
     def map(self, pixels: np.ndarray) -> np.ndarray:
         """float32[H, W] in [0, 1], up to 1e-6: the similarity of each place of uint8[H, W, 3] (or floats in [0, 1]).
 
-        Each layer's maxima, times its weight, are upsampled bilinearly with corners aligned, and added up.
+        Each layer's maxima, times its weight, are upsampled bilinearly with corners aligned, and added up. In half precision the
+        network alone computes: what it gives is matched in float32.
         """
-        with exact():
+        with exact(self.device):
+            seen = features(self.network, [pixels], self.size, self.device)
+        with exact(self.device, "tf32" if current() == "tf32" else FLOAT32):
             total = torch.zeros(pixels.shape[:2], device=self.device)
-            for layer, found, weight in zip(self.layers, features(self.network, [pixels], self.size, self.device), WEIGHTS, strict=True):
+            for layer, found, weight in zip(self.layers, seen, WEIGHTS, strict=True):
                 height, width, channels = found.shape[1:]
                 best = best_match(layer, found.view(-1, channels), self.kind, self.limits).view(1, 1, height, width)
                 total += functional.interpolate(best * weight, pixels.shape[:2], mode="bilinear", align_corners=True)[0, 0]
@@ -122,7 +126,7 @@ def collect(network: nn.Module, images: Iterable[np.ndarray], size: tuple[int, i
     batch: list[np.ndarray] = []
 
     def take() -> None:
-        with exact():
+        with exact(device):
             for place, found in enumerate(features(network, batch, size, device)):
                 if len(collectors) <= place:
                     collectors.append(Collector(found.shape[-1]))
@@ -155,7 +159,7 @@ def features(network: Any, images: Sequence[np.ndarray], size: tuple[int, int], 
         taken = []
         for place, tap in enumerate(network.features.walk(imagenet(inputs), last=LAYERS[-1])):
             if place in LAYERS:
-                taken.append(normalized(tap.permute(0, 2, 3, 1).contiguous()))
+                taken.append(normalized(tap.permute(0, 2, 3, 1).float().contiguous()))
         for kept, tap in zip(found, taken, strict=True):
             kept.append(tap)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evaluation.metrics.result import MetricResult, Status
-from evaluation.metrics.spec import Effort, MetricSpec, Param
+from evaluation.metrics.spec import PRECISION, Effort, MetricSpec, Param
 from evaluation.metrics.tolerance import Tolerance
 from evaluation.metrics.wireframe.canon import segments
 from evaluation.metrics.wireframe.pair import Pair
@@ -74,12 +74,13 @@ def liking(found: stored.Weights, views: Sequence[np.ndarray]) -> np.ndarray:
     from evaluation.metrics.wireframe.learned import network
     from evaluation.metrics.wireframe.learned.network import ready
     from evaluation.networks.inference import exact
+    from evaluation.networks.precision import FLOAT32
 
     known = network.KNOWN[found.card["features"]["name"]]
     if found.sha256 not in _loaded:
         _loaded[str(found.sha256)] = ready(found.read(), known.width)
     seen = torch.from_numpy(known.of(views))
-    with exact():
+    with exact(precision=FLOAT32):
         return _loaded[str(found.sha256)](seen).double().numpy()
 
 
@@ -101,6 +102,7 @@ SPECS = (
                 doc="What was trained, by its name. None ship: they are trained on a study's votes (python -m evaluation train "
                 "wireframe-preference) and stand under their own name beside the server's other weights.",
             ),
+            PRECISION,
         ),
         worst="empty_prediction",
         doc="What a network that was trained on people's choices makes of one picture of the wireframe over its reference. The difference "

@@ -14,7 +14,9 @@ import pytest
 
 from evaluation.metrics import registry
 from evaluation.metrics.registry import REGISTRY, ParamError, UnknownMetric, fingerprint, get, parse_param, resolve_params
+from evaluation.metrics.spec import PRECISION
 from evaluation.networks import weights
+from evaluation.networks.gate.design import NOT_NETWORKS
 from tests import ROOT
 
 # key: (higher is better, bounds, unit, worst), as the specification's index has them
@@ -118,7 +120,7 @@ def test_every_function_takes_all_parameters_of_its_spec_and_has_no_default_of_i
     assert next(iter(taken)) == "pair" and all(parameter.default is parameter.empty for parameter in taken.values())
     inspect.signature(spec.function).bind("a pair", **resolve_params(spec.key, {}))
     if all(parameter.kind is not parameter.VAR_KEYWORD for parameter in taken.values()):
-        assert set(taken) - {"pair"} - set(bound) == {param.name for param in spec.params}
+        assert set(taken) - {"pair"} - set(bound) == {param.name for param in spec.params if param != PRECISION}
 
 
 @pytest.mark.parametrize("name", registry.MODULES)
@@ -259,6 +261,25 @@ def test_the_fingerprints_of_all_metrics_are_the_recorded_ones():
     """Stored scores carry them: a metric whose code only moved keeps its columns. A new version of a metric changes its line."""
     recorded = json.loads(Path(__file__).with_name("fingerprints.json").read_text())
     assert {key: fingerprint(key, {}, "0" * 64 if spec.networks else None) for key, spec in REGISTRY.items()} == recorded
+
+
+def test_precision_is_stored_and_hashed_only_where_it_is_not_float32():
+    """Columns from before there was such a parameter are the columns of float32: their snapshots and figures stay as they are."""
+    known = set()
+    for key, spec in REGISTRY.items():
+        digest = "0" * 64 if spec.networks else None
+        assert spec.has_precision == any(network not in NOT_NETWORKS for network, _ in spec.networks)
+        assert "precision" not in resolve_params(key, {})
+        if spec.has_precision:
+            assert resolve_params(key, {"precision": "float32"}) == resolve_params(key, {})
+            assert fingerprint(key, {"precision": "float32"}, digest) == fingerprint(key, {}, digest)
+            others = {fingerprint(key, {"precision": other}, digest) for other in ("tf32", "bfloat16", "float16")}
+            assert len(others | {fingerprint(key, {}, digest)}) == 4 and not others & known
+            assert resolve_params(key, {"precision": "tf32"}) == resolve_params(key, {}) | {"precision": "tf32"}
+            assert spec.every_param({})["precision"] == "float32" and "tf32" in spec.titled({"precision": "tf32"})
+            known |= others
+    with pytest.raises(ParamError, match=r"lpips_alex.precision must be one of float32, tf32, bfloat16, float16, got 'float64'"):
+        resolve_params("lpips_alex", {"precision": "float64"})
 
 
 def test_the_fingerprint_does_not_depend_on_how_parameters_are_written():
