@@ -4,7 +4,7 @@ VENV ?= .venv
 PY = $(VENV)/bin/python
 PORT ?= 8000
 
-.PHONY: run test nightly fuzz lint setup setup-tests constraints sbom viewer benchmarks clean
+.PHONY: run test nightly fuzz lint setup setup-tests constraints sbom viewer benchmarks card clean
 
 run: setup
 	$(PY) manage.py run --demo --port $(PORT)
@@ -60,6 +60,10 @@ viewer:
 
 benchmarks: setup-tests
 	for bench in tests/benchmarks/bench_*.py; do $(PY) -m tests.benchmarks.$$(basename $$bench .py) || exit 1; done
+
+# All that computes on a graphics card, on the one that is here, by a Python that has torch with CUDA; installs nothing.
+card:
+	$(PYTHON) -m tests.card $(ARGS)
 
 clean:
 	rm -rf $(VENV) var

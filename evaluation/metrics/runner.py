@@ -16,6 +16,7 @@ from evaluation.metrics import registry
 from evaluation.metrics.aggregation import Summary, summarise
 from evaluation.metrics.registry import MetricSpec
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
+from evaluation.networks import device_use
 from submissions.kinds import FAMILIES
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ def score_items(
     clock: dict[str, float] | None = None,
     prepared: Mapping[str, MutableMapping[str, Arrays]] | None = None,
     groups: Mapping[str, str] | None = None,
+    devices: dict[str, set[str]] | None = None,
 ) -> dict[str, SampleScores]:
     """Score `item_ids` (default: all references, in order) and return the scores by slug.
 
@@ -105,7 +107,8 @@ def score_items(
 
     `clock` gains the seconds that each slug took. Metrics of an item share work (matchings,
     samples, solids), and the one that asks for a piece of it first is charged for it, so what a
-    column costs depends on those before it; the sum does not. `prepared` gives what is known of a
+    column costs depends on those before it; the sum does not. `devices` gains the types of devices (cpu, cuda) on which networks and
+    what else a graphics card may do were computed for each slug. `prepared` gives what is known of a
     reference item already, and gains what is not; see `evaluation.metrics.prepared`. `groups` names the group of each item, for
     programs that see a group at once; without it each is in that of its name.
     """
@@ -125,6 +128,8 @@ def score_items(
             if family not in pairs:
                 pairs[family] = KINDS[family].pair_type.of(prediction, references[item_id], unit_scale, prepared=known)
             rows[column.slug].append(_score(column, pairs[family], prediction is None))
+            if devices is not None:
+                devices.setdefault(column.slug, set()).update(device_use.taken())
             if clock is not None:
                 mark, before = time.perf_counter(), mark
                 clock[column.slug] = clock.get(column.slug, 0.0) + mark - before

@@ -15,9 +15,6 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-import ftfy
-import regex
-
 from evaluation.networks.weights import WeightsError
 
 PLACES = 77  # of which the first and the last one taken are the marks of a text's start and end
@@ -27,7 +24,7 @@ MAX_BYTES = 16 << 20  # of the list of merges, unpacked; OpenAI's has 3 MB
 START, END = "<start_of_text>", "<end_of_text>"
 LAST = "</w>"  # marks a piece that ends its word
 # OpenAI's tokenizer and open_clip's also take their own, differing spellings of the two marks in a text for marks; here a text is text.
-_WORDS = regex.compile(r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+", regex.IGNORECASE)
+_WORDS = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
 
 # A character for each byte: itself where it can be printed, else one from 256 on, in the order of the vocabulary.
@@ -60,8 +57,12 @@ class Tokenizer:
 
     def pieces(self, text: str) -> list[int]:
         """The numbers of the pieces of a text, without the marks of its start and end."""
+        # Of images nobody asks for texts, and a machine that looks at images alone need not have these.
+        import ftfy
+        import regex
+
         cleaned = html.unescape(html.unescape(ftfy.fix_text(text)))
-        words = _WORDS.findall(" ".join(cleaned.split()).lower())
+        words = regex.findall(_WORDS, " ".join(cleaned.split()).lower(), regex.IGNORECASE)
         return [self._number[piece] for word in words for piece in self._pieces_of(word)]
 
     def numbers(self, text: str, places: int = PLACES) -> list[int]:

@@ -10,6 +10,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
+from evaluation.networks import device_use
 from evaluation.networks.precision import FLOAT32, PrecisionMissing, current
 
 T = TypeVar("T")
@@ -60,6 +61,7 @@ def exact(device: torch.device | str = CPU, precision: str | None = None) -> Ite
     precision, device = precision or current(), torch.device(device)
     if not has_precision(precision, device.type):
         raise PrecisionMissing(f"The {'processor' if device.type == 'cpu' else 'graphics card'} here has no units for {precision}.")
+    device_use.note(device.type)
     matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
     before = matmul.allow_tf32, cudnn.allow_tf32, cudnn.benchmark
     reduced = matmul.allow_bf16_reduced_precision_reduction, matmul.allow_fp16_reduced_precision_reduction

@@ -74,8 +74,8 @@ def validate(folder: Path, job: dict) -> dict:
 
 def score(folder: Path, job: dict) -> dict:
     """Score some items of an entry; returns `scores` by slug (SampleScores as plain JSON), `seconds` by slug, how each item that has
-    been sent `fits` its reference, and whether the reference's side, where it was prepared, was `unreadable`. Meanwhile the folder has
-    how many are done."""
+    been sent `fits` its reference, and whether the reference's side, where it was prepared, was `unreadable`; the `devices` that each
+    slug was computed on, and the `card_bytes` that were in use on a graphics card at most. Meanwhile the folder has how many are done."""
     from evaluation.metrics import prepared, runner
     from submissions.formats.fit import Box, label
     from submissions.kinds import FAMILIES
@@ -85,6 +85,7 @@ def score(folder: Path, job: dict) -> dict:
     predictions = family.load(Path(job["artifact"]), wanted)
     requests = _requests(job)
     seconds: dict[str, float] = {}
+    devices: dict[str, set[str]] = {}
 
     def progress(done: int, _: int) -> None:
         (folder / SCORED).write_text(str(done))
@@ -100,25 +101,29 @@ def score(folder: Path, job: dict) -> dict:
         clock=seconds,
         prepared=known,
         groups=job.get("groups"),
+        devices=devices,
     )
     fits = {}  # of the items that have an extent on both sides
     for item in () if family.images else wanted:
         boxes = [Box.of(side[item].vertices) if item in side else None for side in (predictions, references)]
         if boxes[0] is not None and boxes[1] is not None:
             fits[item] = label(boxes[0], boxes[1])
-    on_card = 0.0  # of metrics whose networks run on a graphics card here
-    for request in requests:
-        networks = registry.get(request.key).networks_with(registry.resolve_params(request.key, request.params))
-        if any(network not in NOT_NETWORKS for network in networks) and graphics_card.card() is not None:
-            on_card += seconds.get(request.slug, 0.0)
     return {
         "scores": {slug: samples.to_dict() for slug, samples in scored.items()},
         "seconds": seconds,
         "fits": fits,
         "unreadable": unreadable,
         "core_seconds": time.process_time(),  # of this process, which does this job alone
-        "gpu_seconds": on_card,
+        "gpu_seconds": sum(seconds.get(slug, 0.0) for slug, on in devices.items() if on - {"cpu"}),
+        "devices": {slug: sorted(on) for slug, on in devices.items()},
+        "card_bytes": _card_bytes(),
     }
+
+
+def _card_bytes() -> int:
+    """Bytes that torch had in use on a graphics card at most, in this process."""
+    torch = sys.modules.get("torch")
+    return int(torch.cuda.max_memory_allocated()) if torch is not None and torch.cuda.is_initialized() else 0
 
 
 def _requests(job: dict) -> list[MetricRequest]:
@@ -458,9 +463,11 @@ def preload() -> None:
         "evaluation.properties.slices",
         "evaluation.images.views",
         *readers,
-        *registry.LIBRARIES,
     ):
         importlib.import_module(name)
+    for name in registry.LIBRARIES:
+        with contextlib.suppress(ModuleNotFoundError):  # a job that needs it says so, and is left to others
+            importlib.import_module(name)
     with contextlib.suppress(seccomp.SeccompMissing):
         seccomp.program()  # compiled once, for the jobs forked from here
     gc.freeze()

@@ -41,12 +41,14 @@ NEW_SECONDS = 60.0  # a job's folder younger than this may still be without its 
 @dataclass(frozen=True)
 class Limits:
     """Limits of a job: `memory` bytes, and `seconds` of the processor unless the job says otherwise; how often a heartbeat is due, in
-    seconds; and the folder of fetched weights."""
+    seconds; and the folder of fetched weights. `cards` are the graphics cards that jobs see, as CUDA_VISIBLE_DEVICES names them: all
+    that are there without it, none where it is empty."""
 
     memory: int
     seconds: int
     heartbeat: float
     weights: Path
+    cards: str | None = None
 
 
 class JobFailed(Exception):
@@ -79,10 +81,10 @@ class LeaseLost(Exception):
 
 
 class Sandbox:
-    """One limited child and its jobs, one at a time."""
+    """One limited child and its jobs, one at a time; `module` is what it runs, which ends in `child.main`."""
 
-    def __init__(self, limits: Callable[[], Limits]) -> None:
-        self._limits = limits
+    def __init__(self, limits: Callable[[], Limits], module: str = child.__name__) -> None:
+        self._limits, self._module = limits, module
         self._process: subprocess.Popen | None = None
         self._owner = os.getpid()
         atexit.register(self.stop)
@@ -156,8 +158,10 @@ class Sandbox:
                 "CUBLAS_WORKSPACE_CONFIG": ":4096:8",  # without it a card's products may differ from run to run
                 "HOME": tempfile.gettempdir(),
             }
+            if self._limits().cards is not None:
+                environment["CUDA_VISIBLE_DEVICES"] = str(self._limits().cards)
             self._process = subprocess.Popen(
-                [sys.executable, "-m", child.__name__, str(self._limits().weights)],
+                [sys.executable, "-m", self._module, str(self._limits().weights)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env=environment,

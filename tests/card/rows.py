@@ -1,0 +1,297 @@
+"""The rows of the table, the most telling ones first, and what they share."""
+
+from __future__ import annotations
+
+import math
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evaluation.metrics import registry, runner
+from evaluation.metrics.runner import SampleScores
+from evaluation.metrics.tolerance import differences
+from evaluation.networks import weights
+from evaluation.networks.precision import PRECISIONS, PrecisionMissing
+from evaluation.work.limited import JobFailed, Limits, Sandbox, folder_in
+from submissions.kinds import FAMILIES
+from tests.card import material
+from tests.card.material import DETECTOR, Shelf
+
+MEMORY = 3072 << 20  # bytes of one scoring child, as the service has it by default
+SECONDS = 240
+COLUMNS = ("what", "verdict", "device", "card memory", "value", "off by", "of tolerance", "seconds", "remark")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table. `verdict` is "right", "WRONG: ...", or "left out: ..."."""
+
+    name: str
+    verdict: str
+    device: str = ""
+    card_bytes: int = 0
+    value: float | None = None
+    off: float | None = None
+    share: float | None = None
+    seconds: float | None = None
+    remark: str = ""
+
+    @property
+    def wrong(self) -> bool:
+        return self.verdict.startswith("WRONG")
+
+    def line(self) -> str:
+        """The row in Markdown."""
+        numbers = [
+            self.device,
+            f"{self.card_bytes / 2**20:.0f} MiB" if self.card_bytes else "",
+            "" if self.value is None else f"{self.value:.6g}",
+            "" if self.off is None else f"{self.off:.1e}",
+            "" if self.share is None else f"{self.share:.2g}",
+            "" if self.seconds is None else f"{self.seconds:.3g}",
+        ]
+        texts = (self.name, self.verdict, *numbers, self.remark)
+        return f"| {' | '.join(text.replace('|', '/') for text in texts)} |".replace("\n", " ")
+
+
+def header() -> str:
+    """The head of the table in Markdown."""
+    return f"| {' | '.join(COLUMNS)} |\n|{' --- |' * len(COLUMNS)}"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Outcome of one side: the results by slug, and on which devices, with how much of a card's memory and in which time."""
+
+    scores: Mapping[str, Mapping[str, Any]]
+    devices: Mapping[str, list[str]]
+    card_bytes: int
+    seconds: Mapping[str, float]
+
+
+class Check:
+    """One run of the check: its device, its sizes, its weights, and a scoring child with a card and one without. With the processor in
+    the card's place both sides are the same child, which computes twice."""
+
+    def __init__(self, folder: Path, device: str, quick: bool) -> None:
+        self.folder, self.device, self.quick = folder, device, quick
+        (folder / "weights").mkdir()
+        self.shelf = Shelf(folder / "weights")
+        self.without = self._child("")
+        self.with_card = self._child(None) if device == "cuda" else self.without
+        self.size = (96, 96) if quick else (320, 240)
+        self.count, self.clean = (2, 4) if quick else (3, 6)
+
+    def __enter__(self) -> Check:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.with_card.stop()
+        self.without.stop()
+
+    def _child(self, cards: str | None) -> Sandbox:
+        return Sandbox(lambda: Limits(MEMORY, SECONDS, 5.0, self.folder / "weights", cards), "tests.card.child")
+
+    def tried(self, name: str, make: Callable[[Check], Iterable[Row]]) -> Iterator[Row]:
+        """The rows that `make` gives; one that says so where a library is missing, or where it broke down."""
+        try:
+            yield from make(self)
+        except ModuleNotFoundError as error:
+            yield Row(name, f"left out: {error.name} is not installed")
+        except JobFailed as error:
+            is_missing = error.end == "library"
+            lines = error.detail.strip().splitlines() or [error.end]
+            yield Row(name, f"left out: {error.detail}" if is_missing else f"WRONG: the scoring child ended with {error.end}: {lines[-1]}")
+        except Exception as error:
+            traceback.print_exc()
+            yield Row(name, f"WRONG: {type(error).__name__}: {error}")
+
+    def remarks(self) -> list[str]:
+        """Remarks below the table."""
+        drawn = ", ".join(sorted(self.shelf.drawn)) or "none"
+        return [f"Weights drawn at random in the published layout: {drawn}."]
+
+    # --- scoring -----------------------------------------------------------------------------
+
+    def score(self, child: Sandbox, family: str, items: tuple[Any, Any], columns: Mapping[str, Mapping[str, Any]]) -> Scored:
+        """The columns {key: parameters} of (entry, references) in a job of a scoring child."""
+        entry, references = items
+        requests = []
+        for key, given in columns.items():
+            spec, params = registry.get(key), registry.resolve_params(key, given)
+            column = {"slug": key, "key": key, "params": params, "fingerprint": registry.fingerprint(key, params)}
+            requests.append({**column, "weights_sha256": weights.digest_of(spec, params)})
+        with folder_in(self.folder / "jobs") as folder:
+            for name, kept in (("artifact", entry), ("reference", references)):
+                FAMILIES[family].save(kept, folder / name)
+            paths = {name: str(folder / name) for name in ("artifact", "reference")}
+            job = {"kind": "score", "family": family, "item_ids": list(references), "unit_scale": 1.0, "requests": requests, **paths}
+            found = child.run(folder, job, lambda: True, SECONDS, 1.0)
+        return Scored(found["scores"], found["devices"], found["card_bytes"], found["seconds"])
+
+    def compared(self, family: str, items: tuple[Any, Any], columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
+        """A row for each of the columns: computed with a card and without one."""
+        there = self.score(self.with_card, family, items, columns)
+        here = self.score(self.without, family, items, columns)
+        for key, given in columns.items():
+            yield held(key, given, there, here, list(items[1]), self.device)
+
+
+def held(key: str, given: Mapping[str, Any], there: Scored, here: Scored, item_ids: list[str], device: str) -> Row:
+    """The row of a column: `there` is the card's side, `here` the processor's."""
+    spec, params = registry.get(key), registry.resolve_params(key, given)
+    apart = list(differences(here.scores[key], there.scores[key], spec.tolerance_with(params)))
+    share = max((one.share for one in apart), default=0.0)
+    groups = [FAMILIES[spec.family].group_of(name) for name in item_ids]
+    request = runner.MetricRequest(key, key, params)
+    values = []
+    for side in (there, here):
+        part = {key: SampleScores.from_dict(side.scores[key])}
+        values.append(runner.finish([request], [part], item_ids, groups)[key][1].value)
+    devices = there.devices[key]
+    off = None if None in values else abs(values[0] - values[1])
+    if share > 1:
+        (worst, *_) = sorted(apart, key=lambda one: -one.share)
+        verdict = f"WRONG: {worst.name} is {worst.found:.2g} off, {worst.allowed:.2g} are allowed"
+    elif device not in devices:
+        verdict = f"WRONG: it was computed on {' and '.join(devices) or 'no device'}"
+    elif None in values or not math.isfinite(values[0]):
+        verdict = "WRONG: it has no value"
+    elif device == "cuda" and not there.card_bytes:
+        verdict = "WRONG: nothing lay in the card's memory"
+    else:
+        verdict = "right"
+    name = " ".join([key, *(f"{name}={value}" for name, value in given.items())])
+    return Row(name, verdict, "+".join(devices), there.card_bytes, values[0], off, share, there.seconds[key])
+
+
+# --- the metrics ---------------------------------------------------------------------------------
+
+BACKBONES = {"squeezenet-imagenet": "squeezenet1_1", "alexnet-imagenet": "alexnet", "vgg16-imagenet": "vgg16"}
+
+
+def puzzlesim(check: Check) -> Iterator[Row]:
+    check.shelf.need(*BACKBONES.values())
+    items = material.views(check.count, check.clean, check.size)
+    for name in BACKBONES:
+        yield from check.compared("render", items, {"puzzlesim": {"weights": name}})
+
+
+def pieces(check: Check) -> Iterator[Row]:
+    check.shelf.need("squeezenet1_1")
+    items = material.views(check.count, check.clean, check.size)
+    yield from check.compared("render", items, {"puzzlesim_pieces": {"features": "squeeze"}})
+
+
+def osim(check: Check) -> Iterator[Row]:
+    detector = "yolox-nano" if check.quick else DETECTOR
+    check.shelf.need(detector)
+    items = material.views(check.count, 0, check.size)
+    # Random weights find objects everywhere or nowhere: the regions that are marked are looked at.
+    yield from check.compared("render", items, {"osim": {"weights": detector, "conf": 1.0, "saliency": "none"}})
+
+
+def lpips(check: Check) -> Iterator[Row]:
+    check.shelf.need(*BACKBONES.values(), "lpips-alex", "lpips-vgg", "lpips-squeeze")
+    items = material.views(check.count, 0, check.size)
+    for key in ("lpips_alex", "lpips_vgg", "lpips_squeeze"):
+        yield from check.compared("render", items, {key: {}})
+
+
+def clip(check: Check) -> Iterator[Row]:
+    check.shelf.need("clip-vit-b-32")
+    yield from check.compared("render", material.views(check.count, 0, check.size), {"clip_sim": {}})
+
+
+def fid(check: Check) -> Iterator[Row]:
+    check.shelf.need("inception-fid")
+    yield from check.compared("render", material.views(check.count, 0, check.size), {"fid": {}})
+
+
+def dinov2(check: Check) -> Iterator[Row]:
+    # DINOv2 on a picture of 518 px takes a processor ten seconds, so the quick check looks with the small network that ships.
+    features = "plumbline-small" if check.quick else "dinov2-vitb14"
+    if not check.quick:
+        check.shelf.need(features)
+    yield from check.compared("wireframe", material.frames(1), {"wf_learned": {"weights": check.shelf.learned(features)}})
+
+
+def locase(check: Check) -> Iterator[Row]:
+    yield from check.compared("mesh", material.shapes(1 if check.quick else check.count), {"locase": {}})
+
+
+def surfaces(check: Check) -> Iterator[Row]:
+    # As many samples as are worth a card.
+    count = {"n": 4000 if check.quick else 300_000}
+    columns = dict.fromkeys(("chamfer_l1", "mesh_fscore", "normal_difference"), count)
+    items = material.shapes(1)
+    if check.device == "cpu":  # where these metrics are not a card's work: that they are computed is all there is to see
+        here = check.score(check.without, "mesh", items, columns)
+        yield from (held(key, count, _on(here, "cpu"), here, list(items[1]), "cpu") for key in columns)
+    else:
+        yield from check.compared("mesh", items, columns)
+
+
+def _on(scored: Scored, device: str) -> Scored:
+    return Scored(scored.scores, {key: [device] for key in scored.devices}, scored.card_bytes, scored.seconds)
+
+
+# --- other precisions than float32 ---------------------------------------------------------------
+
+
+def precisions(check: Check) -> Iterator[Row]:
+    detector, backbone = ("yolox-nano", "squeeze") if check.quick else (DETECTOR, "vgg")
+    columns: dict[str, dict[str, Any]] = {
+        "puzzlesim": {"weights": "squeezenet-imagenet"},
+        f"lpips_{backbone}": {},
+        "osim": {"weights": detector, "conf": 1.0, "saliency": "none"},
+        "clip_sim": {},
+    }
+    check.shelf.need(*BACKBONES.values(), "lpips-vgg", "lpips-squeeze", detector, "clip-vit-b-32")
+    items = material.views(check.count, check.clean, check.size)
+    for key, given in columns.items():
+        plain, plain_seconds = timed(key, given, items)
+        for name in PRECISIONS[1:]:
+            label = f"{key} in {name}"
+            try:
+                found, seconds = timed(key, {**given, "precision": name}, items)
+            except PrecisionMissing as error:
+                yield Row(label, "right", remark=f"{error} The column is left to others.")
+                continue
+            off = abs(found - plain)
+            close = off <= 0.1 * max(1.0, abs(plain))
+            verdict = "right" if close else "WRONG: it is far from float32"
+            speed = f"{plain_seconds / seconds:.2f} × float32's speed"
+            yield Row(label, verdict, check.device, value=found, off=off, seconds=seconds, remark=speed)
+
+
+def timed(key: str, given: Mapping[str, Any], items: tuple[Any, Any]) -> tuple[float, float]:
+    """(value, seconds) of a column in this process, on the best device there is, when all is loaded."""
+    params = registry.resolve_params(key, given)
+    request, (entry, references) = runner.MetricRequest(key, key, params), items
+    groups = [FAMILIES[registry.get(key).family].group_of(name) for name in references]
+    for _ in range(2):
+        begun = time.perf_counter()
+        part = runner.score_items(entry, references, [request])
+        seconds = time.perf_counter() - begun
+    value = runner.finish([request], [part], list(references), groups)[key][1].value
+    assert value is not None
+    return value, seconds
+
+
+# What is computed, in the order in which it is: the rows that tell most come first.
+ROWS: tuple[tuple[str, Callable[[Check], Iterable[Row]]], ...] = (
+    ("puzzlesim", puzzlesim),
+    ("lpips", lpips),
+    ("osim", osim),
+    ("clip_sim", clip),
+    ("fid", fid),
+    ("puzzlesim_pieces", pieces),
+    ("wf_learned", dinov2),
+    ("locase", locase),
+    ("surfaces", surfaces),
+    ("precisions", precisions),
+)
