@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, MutableMapping
+from collections.abc import Callable, Hashable, MutableMapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from evaluation.networks import precision
 
 T = TypeVar("T")
+P = TypeVar("P", bound="SharedWork")
 
 Arrays = tuple[np.ndarray, ...]
 
@@ -25,6 +26,13 @@ def remember(kept: MutableMapping[Any, T], key: Hashable, compute: Callable[[], 
             del kept[next(iter(kept))]
         kept[entry] = found
     return kept[entry]
+
+
+def for_all(pairs: Sequence[P], key: Hashable, compute: Callable[[list[P]], Sequence[Any]]) -> None:
+    """Leave with each of the pairs what its `once` is to give for `key`; `compute` gets those that have it not yet, all at once."""
+    wanted = [pair for pair in pairs if not pair.has(key)]
+    for pair, found in zip(wanted, compute(wanted) if wanted else (), strict=True):
+        pair.keep(key, found)
 
 
 class Preparing(dict[str, Arrays]):
@@ -57,6 +65,14 @@ class SharedWork:
         if entry not in self._done:
             self._done[entry] = compute()
         return self._done[entry]
+
+    def keep(self, key: Hashable, found: Any) -> None:
+        """Have what `once` gives for `key`, in the precision that is computed in now: it was found together with that of other pairs."""
+        self._done[key, precision.current()] = found
+
+    def has(self, key: Hashable) -> bool:
+        """True if `once` need not compute what stands under `key`."""
+        return (key, precision.current()) in self._done
 
     def repeated(self, key: Hashable, arrays: Arrays, compute: Callable[[], T]) -> T:
         """`compute()`, which may look at `arrays` and at what stands in `key`, and at nothing else.

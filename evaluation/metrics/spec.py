@@ -187,6 +187,8 @@ class MetricSpec:
     device: str = "cpu"  # cpu or gpu
     version: int = 1
     tolerance: Tolerance = EXACT
+    # Of a metric whose network takes several pictures at once: (pairs, all params) leaves with each pair what `function` will ask for.
+    ahead: Callable[..., None] | None = None
     level: str = "item"  # item, group or set: what one value is of
     finish: Callable[..., list[MetricResult]] | None = None  # for group and set: (items, params) -> a result for each of the items
     aggregation: str = "macro_mean"
@@ -225,9 +227,17 @@ class MetricSpec:
 
     def compute(self, pair: Any, params: Mapping[str, Any]) -> MetricResult:
         """The result of one pair, with the parameters as `registry.resolve_params` gives them."""
-        taken = {name: value for name, value in params.items() if not (self.has_precision and name == PRECISION.name)}
         with self.computing(params):
-            return self.function(pair, **taken)
+            return self.function(pair, **self._taken(params))
+
+    def look_ahead(self, pairs: Sequence[Any], params: Mapping[str, Any]) -> None:
+        """Do for several pairs at once, where the metric can, what `compute` then finds done; with the same parameters."""
+        if self.ahead is not None:
+            with self.computing(params):
+                self.ahead(pairs, **self._taken(params))
+
+    def _taken(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in params.items() if not (self.has_precision and name == PRECISION.name)}
 
     def computing(self, params: Mapping[str, Any]) -> AbstractContextManager[None]:
         """A context in which networks compute as these parameters say."""
@@ -248,6 +258,10 @@ class MetricSpec:
         if self.networks and not self.networks_with(params):
             return EXACT
         return self.tolerance.times(WIDER[params.get(PRECISION.name, FLOAT32)]) if self.has_precision else self.tolerance
+
+    def runs_networks(self, params: Mapping[str, Any]) -> bool:
+        """True if with these parameters a network runs, which a graphics card is for: not numbers in a formula."""
+        return any(network not in weights.NOT_NETWORKS for network in self.networks_with(params))
 
     @property
     def wants_prompts(self) -> bool:

@@ -1,8 +1,23 @@
-"""Devices that this process has computed on. PURE. Loads no torch."""
+"""Devices that this process has computed on, and whether it must have a graphics card. PURE. Loads no torch."""
 
 from __future__ import annotations
 
 _used: set[str] = set()  # since somebody asked
+_card: list[bool] = [False]
+
+
+class CardTrouble(Exception):
+    """There is no graphics card here that can be computed on now: it is gone, filled by others, or its driver too old; a sentence."""
+
+
+def require_card() -> None:
+    """From now on this process computes networks on a graphics card, or raises CardTrouble: somebody counts on its speed."""
+    _card[0] = True
+
+
+def must_be_card() -> bool:
+    """True if networks are computed on a graphics card here or not at all."""
+    return _card[0]
 
 
 def note(device: str) -> None:

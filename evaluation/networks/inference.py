@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
+from itertools import groupby
 from typing import TypeVar
 
 import torch
 from torch import Tensor
 
 from evaluation.networks import device_use
+from evaluation.networks.device_use import CardTrouble
 from evaluation.networks.precision import FLOAT32, PrecisionMissing, current
 
 T = TypeVar("T")
 
+log = logging.getLogger(__name__)
+
 CPU = torch.device("cpu")
+OF_CARD = ("CUDA error", "CUDA driver error", "cuDNN error", "CUDNN_", "CUBLAS_")  # how errors of its driver and libraries begin
+FILLED = 0.5  # share of a card that others hold, above which it is theirs
 NO_ROOM = ("DefaultCPUAllocator", "CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED")
 
 
 @cache
 def best_device() -> torch.device:
-    """The graphics card if torch sees one on which something can be computed, else the CPU."""
-    if torch.cuda.is_available():
-        try:
-            torch.zeros(1, device="cuda").add_(1).cpu()
-            return torch.device("cuda")
-        except RuntimeError:  # a process with a bounded address space cannot open the card
-            pass
+    """The graphics card if torch sees one on which something can be computed, else the CPU. CardTrouble where there is none and this
+    process must compute on one (`device_use.require_card`)."""
+    try:
+        torch.cuda.init()
+        torch.zeros(1, device="cuda").add_(1).cpu()
+        return torch.device("cuda")
+    except (RuntimeError, AssertionError) as error:  # no card, no driver, too old a one, no room in it; torch without CUDA asserts
+        if device_use.must_be_card():
+            reason = filled_by_others() if out_of_memory(error) else ""
+            raise CardTrouble(reason or f"The graphics card cannot be computed on: {str(error).splitlines()[0]}") from None
     return CPU
 
 
@@ -89,28 +99,33 @@ def in_batches(
 ) -> list[Tensor]:
     """`compute(device, stacked inputs)` over all inputs, its results one by one and in order, on the CPU.
 
-    The inputs have one shape. `compute` gets at most `batch` of them at a time, on `device` (the best there is, if none
+    `compute` gets at most `batch` of them at a time that follow one another in one shape, on `device` (the best there is, if none
     is named), and returns a tensor with one row for each. Where the device runs out of memory the batch is halved and
-    the work goes on where it stood; where a single input does not fit on the graphics card it is computed on the CPU.
+    the work goes on where it stood; where a single input does not fit on the graphics card it is computed on the CPU. The log says both.
     """
     device = best_device() if device is None else device
     done: list[Tensor] = []
     batch = max(1, batch)
     while len(done) < len(inputs):
-        some = inputs[len(done) : len(done) + batch]
+        _, alike = next(groupby(inputs[len(done) : len(done) + batch], key=lambda one: one.shape))
+        some = list(alike)
         try:
             with exact(device):
-                done += compute(device, torch.stack(list(some)).to(device)).float().cpu().unbind()
+                done += compute(device, torch.stack(some).to(device)).float().cpu().unbind()
             continue
         except (torch.OutOfMemoryError, RuntimeError) as error:
             if not out_of_memory(error):
                 raise
-            if batch == 1 and device.type == "cpu":
+            if len(some) == 1 and device.type == "cpu":
                 raise MemoryError(str(error)) from error
         # Outside the handler, whose traceback holds on to the tensors that did not fit.
         if device.type == "cuda":
             torch.cuda.empty_cache()
-        batch, device = (max(1, batch // 2), device) if batch > 1 else (batch, CPU)
+        if len(some) > 1:
+            batch = -(-len(some) // 2)
+            log.warning("Out of memory on %s with %d pictures at a time; going on with %d.", device.type, len(some), batch)
+        else:
+            device = beside_card(device)
     return done
 
 
@@ -128,7 +143,30 @@ def with_room(compute: Callable[[torch.device], T]) -> T:
     # Outside the handler, whose traceback holds on to the tensors that did not fit.
     if device.type == "cuda":
         torch.cuda.empty_cache()
-    return compute(CPU)
+    return compute(beside_card(device))
+
+
+def beside_card(device: torch.device) -> torch.device:
+    """The CPU, for work that does not fit into the memory of the card `device`, which the log says. CardTrouble where others fill the
+    card and this process must compute on one: another worker's card may have room."""
+    if device.type == "cuda" and device_use.must_be_card() and (filled := filled_by_others()):
+        raise CardTrouble(filled)
+    log.warning("Work that does not fit into the memory of the graphics card (%s) is computed on the processor.", device.type)
+    return CPU
+
+
+def filled_by_others() -> str:
+    """Sentence about other programs that hold more than half of the card's memory; empty where they do not."""
+    free, total = torch.cuda.mem_get_info()
+    others = total - free - torch.cuda.memory_reserved()
+    if others <= FILLED * total:
+        return ""
+    return f"Other programs hold {others / 2**30:.1f} of the {total / 2**30:.1f} GiB of the graphics card."
+
+
+def is_of_card(error: BaseException) -> bool:
+    """True if this is an error of the card, its driver or its libraries, which may be the card's own or that of what is computed."""
+    return isinstance(error, torch.AcceleratorError) or (isinstance(error, RuntimeError) and str(error).startswith(OF_CARD))
 
 
 def out_of_memory(error: BaseException) -> bool:

@@ -256,6 +256,7 @@ RETIRED: Mapping[tuple[str, str], str] = {
     ("yolox", "plumbline-small"): "they find in photographs what is not there; osim_rois takes regions that an organizer marks",
 }
 
+NOT_NETWORKS = ("saucd_w",)  # whose sets of weights are numbers in a formula
 TRAINED_WITH = {"wf_learned": "python -m evaluation train wireframe-preference"}  # where none ship
 
 _folder: list[Path] = [DEFAULT_CACHE]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import math
 import time
 import traceback
@@ -13,7 +15,7 @@ from typing import Any
 from evaluation.metrics import registry, runner
 from evaluation.metrics.runner import SampleScores
 from evaluation.metrics.tolerance import differences
-from evaluation.networks import weights
+from evaluation.networks import graphics_card, inference, weights
 from evaluation.networks.precision import PRECISIONS, PrecisionMissing
 from evaluation.work.limited import JobFailed, Limits, Sandbox, folder_in
 from submissions.kinds import FAMILIES
@@ -243,14 +245,15 @@ def _on(scored: Scored, device: str) -> Scored:
 
 
 def precisions(check: Check) -> Iterator[Row]:
-    detector, backbone = ("yolox-nano", "squeeze") if check.quick else (DETECTOR, "vgg")
+    detector, backbone = DETECTOR, "squeeze" if check.quick else "vgg"
     columns: dict[str, dict[str, Any]] = {
         "puzzlesim": {"weights": "squeezenet-imagenet"},
         f"lpips_{backbone}": {},
-        "osim": {"weights": detector, "conf": 1.0, "saliency": "none"},
-        "clip_sim": {},
+        **({} if check.quick else {"osim": {"weights": detector, "conf": 1.0, "saliency": "none"}, "clip_sim": {}}),
     }
-    check.shelf.need(*BACKBONES.values(), "lpips-vgg", "lpips-squeeze", detector, "clip-vit-b-32")
+    check.shelf.need(*BACKBONES.values(), "lpips-vgg", "lpips-squeeze", "clip-vit-b-32")
+    if "osim" in columns:
+        check.shelf.need(detector)
     items = material.views(check.count, check.clean, check.size)
     for key, given in columns.items():
         plain, plain_seconds = timed(key, given, items)
@@ -266,6 +269,97 @@ def precisions(check: Check) -> Iterator[Row]:
             verdict = "right" if close else "WRONG: it is far from float32"
             speed = f"{plain_seconds / seconds:.2f} × float32's speed"
             yield Row(label, verdict, check.device, value=found, off=off, seconds=seconds, remark=speed)
+
+
+# --- several items at once -----------------------------------------------------------------------
+
+
+def batches(check: Check) -> Iterator[Row]:
+    detector = "yolox-nano" if check.quick else DETECTOR
+    check.shelf.need("squeezenet1_1", "lpips-squeeze", detector, "clip-vit-b-32", "inception-fid")
+    count = 3 if check.quick else 12
+    items = material.views(count, 0, check.size)
+    osim = {"weights": detector, "conf": 1.0, "saliency": "none"}
+    sizes = (count,) if check.quick else (3, 8, count)
+    for key, given in {"lpips_squeeze": {}, "osim": osim, "clip_sim": {}, "fid": {}}.items():
+        alone, _, seconds = in_process(check, key, given, items, 1)
+        spec = registry.get(key)
+        apart, quickest = [], math.inf
+        for size in sizes:
+            found, _, took = in_process(check, key, given, items, size)
+            apart += differences(alone, found, spec.tolerance_with(registry.resolve_params(key, given)))
+            quickest = min(quickest, took)
+        share, off = (max((getattr(one, name) for one in apart), default=0.0) for name in ("share", "found"))
+        verdict = "right" if share <= 1 else "WRONG: a value depends on what else is in the batch"
+        remark = "" if check.quick else f"{seconds / quickest:.2f} × the speed of one at a time"
+        sized = f"{key} in batches of {', '.join(map(str, sizes))}"
+        yield Row(sized, verdict, check.device, off=off, share=share, seconds=quickest / count, remark=remark)
+
+
+def out_of_memory(check: Check) -> Iterator[Row]:
+    """LPIPS of eight pairs at once where two fit: on a card within a bound that torch keeps, on a processor by errors that are planted."""
+    import torch
+
+    check.shelf.need("vgg16", "lpips-vgg", "squeezenet1_1", "lpips-squeeze")
+    items, key = material.views(4 if check.quick else 8, 0, check.size), "lpips_squeeze" if check.quick else "lpips_vgg"
+    if check.device == "cuda":
+        torch.cuda.reset_peak_memory_stats()
+    alone, _, _ = in_process(check, key, {}, items, 1)
+    if check.device == "cuda":
+        room = 2.5 * torch.cuda.max_memory_allocated()
+        torch.cuda.empty_cache()
+        torch.cuda.set_per_process_memory_fraction(room / torch.cuda.get_device_properties(0).total_memory)
+        planted = contextlib.nullcontext()
+    else:
+        planted = room_for(2)
+    try:
+        with planted:
+            found, said, _ = in_process(check, key, {}, items, len(items[1]))
+    finally:
+        if check.device == "cuda":
+            torch.cuda.set_per_process_memory_fraction(1.0)
+    share = max((one.share for one in differences(alone, found, registry.get(key).tolerance)), default=0.0)
+    halved = [line for line in said if line.startswith("Out of memory")]
+    verdict = "right" if halved and share <= 1 else "WRONG: nothing ran out of memory" if not halved else "WRONG: values differ"
+    yield Row(f"{key} out of memory", verdict, check.device, share=share, remark=" ".join(halved))
+
+
+@contextlib.contextmanager
+def room_for(most: int) -> Iterator[None]:
+    """Every layer runs out of memory with more than so many pictures."""
+    import torch
+    from torch.nn.modules.module import register_module_forward_pre_hook
+
+    def enter(layer: torch.nn.Module, given: tuple[Any, ...]) -> None:
+        if any(isinstance(x, torch.Tensor) and len(x) > most for x in given):
+            raise torch.OutOfMemoryError("planted")
+
+    handle = register_module_forward_pre_hook(enter)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def in_process(
+    check: Check, key: str, given: Mapping[str, Any], items: tuple[Any, Any], together: int
+) -> tuple[dict[str, Any], list[str], float]:
+    """(result, what the log said, seconds) of a column in this process, so many items at a time; on a card the second run counts."""
+    request, (entry, references) = runner.MetricRequest(key, key, registry.resolve_params(key, given)), items
+    before, said = (runner.AHEAD, graphics_card.card), list[str]()
+    handler = logging.Handler()
+    handler.emit = lambda record: said.append(record.getMessage())
+    inference.log.addHandler(handler)
+    runner.AHEAD, graphics_card.card = together, lambda: check.device
+    try:
+        for _ in range(1 if check.quick else 2):
+            begun = time.perf_counter()
+            found = runner.score_items(entry, references, [request])
+            seconds = time.perf_counter() - begun
+    finally:
+        runner.AHEAD, graphics_card.card = before
+        inference.log.removeHandler(handler)
+    return found[key].to_dict(), list(dict.fromkeys(said)), seconds
 
 
 def timed(key: str, given: Mapping[str, Any], items: tuple[Any, Any]) -> tuple[float, float]:
@@ -293,5 +387,7 @@ ROWS: tuple[tuple[str, Callable[[Check], Iterable[Row]]], ...] = (
     ("wf_learned", dinov2),
     ("locase", locase),
     ("surfaces", surfaces),
+    ("batches", batches),
+    ("out of memory", out_of_memory),
     ("precisions", precisions),
 )

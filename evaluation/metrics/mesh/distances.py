@@ -17,7 +17,7 @@ from evaluation.metrics.mesh.sampling import WORTH_A_CARD
 from evaluation.metrics.mesh.surface import Surface
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.spec import MetricSpec, Param
-from evaluation.networks import device_use, graphics_card
+from evaluation.networks import graphics_card
 
 WORKERS = 2  # threads of a search; the numbers do not depend on it
 RELATIVE_TOLERANCE = 1e-9
@@ -40,12 +40,8 @@ def nearest(points: np.ndarray, others: Cloud) -> tuple[np.ndarray, np.ndarray]:
     if min(len(points), len(others.points)) >= WORTH_A_CARD and (device := graphics_card.card()):
         from evaluation.metrics.mesh import on_gpu  # loads torch
 
-        try:
-            device_use.note(device)
-            rows = on_gpu.nearest_rows(points, others.points, device)
-        except RuntimeError as error:
-            if not on_gpu.out_of_memory(error):  # somebody else fills the card
-                raise
+        rows = on_gpu.if_it_fits(lambda: on_gpu.nearest_rows(points, others.points, device))
+        if rows is None:
             rows = others.tree.query(points, workers=WORKERS)[1]
         x, y, z = (points - others.points[rows]).T
         return np.sqrt(x * x + y * y + z * z), rows

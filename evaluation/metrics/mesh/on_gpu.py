@@ -6,14 +6,18 @@ card finishes, so both give the same points and the same neighbours. `device` ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from evaluation.networks.inference import out_of_memory as out_of_memory
+from evaluation.networks import device_use
+from evaluation.networks.inference import beside_card, out_of_memory
+
+T = TypeVar("T")
 
 BLOCK = 64  # neighbours in an array that are looked at together
 CELLS = {"cpu": 1 << 20, "cuda": 1 << 25}  # numbers formed at a time, of which a few live at once
@@ -41,6 +45,21 @@ class Blocks:
 
     def __len__(self) -> int:
         return self.place.shape[1]
+
+
+def if_it_fits(compute: Callable[[], T]) -> T | None:
+    """`compute()`, which is for a card; None where that has no room: the processor then finds the same. CardTrouble where others fill the
+    card and this process must compute on one."""
+    try:
+        found = compute()
+    except RuntimeError as error:
+        if not out_of_memory(error):
+            raise
+    else:
+        device_use.note("cuda")
+        return found
+    beside_card(torch.device("cuda"))
+    return None
 
 
 def nearest_rows(points: np.ndarray, others: np.ndarray, device: str) -> np.ndarray:

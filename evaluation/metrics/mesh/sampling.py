@@ -6,7 +6,7 @@ import numpy as np
 
 from evaluation.metrics.mesh.surface import Surface
 from evaluation.metrics.seeds import generator
-from evaluation.networks import device_use, graphics_card
+from evaluation.networks import graphics_card
 
 # One name for all metrics that look at surface samples, so that they share one draw.
 SEED_NAME = "mesh_surface"
@@ -26,12 +26,8 @@ def samples(surface: Surface, n: int, seed0: int = 0) -> tuple[np.ndarray, np.nd
     if n >= WORTH_A_CARD and (device := graphics_card.card()):
         from evaluation.metrics.mesh import on_gpu  # loads torch
 
-        try:
-            device_use.note(device)
-            return on_gpu.placed(*triangles, *draws, CELLS, device)
-        except RuntimeError as error:
-            if not on_gpu.out_of_memory(error):
-                raise  # else somebody fills the card, and the processor finds the same
+        if (found := on_gpu.if_it_fits(lambda: on_gpu.placed(*triangles, *draws, CELLS, device))) is not None:
+            return found
     return placed(*triangles, *draws)
 
 

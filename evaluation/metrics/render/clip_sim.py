@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from evaluation.metrics.render import variants
 from evaluation.metrics.render.image import resized
 from evaluation.metrics.result import MetricResult
+from evaluation.metrics.shared import for_all
 from evaluation.metrics.spec import PRECISION, MetricSpec, published
 from evaluation.metrics.tolerance import OF_NETWORKS
 from evaluation.networks import weights as stored
@@ -33,6 +35,11 @@ def prepared_for_clip(pixels: np.ndarray) -> np.ndarray:
 
 def embedding(pixels: np.ndarray, weights: str) -> np.ndarray:
     """float32[512]: what CLIP's image tower makes of an image uint8[H, W, 3]."""
+    return embeddings([pixels], weights)[0]
+
+
+def embeddings(images: Sequence[np.ndarray], weights: str) -> list[np.ndarray]:
+    """`embedding` of each of several images, which go through the network together."""
     import torch
 
     from evaluation.networks.backbones import to_tensor
@@ -44,8 +51,8 @@ def embedding(pixels: np.ndarray, weights: str) -> np.ndarray:
         mean, std = (torch.tensor(values, device=device).view(1, 3, 1, 1) for values in (MEAN, STD))
         return load(NETWORK, weights, device)((x - mean) / std)
 
-    (found,) = in_batches(compute, [to_tensor(prepared_for_clip(pixels))], batch=1)
-    return found.numpy()
+    found = in_batches(compute, [to_tensor(prepared_for_clip(pixels)) for pixels in images], batch=len(images))
+    return [one.numpy() for one in found]
 
 
 def cosine(one: np.ndarray, other: np.ndarray) -> float:
@@ -70,6 +77,12 @@ def of_render(pair: RenderPair, weights: str) -> np.ndarray:
     return pair.once(("clip", weights), lambda: embedding(pair.pred, weights))
 
 
+def ahead(pairs: Sequence[RenderPair], weights: str) -> None:
+    """The embeddings of several pairs' renders at once."""
+    usable = [pair for pair in pairs if pair.not_alike is None]
+    for_all(usable, ("clip", weights), lambda some: embeddings([one.pred for one in some], weights))
+
+
 def clip_sim_bbox(pair: RenderPair, **params: Any) -> MetricResult:
     """The values in each object's box; `objects.mean_of_crops` makes the scene's value of it."""
 
@@ -91,6 +104,7 @@ _CLIP_SIM = MetricSpec(
     doc="How alike the two images are to CLIP ViT-B/32: the cosine of their embeddings.",
     paper="CLIP, ICML 2021; image against image as in OSIM",
     function=clip_sim,
+    ahead=ahead,
     weights=NETWORK,
     tolerance=OF_NETWORKS,
     formula="cos(e(x), e(y)), e the embedding of the image's middle square, brought to 224 px",

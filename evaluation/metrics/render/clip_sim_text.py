@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evaluation.metrics.render.clip_sim import cosine, of_render
+from evaluation.metrics.render.clip_sim import cosine, embeddings, of_render
 from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.shared import for_all
 from evaluation.metrics.spec import PRECISION, MetricSpec, published
 from evaluation.metrics.tolerance import OF_NETWORKS
 from evaluation.networks import weights as stored
@@ -56,6 +58,12 @@ def clip_sim_text(pair: RenderPair, weights: str) -> MetricResult:
     return MetricResult(value, flags=(CUT,) if cut[0] else ())
 
 
+def ahead(pairs: Sequence[RenderPair], weights: str) -> None:
+    """The embeddings of several pairs' renders at once."""
+    usable = [pair for pair in pairs if pair.reference.prompt.strip() and not pair.missing]
+    for_all(usable, ("clip", weights), lambda some: embeddings([one.pred for one in some], weights))
+
+
 SPECS = (
     MetricSpec(
         key="clip_sim_text",
@@ -72,6 +80,7 @@ SPECS = (
         "entries with each other, and at the same views only.",
         paper="CLIP, ICML 2021; text against views as the baseline in GPTEval3D (arXiv 2401.04092), which takes 30 views around the object",
         function=clip_sim_text,
+        ahead=ahead,
         needs=("prompt",),
         weights=NETWORK,
         tolerance=OF_NETWORKS,

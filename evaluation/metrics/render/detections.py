@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -153,6 +154,11 @@ def looked_at(weights: str, pixels: np.ndarray, level: str, detect: bool) -> tup
     (features float32[C, h, w] of `level`, outputs float32[N, 5 + classes] as `evaluation.networks.yolox.decoded` gives
     them, or none of them where `detect` does not ask).
     """
+    return all_looked_at(weights, [pixels], level, detect)[0]
+
+
+def all_looked_at(weights: str, images: Sequence[np.ndarray], level: str, detect: bool) -> list[tuple[np.ndarray, np.ndarray]]:
+    """`looked_at` of each of several images, which go through the detector together."""
     import torch
 
     from evaluation.networks.inference import in_batches
@@ -166,9 +172,10 @@ def looked_at(weights: str, pixels: np.ndarray, level: str, detect: bool) -> tup
         shapes[:] = [tuple(one.shape[1:]) for one in found]
         return torch.cat([one.flatten(1) for one in found], dim=1)
 
-    (row,) = in_batches(compute, [torch.from_numpy(letterboxed(pixels, side_of(weights)))], batch=1)
-    flat, cut = row.numpy(), int(np.prod(shapes[0]))
-    return flat[:cut].reshape(shapes[0]), flat[cut:].reshape(shapes[1]) if detect else np.empty((0, 5), dtype=np.float32)
+    side = side_of(weights)
+    rows = in_batches(compute, [torch.from_numpy(letterboxed(pixels, side)) for pixels in images], batch=len(images))
+    cut, none = int(np.prod(shapes[0])), np.empty((0, 5), dtype=np.float32)
+    return [(row.numpy()[:cut].reshape(shapes[0]), row.numpy()[cut:].reshape(shapes[1]) if detect else none) for row in rows]
 
 
 def reference_looked_at(pair: RenderPair, weights: str, level: str) -> tuple[np.ndarray, np.ndarray]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
+from evaluation.metrics.shared import for_all
 from evaluation.metrics.spec import PRECISION, MetricSpec, published
 from evaluation.metrics.tolerance import OF_NETWORKS
 from evaluation.networks import weights as stored
@@ -25,6 +26,11 @@ FEATURES = 2048
 
 def features(pixels: np.ndarray, weights: str) -> np.ndarray:
     """float32[2048]: the third pooling's features of an image uint8[H, W, 3] of any size."""
+    return features_of([pixels], weights)[0]
+
+
+def features_of(images: Sequence[np.ndarray], weights: str) -> list[np.ndarray]:
+    """`features` of each of several images, which go through the network together."""
     import torch
 
     from evaluation.networks.inception import SIDE, resize
@@ -34,9 +40,9 @@ def features(pixels: np.ndarray, weights: str) -> np.ndarray:
     def compute(device: torch.device, x: Tensor) -> Tensor:
         return load(NETWORK, weights, device)(x)
 
-    image = torch.from_numpy(np.ascontiguousarray(pixels.transpose(2, 0, 1))).float()
-    (found,) = in_batches(compute, [resize(image[None], SIDE, SIDE)[0]], batch=1)
-    return found.numpy()
+    tensors = [torch.from_numpy(np.ascontiguousarray(pixels.transpose(2, 0, 1))).float() for pixels in images]
+    found = in_batches(compute, [resize(one[None], SIDE, SIDE)[0] for one in tensors], batch=len(images))
+    return [one.numpy() for one in found]
 
 
 def fid(pair: RenderPair, weights: str) -> MetricResult:
@@ -49,7 +55,14 @@ def fid(pair: RenderPair, weights: str) -> MetricResult:
     (reference,) = pair.reference_once(
         f"inception {weights} {stored.digest(NETWORK, weights)}", lambda: (features(pair.ref, weights).astype(np.float64),)
     )
-    return MetricResult(None, partial={"pred": packed(features(pair.pred, weights)), "ref": packed(reference.astype(np.float32))})
+    own = pair.once(("inception", weights), lambda: features(pair.pred, weights))
+    return MetricResult(None, partial={"pred": packed(own), "ref": packed(reference.astype(np.float32))})
+
+
+def ahead(pairs: Sequence[RenderPair], weights: str) -> None:
+    """The features of several pairs' renders at once."""
+    usable = [pair for pair in pairs if not pair.not_alike]
+    for_all(usable, ("inception", weights), lambda some: features_of([one.pred for one in some], weights))
 
 
 def finish(items: Sequence[ItemPartial], params: Mapping[str, Any]) -> list[MetricResult]:
@@ -112,6 +125,7 @@ SPECS = (
         "render is missing, and with fewer than 2,048 views it is biased upwards: compare it at equal numbers of views only.",
         paper="Heusel et al., NeurIPS 2017",
         function=fid,
+        ahead=ahead,
         weights=NETWORK,
         tolerance=replace(OF_NETWORKS, packed=True),  # of the features of each view
         level="set",

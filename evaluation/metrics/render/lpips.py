@@ -7,6 +7,7 @@ are not comparable with theirs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from evaluation.metrics.render import variants
 from evaluation.metrics.render.image import resized
 from evaluation.metrics.render.variants import inside, masked
 from evaluation.metrics.result import MetricResult, Status
+from evaluation.metrics.shared import for_all
 from evaluation.metrics.spec import PRECISION, MetricSpec, Param, published
 from evaluation.metrics.tolerance import OF_NETWORKS
 
@@ -33,7 +35,12 @@ TOO_SMALL = MetricResult(None, Status.NOT_APPLICABLE, ("too_small",))
 
 
 def distance(one: np.ndarray, other: np.ndarray, network: str, weights: str, spatial: bool = False) -> np.ndarray:
-    """The distance between two images uint8[H, W, 3] of one size: float32[], or a map float32[H, W] where `spatial`.
+    """The distance between two images uint8[H, W, 3] of one size: float32[], or a map float32[H, W] where `spatial`."""
+    return distances([(one, other)], network, weights, spatial)[0]
+
+
+def distances(pairs: Sequence[tuple[np.ndarray, np.ndarray]], network: str, weights: str, spatial: bool = False) -> list[np.ndarray]:
+    """`distance` of each of several pairs of images; pairs of one size that follow one another go through the network together.
 
     At each tap of the network the features are brought to length 1 along the channels, and their squared difference is
     weighted by channel. A number is the mean over the tap's places, the map a bilinear interpolation of them
@@ -48,8 +55,8 @@ def distance(one: np.ndarray, other: np.ndarray, network: str, weights: str, spa
     def compute(device: torch.device, pairs: Tensor) -> Tensor:
         return _compared(load(network, weights, device), imagenet(pairs[:, 0]), imagenet(pairs[:, 1]), spatial)
 
-    (found,) = in_batches(compute, [torch.stack([to_tensor(one), to_tensor(other)])], batch=1)
-    return found.numpy()
+    found = in_batches(compute, [torch.stack([to_tensor(one), to_tensor(other)]) for one, other in pairs], batch=len(pairs))
+    return [one.numpy() for one in found]
 
 
 def _compared(network: Any, one: Tensor, other: Tensor, spatial: bool) -> Tensor:
@@ -98,7 +105,15 @@ def lpips(pair: RenderPair, network: str, weights: str) -> MetricResult:
     """The distance of the whole image; `not_applicable` where a side of it is under 64 px."""
     if pair.reference.image is not None and min(pair.ref.shape[:2]) < SMALLEST:
         return TOO_SMALL
-    return pair.not_alike or MetricResult(float(distance(pair.pred, pair.ref, network, weights)))
+    if pair.not_alike:
+        return pair.not_alike
+    return MetricResult(float(pair.once(("lpips", network, weights), lambda: distance(pair.pred, pair.ref, network, weights))))
+
+
+def ahead(pairs: Sequence[RenderPair], network: str, weights: str) -> None:
+    """The distances of several pairs at once, of those that have one."""
+    usable = [pair for pair in pairs if pair.not_alike is None and min(pair.ref.shape[:2]) >= SMALLEST]
+    for_all(usable, ("lpips", network, weights), lambda some: distances([(one.pred, one.ref) for one in some], network, weights))
 
 
 def lpips_mask(pair: RenderPair, network: str, weights: str) -> MetricResult:
@@ -150,7 +165,14 @@ _UNTRAINED = (
 
 def _with(network: str, note: str = "", **own: Any) -> tuple[MetricSpec, ...]:
     """The metric with that network: of the whole image, in the mask and in boxes."""
-    spec = replace(_LPIPS, weights=network, tolerance=OF_NETWORKS, function=partial(lpips, network=network), **own)
+    spec = replace(
+        _LPIPS,
+        weights=network,
+        tolerance=OF_NETWORKS,
+        function=partial(lpips, network=network),
+        ahead=partial(ahead, network=network),
+        **own,
+    )
     return (
         spec,
         masked(

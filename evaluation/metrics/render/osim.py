@@ -26,12 +26,14 @@ from evaluation.metrics.render.detections import (
     Detections,
     Letterbox,
     Looking,
+    all_looked_at,
     detections,
     detector_key,
     looked_at,
     reference_looked_at,
 )
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
+from evaluation.metrics.shared import for_all
 from evaluation.metrics.spec import PRECISION, MetricSpec, Param
 from evaluation.metrics.tolerance import OF_NETWORKS, Tolerance
 
@@ -113,6 +115,17 @@ def osim(
     unlike = pair.not_alike
     alike = np.zeros(len(found)) if unlike is not None else _alike(pair, found, weights, feature, cells, features)
     return of_view(unlike, zip(found.labels, found.original, found.scores, alike, salient, strict=True))
+
+
+def ahead(pairs: Sequence[RenderPair], weights: str, conf: float, nms: float, class_agnostic: bool, feature: str, **_: Any) -> None:
+    """The detector's features of several pairs' renders at once, of those whose reference shows an object."""
+    looking = Looking(weights, conf, nms, class_agnostic)
+    usable = [pair for pair in pairs if pair.not_alike is None and not pair.preparing and len(detections(pair, looking))]
+    for_all(usable, _render_key(weights, feature), lambda some: all_looked_at(weights, [one.pred for one in some], feature, detect=False))
+
+
+def _render_key(weights: str, level: str) -> tuple[str, str, str]:
+    return "render looked at", detector_key(weights), level
 
 
 def of_view(unlike: MetricResult | None, rows: Iterable[tuple[str, np.ndarray, float, float, float]]) -> MetricResult:
@@ -288,7 +301,7 @@ def _alike(pair: RenderPair, found: Detections, weights: str, level: str, cells:
     """r of each object, float64[N]."""
     if not len(found):
         return np.empty(0)
-    own, _ = pair.once(("render looked at", detector_key(weights), level), lambda: looked_at(weights, pair.pred, level, detect=False))
+    own, _ = pair.once(_render_key(weights, level), lambda: looked_at(weights, pair.pred, level, detect=False))
     grid = np.zeros(own.shape[1:])
     grid.flat[cells] = cosines(features, _rows(own, cells))
     return mean_within(grid, _cells(found, own))
@@ -339,6 +352,7 @@ OSIM = MetricSpec(
     "objects; a scene whose reference views show no object has no value.",
     paper="Object-level similarity (OSIM)",
     function=osim,
+    ahead=ahead,
     finish=finish,
     formula="Σ s_l o_l / Σ s_l over classes l, o_l the mean over the class's objects of the mean cosine of features in the object's box, "
     "s_l the mean saliency of their boxes",

@@ -81,6 +81,7 @@ SPECS = (
         formula="Σ s_l o_l / Σ s_l over labels l, o_l the mean over the label's regions of the mean over the region's cells of "
         "1 / (1 + (‖x̂_reference − x̂_render‖ / d₀)²), s_l the mean saliency of their boxes",
         weights=None,
+        ahead=None,
         tolerance=EXACT,
         learnt=True,
         version=2,

@@ -40,6 +40,7 @@ def masked(spec: MetricSpec, function: Callable[..., MetricResult], doc: str, no
         title=f"{spec.title} in the mask",
         doc=f"{spec.title} {doc}. A view without a mask, or with an empty one, has no value.{note}",
         function=function,
+        ahead=None,
         needs=("reference", "mask"),
     )
 
@@ -85,6 +86,7 @@ def boxed(spec: MetricSpec, function: Callable[..., MetricResult], crops: str = 
         f"are cut to the object's box, and the mean is over all objects.{crops} A scene without objects has no value.{note}",
         paper="Object-level similarity (OSIM), its comparison in the boxes of objects",
         function=function,
+        ahead=None,
         params=(*(param for param in spec.params if param != PRECISION), replace(LOOKING[0], name="detector"), *LOOKING[1:], PRECISION),
         weights=(*given, "yolox:detector"),
         tolerance=OF_NETWORKS,

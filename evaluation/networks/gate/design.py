@@ -25,7 +25,6 @@ CLEAN_FIRST, EMPTY_LAST, FOREIGN_LAST, STEPS = 0.97, 0.98, 0.80, 0.95
 MILD_FIRST, UNRELATED_LAST = 0.95, 0.98  # of meshes and wireframes
 MAP_MEAN, MAP_MIN = 0.75, 0.60
 CELL = 16  # px
-NOT_NETWORKS = ("saucd_w",)  # sets of weights that are numbers in a formula
 
 CROSS, FULL, SET, MODEL = "cross", "full", "set", "model"  # what a metric is tried on
 
@@ -154,8 +153,7 @@ class SceneVerdict:
 def kind_of(spec: MetricSpec, params: Mapping[str, Any]) -> str:
     """The material that the metric is tried on: "cross", "full", "set" or "model"; empty where it needs no trial."""
     if not FAMILIES[spec.family].images:
-        networks = [network for network, _ in spec.networks if network not in NOT_NETWORKS]
-        return MODEL if networks else ""
+        return MODEL if spec.runs_networks(params) else ""
     if "clean views" in spec.needs:
         return CROSS
     if not (spec.networks or spec.learnt):

@@ -9,7 +9,7 @@ from safetensors.torch import load
 from evaluation.metrics.mesh.locase.alignment import Shape
 from evaluation.metrics.mesh.locase.network import EMBEDDING, LoCaSE
 from evaluation.metrics.mesh.locase.sampling import Sampling, Surroundings, parts, sampled, turned
-from evaluation.networks.inference import CPU, best_device, exact, out_of_memory
+from evaluation.networks.inference import beside_card, exact, out_of_memory, with_room
 
 _PIECE = {"cpu": 256, "cuda": 4096}  # vertices at a time: what a cache, or a card, takes well
 _MIN_VERTICES = 64  # vertices that must fit
@@ -26,12 +26,7 @@ def ready(weights: bytes) -> LoCaSE:
     model = LoCaSE()
     model.load_state_dict(load(weights))
     model.requires_grad_(False)
-    try:
-        return model.to(best_device())
-    except RuntimeError as error:
-        if not out_of_memory(error):
-            raise
-    return model.to(CPU)  # somebody fills the card
+    return with_room(model.to)
 
 
 def encoding(model: LoCaSE, points: Shape, how: Sampling, turn: np.ndarray | None = None) -> np.ndarray:
@@ -82,6 +77,6 @@ def _described(model: LoCaSE, patches: np.ndarray) -> np.ndarray:
     if device.type == "cuda":
         torch.cuda.empty_cache()
     if len(patches) <= _MIN_VERTICES:
-        return _described(model.to(CPU), patches)
+        return _described(model.to(beside_card(device)), patches)
     half = len(patches) // 2
     return np.concatenate([_described(model, patches[:half]), _described(model, patches[half:])])

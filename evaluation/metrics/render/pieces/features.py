@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -148,13 +148,13 @@ def cells_by(features: str) -> Callable[[np.ndarray], np.ndarray]:
     from torch.nn import functional
 
     from evaluation.metrics.render.puzzlesim import similarity
-    from evaluation.networks.inference import best_device, exact
+    from evaluation.networks import weights as stored
+    from evaluation.networks.inference import exact, with_room
     from evaluation.networks.load import load
 
-    device = best_device().type
-    network = load("backbone", SETS[features], device)
+    stored.require("backbone", SETS[features])
 
-    def cells(pixels: np.ndarray) -> np.ndarray:
+    def seen(pixels: np.ndarray, device: torch.device) -> np.ndarray:
         height, width = pixels.shape[:2]
         places = [
             torch.arange(number, device=device) * (2 * CELL / (side - 1)) + ((CELL - 1) / (side - 1) - 1)  # from -1 to 1, corners aligned
@@ -164,12 +164,13 @@ def cells_by(features: str) -> Callable[[np.ndarray], np.ndarray]:
         found = []
         with exact(device):
             where = torch.stack([across, down], dim=-1)[None]
-            for tap, weight in zip(similarity.features(network, [pixels], (width, height), device), similarity.WEIGHTS, strict=True):
+            taps = similarity.features(load("backbone", SETS[features], device), [pixels], (width, height), device.type)
+            for tap, weight in zip(taps, similarity.WEIGHTS, strict=True):
                 read = functional.grid_sample(tap.permute(0, 3, 1, 2), where, mode="bilinear", align_corners=True)[0].flatten(1).T
                 found.append(functional.normalize(read, dim=1, eps=SMALLEST_LENGTH) * weight**0.5)
             return torch.cat(found, dim=1).cpu().numpy()
 
-    return cells
+    return lambda pixels: with_room(partial(seen, pixels))
 
 
 SHIFTS = ((4, -6), (-7, 3))  # px: rows, columns

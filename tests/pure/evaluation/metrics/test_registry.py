@@ -16,7 +16,7 @@ from evaluation.metrics import registry
 from evaluation.metrics.registry import REGISTRY, ParamError, UnknownMetric, fingerprint, get, parse_param, resolve_params
 from evaluation.metrics.spec import PRECISION
 from evaluation.networks import weights
-from evaluation.networks.gate.design import NOT_NETWORKS
+from evaluation.networks.weights import NOT_NETWORKS
 from tests import ROOT
 
 # key: (higher is better, bounds, unit, worst), as the specification's index has them

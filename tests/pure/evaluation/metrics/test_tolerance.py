@@ -10,7 +10,7 @@ from evaluation.metrics import registry
 from evaluation.metrics.registry import REGISTRY, fingerprint, get, resolve_params
 from evaluation.metrics.render.fid import packed
 from evaluation.metrics.tolerance import EXACT, OF_NETWORKS, Tolerance, differences, same
-from evaluation.networks.gate.design import NOT_NETWORKS
+from evaluation.networks.weights import NOT_NETWORKS
 
 RESULT = {
     "slug": "map",

@@ -5,11 +5,11 @@ import pytest
 import torch
 from safetensors.torch import save
 
-from evaluation.metrics.mesh.locase import scoring
 from evaluation.metrics.mesh.locase.alignment import shape
 from evaluation.metrics.mesh.locase.network import LoCaSE, pooled
 from evaluation.metrics.mesh.locase.sampling import sampling
 from evaluation.metrics.mesh.locase.scoring import compared, encoding, ready
+from evaluation.networks import inference
 from evaluation.networks.inference import best_device
 from evaluation.synthetic.meshes import mesh
 from tests.support.evaluation.metrics.mesh.locase.made_up import brick, noisy
@@ -96,7 +96,7 @@ def test_weights_stay_with_the_processor_where_the_card_is_full(model, monkeypat
         return to(self, device)
 
     monkeypatch.setattr(LoCaSE, "to", full)
-    monkeypatch.setattr(scoring, "best_device", lambda: torch.device("cuda"))
+    monkeypatch.setattr(inference, "best_device", lambda: torch.device("cuda"))
     assert {p.device.type for p in ready(save(model.state_dict())).parameters()} == {"cpu"} and asked == ["cuda", "cpu"]
 
 
@@ -122,7 +122,7 @@ def test_weights_are_put_on_the_best_device_without_gradients(model, monkeypatch
     weights = save(model.state_dict())
     found = ready(weights)
     assert {p.device.type for p in found.parameters()} == {best_device().type} and not any(p.requires_grad for p in found.parameters())
-    monkeypatch.setattr(scoring, "best_device", lambda: torch.device("meta"))
+    monkeypatch.setattr(inference, "best_device", lambda: torch.device("meta"))
     assert {p.device.type for p in ready(weights).parameters()} == {"meta"}
 
 
