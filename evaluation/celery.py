@@ -105,10 +105,15 @@ def _take_of_all_in_turn(sender: Any, **_: object) -> None:
 def _start_heartbeat(sender: Any, **_: object) -> None:
     """The worker has reached the broker and listens: its row says so from now on."""
     from evaluation.work import programs
+    from evaluation.work.card import card
     from evaluation.work.heartbeat import Heartbeat, Process  # models, which are there once Django is set up
 
     queues = sorted(sender.app.amqp.queues.consume_from)
-    heartbeat = Heartbeat(Process.Kind.WORKER, queues, lambda: {"sandboxes": programs.sandboxes()}).start()
+
+    def facts() -> dict[str, Any]:
+        return {"sandboxes": programs.sandboxes(), "card_trouble": card.trouble}
+
+    heartbeat = Heartbeat(Process.Kind.WORKER, queues, facts).start()
     worker_shutdown.connect(lambda **_: heartbeat.stop(), weak=False)
 
 

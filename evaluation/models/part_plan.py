@@ -46,7 +46,7 @@ def by_device(metrics: list[dict]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for metric in metrics:
         spec = registry.get(metric["key"])
-        found.setdefault("gpu" if settings.GPU_WORKERS and spec.networks_with(metric["params"]) else spec.device, []).append(metric["slug"])
+        found.setdefault("gpu" if settings.GPU_WORKERS and spec.runs_networks(metric["params"]) else spec.device, []).append(metric["slug"])
     return found
 
 

@@ -28,9 +28,14 @@ class ProcessQuerySet(models.QuerySet):
         return self.live(now).exclude(clock_ahead__range=(-SKEW_SECONDS, SKEW_SECONDS)).order_by("-clock_ahead")
 
     def listeners(self, now: datetime | None = None) -> Counter[str]:
-        """Number of live workers that listen to each queue."""
-        queues = self.live(now).filter(kind=Process.Kind.WORKER).values_list("queues", flat=True)
-        return Counter(queue for listened in queues for queue in listened)
+        """Number of live workers that listen to each queue; to that of graphics cards, of those whose card can be used."""
+        workers = self.live(now).filter(kind=Process.Kind.WORKER).values_list("queues", "card_trouble")
+        return Counter(queue for queues, trouble in workers for queue in queues if not (trouble and queue == "gpu"))
+
+    def card_troubles(self, now: datetime | None = None) -> list[str]:
+        """Reasons why live workers of the queue gpu cannot use their graphics card, one a worker."""
+        troubled = self.live(now).filter(kind=Process.Kind.WORKER).exclude(card_trouble="")
+        return [trouble for queues, trouble in troubled.values_list("queues", "card_trouble") if "gpu" in queues]
 
 
 class Process(models.Model):
@@ -47,6 +52,7 @@ class Process(models.Model):
     queues = models.JSONField(default=list)  # that a worker listens to
     requests = models.JSONField(default=dict)  # that a web process answered: see leaderboard.service.traffic
     sandboxes = models.JSONField(default=dict)  # of a worker: what metric programs that run so (python, ...) lack on its machine, or ""
+    card_trouble = models.TextField(blank=True, default="")  # of a worker: why its graphics card cannot be used, in a sentence
     started_at = models.DateTimeField()
     seen_at = models.DateTimeField(db_index=True)
     worked_at = models.DateTimeField(null=True)  # when the sweeper last ended a round

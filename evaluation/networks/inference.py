@@ -37,7 +37,8 @@ def best_device() -> torch.device:
     except (RuntimeError, AssertionError) as error:  # no card, no driver, too old a one, no room in it; torch without CUDA asserts
         if device_use.must_be_card():
             reason = filled_by_others() if out_of_memory(error) else ""
-            raise CardTrouble(reason or f"The graphics card cannot be computed on: {str(error).splitlines()[0]}") from None
+            said = str(error).splitlines()[0].rstrip(".")
+            raise CardTrouble(reason or f"The graphics card cannot be computed on: {said}.") from None
     return CPU
 
 
@@ -61,10 +62,10 @@ def has_precision(precision: str, device: str) -> bool:
 
 
 @contextmanager
-def exact(device: torch.device | str = CPU, precision: str | None = None) -> Iterator[None]:
-    """Inference on a device in the `precision` given, else in the one that metrics compute in now; in float32 without TF32; and, where
-    torch has a choice, with the deterministic algorithm.
+def exact(device: torch.device | str = CPU, precision: str | None = None, inference: bool = True) -> Iterator[None]:
+    """Inference, or without it work with gradients, on a device, in the `precision` given, else in the one that metrics compute in now.
 
+    It is float32 without TF32 unless somebody asked for another, and, where torch has a choice, the deterministic algorithm.
     In half precision products and convolutions alone are computed in it, and results are float32 where their size matters, as torch's
     autocast has it. PrecisionMissing where the device has no units for it: nothing is ever computed in another.
     """
@@ -83,7 +84,7 @@ def exact(device: torch.device | str = CPU, precision: str | None = None) -> Ite
     torch.use_deterministic_algorithms(True, warn_only=True)
     half = HALVES.get(precision)
     try:
-        with torch.inference_mode(), nullcontext() if half is None else torch.autocast(device.type, half):
+        with torch.inference_mode(inference), nullcontext() if half is None else torch.autocast(device.type, half):
             yield
     finally:
         matmul.allow_tf32, cudnn.allow_tf32, cudnn.benchmark = before

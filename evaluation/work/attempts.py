@@ -18,6 +18,7 @@ from structlog.contextvars import bound_contextvars
 
 from evaluation.models.runs import Run
 from evaluation.work import missing_weights
+from evaluation.work.card import card
 from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import JobFailed, LeaseLost, job_folder
 from submissions.leases import Fault, Leased, LeasedQuerySet
@@ -50,6 +51,8 @@ def attempt(row: Leased, since: datetime | None = None) -> Iterator[None]:
     - somebody else goes first: no attempt, the row can be claimed again at once;
     - storage, database or disk are away or full: no attempt, the row waits (for a day from `since` on, if given);
     - this worker has not the weights, or other code: no attempt, the row is left to a worker that has them;
+    - its graphics card is gone, full because of others, or has too old a driver: no attempt, the row is left to other workers, and this one
+      begins none that needs a card until that answers again;
     - the process that did it was killed from outside: a loss, as of the worker itself;
     - all else (memory, time, an exception) is an attempt of the row, and counts. After the last one an entry has failed: by its own fault
       where it needed more memory or time than a job may take, else by the service's.
@@ -73,6 +76,11 @@ def attempt(row: Leased, since: datetime | None = None) -> Iterator[None]:
         elif error.end == "killed":
             row.without_result = "its process was killed"
             row.lose(error.detail)
+        elif error.is_of_card:
+            card.note(error.sentence)
+            row.defer(0)
+        elif error.end == "accelerator" and getattr(row, "device", "cpu") == "gpu" and not card.try_again():
+            row.defer(0)
         elif error.end == "room":
             _wait_or_fail(row, since, error.sentence, error.detail)
         else:

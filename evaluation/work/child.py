@@ -8,9 +8,10 @@ environment and a folder that holds copies of what the job needs.
 Protocol, one JSON object a line. In: `{"folder", "memory", "seconds", "wall", "networks", "programs"}`: bytes, seconds of
 the processor, and on the wall, whether the job needs what networks run on, which is loaded before the first such job
 and stays for those that follow, and which kinds of organizers' programs it runs, whose sandbox is tried before the first. Out:
-`{"end": "ok" | "error" | "memory" | "time" | "crash" | "killed" | "room" | "weights" | "definition"}`; the answer is in the folder
+`{"end": "time" | "crash" | "killed" | ...}` or one of ENDS; the answer is in the folder
 (`result.json`, or `error.txt` with the traceback; where weights are not here, or not as they
-should be, or the code here computes a column otherwise than its batch has it, with the sentence that says so).
+should be, or the code here computes a column otherwise than its batch has it, or there is no graphics card that can be computed on
+where the job has `card`, with the sentence that says so).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import dataclasses
 import gc
 import importlib
 import json
+import logging
 import os
 import resource
 import select
@@ -28,13 +30,14 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from evaluation.metrics import registry
 from evaluation.metrics.registry import OtherDefinition
-from evaluation.networks import graphics_card
+from evaluation.networks import device_use, graphics_card
+from evaluation.networks.device_use import CardTrouble
 from evaluation.networks.weights import WeightsError
 from evaluation.programs import sandbox, seccomp
 from evaluation.programs.guest import isolation
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
     from evaluation.metrics.runner import MetricRequest
     from evaluation.programs.program import Program
 
-NOT_NETWORKS = ("saucd_w",)  # sets of weights that numpy reads and applies
+NOTES = "notes.json"  # the file in a job's folder with what it warned of, where it did
 SCORED = "scored"  # the file in a scoring job's folder with how many items are done
 PROGRAM_ROOM = 8 << 30  # bytes of addresses
 LARGEST_FILE = 4 << 30  # bytes a job may write in one file
@@ -304,6 +307,23 @@ def program_values(folder: Path, job: dict) -> dict:
     return {"scores": scores}
 
 
+def try_card(folder: Path, job: dict) -> dict:
+    """Try the graphics card: its `name`, and how many bytes of its memory are `free`. Raises CardTrouble where it cannot be computed on."""
+    import torch
+
+    from evaluation.networks import inference
+
+    device = inference.best_device()
+    if filled := inference.filled_by_others():
+        raise CardTrouble(filled)
+    numbers = torch.arange(4096.0).view(64, 64) / 4096
+    with inference.exact(device):
+        found = (numbers.to(device) @ numbers.to(device)).cpu()
+    if not torch.allclose(found, numbers @ numbers, rtol=1e-4):
+        raise CardTrouble("The graphics card gives a wrong product of two matrices.")
+    return {"name": torch.cuda.get_device_name(), "free": torch.cuda.mem_get_info()[0]}
+
+
 @contextlib.contextmanager
 def programs_of(job: dict, memory: int) -> Iterator[None]:
     """Know the organizers' programs that the job brings, and end what they started. OtherDefinition where nothing here isolates them."""
@@ -343,19 +363,23 @@ JOBS = {
     "trial": try_column,
     "program": check_program,
     "program_values": program_values,
+    "card": try_card,
 }
+ENDS = {0: "ok", 3: "memory", 4: "weights", 5: "room", 6: "definition", 7: "library", 8: "card", 9: "accelerator"}  # by exit code
 PARSING = ("validate", "reference", "inputs")  # on bytes as somebody sent them
-COMPUTE = ("prepare", "score", "properties", "trial")  # on what was read and found well formed before
+COMPUTE = ("prepare", "score", "properties", "trial", "card")  # on what was read and found well formed before
 
 
 def uses_networks(job: dict) -> bool:
     """Return whether a network runs in this job; a metric that this code has not runs none, because the job is refused."""
+    if job["kind"] == "card":
+        return True
     if job["kind"] == "pictures":
         columns = list(job["columns"]["maps"].values())
     else:
         columns = [job] if job["kind"] == "properties" else job.get("requests", ())
     known = ((registry.REGISTRY.get(column.get("key", "")), column.get("params", {})) for column in columns)
-    return any(network not in NOT_NETWORKS for spec, params in known if spec is not None for network in spec.networks_with(params))
+    return any(spec.runs_networks(params) for spec, params in known if spec is not None)
 
 
 def memory_limit(kind: str) -> int:
@@ -389,6 +413,8 @@ def run_job(folder: Path, memory: int, seconds: int, parent: int, spare: tuple[i
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
     code = 1
+    notes: list[str] = []
+    note_warnings(notes)
     try:
         job = json.loads((folder / "job.json").read_text())
         limit = memory_limit(job["kind"])
@@ -404,6 +430,8 @@ def run_job(folder: Path, memory: int, seconds: int, parent: int, spare: tuple[i
         os.chdir(folder)
         if job["kind"] in PARSING:
             confine(folder, Path(job["file"]) if job["kind"] == "reference" else None)
+        if job.get("card"):
+            device_use.require_card()
         with programs_of(job, own):
             result = JOBS[job["kind"]](folder, job)
         (folder / "result.json").write_text(json.dumps(result, allow_nan=False))
@@ -416,17 +444,34 @@ def run_job(folder: Path, memory: int, seconds: int, parent: int, spare: tuple[i
     except OtherDefinition as error:
         (folder / "error.txt").write_text(str(error))
         code = 6
+    except CardTrouble as error:
+        (folder / "error.txt").write_text(str(error))
+        code = 8
     except ModuleNotFoundError as error:  # of a library: no fault of the entry, and another machine may have it
         is_library = (error.name or "").partition(".")[0] != __name__.partition(".")[0]
         said = f"{error.name} is not installed on this machine, which this work needs."
         (folder / "error.txt").write_text(said if is_library else traceback.format_exc(limit=20))
         code = 7 if is_library else 1
-    except BaseException:
+    except BaseException as error:
+        inference = sys.modules.get("evaluation.networks.inference")
         if os.statvfs(folder).f_bavail == 0:  # libraries hide the error number behind errors of their own
             code = 5
+        elif inference is not None and inference.is_of_card(error):
+            code = 9
         (folder / "error.txt").write_text(traceback.format_exc(limit=20))
     finally:
+        if notes:
+            (folder / NOTES).write_text(json.dumps(notes))
         os._exit(code)
+
+
+def note_warnings(notes: list[str]) -> Callable[[], None]:
+    """Let `notes` gain what this process warns of, which its parent then logs: here nobody reads it. Returns what ends that."""
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: notes.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("evaluation")
+    logger.addHandler(handler)
+    return lambda: logger.removeHandler(handler)
 
 
 def wait_for(pid: int, seconds: float) -> str:
@@ -449,7 +494,7 @@ def wait_for(pid: int, seconds: float) -> str:
     if os.WIFSIGNALED(status):
         # No limit of its own kills a job outright: that was an operator, or a machine without memory.
         return {int(signal.SIGXCPU): "time", int(signal.SIGKILL): "killed"}.get(os.WTERMSIG(status), "crash")
-    return {0: "ok", 3: "memory", 4: "weights", 5: "room", 6: "definition", 7: "library"}.get(os.WEXITSTATUS(status), "error")
+    return ENDS.get(os.WEXITSTATUS(status), "error")
 
 
 def preload() -> None:

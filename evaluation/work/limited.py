@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import fcntl
 import json
+import logging
 import os
 import select
 import shutil
@@ -21,6 +22,8 @@ from pathlib import Path
 from evaluation.work import child
 from evaluation.work.child import uses_networks
 
+log = logging.getLogger(__name__)
+
 ROOT = Path(child.__file__).parents[child.__name__.count(".")]  # which the child finds its modules below
 
 SENTENCES = {
@@ -30,6 +33,7 @@ SENTENCES = {
     "killed": "The process that did it was killed.",
     "room": "There was no room on the worker's disk.",
     "error": "An error in the service stopped it.",
+    "accelerator": "An error of the graphics card, or of what was computed on it, stopped it.",
 }
 
 PATIENCE = 3.0  # times the seconds of the processor that a part may take on the wall: a busy machine is not the entry's fault
@@ -65,13 +69,18 @@ class JobFailed(Exception):
         return self.end in ("weights", "definition", "library")
 
     @property
+    def is_of_card(self) -> bool:
+        """Return whether there was no graphics card that could be computed on, which is no fault of the job; `detail` is a sentence."""
+        return self.end == "card"
+
+    @property
     def is_beyond_limits(self) -> bool:
         """Return whether the job needed more than any job may take, which is no fault of the service."""
         return self.end in ("memory", "time")
 
     @property
     def sentence(self) -> str:
-        if self.is_missing_here:
+        if self.is_missing_here or self.is_of_card:
             return self.detail
         return SENTENCES[self.end].format(memory=self.memory >> 20, seconds=self.seconds)
 
@@ -118,6 +127,11 @@ class Sandbox:
         except BaseException:
             self.stop()  # or it would answer the next job with what this one found
             raise
+        notes = folder / child.NOTES
+        if notes.exists():
+            for note in json.loads(notes.read_text()):
+                log.warning("%s", note)
+            notes.unlink()  # the next job in this folder has its own
         if end == "gone":
             raise self._gone()
         if end == "killed":

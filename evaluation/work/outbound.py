@@ -47,6 +47,7 @@ EXIT_CODES = """exit codes:
   4    the server cannot be reached or has trouble, also after --patience
   143  stopped; the part it had is given back"""
 ASK_SECONDS = 30.0  # in which a claim, a heartbeat or a goodbye must be answered
+CARD_SECONDS = 60  # from one trial of a graphics card in trouble to the next, and of the processor, in which a card must answer
 KEEP_BYTES = 8 << 30  # of inputs kept between parts
 LIBRARIES = ("plumbline", "numpy", "scipy", "torch", "manifold3d", "libigl", "pillow")
 HEX = re.compile(r"[0-9a-f]{64}")
@@ -150,14 +151,19 @@ class Lease:
 
 
 class Worker:
-    """One worker of a server. `folder` keeps inputs, weights and what is prepared of references between parts."""
+    """One worker of a server. `folder` keeps inputs, weights and what is prepared of references between parts; `cards` are the graphics
+    cards it may use, as CUDA_VISIBLE_DEVICES names them, all without it."""
 
-    def __init__(self, server: Server, queues: Sequence[str], folder: Path, name: str, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, server: Server, queues: Sequence[str], folder: Path, name: str, say: Callable[[str], None], cards: str | None = None
+    ) -> None:
         self.server, self.queues, self.folder, self.name, self.say = server, list(queues), folder, name, say
         self.without: list[int] = []  # parts that it could not do
         self.ending = Ending()
         self.parts = self.in_vain = 0  # done; given up since one was done
-        self._limits = Limits(3 << 30, 600, 5.0, folder / "weights")
+        self.card_trouble, self._card_tried = "", float("-inf")  # why its graphics card cannot be used, and when that was tried last
+        self.cards = cards
+        self._limits = Limits(3 << 30, 600, 5.0, folder / "weights", cards)
         self._sandbox = Sandbox(lambda: self._limits)
         for inner in ("inputs", "prepared", "programs", "weights"):
             (folder / inner).mkdir(parents=True, exist_ok=True)
@@ -214,7 +220,10 @@ class Worker:
 
     def claim(self) -> tuple[dict[str, Any] | None, float]:
         """A part, or the seconds after which to ask again. Raises `ServerError` where the server refuses, or does not answer for long."""
-        body: dict[str, Any] = {"queues": self.queues, "worker": self.name, "without": self.without[-MAX_WITHOUT:]}
+        queues = [queue for queue in self.queues if queue != "gpu" or self._card_is_usable()]
+        if not queues:
+            return None, max(0.0, self._card_tried + CARD_SECONDS - time.monotonic())
+        body: dict[str, Any] = {"queues": queues, "worker": self.name, "without": self.without[-MAX_WITHOUT:]}
         body |= {"machine": _machine(), "capabilities": _capabilities(), "sandboxes": _sandboxes()}
         response = self.server.request("POST", "api/v1/worker/claim", json=body)
         if response.status_code == 204:
@@ -222,8 +231,31 @@ class Worker:
             return None, float(asked) if asked.isdigit() else 15.0
         return response.json(), 0.0
 
+    def _card_is_usable(self) -> bool:
+        """True if the graphics card could be computed on when it was last tried; one in trouble is tried again after a minute."""
+        if self._card_tried == float("-inf") or (self.card_trouble and time.monotonic() - self._card_tried >= CARD_SECONDS):
+            self._try_card()
+        return not self.card_trouble
+
+    def _try_card(self) -> bool:
+        before = self.card_trouble
+        try:
+            with folder_in(self.folder / "jobs") as folder:
+                self._sandbox.run(folder, {"kind": "card", "card": True}, lambda: True, CARD_SECONDS, 1.0)
+            self.card_trouble = ""
+        except JobFailed as error:
+            self.card_trouble = error.sentence
+        self._card_tried = time.monotonic()
+        if self.card_trouble and self.card_trouble != before:
+            self.say(f"{self.card_trouble} No part for graphics cards is taken; the card is tried again every minute.")
+        elif before and not self.card_trouble:
+            self.say("The graphics card can be computed on again.")
+        return not self.card_trouble
+
     def why_none(self) -> str:
         """Reason why the server gave no part."""
+        if self.card_trouble and self.queues == ["gpu"]:
+            return self.card_trouble.removesuffix(".")
         about = self.server.get("api/v1/worker")
         if about.get("waits_until"):
             return f"The token gets no part before {about['waits_until']}, because workers of it held parts and brought no result"
@@ -242,7 +274,10 @@ class Worker:
         except Missing as error:
             self._give_up(part, "missing", str(error))
         except JobFailed as error:
-            kind = "missing" if error.is_missing_here else "stopped" if error.end in ("killed", "room") else "failed"
+            of_card = error.is_of_card or (error.end == "accelerator" and part["device"] == "gpu" and not self._try_card())
+            if error.is_of_card:
+                self.card_trouble, self._card_tried = error.sentence, time.monotonic()
+            kind = "missing" if error.is_missing_here else "stopped" if of_card or error.end in ("killed", "room") else "failed"
             self._give_up(part, kind, error.sentence if error.is_missing_here else f"{error.sentence} {error.detail}")
         except LeaseLost:
             self.say(f"Part {part['id']} is somebody else's now.")
@@ -266,7 +301,7 @@ class Worker:
                 registry.require_current(part["columns"])
         except (OtherDefinition, KeyError) as error:
             raise Missing(f"{error} Install the server's own package again.") from None
-        self._limits = Limits(part["memory"], part["seconds"], min(1.0, part["heartbeat_seconds"]), self.folder / "weights")
+        self._limits = Limits(part["memory"], part["seconds"], min(1.0, part["heartbeat_seconds"]), self.folder / "weights", self.cards)
         for file in part["weights"]:
             self._weights(file)
         paths = {name: self._input(described) for name, described in part["inputs"].items()}
@@ -281,6 +316,7 @@ class Worker:
             "requests": part["columns"],
             "programs": programs,
             "program_seconds": PROGRAM_SHARE * part["seconds"] * part["patience"],
+            "card": part["device"] == "gpu",
         }
         job["prepared"] = str(self._prepared(part, job, folder, lease) or "")
         found = self._sandbox.run(folder, job, lease.alive, part["seconds"], part["patience"])
@@ -318,12 +354,12 @@ class Worker:
         name = prepared.digest(part["family"], part["inputs"]["reference"]["sha256"], part["unit_scale"], fingerprints, part["item_ids"])
         path = self.folder / "prepared" / name
         if not path.exists():
-            wanted = {key: job[key] for key in ("family", "reference", "item_ids", "unit_scale", "requests")}
+            wanted = {key: job[key] for key in ("family", "reference", "item_ids", "unit_scale", "requests", "card")}
             try:
                 self._sandbox.run(folder, {"kind": "prepare", **wanted}, lease.alive, part["seconds"], part["patience"])
                 (folder / "prepared").replace(path)
             except JobFailed as error:
-                if error.is_missing_here or error.end in ("killed", "room"):
+                if error.is_missing_here or error.end in ("killed", "room", "card", "accelerator"):
                     raise
                 path.write_bytes(prepared.pack({}))  # it is scored without, with the same values
         os.utime(path)
@@ -449,7 +485,8 @@ def _token(options: argparse.Namespace, environment: Mapping[str, str]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None, environment: Mapping[str, str] = MappingProxyType({})) -> int:
-    """Run the command and return its exit code; of `environment` PLUMBLINE_WORKER_TOKEN and PLUMBLINE_WORKER_TOKEN_FILE are read."""
+    """Run the command and return its exit code; of `environment` PLUMBLINE_WORKER_TOKEN, PLUMBLINE_WORKER_TOKEN_FILE and
+    CUDA_VISIBLE_DEVICES are read."""
     options = _parser().parse_args(arguments)
     try:
         token = _token(options, environment)
@@ -460,7 +497,8 @@ def main(arguments: Sequence[str] | None = None, environment: Mapping[str, str] 
         if importlib.util.find_spec(library) is None:
             raise ModuleNotFoundError(f"No module named {library!r}", name=library)
     name = options.name or f"{socket.gethostname()}:{os.getpid()}"
-    worker = Worker(server, options.queue or ["cpu"], options.folder.expanduser(), name, _say)
+    cards = environment.get("CUDA_VISIBLE_DEVICES")
+    worker = Worker(server, options.queue or ["cpu"], options.folder.expanduser(), name, _say, cards)
     server.pause = worker.ending.pause
     signal.signal(signal.SIGTERM, worker.ending.ask)
     try:

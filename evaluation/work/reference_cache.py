@@ -34,11 +34,11 @@ def local_path(part: Part, batch: EvaluationBatch, job: dict, heartbeat: Callabl
         if not store.exists(key):
             try:
                 with job_folder() as folder:
-                    wanted = ("family", "reference", "item_ids", "unit_scale", "requests")
+                    wanted = ("family", "reference", "item_ids", "unit_scale", "requests", "card")
                     sandbox.run(folder, {"kind": "prepare", **{name: job[name] for name in wanted}}, heartbeat, seconds, PATIENCE)
                     content = (folder / "prepared").read_bytes()
             except JobFailed as failed:
-                if failed.is_missing_here or failed.end in ("killed", "room"):  # which says nothing of the reference
+                if failed.is_missing_here or failed.end in ("killed", "room", "card", "accelerator"):  # which says nothing of the reference
                     raise
                 log.warning("a reference could not be prepared", reference=job["reference"], end=failed.end, detail=failed.detail)
                 content = prepared.pack({})  # so that it is not tried for every entry

@@ -16,6 +16,7 @@ import structlog
 from evaluation.models import Evaluation, MetricProgram, Part, part_plan
 from evaluation.work import missing_weights, programs, properties, reference_cache, shares, trials, view_images
 from evaluation.work.attempts import MissingHere, attempt, logged, storage_is_away
+from evaluation.work.card import card
 from evaluation.work.child import SCORED
 from evaluation.work.heartbeat import process_name
 from evaluation.work.limited import PROGRAM_SHARE
@@ -76,6 +77,8 @@ def entry_once(device: str) -> bool:
             with shares.for_entries(), logged("entry checked", submission, submission.phase, entry=submission.pk):
                 check(submission)
             return True
+    if card.is_needed(device) and not (shares.entries_wait(device) and card.is_usable()):
+        return False
     parts, left = PARTS[device].affordable(), missing_weights.deferred_rows(Part)
     part = (parts.exclude(pk__in=left) if left else parts).claim(process_name())
     if part is None:
@@ -199,6 +202,7 @@ def _scoring_job(part: Part, evaluation: Evaluation, waiting: Collection[str] = 
         "unit_scale": evaluation.batch.unit_scale,
         "requests": columns,
         "programs": MetricProgram.orders(columns),
+        "card": card.is_needed(part.device),
     }
 
 

@@ -123,10 +123,14 @@ def probe_workers() -> str:
 
 
 def probe_gpu() -> str:
-    n = Process.objects.listeners()["gpu"]
+    n, troubles = Process.objects.listeners()["gpu"], Process.objects.card_troubles()
+    in_trouble = f"{_count(len(troubles), 'worker')} of the queue gpu cannot use {'its' if len(troubles) == 1 else 'their'} graphics card"
     if n:
-        return f"{_count(n, 'worker')} to the queue gpu"
+        others = f"; {in_trouble}: {troubles[0]}" if troubles else ""
+        return f"{_count(n, 'worker')} to the queue gpu{others}"
     waiting = Part.objects.waiting("gpu").count()
+    if troubles and (settings.GPU_WORKERS or waiting):
+        raise Unready(f"{in_trouble}, and no other worker listens to that queue: {troubles[0]} Each tries its card again every minute.")
     if not settings.GPU_WORKERS and not waiting:
         return "metrics with networks are left to any worker"
     if _has_just_started():

@@ -17,7 +17,7 @@ def status(request: HttpRequest) -> HttpResponse:
     """Workers of the service's own by queue, workers that only call out, and what waits and is done."""
     now = database_clock.read()
     since = now - timedelta(days=1)
-    listeners = Process.objects.listeners(now)
+    listeners, troubles = Process.objects.listeners(now), Process.objects.card_troubles(now)
     waiting, held = Part.objects.filter(state=Part.State.WAITING), Part.objects.held(now).filter(state=Part.State.WAITING)
     done = PartRecord.objects.filter(finished_at__gt=since)
     sweeper = Process.objects.live(now).filter(kind=Process.Kind.SWEEPER).order_by(F("wrote_at").desc(nulls_last=True)).first()
@@ -28,6 +28,7 @@ def status(request: HttpRequest) -> HttpResponse:
             [
                 ("Listening for entries (queue cpu)", listeners["cpu"]),
                 ("Listening for metrics that need a graphics card (queue gpu)", listeners["gpu"]),
+                *([("With a graphics card that cannot be used now", len(troubles))] if troubles else []),
                 ("At work now", held.filter(token__isnull=True).count()),
             ],
         ),
@@ -50,4 +51,5 @@ def status(request: HttpRequest) -> HttpResponse:
             ],
         ),
     ]
-    return render(request, "leaderboard/status.html", {"tables": tables, "now": now, "sweeper": sweeper, "wrong_clocks": wrong_clocks})
+    context = {"tables": tables, "now": now, "sweeper": sweeper, "wrong_clocks": wrong_clocks, "troubles": dict.fromkeys(troubles)}
+    return render(request, "leaderboard/status.html", context)

@@ -36,16 +36,16 @@ def environment(**more: str) -> dict[str, str]:
 
 
 class Worker:
-    """A Celery worker as the service runs it. Use as a context manager."""
+    """A Celery worker as the service runs it, or with another `app` around it. Use as a context manager."""
 
-    def __init__(self, queue: str = "cpu", **env: str) -> None:
+    def __init__(self, queue: str = "cpu", app: str = "evaluation.celery", **env: str) -> None:
         command = [
             sys.executable,
             "-m",
             "celery",
             "--quiet",
             "-A",
-            "evaluation.celery",
+            app,
             "worker",
             "-P",
             "solo",

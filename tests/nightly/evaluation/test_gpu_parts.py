@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_a_worker_with_a_card_that_is_killed_in_the_middle_of_a_part_loses_nothing(entry, settings):
-    there = {"PLUMBLINE_WEIGHTS": str(settings.WEIGHTS)}
+    there = {"PLUMBLINE_WEIGHTS": str(settings.WEIGHTS), "app": "tests.support.evaluation.processor_as_card"}
     worker.drain("cpu")
     at_work = Part.objects.filter(device="gpu", started_at__isnull=False, state=Part.State.WAITING)
     with Worker("gpu", **there) as first:

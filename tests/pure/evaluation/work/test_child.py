@@ -1,5 +1,6 @@
 """Bounds of a job's memory, with and without a graphics card."""
 
+import contextlib
 import json
 import os
 import resource
@@ -10,7 +11,7 @@ import pytest
 
 from evaluation.networks import graphics_card
 from evaluation.work import child
-from evaluation.work.limited import JobFailed
+from evaluation.work.limited import JobFailed, Limits, Sandbox
 from tests import ROOT
 from tests.conftest import need
 
@@ -25,8 +26,19 @@ def test_without_a_card_all_addresses_are_bounded(kind, tmp_path, monkeypatch):
 def test_with_a_card_jobs_that_compute_may_reserve_addresses_and_those_that_parse_may_not(kind, tmp_path, monkeypatch):
     (tmp_path / "nvidia0").touch()
     monkeypatch.setattr(graphics_card, "DEVICES", tmp_path)
-    expected = resource.RLIMIT_DATA if kind in ("prepare", "score", "properties", "trial") else resource.RLIMIT_AS
+    expected = resource.RLIMIT_DATA if kind in ("prepare", "score", "properties", "trial", "card") else resource.RLIMIT_AS
     assert child.memory_limit(kind) == expected
+
+
+def test_what_a_job_warns_of_is_in_the_log_of_its_worker_whatever_became_of_it(tmp_path, caplog):
+    sandbox = Sandbox(lambda: Limits(2 << 30, 60, 5.0, tmp_path), "tests.support.evaluation.warning_child")
+    try:
+        for fails in (False, True):
+            with pytest.raises(JobFailed) if fails else contextlib.nullcontext():
+                sandbox.run(tmp_path, {"kind": "warn", "text": f"halved {fails}", "fails": fails}, lambda: True, 60, 5.0)
+    finally:
+        sandbox.stop()
+    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == ["halved False", "halved True"]
 
 
 def test_what_is_allocated_is_bounded_and_what_is_only_reserved_is_not():

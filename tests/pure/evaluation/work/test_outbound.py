@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 
 from evaluation.work import outbound
@@ -84,3 +85,74 @@ def test_it_says_why_there_is_no_part(tmp_path, about, said):
             return about
 
     assert said in outbound.Worker(Server(), ["cpu"], tmp_path, "w", print).why_none()
+
+
+class TestAGraphicsCardInTrouble:
+    """A worker of the queue gpu asks for no such part while its card cannot be used, and tries the card every minute."""
+
+    TOO_OLD = "The graphics card cannot be computed on: The NVIDIA driver on your system is too old (found version 11040)."
+
+    @pytest.fixture
+    def asked(self):
+        return []
+
+    @pytest.fixture
+    def one(self, asked, tmp_path, monkeypatch):
+        """A worker whose jobs end as `ends` says, by kind; what it says is in `said`."""
+
+        class Server:
+            def request(self, method, address, json):
+                asked.append(json["queues"])
+                return httpx.Response(204, headers={"retry-after": "5"})
+
+            def once(self, address, body, seconds):
+                asked.append((address, body["kind"]))
+
+        said = []
+        worker = outbound.Worker(Server(), ["cpu", "gpu"], tmp_path, "w", said.append, cards="2")
+        worker.said, worker.ends = said, {}
+
+        def run(folder, job, *given):
+            if job["kind"] in worker.ends:
+                raise JobFailed(worker.ends[job["kind"]], self.TOO_OLD)
+            return {"name": "a card"}
+
+        monkeypatch.setattr(worker._sandbox, "run", run)
+        return worker
+
+    def test_its_jobs_see_the_card_that_the_environment_names(self, one):
+        assert one._limits.cards == "2"
+
+    def test_it_takes_other_parts_and_says_why(self, one, asked, monkeypatch):
+        now = [0.0]
+        monkeypatch.setattr(outbound.time, "monotonic", lambda: now[0])
+        one.ends["card"] = "card"
+        one.claim()
+        now[0] += 59
+        one.claim()
+        assert asked == [["cpu"], ["cpu"]] and one.said == [
+            f"{self.TOO_OLD} No part for graphics cards is taken; the card is tried again every minute."
+        ]
+        one.ends.clear()
+        now[0] += 1
+        one.claim()
+        assert asked[2:] == [["cpu", "gpu"]] and one.said[1:] == ["The graphics card can be computed on again."]
+
+    def test_one_for_cards_alone_asks_for_nothing(self, one, asked):
+        one.queues, one.ends["card"] = ["gpu"], "card"
+        part, wait = one.claim()
+        assert part is None and 50 < wait <= 60 and not asked and one.why_none() == self.TOO_OLD.removesuffix(".")
+
+    @pytest.mark.parametrize(
+        ("end", "card_answers", "kind"), [("card", True, "stopped"), ("accelerator", False, "stopped"), ("accelerator", True, "failed")]
+    )
+    def test_a_part_that_meets_it_goes_back(self, one, asked, monkeypatch, end, card_answers, kind):
+        def scored(part, folder, lease):
+            raise JobFailed(end, self.TOO_OLD)
+
+        monkeypatch.setattr(one, "_scored", scored)
+        if not card_answers:
+            one.ends["card"] = "card"
+        one.do({"id": 7, "fence": "f", "device": "gpu", "heartbeat_seconds": 60, "item_ids": ["a"]})
+        assert asked == [("api/v1/worker/parts/7/giveup", kind)]
+        assert bool(one.card_trouble) == (kind == "stopped")
