@@ -26,7 +26,8 @@ from pathlib import Path
 from types import ModuleType
 
 from tests import ROOT
-from tests.card.rows import ROWS, Check, Row, header
+from tests.card.check import Check, Row, header
+from tests.card.rows import ROWS
 
 OUTPUT = ROOT / "tests" / "benchmarks" / "CARD.md"
 LAST_START = 280.0  # seconds after the start

@@ -6,140 +6,18 @@ import contextlib
 import logging
 import math
 import time
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from evaluation.metrics import registry, runner
 from evaluation.metrics.runner import SampleScores
 from evaluation.metrics.tolerance import differences
-from evaluation.networks import graphics_card, inference, weights
+from evaluation.networks import graphics_card, inference
 from evaluation.networks.precision import PRECISIONS, PrecisionMissing
-from evaluation.work.limited import JobFailed, Limits, Sandbox, folder_in
 from submissions.kinds import FAMILIES
-from tests.card import material
-from tests.card.material import DETECTOR, Shelf
-
-MEMORY = 3072 << 20  # bytes of one scoring child, as the service has it by default
-SECONDS = 240
-COLUMNS = ("what", "verdict", "device", "card memory", "value", "off by", "of tolerance", "seconds", "remark")
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table. `verdict` is "right", "WRONG: ...", or "left out: ..."."""
-
-    name: str
-    verdict: str
-    device: str = ""
-    card_bytes: int = 0
-    value: float | None = None
-    off: float | None = None
-    share: float | None = None
-    seconds: float | None = None
-    remark: str = ""
-
-    @property
-    def wrong(self) -> bool:
-        return self.verdict.startswith("WRONG")
-
-    def line(self) -> str:
-        """The row in Markdown."""
-        numbers = [
-            self.device,
-            f"{self.card_bytes / 2**20:.0f} MiB" if self.card_bytes else "",
-            "" if self.value is None else f"{self.value:.6g}",
-            "" if self.off is None else f"{self.off:.1e}",
-            "" if self.share is None else f"{self.share:.2g}",
-            "" if self.seconds is None else f"{self.seconds:.3g}",
-        ]
-        texts = (self.name, self.verdict, *numbers, self.remark)
-        return f"| {' | '.join(text.replace('|', '/') for text in texts)} |".replace("\n", " ")
-
-
-def header() -> str:
-    """The head of the table in Markdown."""
-    return f"| {' | '.join(COLUMNS)} |\n|{' --- |' * len(COLUMNS)}"
-
-
-@dataclass(frozen=True)
-class Scored:
-    """Outcome of one side: the results by slug, and on which devices, with how much of a card's memory and in which time."""
-
-    scores: Mapping[str, Mapping[str, Any]]
-    devices: Mapping[str, list[str]]
-    card_bytes: int
-    seconds: Mapping[str, float]
-
-
-class Check:
-    """One run of the check: its device, its sizes, its weights, and a scoring child with a card and one without. With the processor in
-    the card's place both sides are the same child, which computes twice."""
-
-    def __init__(self, folder: Path, device: str, quick: bool) -> None:
-        self.folder, self.device, self.quick = folder, device, quick
-        (folder / "weights").mkdir()
-        self.shelf = Shelf(folder / "weights")
-        self.without = self._child("")
-        self.with_card = self._child(None) if device == "cuda" else self.without
-        self.size = (96, 96) if quick else (320, 240)
-        self.count, self.clean = (2, 4) if quick else (3, 6)
-
-    def __enter__(self) -> Check:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.with_card.stop()
-        self.without.stop()
-
-    def _child(self, cards: str | None) -> Sandbox:
-        return Sandbox(lambda: Limits(MEMORY, SECONDS, 5.0, self.folder / "weights", cards), "tests.card.child")
-
-    def tried(self, name: str, make: Callable[[Check], Iterable[Row]]) -> Iterator[Row]:
-        """The rows that `make` gives; one that says so where a library is missing, or where it broke down."""
-        try:
-            yield from make(self)
-        except ModuleNotFoundError as error:
-            yield Row(name, f"left out: {error.name} is not installed")
-        except JobFailed as error:
-            is_missing = error.end == "library"
-            lines = error.detail.strip().splitlines() or [error.end]
-            yield Row(name, f"left out: {error.detail}" if is_missing else f"WRONG: the scoring child ended with {error.end}: {lines[-1]}")
-        except Exception as error:
-            traceback.print_exc()
-            yield Row(name, f"WRONG: {type(error).__name__}: {error}")
-
-    def remarks(self) -> list[str]:
-        """Remarks below the table."""
-        drawn = ", ".join(sorted(self.shelf.drawn)) or "none"
-        return [f"Weights drawn at random in the published layout: {drawn}."]
-
-    # --- scoring -----------------------------------------------------------------------------
-
-    def score(self, child: Sandbox, family: str, items: tuple[Any, Any], columns: Mapping[str, Mapping[str, Any]]) -> Scored:
-        """The columns {key: parameters} of (entry, references) in a job of a scoring child."""
-        entry, references = items
-        requests = []
-        for key, given in columns.items():
-            spec, params = registry.get(key), registry.resolve_params(key, given)
-            column = {"slug": key, "key": key, "params": params, "fingerprint": registry.fingerprint(key, params)}
-            requests.append({**column, "weights_sha256": weights.digest_of(spec, params)})
-        with folder_in(self.folder / "jobs") as folder:
-            for name, kept in (("artifact", entry), ("reference", references)):
-                FAMILIES[family].save(kept, folder / name)
-            paths = {name: str(folder / name) for name in ("artifact", "reference")}
-            job = {"kind": "score", "family": family, "item_ids": list(references), "unit_scale": 1.0, "requests": requests, **paths}
-            found = child.run(folder, job, lambda: True, SECONDS, 1.0)
-        return Scored(found["scores"], found["devices"], found["card_bytes"], found["seconds"])
-
-    def compared(self, family: str, items: tuple[Any, Any], columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
-        """A row for each of the columns: computed with a card and without one."""
-        there = self.score(self.with_card, family, items, columns)
-        here = self.score(self.without, family, items, columns)
-        for key, given in columns.items():
-            yield held(key, given, there, here, list(items[1]), self.device)
+from tests.card import material, speed, training
+from tests.card.check import Check, Row, Scored
+from tests.card.material import DETECTOR
 
 
 def held(key: str, given: Mapping[str, Any], there: Scored, here: Scored, item_ids: list[str], device: str) -> Row:
@@ -170,6 +48,14 @@ def held(key: str, given: Mapping[str, Any], there: Scored, here: Scored, item_i
     return Row(name, verdict, "+".join(devices), there.card_bytes, values[0], off, share, there.seconds[key])
 
 
+def compared(check: Check, family: str, items: tuple[Any, Any], columns: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
+    """A row for each of the columns: computed with a card and without one."""
+    there = check.score(check.with_card, family, items, columns)
+    here = check.score(check.without, family, items, columns)
+    for key, given in columns.items():
+        yield held(key, given, there, here, list(items[1]), check.device)
+
+
 # --- the metrics ---------------------------------------------------------------------------------
 
 BACKBONES = {"squeezenet-imagenet": "squeezenet1_1", "alexnet-imagenet": "alexnet", "vgg16-imagenet": "vgg16"}
@@ -179,13 +65,13 @@ def puzzlesim(check: Check) -> Iterator[Row]:
     check.shelf.need(*BACKBONES.values())
     items = material.views(check.count, check.clean, check.size)
     for name in BACKBONES:
-        yield from check.compared("render", items, {"puzzlesim": {"weights": name}})
+        yield from compared(check, "render", items, {"puzzlesim": {"weights": name}})
 
 
 def pieces(check: Check) -> Iterator[Row]:
     check.shelf.need("squeezenet1_1")
     items = material.views(check.count, check.clean, check.size)
-    yield from check.compared("render", items, {"puzzlesim_pieces": {"features": "squeeze"}})
+    yield from compared(check, "render", items, {"puzzlesim_pieces": {"features": "squeeze"}})
 
 
 def osim(check: Check) -> Iterator[Row]:
@@ -193,24 +79,24 @@ def osim(check: Check) -> Iterator[Row]:
     check.shelf.need(detector)
     items = material.views(check.count, 0, check.size)
     # Random weights find objects everywhere or nowhere: the regions that are marked are looked at.
-    yield from check.compared("render", items, {"osim": {"weights": detector, "conf": 1.0, "saliency": "none"}})
+    yield from compared(check, "render", items, {"osim": {"weights": detector, "conf": 1.0, "saliency": "none"}})
 
 
 def lpips(check: Check) -> Iterator[Row]:
     check.shelf.need(*BACKBONES.values(), "lpips-alex", "lpips-vgg", "lpips-squeeze")
     items = material.views(check.count, 0, check.size)
     for key in ("lpips_alex", "lpips_vgg", "lpips_squeeze"):
-        yield from check.compared("render", items, {key: {}})
+        yield from compared(check, "render", items, {key: {}})
 
 
 def clip(check: Check) -> Iterator[Row]:
     check.shelf.need("clip-vit-b-32")
-    yield from check.compared("render", material.views(check.count, 0, check.size), {"clip_sim": {}})
+    yield from compared(check, "render", material.views(check.count, 0, check.size), {"clip_sim": {}})
 
 
 def fid(check: Check) -> Iterator[Row]:
     check.shelf.need("inception-fid")
-    yield from check.compared("render", material.views(check.count, 0, check.size), {"fid": {}})
+    yield from compared(check, "render", material.views(check.count, 0, check.size), {"fid": {}})
 
 
 def dinov2(check: Check) -> Iterator[Row]:
@@ -218,11 +104,11 @@ def dinov2(check: Check) -> Iterator[Row]:
     features = "plumbline-small" if check.quick else "dinov2-vitb14"
     if not check.quick:
         check.shelf.need(features)
-    yield from check.compared("wireframe", material.frames(1), {"wf_learned": {"weights": check.shelf.learned(features)}})
+    yield from compared(check, "wireframe", material.frames(1), {"wf_learned": {"weights": check.shelf.learned(features)}})
 
 
 def locase(check: Check) -> Iterator[Row]:
-    yield from check.compared("mesh", material.shapes(1 if check.quick else check.count), {"locase": {}})
+    yield from compared(check, "mesh", material.shapes(1 if check.quick else check.count), {"locase": {}})
 
 
 def surfaces(check: Check) -> Iterator[Row]:
@@ -234,7 +120,7 @@ def surfaces(check: Check) -> Iterator[Row]:
         here = check.score(check.without, "mesh", items, columns)
         yield from (held(key, count, _on(here, "cpu"), here, list(items[1]), "cpu") for key in columns)
     else:
-        yield from check.compared("mesh", items, columns)
+        yield from compared(check, "mesh", items, columns)
 
 
 def _on(scored: Scored, device: str) -> Scored:
@@ -389,5 +275,7 @@ ROWS: tuple[tuple[str, Callable[[Check], Iterable[Row]]], ...] = (
     ("surfaces", surfaces),
     ("batches", batches),
     ("out of memory", out_of_memory),
+    ("speed", speed.rows),
     ("precisions", precisions),
+    ("training", training.rows),
 )

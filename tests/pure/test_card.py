@@ -13,7 +13,8 @@ from evaluation.networks import inference, weights
 from evaluation.work.limited import JobFailed
 from tests import ROOT
 from tests.card import __main__ as command
-from tests.card.rows import Row, Scored, held
+from tests.card.check import Row, Scored
+from tests.card.rows import held
 
 # What the check may use of what is installed, and what these need.
 NEEDED = ("torch", "torchgen", "functorch", "numpy", "scipy", "PIL", "safetensors")

@@ -76,19 +76,19 @@ def phases(decisions: Decisions, plan: Plan) -> list[Phase]:
 
 
 class Training(Phased[Phase]):
-    """The training of the head, on features of the pictures of both sides."""
+    """The training of the head, on features of the pictures of both sides, on a `device` of torch."""
 
     model: Head
     _order: NDArray[np.int64] | None
 
-    def __init__(self, decisions: Decisions, seen: Seen, plan: Plan, folder: Path, every: int = 500) -> None:
-        self._features = torch.from_numpy(seen.features)
+    def __init__(self, decisions: Decisions, seen: Seen, plan: Plan, folder: Path, every: int = 500, device: str = "cpu") -> None:
+        self._features = torch.from_numpy(seen.features).to(device)
         super().__init__(phases(decisions, plan), plan, folder, every)
 
     def start(self) -> None:
         """See `Phased`."""
         torch.manual_seed(self.plan.seed)
-        self.model, self._order = Head(self._features.shape[-1]), None
+        self.model, self._order = Head(self._features.shape[-1]).to(self._features.device), None
         self.optimiser = torch.optim.AdamW(self.model.parameters(), lr=self.plan.rate, weight_decay=self.plan.weight_decay, fused=True)
 
     def learn(self, phase: Phase, step: int) -> float:

@@ -153,7 +153,7 @@ def phases(subjects: Sequence[Subject], plan: Plan) -> list[Phase]:
 
 
 class Training(Phased[Phase]):
-    """Training of the whole network, or of its adapters where there are weights to start from.
+    """Training of the whole network, or of its adapters where there are weights to start from, on a `device` of torch.
 
     What is judged and exported is the running mean of the weights, so that a run may be stopped anywhere.
     """
@@ -168,8 +168,9 @@ class Training(Phased[Phase]):
         base: bytes | None = None,
         every: int = 50,
         judging: Judging = lambda name, total: _nothing,
+        device: str = "cpu",
     ) -> None:
-        self._base, self._judging = base, judging
+        self._base, self._judging, self._device = base, judging, device
         super().__init__(phases(subjects, plan), plan, folder, every)
 
     def start(self) -> None:
@@ -179,6 +180,7 @@ class Training(Phased[Phase]):
         if self._base is not None:
             self.model.load_state_dict(load(self._base))
             self.model.adapt(self.plan.seed)
+        self.model.to(self._device)
         self.average = deepcopy(self.model).requires_grad_(False)
         self.optimiser = torch.optim.AdamW(self._free(), lr=self.plan.rate, weight_decay=self.plan.weight_decay)
 
@@ -199,7 +201,8 @@ class Training(Phased[Phase]):
         losses = []
         for number in order[place * plan.per_batch : (place + 1) * plan.per_batch]:
             drawn = batch(phase.seen[number], queries, rng, plan.meshes)
-            losses.append(loss(predict(self.model, torch.from_numpy(drawn.patches)), torch.from_numpy(drawn.scores)))
+            patches, scores = (torch.from_numpy(each).to(self._device) for each in (drawn.patches, drawn.scores))
+            losses.append(loss(predict(self.model, patches), scores))
         for group in self.optimiser.param_groups:
             group["lr"] = plan.rate * schedule(step, phase.steps(plan), plan.warm_up)
         value = torch.stack(losses).mean()
@@ -239,7 +242,7 @@ class Training(Phased[Phase]):
 
 def predict(model: LoCaSE, patches: torch.Tensor) -> torch.Tensor:
     """Scores [M - 1] of the samples of one subject, whose patches [M, Q, 64, 7] start with the reference's."""
-    even = torch.full(patches.shape[1:2], 1 / patches.shape[1])
+    even = torch.full(patches.shape[1:2], 1 / patches.shape[1], device=patches.device)
     described = torch.stack([pooled(model.encoder(one), even) for one in patches])
     return model.head(described[1:], described[:1].expand(len(described) - 1, -1))
 
