@@ -111,7 +111,9 @@ class Check:
 
     # --- scoring -----------------------------------------------------------------------------
 
-    def score(self, child: Sandbox, family: str, items: tuple[Any, Any], columns: Mapping[str, Mapping[str, Any]]) -> Scored:
+    def score(
+        self, child: Sandbox, family: str, items: tuple[Any, Any], columns: Mapping[str, Mapping[str, Any]], must_be_card: bool = False
+    ) -> Scored:
         """The columns {key: parameters} of (entry, references) in a job of a scoring child."""
         entry, references = items
         requests = []
@@ -123,6 +125,7 @@ class Check:
             for name, kept in (("artifact", entry), ("reference", references)):
                 FAMILIES[family].save(kept, folder / name)
             paths = {name: str(folder / name) for name in ("artifact", "reference")}
-            job = {"kind": "score", "family": family, "item_ids": list(references), "unit_scale": 1.0, "requests": requests, **paths}
+            job = {"kind": "score", "family": family, "item_ids": list(references), "unit_scale": 1.0, "requests": requests}
+            job |= {"card": must_be_card, **paths}
             found = child.run(folder, job, lambda: True, SECONDS, 1.0)
         return Scored(found["scores"], found["devices"], found["card_bytes"], found["seconds"])

@@ -12,8 +12,9 @@ from typing import Any
 from evaluation.metrics import registry, runner
 from evaluation.metrics.runner import SampleScores
 from evaluation.metrics.tolerance import differences
-from evaluation.networks import graphics_card, inference
+from evaluation.networks import graphics_card, inference, load
 from evaluation.networks.precision import PRECISIONS, PrecisionMissing
+from evaluation.work.limited import JobFailed
 from submissions.kinds import FAMILIES
 from tests.card import material, speed, training
 from tests.card.check import Check, Row, Scored
@@ -120,7 +121,8 @@ def surfaces(check: Check) -> Iterator[Row]:
         here = check.score(check.without, "mesh", items, columns)
         yield from (held(key, count, _on(here, "cpu"), here, list(items[1]), "cpu") for key in columns)
     else:
-        yield from compared(check, "mesh", items, columns)
+        for key in columns:  # each by itself: metrics of one job share what the card finds
+            yield from compared(check, "mesh", items, {key: count})
 
 
 def _on(scored: Scored, device: str) -> Scored:
@@ -157,6 +159,24 @@ def precisions(check: Check) -> Iterator[Row]:
             yield Row(label, verdict, check.device, value=found, off=off, seconds=seconds, remark=speed)
 
 
+# --- a worker whose card cannot be used ------------------------------------------------------------
+
+
+def worker(check: Check) -> Iterator[Row]:
+    """A part for cards where no card is seen ends at once and computes nothing; where one is, it answers."""
+    check.shelf.need("squeezenet1_1", "lpips-squeeze")
+    items = material.views(1, 0, (96, 96))
+    try:
+        check.score(check.without, "render", items, {"lpips_squeeze": {}}, must_be_card=True)
+        yield Row("a part for cards without one", "WRONG: it was computed on the processor")
+    except JobFailed as error:
+        yield Row("a part for cards without one", "right" if error.is_of_card else f"WRONG: it ended with {error.end}", remark=error.detail)
+    if check.device == "cuda":
+        there = check.score(check.with_card, "render", items, {"lpips_squeeze": {}}, must_be_card=True)
+        verdict = "right" if "cuda" in there.devices["lpips_squeeze"] else "WRONG: it was computed elsewhere"
+        yield Row("a part for cards with one", verdict, "+".join(there.devices["lpips_squeeze"]), there.card_bytes)
+
+
 # --- several items at once -----------------------------------------------------------------------
 
 
@@ -188,11 +208,14 @@ def out_of_memory(check: Check) -> Iterator[Row]:
 
     check.shelf.need("vgg16", "lpips-vgg", "squeezenet1_1", "lpips-squeeze")
     items, key = material.views(4 if check.quick else 8, 0, check.size), "lpips_squeeze" if check.quick else "lpips_vgg"
+    load.forget()
     if check.device == "cuda":
+        torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
     alone, _, _ = in_process(check, key, {}, items, 1)
     if check.device == "cuda":
-        room = 2.5 * torch.cuda.max_memory_allocated()
+        kept = torch.cuda.memory_allocated()
+        room = kept + 2.5 * (torch.cuda.max_memory_allocated() - kept)
         torch.cuda.empty_cache()
         torch.cuda.set_per_process_memory_fraction(room / torch.cuda.get_device_properties(0).total_memory)
         planted = contextlib.nullcontext()
@@ -273,6 +296,7 @@ ROWS: tuple[tuple[str, Callable[[Check], Iterable[Row]]], ...] = (
     ("wf_learned", dinov2),
     ("locase", locase),
     ("surfaces", surfaces),
+    ("a part for cards", worker),
     ("batches", batches),
     ("out of memory", out_of_memory),
     ("speed", speed.rows),

@@ -46,8 +46,9 @@ def test_the_quick_check_on_a_processor_finds_all_right_with_nothing_but_what_it
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines() if line.startswith("|")]
     assert {len(row) for row in rows} == {9} and {row[1] for row in rows[2:]} == {"right"}
     seen = {row[0].split()[0] for row in rows[2:]}
+    assert any(row[0] == "a part for cards without one" and "cannot be computed on" in row[8] for row in rows)
     assert any("Out of memory on cpu with 4 pictures at a time; going on with 2." in row[8] for row in rows)
-    assert {"puzzlesim", "puzzlesim_pieces", "lpips_vgg", "osim", "clip_sim", "fid", "wf_learned", "locase", "chamfer_l1"} <= seen
+    assert {"puzzlesim", "puzzlesim_pieces", "lpips_vgg", "osim", "clip_sim", "fid", "wf_learned", "locase", "chamfer_l1", "speed"} <= seen
     assert not (tmp_path / "written").exists() and command.OUTPUT.read_text() == before
 
 

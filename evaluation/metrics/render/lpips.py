@@ -72,7 +72,8 @@ def _compared(network: Any, one: Tensor, other: Tensor, spatial: bool) -> Tensor
     for tile in tiles(stack, stack.taps, height, width, longest=TILE):
         pairs = zip(stack.walk(one, tile=tile), stack.walk(other, tile=tile), strict=True)
         for tap, (x, y) in enumerate(pairs):
-            squares = _unit(x).sub_(_unit(y)).square_()
+            # In float32 whatever the network computes in: the smallest float16 is above TINY.
+            squares = _unit(x.float()).sub_(_unit(y.float())).square_()
             layer = stack.taps[tap] - 1
             if len(maps) <= tap:
                 maps.append(torch.empty(len(one), 1, *tile.whole(layer), device=one.device))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.models import EvaluationBatch
+from tests.support.evaluation.networks import random_weights
 from tests.support.leaderboard.console.acts import confirm, metric_values
 
 
@@ -42,6 +43,24 @@ def test_another_parameter_shows_how_many_entries_are_scored_anew(desk, phase, s
     confirm(desk, answer)
     assert EvaluationBatch.latest(phase).state == "building"
     assert phase.metrics.get(slug="hss").params == {"vert_thresh": 0.3}
+
+
+def test_a_precision_is_stored_where_it_is_not_float32_and_is_a_column_of_its_own(desk, phase, at, monkeypatch, tmp_path):
+    random_weights.shelf(monkeypatch, tmp_path)
+    random_weights.put_learned(tmp_path)
+    path = at(f"phases/{phase.slug}/metrics/new/wf_learned/")
+    page = desk.get(path).content.decode()
+    assert '<option value="float32" selected>' in page and '<option value="tf32">' in page
+    for slug, precision in (("plain", "float32"), ("quick", "bfloat16")):
+        sent = {"slug": slug, "title": "", "weight": "1", "param_weights": "drawn", "param_precision": precision}
+        assert desk.post(path, sent).status_code == 302
+    plain, quick = (phase.metrics.get(slug=slug) for slug in ("plain", "quick"))
+    assert plain.params == {"weights": "drawn"} and quick.params == {"weights": "drawn", "precision": "bfloat16"}
+    assert plain.snapshot()["params"] == {"weights": "drawn"} and plain.fingerprint != quick.fingerprint
+    assert quick.label == "Learned preference (drawn, bfloat16)"
+    assert '<option value="bfloat16" selected>' in desk.get(at(f"phases/{phase.slug}/metrics/edit/quick/")).content.decode()
+    shown = desk.get(f"/metrics/wf_learned/?params={quick.fingerprint}").content.decode()
+    assert "precision" in shown and "bfloat16" in shown
 
 
 def test_metrics_are_ordered_made_primary_and_removed(desk, phase, at):
