@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0023_cause_of_a_programs_failure'),
+        ('evaluation', '0026_entries_read_anew'),
     ]
 
     operations = [
