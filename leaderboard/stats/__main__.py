@@ -47,6 +47,7 @@ from submissions.formats.decimals import SeparatedNumber, cell, hint
 from submissions.formats.errors import more_cells
 
 DIRECTIONS = {"higher": True, "lower": False}
+APART = "These were judged by too few raters, or on too few samples, to have a place:"
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 MAX_NAMED = 8  # methods that a sentence names
 LARGEST = 1e100  # of a value, so that no sum of squares is infinite
@@ -64,6 +65,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument(
         "--column", type=_mapping, action="append", default=[], metavar="COLUMN=NAME", help="the file's own name of a column"
+    )
+    parser.add_argument(
+        "--value",
+        type=_mapping,
+        action="append",
+        default=[],
+        metavar="SIDE=TEXT",
+        help="what a text in the column choice means: left=1, tie=nobody; common texts are understood without it",
     )
     parser.add_argument("--criterion", action="append", default=[], help="only the votes on this criterion; default: each in turn")
     parser.add_argument(
@@ -103,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise ValueError("--tie is about metrics, and there are none without --scores; give both, or neither.")
         columns = dict(options.column)
         with options.votes.open(newline="", encoding="utf-8-sig") as stream:
-            head, _ = voting.rows_of(stream, options.votes.name)
+            head = voting.table_of(stream, options.votes.name).heads
         holds_opinions = columns.get("score", "score") in head and columns.get("choice", "choice") not in head
         analyses = _opinions(options) if holds_opinions else _pairs(options)
     except VotesError as error:
@@ -123,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _pairs(options: argparse.Namespace) -> dict[str, StudySummary]:
     """The analysis of votes on pairs, by criterion."""
     _refuse(options, ("screen", "left_out"), "votes on pairs")
-    rows = list(_by_criterion(options, voting.read(options.votes, dict(options.column)), "votes"))
+    rows = list(_by_criterion(options, voting.read(options.votes, dict(options.column), options.value), "votes"))
     there = {name for _, chosen in rows for row in chosen for name in (row.left, row.right)}
     _check_named("--gold", (name for pair in options.gold for name in pair), there, options.votes)
     known = set() if any(row.gold for _, chosen in rows for row in chosen) else {frozenset(pair) for pair in options.gold}
@@ -145,7 +154,7 @@ def _pairs(options: argparse.Namespace) -> dict[str, StudySummary]:
 
 def _opinions(options: argparse.Namespace) -> dict[str, StudySummary]:
     """The analysis of opinion scores, by criterion."""
-    _refuse(options, ("gold", "anchor"), "opinion scores")
+    _refuse(options, ("gold", "anchor", "value"), "opinion scores")
     rows = list(_by_criterion(options, rating.read(options.votes, dict(options.column)), "scores"))
     _check_named("--left-out", options.left_out, {row.entry for _, chosen in rows for row in chosen}, options.votes)
     counted = {criterion: rating.canonical(chosen) for criterion, chosen in rows}
@@ -205,10 +214,10 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
     on a sample. What the votes do not name is left out. Raises `VotesError` with every problem.
     """
     with path.open(newline="", encoding="utf-8-sig") as stream:
-        there, rows = voting.rows_of(stream, path.name)
-    heads = [name for name in there if name not in ("sample", "method")]
+        table = voting.table_of(stream, path.name)
+    heads = [name for name in table.heads if name not in ("sample", "method")]
     bad = [name for name in heads if name.rpartition(":")[2] not in DIRECTIONS or not name.rpartition(":")[0]]
-    if bad or not heads or not {"sample", "method"} <= set(there):
+    if bad or not heads or not {"sample", "method"} <= set(table.heads):
         raise VotesError([f"{path.name} must have the columns sample, method and KEY:higher or KEY:lower for each metric."])
     keys = {name: name.rpartition(":")[0] for name in heads}
     for key, n in Counter(keys.values()).items():
@@ -228,11 +237,11 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
     read: dict[tuple[int, int], int] = {}
     problems: list[str] = []
     separated: list[str] = []
-    for line, row in rows:
+    for line, row in table.rows:
         if surplus := more_cells(row):
             problems.append(f"{path.name}: line {line}: {surplus}")
             continue
-        sample, method = (row["sample"] or "").strip(), (row["method"] or "").strip()
+        sample, method = row["sample"].strip(), row["method"].strip()
         if sample not in samples or method not in methods:
             continue
         at = samples[sample], methods[method]
@@ -242,7 +251,7 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
             continue
         read[at] = line
         for head, matrix in values.items():
-            text = (row[head] or "").strip()
+            text = table.decimal(row[head].strip())
             if not text or text.lower() == "nan":
                 continue
             if not NUMBER.fullmatch(text):
@@ -458,6 +467,8 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
             lines.append(f"Left out is who {screening.words(summary.screening, screening.DEFAULTS[summary.screening])}{out}")
         lines += ["", f"{'entry':28} {'MOS':>7} {'95 % interval':>17} {'sd':>7} {'scores':>7}"]
         for row in _in_order(summary):
+            if row in summary.unranked[:1]:
+                lines.append(APART)
             mean, low, high = row.mos if not row.why.startswith(FEW) else NOTHING  # no figure below the stated minimum
             ends = "–" if low is None else f"[{_number(low)}, {_number(high)}]"
             sd = _number(None if mean is None else row.sd)
@@ -467,13 +478,15 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
     of = f"{_count(summary.counted, 'vote')} of {_count(len(summary.raters), 'rater')}"
     lines.append(f"{of} on {_count(summary.questions, 'pair')}, {_percent(summary.ties)} ties.")
     lines += ["", f"{'method':28} {'preferred':>9} {'95 % interval':>17} {'places':>8} {'ability':>8} {'answers':>8} {'win rate':>8}"]
-    part = 1
+    part, apart = 1, summary.unranked
     for row in _in_order(summary):
         implied, theta, rate = row.implied, row.theta, row.win_rate[0]
         # No figure below the stated minimum, which a part by itself may not reach, nor of what was compared with no entry.
         if summary.why or row.why.startswith(FEW):
             implied, theta, rate = NOTHING, NOTHING, None
-        if row.part is not None and row.part != part:
+        if row in apart[:1]:
+            lines.append(APART)
+        elif row not in apart and row.part is not None and row.part != part:
             part = row.part
             lines.append("These met none of those above, and have places of their own:")
         ends = "–" if implied[1] is None else f"[{_number(implied[1])}, {_number(implied[2])}]"

@@ -95,11 +95,6 @@ class Model:
         return self.covariance.own()
 
     @cached_property
-    def places(self) -> Places | None:
-        """Places of the entries, see `places`."""
-        return places(self)
-
-    @cached_property
     def between(self) -> Variance:
         """Variance of each difference theta_i - theta_j [M, M]."""
         return self.covariance.between()
@@ -476,17 +471,19 @@ class Places:
     df: float
 
 
-def places(model: Model) -> Places | None:
-    """Mogstad, Romano, Shaikh and Wilhelm (REStud 2024); None where there are too few raters or samples, or all answers are alike."""
-    m = len(model)
-    parts = model.covariance
-    wanted = model.variance.total
+def places(model: Model, among: Ints | None = None) -> Places | None:
+    """Mogstad, Romano, Shaikh and Wilhelm (REStud 2024); None where there are too few raters or samples, or all answers are alike.
+    `among` are the places in the model of the entries that have a rank, in the order of the arrays; without it all have one."""
+    among = np.arange(len(model)) if among is None else among
+    m, own_part = len(among), np.ix_(among, among)
+    parts, theta = model.covariance, model.theta[among]
+    wanted = model.variance.total[among]
     if model.clusters.few or (wanted <= crossed.NO_VARIANCE).all():
         return None
     # Where answers of one rater, or on one sample, go less together than chance has it, nothing may be left of the first; the cells
     # alone, of which each part has a variance, stand in its place.
     for scale in (parts.rater + parts.sample - parts.cell, parts.cell):
-        values, vectors = np.linalg.eigh((scale + scale.T) / 2)
+        values, vectors = np.linalg.eigh(((scale + scale.T) / 2)[own_part])
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         own = (root**2).sum(axis=1)
         if (own[wanted > crossed.NO_VARIANCE] > crossed.NO_VARIANCE).all():
@@ -496,14 +493,14 @@ def places(model: Model) -> Places | None:
     df = float(np.median(model.variance.df))
     z = rng.standard_normal((DRAWS, m)) @ root.T / np.sqrt(rng.chisquare(df, DRAWS) / df)[:, None]
     apart = np.sqrt(np.maximum(0.0, ((root[:, None, :] - root[None, :, :]) ** 2).sum(axis=-1)))
-    between = model.between.total
+    between = model.between.total[own_part]
     low, high, critical = np.ones(m, dtype=np.int64), np.full(m, m, dtype=np.int64), np.full(m, math.nan)
     for i in range(m):
         others = (np.arange(m) != i) & (apart[i] > 0)
         if not others.any():
             continue
         c = critical[i] = np.quantile((np.abs(z[:, others] - z[:, [i]]) / apart[i, others]).max(axis=1), 0.95)
-        gap = model.theta - model.theta[i]
+        gap = theta - theta[i]
         certain = np.where(np.abs(gap) <= crossed.NOTHING, 0.0, np.copysign(np.inf, gap))  # as `duels` has it
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(between[i] > crossed.NO_VARIANCE, gap / np.sqrt(between[i]), certain)
@@ -560,14 +557,18 @@ class Fragile:
 EXACT = 60  # raters, or samples, up to which each is left out by itself
 
 
-def fragile(model: Model, step: Callable[[], object] = lambda: None) -> Fragile:
-    """The most influential answers against the first are left out until a refit has another first (Huang et al., 2508.11847)."""
+def fragile(model: Model, step: Callable[[], object] = lambda: None, among: Ints | None = None) -> Fragile:
+    """Number of answers, raters and samples that first place hangs on. `among` are the places in the model of the entries that may be
+    first; without it all may.
+
+    The most influential answers against the first are left out until a refit has another first (Huang et al., 2508.11847)."""
     n = len(model.answers)
-    answers = _fewest(model, np.arange(n), n, exact=False)
+    among = np.arange(len(model)) if among is None else among
+    answers = _fewest(model, among, np.arange(n), n, exact=False)
     step()
-    raters = _fewest(model, model.clusters.rater, model.clusters.n_raters, exact=model.clusters.n_raters <= EXACT)
+    raters = _fewest(model, among, model.clusters.rater, model.clusters.n_raters, exact=model.clusters.n_raters <= EXACT)
     step()
-    samples = _fewest(model, model.clusters.sample, model.clusters.n_samples, exact=model.clusters.n_samples <= EXACT)
+    samples = _fewest(model, among, model.clusters.sample, model.clusters.n_samples, exact=model.clusters.n_samples <= EXACT)
     return Fragile(
         None if answers is None else len(answers),
         None if raters is None else len(raters),
@@ -575,8 +576,8 @@ def fragile(model: Model, step: Callable[[], object] = lambda: None) -> Fragile:
     )
 
 
-def _fewest(model: Model, group: Ints, count: int, exact: bool) -> list[int] | None:
-    first = int(np.argmax(model.theta))
+def _fewest(model: Model, among: Ints, group: Ints, count: int, exact: bool) -> list[int] | None:
+    first = int(among[np.argmax(model.theta[among])])
 
     def other_is_first(left_out: Sequence[int]) -> bool:
         remaining = ~np.isin(group, left_out)
@@ -585,7 +586,8 @@ def _fewest(model: Model, group: Ints, count: int, exact: bool) -> list[int] | N
             return False
         for refit in models(answers, {name: z[remaining] for name, z in model.asked.items()}):
             if model.entries[first] in refit.entries:
-                return int(refit.entries[np.argmax(refit.theta)]) != int(model.entries[first])
+                theta = np.where(np.isin(refit.entries, model.entries[among]), refit.theta, -np.inf)
+                return int(refit.entries[np.argmax(theta)]) != int(model.entries[first])
         return True  # it met nobody any more
 
     if exact:
@@ -593,7 +595,7 @@ def _fewest(model: Model, group: Ints, count: int, exact: bool) -> list[int] | N
             if other_is_first([one]):
                 return [one]
     best: list[int] | None = None
-    for rival in range(len(model)):
+    for rival in among.tolist():
         if rival == first:
             continue
         gap = float(model.theta[first] - model.theta[rival])

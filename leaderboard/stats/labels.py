@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from leaderboard.stats.votes import VotesError, rows_of
+from leaderboard.stats.votes import VotesError, table_of
 from submissions.formats.errors import MAX_PROBLEMS, more_cells
 
 DAMAGED = ("corruption", "empty", "reference")
@@ -29,12 +29,12 @@ def read(path: Path) -> dict[str, str]:
 
 def parse(lines: Iterable[str], name: str) -> dict[str, str]:
     """The labels in the lines of a CSV file called `name`; see `read`."""
-    there, rows = rows_of(lines, name)
-    if not set(COLUMNS) <= set(there):
+    table = table_of(lines, name)
+    if not set(COLUMNS) <= set(table.heads):
         raise VotesError([f"{name} must have the columns method and label."])
     labels: dict[str, str] = {}
     problems = []
-    for line, row in rows:
+    for line, row in table.rows:
         method, label = ((row[column] or "").strip() for column in COLUMNS)
         if surplus := more_cells(row):
             problems.append(f"{name}: line {line}: {surplus}")

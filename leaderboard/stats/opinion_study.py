@@ -37,7 +37,7 @@ from leaderboard.stats.records import (
 )
 from leaderboard.stats.reliability import Share
 from leaderboard.stats.study import MetricScores
-from leaderboard.stats.votes import NO_DUELS, VERSION, Floats, finite
+from leaderboard.stats.votes import FEW, NO_DUELS, VERSION, Floats, finite
 
 ALL_SCREENED = "No score counts: the rule of screening leaves everybody out."
 NONE_COUNTS = "No two of the entries that were compared here count: the others are damaged, or were left out."
@@ -301,9 +301,9 @@ def unscreened(
     return Unscreened(len(set(ratings.rater.tolist())), scales, agreed)
 
 
-def _best_first(row: Entry) -> tuple[float, str]:
+def _best_first(row: Entry) -> tuple[bool, float, str]:
     mean = row.mos[0]
-    return math.inf if mean is None else -mean, row.method
+    return row.why.startswith(FEW), math.inf if mean is None else -mean, row.method  # who was scored too seldom heads no table
 
 
 def _named(row: Metric, metric: MetricScores) -> Metric:

@@ -17,6 +17,7 @@ from leaderboard.stats import agreement, another_rater, correlation, crossed, da
 from leaderboard.stats import opinions as opinion_scores
 from leaderboard.stats.agreement import Agreement, Differences, MetricPair
 from leaderboard.stats.answers import Answers
+from leaderboard.stats.crossed import Clusters
 from leaderboard.stats.davidson import Model
 from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.opinions import fitted
@@ -35,7 +36,7 @@ from leaderboard.stats.records import (
     Soft,
 )
 from leaderboard.stats.uncertainty import ALPHA, paired
-from leaderboard.stats.votes import FEW, Floats, finite
+from leaderboard.stats.votes import FEW, Floats, Ints, finite
 
 ONLY_DAMAGED = "Only damaged entries were compared here."
 NEVER_MET = "It met nobody."
@@ -178,7 +179,8 @@ def people(
         differences.append(difference)
         step()
     placed, pairs = _compared(rows, differences, few=bool(clusters.few))
-    entries = [] if opinions else _entries(answers, models)
+    too_few = {} if opinions else _too_few(answers)
+    entries, ranges = ([], []) if opinions else _entries(answers, models, too_few)
     step()
     preferences = []
     for part, model in enumerate(models, 1):
@@ -218,14 +220,30 @@ def people(
     # looks.
     main = models[0]
     names = [answers.entries[entry] for entry in main.entries.tolist()]
-    first, p = int(np.argmax(main.theta)), davidson.duels(main).p
+    placed_entries = np.array([n for n, name in enumerate(names) if name not in too_few], dtype=np.int64)
+    if len(placed_entries) < 2:
+        return People(summary)
+    first, p = int(placed_entries[np.argmax(main.theta[placed_entries])]), davidson.duels(main).p
+    rivals = [Rival(names[n], finite(p[first, n])) for n in placed_entries.tolist() if n != first]
     summary = replace(
         summary,
-        fragile=davidson.fragile(main, step) if fragility and not unsure else None,
-        enough=_enough(main, entries, step),
-        first_place=FirstPlace(names[first], [Rival(name, finite(p[first, n])) for n, name in enumerate(names) if n != first]),
+        fragile=davidson.fragile(main, step, placed_entries) if fragility and not unsure else None,
+        enough=_enough(main, entries, ranges[0], placed_entries, step),
+        first_place=FirstPlace(names[first], rivals),
     )
     return People(summary, {answers.raters[k]: one for k, one in davidson.consistency(main).items()})
+
+
+def _too_few(answers: Answers) -> dict[str, str]:
+    """The entries that fewer people judged, or on fewer items, than any figure needs, each with the sentence that says so. Where no
+    items are named there are no more duels of an entry than others that it can meet, so people alone are counted."""
+    found = {}
+    for n, name in enumerate(answers.entries):
+        own = answers.take((answers.a == n) | (answers.b == n))
+        few = Clusters(own.rater, own.unit if answers.sampled else np.arange(len(own))).few
+        if len(own) and few:
+            found[name] = few
+    return found
 
 
 def by_group(groups: Mapping[str, Answers], metric: Scored) -> dict[str, Agreement]:
@@ -314,19 +332,18 @@ def _contradictions(answers: Answers, metric: Scored, compared: Sequence[Duel]) 
     return contradictions
 
 
-def _enough(model: Model, entries: Sequence[Entry], step: Callable[[], None]) -> Enough | None:
-    """By the rank intervals of the largest part; None without them."""
+def _enough(model: Model, entries: Sequence[Entry], places: davidson.Places | None, among: Ints, step: Callable[[], None]) -> Enough | None:
+    """By the places of the entries `among` those of the largest part; None without them."""
     ranked = [(row.method, *row.rank) for row in entries if row.part == 1 and row.rank is not None]
-    places = model.places
     if not ranked or places is None:
         return None
     settled = planning.settled_places(np.array([low for _, low, _ in ranked]), np.array([high for _, _, high in ranked]))
-    names = [model.answers.entries[entry] for entry in model.entries.tolist()]
-    first = int(np.argmax(model.theta))
+    names = [model.answers.entries[entry] for entry in model.entries[among].tolist()]
+    first = int(np.argmax(model.theta[among]))
     others = [name for n, name in enumerate(names) if n != first and places.low[n] == 1]
     if places.high[first] == 1:
         return Enough(settled, names[first], others, None)
-    found = plans.outlook(model, places).plans()
+    found = plans.Outlook.of(model, float(places.critical[first]), places.df, among).plans()
     step()
     return Enough(settled, names[first], others, found)
 
@@ -368,22 +385,30 @@ def _counts(row: Metric) -> bool:
     return not row.reference_point and not row.trained and row.decided.value is not None
 
 
-def _entries(answers: Answers, fitted: Sequence[Model]) -> list[Entry]:
+def _entries(answers: Answers, fitted: Sequence[Model], few: Mapping[str, str]) -> tuple[list[Entry], list[davidson.Places | None]]:
+    """People's figures of each entry, the best first, and the places of each part. Those named in `few`, which too few people judged or
+    on too few items, have no interval and no place, stand last, and take no place from others."""
     counts = np.bincount(np.concatenate([answers.a, answers.b]), minlength=len(answers.entries))
-    rows = []
+    rows: list[Entry] = []
+    ranges: list[davidson.Places | None] = []
     for part, model in enumerate(fitted, 1):
-        column, ability, places = davidson.implied(model), davidson.abilities(model), model.places
+        column, ability = davidson.implied(model), davidson.abilities(model)
+        among = np.array([n for n, entry in enumerate(model.entries.tolist()) if answers.entries[entry] not in few], dtype=np.int64)
+        places, place_of = davidson.places(model, among), {n: place for place, n in enumerate(among.tolist())}
+        ranges.append(places)
         for n, entry in enumerate(model.entries.tolist()):
             implied, theta = ((float(scale.value[n]), finite(scale.low[n]), finite(scale.high[n])) for scale in (column, ability))
-            why = column.why or (crossed.ALIKE if implied[1] is None else "")  # others may have an interval where this one has none
+            why = column.why or few.get(answers.entries[entry]) or (crossed.ALIKE if implied[1] is None else "")
+            if why.startswith(FEW):
+                implied, theta = (implied[0], None, None), (theta[0], None, None)
             row = Entry(method=answers.entries[entry], part=part, answers=int(counts[entry]), implied=implied, theta=theta, why=why)
-            if places is not None:
-                low = int(places.low[n])
-                row = replace(row, rank=(low, int(places.high[n])), may_be_first=low == 1)
+            if places is not None and n in place_of:
+                low = int(places.low[place_of[n]])
+                row = replace(row, rank=(low, int(places.high[place_of[n]])), may_be_first=low == 1)
             rows.append(row)
     placed = {row.method for row in rows}
     for n, name in enumerate(answers.entries):
         if counts[n] and name not in placed:
             rows.append(Entry(method=name, answers=int(counts[n]), why=davidson.NOBODY))
-    rows.sort(key=lambda row: (row.part or math.inf, -(row.implied[0] or 0.0), row.method))
-    return rows
+    rows.sort(key=lambda row: (row.method in few, row.part or math.inf, -(row.implied[0] or 0.0), row.method))
+    return rows, ranges

@@ -11,13 +11,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 import scipy
 
 from leaderboard.stats.crossed import Variance
-from leaderboard.stats.davidson import Model, Places
-from leaderboard.stats.votes import Floats
+from leaderboard.stats.davidson import Model
+from leaderboard.stats.votes import Floats, Ints
 
 FACTORS = (1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
 ENDLESS = 1e6
@@ -67,43 +68,64 @@ def bonferroni(df: float, entries: int) -> float:
     return float(scipy.special.stdtrit(df, 1 - 0.025 / (entries - 1)))
 
 
+@dataclass(frozen=True, eq=False)
 class Outlook:
-    """A model of M entries, of which the first is not settled, under plans. `critical` is the bar of the first's rank interval, with
-    `df`."""
+    """Abilities `theta` [M] with their `covariance` [M, M], by so many `answers`, of which the first is not settled, under plans.
+    `critical` is the bar of the first's rank interval, with `df`."""
 
-    def __init__(self, model: Model, critical: float, df: float) -> None:
-        self.model, self.critical, self.df = model, critical, df
+    theta: Floats
+    covariance: Variance
+    answers: int
+    critical: float
+    df: float
 
-    def under(self, more: tuple[float, float, float], between: bool = True) -> Floats:
-        """V' of each difference [M, M], or of each ability [M]."""
-        return _reduced(self.model.between if between else self.model.variance, more)[0]
+    @classmethod
+    def of(cls, model: Model, critical: float, df: float, among: Ints | None = None) -> Self:
+        """The outlook of a model, or of the entries `among` those of it."""
+        among = np.arange(len(model)) if among is None else among
+        covariance = model.covariance.each(lambda part: part[np.ix_(among, among)])
+        return cls(model.theta[among], covariance, len(model.answers), critical, df)
+
+    @cached_property
+    def between(self) -> Variance:
+        """Variance of each difference [M, M]."""
+        return self.covariance.between()
+
+    @cached_property
+    def own(self) -> Variance:
+        """Variance of each ability [M]."""
+        return self.covariance.own()
+
+    def under(self, more: tuple[float, float, float]) -> Floats:
+        """V' of each difference [M, M]."""
+        return _reduced(self.between, more)[0]
 
     def df_under(self, more: tuple[float, float, float]) -> float:
         """The median over entries of the degrees of freedom of their abilities."""
-        v, (r, s, c) = _reduced(self.model.variance, more)
-        g_r, g_s, g_c = (max(1.0, by * n - 1) for by, n in zip(more, self.model.variance.clusters, strict=True))
+        v, (r, s, c) = _reduced(self.own, more)
+        g_r, g_s, g_c = (max(1.0, by * n - 1) for by, n in zip(more, self.own.clusters, strict=True))
         spent = (r > 0) * (r + c) ** 2 / g_r + (s > 0) * (s + c) ** 2 / g_s + c**2 / g_c
         return float(np.median(np.maximum(1.0, np.divide(v**2, spent, out=np.ones_like(v), where=spent > 0))))
 
     def bar(self, more: tuple[float, float, float]) -> float:
         """c': what the lead over each rival must be, in its standard errors."""
-        m = len(self.model)
+        m = len(self.theta)
         return self.critical * bonferroni(self.df_under(more), m) / bonferroni(self.df, m)
 
     def reach(self, more: tuple[float, float, float]) -> float:
         """The least lead of the first over a rival, in standard errors under the plan, less the bar: above 0 first place would be settled
         if estimates stayed as they are."""
-        first = int(np.argmax(self.model.theta))
-        others = np.arange(len(self.model)) != first
-        lead = (self.model.theta[first] - self.model.theta[others]) / np.sqrt(self.under(more)[first, others])
+        first = int(np.argmax(self.theta))
+        others = np.arange(len(self.theta)) != first
+        lead = (self.theta[first] - self.theta[others]) / np.sqrt(self.under(more)[first, others])
         return float(lead.min()) - self.bar(more)
 
     @cached_property
     def _space(self) -> tuple[Floats, Floats, Floats, Floats]:
         """In the space of vectors that sum to 0 (a basis [M, M - 1]): what raters, what samples and what cells add, [M - 1, M - 1] each."""
-        m = len(self.model)
+        m = len(self.theta)
         basis = scipy.linalg.null_space(np.ones((1, m)))
-        parts = self.model.covariance
+        parts = self.covariance
         cell = _symmetric(parts.cell)
         inside = (basis.T @ part @ basis for part in (_positive(parts.rater - cell), _positive(parts.sample - cell), cell))
         raters, samples, cells = inside
@@ -116,7 +138,7 @@ class Outlook:
         basis, raters, samples, cells = self._space
         e, vectors = np.linalg.eigh(raters + samples + cells)
         e = np.maximum(e, 1e-9 * e.max())
-        y = vectors.T @ (basis.T @ self.model.theta)
+        y = vectors.T @ (basis.T @ self.theta)
         turn = np.where(y < 0, -1.0, 1.0)  # which way a vector points must not hang on how entries are called
         y, vectors = y * turn, vectors * turn
         spreads = np.linspace(0.0, 3 * math.sqrt(max(float((y**2).mean()), float(e.mean()))), SPREADS)
@@ -158,14 +180,9 @@ class Outlook:
 
     def plans(self) -> Settling:
         """All four. The same raters have answered everything once each has answered each pair on each sample."""
-        m, (g_raters, g_samples, _) = len(self.model), self.model.variance.clusters
-        end = m * (m - 1) / 2 * g_raters * g_samples / len(self.model.answers)
+        m, (g_raters, g_samples, _) = len(self.theta), self.own.clusters
+        end = m * (m - 1) / 2 * g_raters * g_samples / self.answers
         return Settling(self.plan("answers", end), self.plan("people"), self.plan("items"), self.plan("both"))
-
-
-def outlook(model: Model, places: Places) -> Outlook:
-    """The outlook of the model whose places are these."""
-    return Outlook(model, float(places.critical[int(np.argmax(model.theta))]), places.df)
 
 
 def _reduced(parts: Variance, more: tuple[float, float, float]) -> tuple[Floats, tuple[Floats, Floats, Floats]]:

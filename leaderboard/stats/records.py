@@ -479,9 +479,21 @@ class StudySummary(Entries):
 
     @property
     def ranked(self) -> list[Entry]:
-        """The entries of teams and baselines, people's first first."""
+        """The entries of teams and baselines, people's first first. Where some were judged by too few people or on too few items, those
+        are left out; where all were, they are all here."""
+        return self._by_number[0]
+
+    @property
+    def unranked(self) -> list[Entry]:
+        """The entries that were judged by too few people or on too few items to stand beside the others."""
+        return self._by_number[1]
+
+    @property
+    def _by_number(self) -> tuple[list[Entry], list[Entry]]:
         out = {*self.damaged, *self.left_out}
-        return [line for line in self.scales if line.method not in out and self.value_of(line)[0] is not None]
+        valued = [line for line in self.scales if line.method not in out and self.value_of(line)[0] is not None]
+        enough = [line for line in valued if not line.why.startswith(FEW)]
+        return (enough, [line for line in valued if line.why.startswith(FEW)]) if enough else (valued, [])
 
     @property
     def shares_first(self) -> bool:

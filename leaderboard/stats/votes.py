@@ -10,20 +10,21 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from submissions.formats.decimals import SeparatedNumber, cell, delimiter, hint
-from submissions.formats.errors import MAX_PROBLEMS, TableError, control_character, heads_text, is_blank, more_cells
+from submissions.formats.decimals import SeparatedNumber, cell, hint
+from submissions.formats.errors import MAX_PROBLEMS, TableError, control_character, heads_text, more_cells
 from submissions.formats.stand_in import stand_in
 
 VERSION = 22  # of what is computed of judgements: raised whenever any number can change
@@ -41,6 +42,15 @@ DEVICES = ("mouse", "touch", "keyboard")
 NEEDED = ("rater", "left", "right", "choice")
 NO = ("", "0", "false", "no")
 CHOICES = {"left": 0, "right": 1, "tie": 2}
+# What files of others call a side or a tie, in small letters and digits alone.
+SPELLINGS = {
+    "left": {"left", "l", "a", "model a", "modela", "first"},
+    "right": {"right", "r", "b", "model b", "modelb", "second"},
+    "tie": {"tie", "ties", "tied", "draw", "equal", "same", "both", "neither", "no preference", "both good", "both bad"}
+    | {f"tie {kind}" for kind in ("bothbad", "both bad", "bothgood", "both good")},
+}
+DELIMITERS = ",;\t"
+DECIMAL_COLUMNS = ("seconds", "score")
 HIGHEST_ORDER = 2**31 - 1
 HIGHEST_STEP = 2**15 - 1
 # The most characters of a text, as studies store it.
@@ -205,18 +215,31 @@ def canonical(votes: Iterable[Vote]) -> Votes:
     )
 
 
-def read(path: Path, columns: Mapping[str, str] | None = None) -> list[Vote]:
-    """The votes of a CSV file with a head line.
+def read(path: Path, columns: Mapping[str, str] | None = None, values: Iterable[tuple[str, str]] = ()) -> list[Vote]:
+    """The votes of a CSV file with a head line; see `parse`."""
+    return read_records(path, lambda stream, name: parse(stream, name, columns, values))
 
-    `columns` names, for a column of `COLUMNS`, the one that the file has instead; `choice=winner` is
-    such a mapping. Raises `VotesError` with every problem, by line.
+
+def parse(lines: Iterable[str], name: str, columns: Mapping[str, str] | None = None, values: Iterable[tuple[str, str]] = ()) -> list[Vote]:
+    """The votes in the lines of a CSV file called `name`, whose cells are separated by commas, semicolons or tabs.
+
+    `columns` names, for a column of `COLUMNS`, the one that the file has instead; `choice=winner` is such a mapping. `values` says
+    what the file's texts in the column `choice` mean: pairs of left, right or tie and a text. Without it are understood: left,
+    right and tie, in capitals too; the head of the file's column of left or right; the name of one of the two methods; and
+    `SPELLINGS`. Raises `VotesError` with every problem, by line.
     """
-    return read_records(path, lambda stream, name: parse(stream, name, columns))
+    meanings: dict[str, str] = {}
+    for side, text in values:
+        if side not in CHOICES:
+            raise VotesError([f"A choice means left, right or tie, not {heads_text([side])}; map the file's own texts to one of these."])
+        if meanings.setdefault(text, side) != side:
+            raise VotesError([f"The choice {heads_text([text])} is mapped to {meanings[text]} and to {side}; leave one of the two out."])
+    heads = {(columns or {}).get(side, side): side for side in ("left", "right")}
 
+    def vote(row: Mapping[str, str]) -> Vote:
+        return _vote({**row, "choice": meanings.get(row["choice"]) or _choice(row, heads)})
 
-def parse(lines: Iterable[str], name: str, columns: Mapping[str, str] | None = None) -> list[Vote]:
-    """The votes in the lines of a CSV file called `name`; see `read`."""
-    return records(lines, name, columns, (*COLUMNS, *MORE, *CONDITIONS), NEEDED, _vote, "votes")
+    return records(lines, name, columns, (*COLUMNS, *MORE, *CONDITIONS), NEEDED, vote, "votes")
 
 
 def read_records(path: Path, parse: Callable[[Iterable[str], str], list[T]]) -> list[T]:
@@ -225,19 +248,41 @@ def read_records(path: Path, parse: Callable[[Iterable[str], str], list[T]]) -> 
         return parse(stream, path.name)
 
 
-def rows_of(lines: Iterable[str], name: str) -> tuple[list[str], list[tuple[int, dict[str, Any]]]]:
-    """The head of a CSV file called `name`, and each row below it with its line. `VotesError` for one that is none in UTF-8."""
+@dataclass(frozen=True)
+class Table:
+    """A table in text: the names of its columns, and each row that holds something with its line in the file."""
+
+    heads: list[str]
+    rows: list[tuple[int, dict[Any, Any]]]
+    delimiter: str
+
+    def decimal(self, text: str) -> str:
+        """The text of a number with a point. Programs that separate cells by semicolons or tabs may write 1,5 for 1.5."""
+        return text if self.delimiter == "," else text.replace(",", ".")
+
+
+def table_of(lines: Iterable[str], name: str) -> Table:
+    """The table in a CSV file called `name`, whose cells are separated as most of its heads are: by commas, semicolons or tabs.
+    Rows without any text are left out, and so are columns without a name at the end. `VotesError` for a file that is no CSV in UTF-8."""
     try:
         # An accent has two encodings, and file systems and spreadsheets differ: a name must not become two.
-        rest = (unicodedata.normalize("NFC", line) for line in lines)
-        first = next(rest, "")
-        table = csv.DictReader(chain([first], rest), delimiter=delimiter(first))
-        heads = list(table.fieldnames or ())
+        stream = (unicodedata.normalize("NFC", line) for line in lines)
+        first = next(stream, "")
+        delimiter = max(DELIMITERS, key=lambda one: len(next(csv.reader([first], delimiter=one), ())))
+        cells = csv.reader(chain([first], stream), delimiter=delimiter)
+        heads = [head.strip() for head in next(cells, ())]
+        while heads and not heads[-1]:
+            heads.pop()
         if reason := stand_in(",".join(heads).encode(), name):
             raise VotesError([f"{name} {reason}."])
         if twice := next((head for head in heads if head and heads.count(head) > 1), ""):
             raise VotesError([f"{name} has the column {heads_text([twice])} twice; leave one of the two out."])
-        return heads, [(table.line_num, row) for row in table if not is_blank(row)]
+        rows = []
+        for row in cells:
+            if any(text.strip() for text in row):
+                named: dict[Any, Any] = dict(zip_longest(heads, row[: len(heads)], fillvalue=""))
+                rows.append((cells.line_num, named | {None: row[len(heads) :]}))
+        return Table(heads, rows, delimiter)
     except (UnicodeDecodeError, csv.Error) as error:
         raise VotesError([f"{name} is not a CSV file in UTF-8 ({error}); save it as one."]) from None
 
@@ -253,7 +298,8 @@ def records(
 ) -> list[T]:
     """A record of each line below the head of a CSV file called `name`, made by `make` from the `known` columns, "" for one
     that is not there; ValueError of `make` is a problem of that line. Raises `VotesError` with every problem."""
-    there, rows = rows_of(lines, name)
+    table = table_of(lines, name)
+    there = table.heads
     named = {column: (columns or {}).get(column, column) for column in known}
     unknown = sorted(set(columns or {}) - set(known))
     if unknown:
@@ -262,11 +308,12 @@ def records(
     if absent:
         raise VotesError([f"{name} has no column {heads_text(absent)}; its columns are {heads_text(there)}: name those to take."])
     parsed, problems, separated = [], [], []
-    for line, row in rows:
+    for line, row in table.rows:
         try:
             if surplus := more_cells(row):
                 raise ValueError(surplus)
             cells = {column: (row.get(key) or "").strip() for column, key in named.items()}
+            cells |= {column: table.decimal(cells[column]) for column in DECIMAL_COLUMNS if column in cells}
             for column, text in cells.items():
                 if len(text) > LENGTHS.get(column, len(text)):
                     raise ValueError(f"{column} has {len(text)} characters; at most {LENGTHS[column]} are taken.")
@@ -346,13 +393,28 @@ def seconds_in(row: Mapping[str, str]) -> float | None:
     return seconds
 
 
+def _choice(row: Mapping[str, str], heads: Mapping[str, str]) -> str:
+    """The side that a row's choice names, or tie; the text as it is where it names nothing. ValueError where it could be either side."""
+    text = row["choice"]
+    if text.lower() in CHOICES:
+        return text.lower()
+    if text in heads:
+        return heads[text]
+    plain = " ".join(re.findall(r"[a-z0-9]+", text.lower()))
+    meant = {side for side, spellings in SPELLINGS.items() if plain in spellings}
+    meant |= {side for side in ("left", "right") if text and row[side] == text}
+    if len(meant) > 1 and row["left"] != row["right"]:
+        raise ValueError(f"choice is {text!r}, which is the name of the method on one side and can mean the other; say which it means.")
+    return meant.pop() if len(meant) == 1 else text
+
+
 def _vote(row: Mapping[str, str]) -> Vote:
     """ValueError, in a sentence, where the row is no vote."""
     for column in NEEDED:
         if not row[column]:
             raise ValueError(f"{column} is empty; every vote has a {column}.")
     if row["choice"] not in CHOICES:
-        raise ValueError(f"choice is {row['choice']!r}; it must be left, right or tie.")
+        raise ValueError(f"choice is {row['choice']!r}; it must be left, right or tie, or the name of one of the two.")
     if row["left"] == row["right"]:
         raise ValueError(f"{row['left']!r} stands on both sides; a vote is between two methods.")
     seconds = seconds_in(row)

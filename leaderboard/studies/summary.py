@@ -74,9 +74,11 @@ class Summary(StudySummary):
     def ordered(self) -> bool:
         """True if people put the entries in an order: there are enough people and items, and not all entries stand level; one entry alone,
         of which others are withheld, has no place."""
-        if self.of == "means" or not self.opinions:
-            return self.of == "means" or (not self.why and len(self.ranked) > 1)
-        return all(self.shows(line) for line in self.ranked) and len({line.mos[0] for line in self.ranked}) > 1
+        if self.of == "means":
+            return True
+        if not self.opinions and (self.why or len(self.ranked) < 2):
+            return False
+        return all(self.shows(line) for line in self.ranked) and (not self.opinions or len({line.mos[0] for line in self.ranked}) > 1)
 
     def without(self, labels: Collection[str]) -> Self:
         if not labels:

@@ -98,7 +98,7 @@ def _preferred_scores(summary: Summary) -> Sentence:
     if parts:
         return Sentence("First place with people is open:", " ".join(parts))
     value, low, high = first.mos
-    known = "" if len(ranked) == len(summary.ranked) else " that enough people scored, on enough items"
+    known = "" if not summary.unranked else " that enough people scored, on enough items"
     alike = ""
     if low is None or high is None:  # all its scores are the same, and those of the others need not be
         ends = f" ({first.why[:1].lower()}{first.why[1:].rstrip('.')})"

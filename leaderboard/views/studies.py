@@ -75,8 +75,8 @@ class EntryPage:
 @dataclass(frozen=True)
 class ScaleRow:
     """An entry as people like it: its `place` among the others and where that may be, its page, and whether its `value` may be shown.
-    `board` is its rank there, `against` says which metrics that rank put it before an entry that people prefer; `opens_part` says that it
-    is the first of those that met none of the ones before."""
+    `board` is its rank there, `against` says which metrics that rank put it before an entry that people prefer; `opens` is
+    the sentence over the first of those that stand apart from the ones before it."""
 
     line: Entry
     place: int | None
@@ -87,7 +87,7 @@ class ScaleRow:
     bar: dict[str, float] | None
     board: str
     against: str
-    opens_part: bool
+    opens: str
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,10 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         if len(summaries) > 1 and summary.opinions:
             # Mean opinions of every criterion side by side, in the order of the one shown.
             means = [{line.method: one.value_of(line) for line in one.scales} for one in summaries.values()]
-            by_entry = [CriteriaRow(line.method, [values.get(line.method, (None,) * 3) for values in means]) for line in summary.ranked]
+            by_entry = [
+                CriteriaRow(line.method, [values.get(line.method, (None,) * 3) for values in means])
+                for line in [*summary.ranked, *summary.unranked]
+            ]
             context["criteria_table"] = CriteriaTable([title for _, title in titled(chosen_study, summaries)], by_entry)
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
     context["is_early"] = summary is None or summary.why.startswith(FEW) or summary.why == NOTHING_COUNTS
@@ -280,12 +283,13 @@ def _analysis_context(
     groups = sorted({group for group in summary.groups if group})
     # Below the smallest numbers there is no order of entries either.
     ordered = summary.ranked if summary.ordered else sorted(summary.ranked, key=lambda line: line.method)
+    ordered = [*ordered, *summary.unranked]
     places: list[int | None] = [None] * len(ordered)
     for part in {line.part for line in ordered}:  # entries of parts that never met are put in no common order
-        own = [n for n, line in enumerate(ordered) if line.part == part]
+        own = [n for n, line in enumerate(ordered) if line.part == part and line not in summary.unranked]
         for n, place in zip(own, rank([summary.value_of(ordered[n])[0] for n in own], True), strict=True):
             places[n] = place
-    rates = [summary.value_of(line) for line in summary.ranked]
+    rates = [summary.value_of(line) for line in ordered]
     ends_of_scale = [(1.0, 5.0)] if summary.opinions else [(0.0, 1.0)]
     standing: dict[str, str] = {}  # the rank on the board of each entry that has a page and a rank, as `3rd`
     for label, page in pages.items():
@@ -297,6 +301,9 @@ def _analysis_context(
         if board is not None and measured.key in board.overall.metrics:
             for one in measured.contradictions:
                 against.setdefault(one.second, []).append(f"{line.title} puts it before {one.first}")
+    too_few = f"Judged by too few people, or on too few {plural(noun)}, to have a place:"
+    apart = {line.method: "These met none of those above." * ((line.part or 1) > 1) for line in ordered}
+    apart |= {line.method: too_few for line in summary.unranked}
     scales = [
         ScaleRow(
             line,
@@ -308,7 +315,7 @@ def _analysis_context(
             spread(*summary.value_of(line), ends_of_scale),
             standing.get(line.method, ""),
             "; ".join(against.get(line.method, [])),
-            before is not None and before.part != line.part,
+            apart[line.method] if before is not None and apart[before.method] != apart[line.method] else "",
         )
         for before, line, place in zip([None, *ordered], ordered, places, strict=False)
     ]

@@ -48,7 +48,7 @@ def more_cells(row: dict[Any, Any]) -> str:
     """Return what is wrong with a row of `csv.DictReader` that has more cells than the head has names, which it takes out; empty
     where nothing is, or the cells too many are empty."""
     surplus = [cell for cell in row.pop(None, ()) if cell.strip()]
-    return f"there is a cell {surplus[0][:20]!r} beyond the head's last; put texts with a comma into quotes." if surplus else ""
+    return f"there is a cell {surplus[0][:20]!r} beyond the head's last; put texts that hold the separator into quotes." if surplus else ""
 
 
 def is_blank(row: dict[Any, Any]) -> bool:

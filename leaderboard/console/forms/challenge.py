@@ -254,7 +254,7 @@ class StudyForm(forms.Form):
     """Votes that were collected elsewhere, and what is to be said of them."""
 
     kind = forms.ChoiceField(choices=(("pairs", "Votes on pairs"), ("opinions", "Opinion scores from 1 to 5")), label="What it holds")
-    file = forms.FileField(label="File", help_text="CSV in UTF-8 with a head line.")
+    file = forms.FileField(label="File", help_text="CSV in UTF-8 with a head line; cells separated by commas, semicolons or tabs.")
     labels = forms.FileField(
         required=False, help_text=f"CSV with the columns method and label: {', '.join(LABELS)}. Without it every method is an entry."
     )
@@ -264,6 +264,13 @@ class StudyForm(forms.Form):
     source = forms.CharField(max_length=400, required=False, help_text="Who collected the votes, and under which licence.")
     columns = Lines(
         required=False, rows=3, help_text="Only where the file's columns have other names: one COLUMN=NAME a line, such as “choice=winner”."
+    )
+    values = Lines(
+        required=False,
+        rows=3,
+        label="Choices",
+        help_text="Of votes, only where the file names a choice in its own way: one SIDE=TEXT a line, such as “left=1” or “tie=nobody”."
+        " Left, right and tie, model_a and model_b, the winner’s name and common words for a tie are understood without it.",
     )
     is_public = forms.BooleanField(required=False, label="Show it to all who may see the board")
 
@@ -283,6 +290,14 @@ class StudyForm(forms.Form):
             if not all(line.partition("=")):
                 raise ValidationError(f"“{line}” is not of the form COLUMN=NAME; write the service's column, =, and the file's.")
         return dict(line.split("=", 1) for line in lines)
+
+    def clean_values(self) -> list[tuple[str, str]]:
+        pairs = [line.partition("=") for line in self.cleaned_data["values"]]
+        if bad := next(("".join(pair) for pair in pairs if not all(pair)), ""):
+            raise ValidationError(f"“{bad}” is not of the form SIDE=TEXT; write left, right or tie, =, and the file's text.")
+        if pairs and self.cleaned_data.get("kind") == "opinions":
+            raise ValidationError("Opinion scores have no choices; leave it empty.")
+        return [(side.strip(), text.strip()) for side, _, text in pairs]
 
     def clean_file(self) -> object:
         return self._small(self.cleaned_data["file"])

@@ -76,8 +76,12 @@ def _import(request: HttpRequest, phase: Phase, form: StudyForm) -> bool:
     try:
         about = {name: data[name] for name in ("slug", "title", "question", "source", "is_public")}
         opinions = data["kind"] == Study.Kind.OPINIONS
-        parse, keep = (rating.parse, Study.import_ratings) if opinions else (voting.parse, Study.import_votes)
-        rows: Any = parse(_lines(data["file"]), data["file"].name, data["columns"])
+        lines, name = _lines(data["file"]), data["file"].name
+        rows: Any
+        if opinions:
+            rows, keep = rating.parse(lines, name, data["columns"]), Study.import_ratings
+        else:
+            rows, keep = voting.parse(lines, name, data["columns"], data["values"]), Study.import_votes
         study = keep(phase, request.user, rows, known, **about)
     except VotesError as error:
         form.add_error("file", list(error.problems))

@@ -49,6 +49,9 @@ class Command(BaseCommand):
         )
         import_.add_argument("--column", action="append", default=[], metavar="COLUMN=NAME", help="the file's own name of a column")
         import_.add_argument(
+            "--value", action="append", default=[], metavar="SIDE=TEXT", help="what a text in the column choice means: left=1, tie=nobody"
+        )
+        import_.add_argument(
             "--labels", type=Path, metavar="FILE", help=f"CSV of method and label: {', '.join(labels.LABELS)}; without it all are entries"
         )
         export.add_argument("--labels", type=Path, metavar="FILE", help="write also which method is what, as an import takes it")
@@ -68,14 +71,21 @@ class Command(BaseCommand):
         (self._import if act == "import" else self._export)(phase, options)
 
     def _import(self, phase: Phase, options: dict) -> None:
-        bad = [text for text in options["column"] if not text.partition("=")[2]]
-        if bad or not SLUG.fullmatch(options["slug"]):
-            what = f"--column {bad[0]!r} is not of the form COLUMN=NAME" if bad else f"{options['slug']!r} is not an address"
-            raise CommandError(f"{what}; use small letters, digits and hyphens for the address.")
+        for option, form in (("column", "COLUMN=NAME"), ("value", "SIDE=TEXT")):
+            if bad := [text for text in options[option] if not all(text.partition("="))]:
+                raise CommandError(f"--{option} {bad[0]!r} is not of the form {form}.")
+        if not SLUG.fullmatch(options["slug"]):
+            raise CommandError(f"{options['slug']!r} is not an address; use small letters, digits and hyphens for the address.")
+        if options["opinions"] and options["value"]:
+            raise CommandError("--value is about votes, and --opinions about scores; leave one of the two out.")
         try:
             columns = dict(text.split("=", 1) for text in options["column"])
-            read, keep = (rating.read, Study.import_ratings) if options["opinions"] else (voting.read, Study.import_votes)
-            votes: Any = read(options["file"], columns)
+            votes: Any
+            if options["opinions"]:
+                votes, keep = rating.read(options["file"], columns), Study.import_ratings
+            else:
+                meanings = [(side, text) for side, _, text in (value.partition("=") for value in options["value"])]
+                votes, keep = voting.read(options["file"], columns, meanings), Study.import_votes
             known = labels.read(options["labels"]) if options["labels"] else None
             study = keep(
                 phase,

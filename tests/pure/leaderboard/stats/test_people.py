@@ -399,3 +399,31 @@ def test_of_two_entries_each_needs_raters_and_items_enough(raters, items, why):
         assert (f"are needed, there {'is' if why == '1' else 'are'} {why}." in apart.why) == bool(why)
     (duel,) = opinion_study.analyse(scores, []).duels
     assert (duel.p_holm is None) == bool(why), "and without an interval there is no verdict"
+
+
+def test_an_entry_that_few_people_judged_heads_no_table_and_is_listed_apart():
+    """One vote that the newcomer won would put it first of all, with nothing known of it."""
+    rows = said("A", "B") + said("B", "C") + [Vote("r0", "new", "A", "left", "s0")]
+    found = analyse(canonical(rows))
+    assert [line.method for line in found.scales] == ["A", "B", "C", "new"]
+    assert [line.method for line in found.ranked] == ["A", "B", "C"] and [line.method for line in found.unranked] == ["new"]
+    last = found.scales[-1]
+    assert last.why == "Too few raters: 5 are needed, there is 1." and (last.rank, last.may_be_first, last.implied[1]) == (None, None, None)
+    assert found.scales[0].rank == (1, 1) and found.first_place.entry == "A"
+    assert [rival.entry for rival in found.first_place.others] == ["B", "C"]
+    assert found.fragile.answers == analyse(canonical(rows[:-1])).fragile.answers  # the newcomer can take first place from nobody
+    shown = read(found)
+    assert shown.ordered and not shown.shows(shown.scales[-1])
+
+
+def test_an_entry_that_few_people_scored_heads_no_table_and_takes_its_order_from_nobody():
+    rng = np.random.default_rng(0)
+    rows = [
+        Rating(f"r{k}", name, float(np.clip(mean + rng.integers(-1, 2), 1, 5)), sample)
+        for k in range(7)
+        for sample in SAMPLES
+        for name, mean in (("A", 4), ("B", 2))
+    ]
+    found = read(opinion_study.analyse(canonical_ratings([*rows, Rating("r0", "new", 5.0, "s0")])))
+    assert [line.method for line in found.scales] == ["A", "B", "new"]
+    assert found.ordered and [line.method for line in found.unranked] == ["new"]

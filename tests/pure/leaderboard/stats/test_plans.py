@@ -16,12 +16,17 @@ def model() -> davidson.Model:
     return davidson.models(study()[0])[0]
 
 
+def of_first(model: davidson.Model) -> Outlook:
+    places = davidson.places(model)
+    return Outlook.of(model, float(places.critical[np.argmax(model.theta)]), places.df)
+
+
 def test_variances_and_bars_of_the_study_of_somebody_else(model):
     expected, places = golden("B"), davidson.places(model)
     names, first = [model.answers.entries[n] for n in model.entries], int(np.argmax(model.theta))
     assert names[first] == expected["first"] and places.df == pytest.approx(expected["nu"], abs=1e-6)
     assert places.critical[first] == pytest.approx(expected["critical_random"], abs=0.02)
-    outlook = Outlook(model, 3.0, places.df)
+    outlook = Outlook.of(model, 3.0, places.df)
     factors = {
         "now": (1, 1, 1),
         "answers2": (1, 1, 2),
@@ -42,7 +47,7 @@ def test_variances_and_bars_of_the_study_of_somebody_else(model):
 
 
 def test_chances_of_the_study_of_somebody_else(model):
-    outlook = Outlook(model, 3.0, davidson.places(model).df)
+    outlook = Outlook.of(model, 3.0, davidson.places(model).df)
     for name, chance in golden("B")["chance_at_c_3_random"].items():
         plan, factor = name.split()[0], name.split()[-1]
         assert outlook.chance(PLANS[plan](1e6 if factor == "endless" else float(factor))) == pytest.approx(chance, abs=0.02), name
@@ -51,7 +56,7 @@ def test_chances_of_the_study_of_somebody_else(model):
 def test_a_plan_has_the_smallest_factor_that_is_likely_enough_and_ends_where_all_is_answered():
     counted, _ = simulated(1, raters=20, samples=12, entries=4, each=30)
     found = davidson.models(counted)[0]
-    outlook = plans.outlook(found, davidson.places(found))
+    outlook = of_first(found)
     of = outlook.plans()
     end = 6 * 20 * 12 / len(counted)
     assert of.answers.limit == outlook.chance((1, 1, end)) and (of.answers.factor or 0) <= end
@@ -66,7 +71,7 @@ def test_a_plan_has_the_smallest_factor_that_is_likely_enough_and_ends_where_all
 def test_nothing_is_left_to_ask_where_all_raters_answered_everything():
     rows = [(r, s, "AB", 1 if (3 * r + 5 * s + r * s) % 7 > 2 else -1) for r in range(6) for s in range(6)]
     found = davidson.models(made(rows))[0]
-    answers = plans.outlook(found, davidson.places(found)).plans().answers
+    answers = of_first(found).plans().answers
     assert answers.limit == answers.chance and answers.factor in (None, 1.0)
 
 

@@ -101,7 +101,7 @@ def test_columns_of_other_names_are_mapped(tmp_path):
         ("", "votes.csv has no column choice, left, rater, right; its columns are none"),
         (f"{HEAD}\n", "votes.csv holds no votes"),
         (f"{HEAD}\n,r,,s,x,x,left,,,,\n", "votes.csv: line 2: 'x' stands on both sides"),
-        (f"{HEAD}\n,r,,s,x,y,maybe,,,,\n", "votes.csv: line 2: choice is 'maybe'; it must be left, right or tie."),
+        (f"{HEAD}\n,r,,s,x,y,maybe,,,,\n", "votes.csv: line 2: choice is 'maybe'; it must be left, right or tie, or the name"),
         (f"{HEAD}\n,,,s,x,y,left,,,,\n", "votes.csv: line 2: rater is empty"),
         (f"{HEAD}\n,r,,s,x,y,left,,nan,,\n", "votes.csv: line 2: seconds is 'nan'"),
         (f"{HEAD}\n,r,,s,x,y,left,,-1,,\n", "votes.csv: line 2: seconds is '-1'"),
@@ -173,3 +173,64 @@ def test_taking_some_keeps_the_numbering():
     some = found.take(found.rater == 1)
     assert some.raters == found.raters and set(some.rater.tolist()) == {1}
     assert len(some) == np.count_nonzero(found.rater == 1)
+
+
+@pytest.mark.parametrize(
+    ("choice", "meant"),
+    [
+        *[(text, "left") for text in ("left", "LEFT", " Left ", "model_a", "Model A", "a", "alpha")],
+        *[(text, "right") for text in ("right", "RIGHT", "model_b", "model-b", "B", "beta")],
+        *[(text, "tie") for text in ("tie", "TIE", "tie (bothbad)", "tie_both_bad", "Draw", "equal", "both", "neither")],
+    ],
+)
+def test_sides_and_ties_are_understood_in_the_spellings_of_other_services(choice, meant):
+    (found,) = parse(io.StringIO(f"rater,left,right,choice\nr,alpha,beta,{choice}\n"), "votes.csv")
+    assert found.choice == meant
+
+
+def test_the_head_of_a_side_s_column_names_that_side():
+    rows = "judge,this,that,winner\nr,alpha,beta,that\n"
+    (found,) = parse(io.StringIO(rows), "votes.csv", {"rater": "judge", "left": "this", "right": "that", "choice": "winner"})
+    assert found.choice == "right"
+
+
+def test_texts_of_a_file_are_mapped_to_what_they_mean():
+    rows = "rater,left,right,choice\nr,x,y,1\nr,x,y,2\nr,x,y,0\nr,x,y,nobody knows\n"
+    values = [("left", "1"), ("right", "2"), ("tie", "0"), ("tie", "nobody knows")]
+    assert [vote.choice for vote in parse(io.StringIO(rows), "votes.csv", values=values)] == ["left", "right", "tie", "tie"]
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ([("up", "1")], "A choice means left, right or tie, not up;"),
+        ([("left", "1"), ("tie", "1")], "The choice 1 is mapped to left and to tie; leave one of the two out."),
+    ],
+)
+def test_a_mapping_of_choices_that_means_nothing_is_refused(values, sentence):
+    with pytest.raises(VotesError, match=sentence):
+        parse(io.StringIO("rater,left,right,choice\nr,x,y,1\n"), "votes.csv", values=values)
+
+
+def test_a_choice_that_could_be_either_side_is_refused_until_the_file_says_which():
+    rows = "rater,left,right,choice\nr,B,A,A\n"
+    with pytest.raises(VotesError, match="line 2: choice is 'A', which is the name of the method on one side and can mean the other"):
+        parse(io.StringIO(rows), "votes.csv")
+    assert [vote.choice for vote in parse(io.StringIO(rows), "votes.csv", values=[("left", "A")])] == ["left"]
+    (found,) = parse(io.StringIO("rater,left,right,choice\nr,A,B,A\n"), "votes.csv")  # both readings agree
+    assert found.choice == "left"
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_cells_are_separated_by_semicolons_or_tabs_too(delimiter):
+    rows = [["rater", "left", "right", "choice", "seconds", "sample"], ["r", "x, the first", "y", "left", "1,5", "s"]]
+    text = "".join(f"{delimiter.join(row)}\n" for row in rows)
+    (found,) = parse(io.StringIO(text), "votes.csv")
+    assert (found.left, found.choice, found.seconds, found.sample) == ("x, the first", "left", 1.5, "s")
+
+
+def test_empty_columns_and_rows_at_the_end_are_no_votes():
+    rows = "rater , left,right,choice,,\nr,x,y,left,,\n,,,,,\n\nr,x,y,tie,,\n,,,,,\n, ,,\n"
+    assert [vote.choice for vote in parse(io.StringIO(rows), "votes.csv")] == ["left", "tie"]
+    with pytest.raises(VotesError, match="line 3: there is a cell 'more' beyond the head's last"):
+        parse(io.StringIO("rater,left,right,choice,,\nr,x,y,left,,\nr,x,y,left,,more\n"), "votes.csv")

@@ -8,6 +8,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from leaderboard.models import Study
+from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.live import artifacts
 from submissions.models import AuditEntry
 
@@ -40,6 +41,34 @@ def test_votes_come_in_under_other_columns_and_are_shown_when_published(address,
         "study.import",
         "study.publish",
     ]
+
+
+def test_a_file_of_another_program_comes_in_with_its_own_separators_and_choices(address, phase, client):
+    text = "worker;prompt;left;right;winner;;\n1;p;A;B;1;;\n2;p;A;B;2;;\n3;p;A;B;nobody;;\n4;p;A;B;model_a;;\n5;p;A;B;TIE;;\n;;;;;;\n"
+    page = client.post(address, filled(text, values="left=1\nright=2\ntie=nobody"), follow=True).content.decode()
+    assert "5 votes are in" in page
+    assert [vote.choice for vote in Study.objects.get().votes()] == ["left", "right", "tie", "left", "tie"]
+    page = client.post(address, filled(text, slug="other", values="left 1"), follow=True).content.decode()
+    assert "“left 1” is not of the form SIDE=TEXT" in page
+    page = client.post(address, filled(text, slug="other", kind="opinions", values="left=1"), follow=True).content.decode()
+    assert "Opinion scores have no choices; leave it empty." in page
+
+
+def test_a_method_with_too_few_votes_is_listed_apart(address, phase, client):
+    rows = [
+        f"r{rater},{item},{a},{b},{'right' if (rater + item) % 7 == 0 else 'left'}"
+        for rater in range(7)
+        for item in range(7)
+        for a, b in (("A", "B"), ("B", "C"))
+    ]
+    text = "\n".join(["worker,prompt,left,right,winner", *rows, "r0,0,newcomer,A,left"]) + "\n"
+    client.post(address, filled(text, is_public="on"))
+    analyse_due("test")
+    page = client.get(reverse("study", args=[phase.challenge.slug, phase.slug, "theirs"])).content.decode()
+    table = page[page.index('<table class="prefer">') :]
+    order = [table.index(text) for text in (">A<", ">B<", ">C<", "to have a place:", "newcomer")]
+    assert order == sorted(order)
+    assert "Judged by too few people, or on too few" in table and "People put A first." in page
 
 
 def labels(text: str) -> dict:
