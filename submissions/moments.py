@@ -6,8 +6,16 @@ A day without an hour is of the same clock. Files, feeds, citations and the API 
 
 from __future__ import annotations
 
+import re
 import zoneinfo
 from datetime import UTC, datetime
+
+WRITE_ANYWHERE = "write Etc/GMT+12"  # the zone in which it is a day until it is over everywhere
+
+
+def means_anywhere_on_earth(text: str) -> bool:
+    """True if a text names the deadline zone “anywhere on Earth”, which no list of time zones has by that name."""
+    return bool(re.search(r"\baoe\b|\banywhere on earth\b", text, re.IGNORECASE))
 
 
 def in_words(at: datetime, zone: str = "UTC", short: bool = False) -> str:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from evaluation.metrics import registry
 from evaluation.metrics.runner import MetricRequest
 from evaluation.models import part_plan
-from evaluation.models.definition import PhaseMetric, Reference
+from evaluation.models.definition import PhaseMetric, Reference, told_apart
 from evaluation.networks import weights
 from submissions import wake
 from submissions.choices import TextChoices
@@ -136,6 +136,7 @@ class EvaluationBatch(models.Model):
                 metric = shown.get(column["slug"])
                 if metric is not None:
                     column |= metric.labels()
+            told_apart(batch.metrics)
             batch.metrics.sort(key=lambda column: column["position"])
             batch.save(update_fields=["metrics"])
         phase.touch_board()
@@ -174,6 +175,7 @@ class EvaluationBatch(models.Model):
             phase.lock()
             # Columns on retired weights take no new values; an order that is made anew is made without them.
             metrics = [metric.snapshot() for metric in PhaseMetric.objects.filter(phase=phase) if not metric.is_retired]
+            told_apart(metrics)
             old = cls.current(phase)
             reference = reference or (old.reference if old else phase.references.order_by("-version").first())
             if phase.is_imported:

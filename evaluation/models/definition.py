@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +81,28 @@ class PhaseMetric(models.Model):
         """The part of a snapshot that changes no number."""
         names = ("weight", "is_primary", "in_ranking", "position")
         return {"title": self.label, **{name: getattr(self, name) for name in names}}
+
+
+def told_apart(columns: Sequence[dict[str, Any]]) -> None:
+    """Give columns of a phase, as a batch keeps them, distinct titles. Where several have one title, each is followed by the parameters in
+    which they differ, or else by its slug."""
+    for by_slug in (False, True):
+        by_title: dict[str, list[dict[str, Any]]] = {}
+        for column in columns:
+            by_title.setdefault(column["title"], []).append(column)
+        for title, alike in by_title.items():
+            more = [column["slug"] if by_slug else _differing(column, alike) for column in alike]
+            if len(alike) > 1 and all(more):
+                for column, words in zip(alike, more, strict=True):
+                    column["title"] = f"{title} ({words})"
+
+
+def _differing(column: Mapping[str, Any], alike: Sequence[Mapping[str, Any]]) -> str:
+    """The parameters of a column that not all of `alike` share, such as `tau 0.5`; empty where they are of several metrics."""
+    if len({one["key"] for one in alike}) > 1:
+        return ""
+    names = [name for name, value in column["params"].items() if any(one["params"].get(name) != value for one in alike)]
+    return ", ".join(f"{name} {'none' if column['params'][name] is None else column['params'][name]}" for name in names)
 
 
 class Reference(models.Model):

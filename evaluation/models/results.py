@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from evaluation import result_tables
 from evaluation.models.batch import EvaluationBatch
+from evaluation.models.definition import told_apart
 from evaluation.models.evaluation import Evaluation
 from evaluation.models.score import Score
 from submissions import wake
@@ -94,6 +95,7 @@ class ResultTable(models.Model):
             result_tables.column_of(it, position, decimals, self.sha256)
             for position, (it, decimals) in enumerate(zip(layout.columns, table.decimals, strict=True))
         ]
+        told_apart(columns)
         return EvaluationBatch.objects.create(
             phase=self.phase,
             results=self,

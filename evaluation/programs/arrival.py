@@ -39,12 +39,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Check:
-    """One check: whether it was passed, a sentence, which may quote the program, what it was found on, and the `Cause` where it failed."""
+    """One check: whether it was passed, a sentence, which may quote the program, what it was found on, and the `Cause` where it failed;
+    `warning` is what organizers should know of one that was passed."""
 
     passed: bool
     sentence: str
     rows: tuple[Row, ...] = ()
     cause: str = ""
+    warning: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -98,7 +100,14 @@ def first_run(program: Program, samples: Sequence[tuple[str, Sample]], params: M
         word = "higher" if sign > 0 else "lower"
         sentence = f"It says that {word} is better, and every damaged item has a better value than the item itself."
         return Check(False, sentence, tuple(rows), Cause.DIRECTION)
-    return Check(True, f"It gave {len(rows)} values within its bounds, for {len(whole)} items against themselves and damaged.", tuple(rows))
+    sentence = f"It gave {len(rows)} values within its bounds, for {len(whole)} items against themselves and damaged."
+    values, warning = {row.value for row in rows if row.value is not None}, ""
+    if len(values) == 1 and len(rows) > 1:
+        warning = (
+            f"Every value is {values.pop():g}: no item differs from another, and none from its damaged copy. A metric that gives all "
+            "entries one value puts them in no order."
+        )
+    return Check(True, sentence, tuple(rows), warning=warning)
 
 
 def determinism(again: Callable[[], Program], samples: Sequence[tuple[str, Sample]], params: Mapping[str, Any]) -> Check:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import io
 import os
@@ -13,7 +14,7 @@ from pathlib import Path
 from evaluation.programs import document
 from evaluation.programs.document import DocumentError, MetricDocument
 from submissions.formats.archive import open_package
-from submissions.formats.errors import FormatError
+from submissions.formats.errors import FormatError, excerpt
 from submissions.formats.stand_in import STAND_IN_BYTES, stand_in
 from submissions.manifest import Bounds
 
@@ -97,7 +98,22 @@ def _check_entry(said: MetricDocument, contents: Mapping[str, bytes]) -> None:
         file = said.entry.partition(":")[0]
         if file not in contents:
             raise DocumentError(f"{document.FILE}: entry names {file}, which is not among the program's files.")
+        # The files beside the entry are the author's own; packages that came along may hold files of other versions of the language.
+        beside = file.rpartition("/")[0]
+        for name, data in contents.items():
+            if name.endswith(".py") and name.rpartition("/")[0] == beside:
+                _check_python(name, data)
     else:
         for name in contents:
             if name.split("/")[0] in GIVEN:
                 raise DocumentError(f"{name} stands where the service puts its own files; call it otherwise than {', '.join(GIVEN)}.")
+
+
+def _check_python(name: str, data: bytes) -> None:
+    try:
+        ast.parse(data)
+    except SyntaxError as error:
+        where = f"{name}, line {error.lineno}" if error.lineno else name
+        raise DocumentError(f"{where}: {excerpt(error.msg)}. This is not Python; correct it and send the program again.") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise DocumentError(f"{name} cannot be read as Python: {excerpt(str(error)) or 'it is nested too deep'}.") from None

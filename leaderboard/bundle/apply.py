@@ -24,8 +24,9 @@ from leaderboard.bundle.state import read, reference_definition
 from leaderboard.studies.published_evidence import follow
 from submissions import wake
 from submissions.errors import Refused
-from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, Phase, RenderedText, Status, User
+from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, Phase, RenderedText, Status, Submission, User
 from submissions.storage import stored_files
+from submissions.visibility import on_board
 
 VERBS = {"create": "add", "change": "edit", "remove": "remove"}
 
@@ -57,6 +58,7 @@ def facts_of(challenge: Challenge) -> Facts:
             scored=scored.count(),
             is_live=EvaluationBatch.live(phase).exists(),
             closed=phase.closes_at is not None and phase.closes_at <= now,
+            received=tuple(Submission.objects.filter(on_board(phase, now), phase=phase).values_list("received_at", flat=True)),
             versions={(reference.sha256, reference.groups): reference.version for reference in stored if reference.version is not None},
         )
     participants = challenge.participations.exclude(rules_accepted_at=None).count()

@@ -209,6 +209,13 @@ class PhaseDef:
     results: ResultsDef | None = None  # instead of metrics and reference
     files: tuple[FileDef, ...] = ()
 
+    @property
+    def weighs_nothing(self) -> bool:
+        """True if the mean of the ranks is weighted and no column that takes part has a weight above 0."""
+        columns = self.metrics if self.results is None else self.results.layout.columns
+        weights = [column.weight for column in columns if column.in_ranking]
+        return self.ranking == "weighted" and bool(weights) and not any(weights)
+
 
 @dataclass(frozen=True)
 class ChallengeDef:

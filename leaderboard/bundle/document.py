@@ -180,6 +180,7 @@ class Reader:
             return _absent(default)
         if value not in choices:
             self.fault(key, f'expected {expected}, found "{value}"')
+            return _absent(default)
         return value
 
     def flag(self, key: str, default: Any = REQUIRED) -> Any:

@@ -6,6 +6,8 @@ import re
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
+from submissions.moments import WRITE_ANYWHERE, means_anywhere_on_earth
+
 EXPECTED = "a date and time such as 2026-12-14T23:59"
 _FORM = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?( ?(Z|[+-]\d\d:\d\d))?")
 YEARS = range(1990, 2200)
@@ -20,6 +22,8 @@ def read_moment(text: str, zone: ZoneInfo) -> datetime:
 
     An hour that the clocks skip or repeat is refused unless the text carries its own offset.
     """
+    if means_anywhere_on_earth(text):
+        raise MomentError(f"expected {EXPECTED}, with the zone in time_zone; for anywhere on Earth {WRITE_ANYWHERE} there")
     if not _FORM.fullmatch(text):
         raise MomentError(f"expected {EXPECTED}")
     try:

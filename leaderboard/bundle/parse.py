@@ -58,6 +58,8 @@ def parse(root: Path) -> Bundle:
     reader, folder = Reader(compose(path.read_bytes(), problems), "", problems), Folder(root)
 
     family = reader.choice("family", list(FAMILIES), _default(Challenge, "family"))
+    if any(problem.key == "family" for problem in problems.found):  # it says how everything below is read
+        problems.raise_if_any()
     slug = _column(reader, Challenge, "slug", REQUIRED)
     programs = _programs(reader, folder, family)
     with registry.with_programs(program.files().document.spec(slug, program.sha256) for program in programs):
@@ -190,6 +192,8 @@ def _phase(reader: Reader, folder: Folder, family: str) -> PhaseDef:
         reader.fault("closes_at", "expected a moment after opens_at")
     if definition.board in (Phase.Board.HIDDEN, Phase.Board.FROZEN) and "board_at" not in reader.nodes:
         reader.fault("board_at", f"expected the moment until or from which the board is {definition.board}; the key is missing")
+    if definition.weighs_nothing:
+        reader.fault("ranking", "expected a weight above 0 in a column that counts for the overall rank; all weights are 0")
     for name in ("metrics", "reference") if definition.results else ():
         if name in reader.nodes and not is_null(reader.nodes[name]) and getattr(definition, name):
             reader.fault(name, f"expected no {name} beside results: imported figures are not measured here")

@@ -78,6 +78,7 @@ class PhaseFacts:
     is_live: bool = False  # has a batch, so that scoring has begun
     closed: bool = False
     versions: Mapping[tuple[str, tuple[tuple[str, str], ...]], int] = field(default_factory=dict)  # stored, by content
+    received: tuple[datetime, ...] = ()  # when each entry of the public board was received
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ def make_plan(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
     programs = {program.key: program for program in (*(before.programs if before else ()), *after.programs)}
     after = replace(after, programs=tuple(programs[key] for key in sorted(programs)))
     after, waiting = _without_waiting_columns(before, after, facts)
-    refusals = [*_refusals(before, after, facts), *_missing_prompts(before, after)]
+    refusals = [*_refusals(before, after, facts), *_missing_prompts(before, after), *_without_weights(before, after)]
     if before is not None:
         after = _with_stored_references(before, after, facts)
     changes = [*_challenge_changes(before, after, facts)]
@@ -233,13 +234,29 @@ def _challenge_changes(before: ChallengeDef | None, after: ChallengeDef, facts: 
         if phase.slug not in slugs:
             yield Change(REMOVE, (f"phase {phase.slug}",), warning=f"The phase {phase.slug}, its reference and its board will be gone.")
     for phase in after.phases:
-        yield from _phase_changes(before.phase(phase.slug) if before else None, phase, FAMILIES[after.family])
+        freeze = _freeze_warning(phase, facts.phases.get(phase.slug, PhaseFacts()), facts.now)
+        yield from _phase_changes(before.phase(phase.slug) if before else None, phase, FAMILIES[after.family], freeze)
     order = [phase.slug for phase in old_phases if phase.slug in slugs]
     if before and [slug for slug in slugs if slug in order] != order:
         yield Change(CHANGE, (), "order of phases", order, slugs)
 
 
-def _phase_changes(before: PhaseDef | None, after: PhaseDef, family: Family) -> Iterator[Change]:
+def _freeze_warning(after: PhaseDef, facts: PhaseFacts, now: datetime | None) -> str:
+    """Sentence on the entries that a freeze at a past moment takes off the public board; empty where it takes none."""
+    at = after.board_at
+    if after.board != Phase.Board.FROZEN or at is None or now is None or at > now:
+        return ""
+    late, everything = sum(received > at for received in facts.received), len(facts.received)
+    if not late:
+        return ""
+    moment = f"{moment_text(at, ZoneInfo(after.time_zone))} {after.time_zone}"
+    if late == everything:
+        return f"The public board will be empty: every entry on it was received after {moment}, the moment of the freeze."
+    return f"{late} of {everything} entries leave the public board: they were received after {moment}, the moment of the freeze."
+
+
+def _phase_changes(before: PhaseDef | None, after: PhaseDef, family: Family, freeze: str) -> Iterator[Change]:
+    """Changes of a phase. `freeze` says which entries the freeze takes off the public board."""
     path = (f"phase {after.slug}",)
     if before is None:
         yield Change(CREATE, path)
@@ -253,6 +270,8 @@ def _phase_changes(before: PhaseDef | None, after: PhaseDef, family: Family) -> 
             warning = "The board will no longer be hidden."
         elif before and change.field == "unit_scale":
             warning = "Every length is measured anew with this unit."
+        if before and change.field in ("board", "board_at"):
+            warning, freeze = " ".join(filter(None, (warning, freeze))), ""
         yield replace(change, warning=warning)
     old = {metric.slug: metric for metric in before.metrics} if before else {}
     new = {metric.slug: metric for metric in after.metrics}
@@ -437,6 +456,17 @@ def _missing_prompts(before: ChallengeDef | None, after: ChallengeDef) -> Iterat
         for spec in map(registry.get, sorted({metric.key for metric in new.metrics} - known)):
             if spec.wants_prompts and (missing := spec.missing_prompts(reference.prompted())):
                 yield f"Phase {new.slug}: {missing}"
+
+
+def _without_weights(before: ChallengeDef | None, after: ChallengeDef) -> Iterator[str]:
+    """Phases whose weighted mean rank would have nothing to weigh. One that was so before can be changed in other things."""
+    for new in after.phases:
+        old = before.phase(new.slug) if before else None
+        if new.weighs_nothing and not (old is not None and old.weighs_nothing):
+            yield (
+                f"The phase {new.slug} is ranked by the weighted mean of ranks, and all weights would be 0; give a column that counts for "
+                "the overall rank a weight above 0, or rank in another way."
+            )
 
 
 def _ranking(phase: PhaseDef) -> tuple:

@@ -20,13 +20,15 @@ from submissions.formats.inputs import MAX_TEXT, read_table
 from submissions.manifest import COLOUR, Input, Manifest
 from submissions.models.challenge import SLUG, Challenge
 from submissions.models.quota import Quota, quota
-from submissions.moments import in_words
+from submissions.moments import WRITE_ANYWHERE, in_words, means_anywhere_on_earth
 
 # A phase's page is /challenges/<challenge>/<phase>/; these words are pages of the challenge itself.
 RESERVED_SLUGS = frozenset({"rules", "data", "files", "join", "access", "team", "news"})
 
 
 def validate_time_zone(name: str) -> None:
+    if means_anywhere_on_earth(name):
+        raise ValidationError(f"“{name}” is not an IANA time zone; {WRITE_ANYWHERE}.")
     if name not in zoneinfo.available_timezones():
         raise ValidationError(f"“{name}” is not an IANA time zone; use one such as Europe/Prague or UTC.")
 

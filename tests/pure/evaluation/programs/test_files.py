@@ -82,3 +82,25 @@ def test_what_is_no_zip_is_told_how_a_program_is_sent(tmp_path, name):
     with pytest.raises(DocumentError) as refused:
         files.read(path, name)
     assert str(refused.value) == f"{name} is not a zip archive; send the program's folder as a .zip, with metric.yaml at its root."
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (b"def score(prediction, reference, params):\n    return 1.0 +\n", "score.py, line 2: invalid syntax."),
+        (b"def score(a, b, c):\nreturn 1\n", "score.py, line 2: expected an indented block after function definition on line 1."),
+        (b"\xff = 1\n", "score.py, line 1: (unicode error)"),
+        (b"a = '\0'\n", "score.py"),
+        (b"(" * 5000 + b")" * 5000, "score.py"),
+    ],
+)
+def test_a_program_with_a_syntax_error_is_refused_with_its_line(tmp_path, code, said):
+    with pytest.raises(DocumentError) as refused:
+        files.read(packed(tmp_path / "sent.zip", [("metric.yaml", YAML), ("score.py", code)]))
+    assert str(refused.value).startswith(said)
+
+
+def test_a_syntax_error_beside_the_entry_is_told_and_not_one_in_a_package_that_came_along(tmp_path):
+    files.read(packed(tmp_path / "sent.zip", [("metric.yaml", YAML), ("score.py", CODE), ("package/old.py", b"print 'hello'\n")]))
+    with pytest.raises(DocumentError, match=r"helper\.py, line 1: Missing parentheses"):
+        files.read(packed(tmp_path / "sent.zip", [("metric.yaml", YAML), ("score.py", CODE), ("helper.py", b"print 'hello'\n")]))

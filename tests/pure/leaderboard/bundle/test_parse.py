@@ -150,6 +150,18 @@ WRONG = {
     "no e-mail": ("title: Roofs", "title: Roofs\nadmitted_emails: [ann]", "admitted_emails[0]: expected an e-mail address"),
     "an organizer twice": ("title: Roofs", "title: Roofs\norganizers: [a, a]", "organizers[1]: expected each once"),
     "phases that are no list": ("title: Roofs", "title: Roofs\nannouncements: {a: b}", "announcements: expected a list"),
+    "an unknown kind": ("title: Roofs", "title: Roofs\nfamily: point_cloud", "line 3: family: expected one of wireframe, mesh, render"),
+    "weights that are all 0": (
+        "- key: corner_f1",
+        "- {key: corner_f1, weight: 0}\n      - {key: hss, weight: 0}\n      - {key: wed_ap, in_ranking: false}\n    ranking: weighted",
+        "line 12: phases[0].ranking: expected a weight above 0 in a column that counts for the overall rank; all weights are 0",
+    ),
+    "a zone that is anywhere on Earth": ("Europe/Prague", "AoE", "“AoE” is not an IANA time zone; write Etc/GMT+12"),
+    "a moment anywhere on Earth": (
+        "title: Final",
+        "title: Final\n    closes_at: 2026-12-14 23:59 AoE",
+        "closes_at: expected a date and time such as 2026-12-14T23:59, with the zone in time_zone; for anywhere on Earth write Etc/GMT+12",
+    ),
     "a mapping for a text": ("title: Roofs", "title: {a: b}", "title: expected a text, found keys with values"),
 }
 
@@ -212,3 +224,17 @@ def test_a_link_out_of_the_bundle_is_not_followed(tmp_path):
 def test_a_folder_without_the_file_says_which_file_is_wanted(tmp_path):
     with pytest.raises(BundleError, match=r"challenge.yaml: expected this file"):
         parse(tmp_path)
+
+
+def test_an_unknown_kind_is_told_alone_with_its_line(tmp_path):
+    """The kind says how metrics and references are read, so that no faults of these follow from a wrong one."""
+    text = SMALL.replace("title: Roofs", "title: Roofs\nfamily: point_cloud").replace("corner_f1", "chamfer")
+    (said,) = problems(tmp_path, text)
+    assert said == 'challenge.yaml: line 3: family: expected one of wireframe, mesh, render, found "point_cloud"'
+
+
+def test_a_weight_above_0_is_asked_for_by_the_weighted_mean_alone(tmp_path):
+    text = SMALL.replace("- key: corner_f1", "- {key: corner_f1, weight: 0}")
+    assert parse(write_bundle(tmp_path, text)).definition.phases[0].ranking == "primary"
+    more = "- {key: corner_f1, weight: 0}\n      - {key: hss, weight: 0.1}\n    ranking: weighted"
+    assert parse(write_bundle(tmp_path, SMALL.replace("- key: corner_f1", more))).definition.phases[0].ranking == "weighted"

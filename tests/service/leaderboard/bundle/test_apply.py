@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import filecmp
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from evaluation.models import EvaluationBatch
+from evaluation.models import EvaluationBatch, PhaseMetric
 from leaderboard.bundle import apply as bundle_apply
 from leaderboard.bundle.accounts import with_accounts
 from leaderboard.bundle.apply import PlanChanged, apply, plan_for
@@ -17,7 +18,7 @@ from leaderboard.bundle.export import export
 from leaderboard.bundle.parse import parse
 from leaderboard.bundle.state import read
 from submissions.errors import Refused
-from submissions.models import AuditEntry, Challenge, ChallengeFile, Phase
+from submissions.models import AuditEntry, Challenge, ChallengeFile, Phase, Submission
 from submissions.storage import stored_files
 from tests.support.factories import UserFactory, archive, gables, perturbed, received
 from tests.support.leaderboard.bundle.folders import SMALL, WHOLE, write_bundle
@@ -42,6 +43,11 @@ def changed(folder: Path, old: str, new: str):
     text = (folder / "challenge.yaml").read_text()
     assert old in text
     (folder / "challenge.yaml").write_text(text.replace(old, new, 1))
+    return parse(folder).definition
+
+
+def with_metrics(folder: Path, columns: list[str]):
+    (folder / "challenge.yaml").write_text(SMALL.replace("- key: corner_f1", "\n      ".join(f"- {column}" for column in columns)))
     return parse(folder).definition
 
 
@@ -165,6 +171,57 @@ def test_titles_weights_and_order_reach_the_board_without_scoring_anew(small):
         ("hss", 3.0, True, "HSS"),
         ("corner_f1", 1.0, False, "F1"),
     ]
+
+
+def test_two_columns_of_one_title_are_told_apart_by_what_differs_in_them(small):
+    columns = [
+        "{key: corner_f1, slug: near, params: {tau: 0.1}}",
+        "{key: corner_f1, slug: far, params: {tau: 1}}",
+        "{key: hss, title: Order}",
+        "{key: corner_f1, slug: other, title: Order}",
+        "{key: edge_f1, title: Alone}",
+    ]
+    apply(with_metrics(small, columns))
+    titles = [column["title"] for column in EvaluationBatch.latest(Phase.objects.get()).metrics]
+    assert titles == ["Corner F1 (tau 0.1)", "Corner F1 (tau 1.0)", "Order (hss)", "Order (other)", "Alone"]
+    columns[2] = "{key: hss}"
+    apply(with_metrics(small, columns))
+    titles = [column["title"] for column in EvaluationBatch.latest(Phase.objects.get()).metrics]
+    assert titles == ["Corner F1 (tau 0.1)", "Corner F1 (tau 1.0)", "HSS", "Order", "Alone"]
+
+
+def test_a_phase_whose_weights_would_all_be_0_is_refused_where_no_file_says_so(small):
+    definition = parse(small).definition
+    phase = definition.phases[0]
+    weightless = replace(phase, ranking="weighted", metrics=tuple(replace(metric, weight=0.0) for metric in phase.metrics))
+    plan = plan_for(replace(definition, phases=(weightless,)))
+    assert len(plan.refusals) == 1 and plan.refusals[0].startswith(
+        "The phase final is ranked by the weighted mean of ranks, and all weights"
+    )
+    # One that is so already can be changed in other things.
+    PhaseMetric.objects.update(weight=0.0)
+    Phase.objects.update(ranking="weighted")
+    assert not plan_for(replace(definition, phases=(replace(weightless, title="Other"),))).refusals
+
+
+def test_a_freeze_at_a_past_moment_asks_before_it_takes_entries_off_the_board(small):
+    phase = Phase.objects.get()
+    team = phase.challenge.teams.create(name="Ridge")
+    for day in (1, 2, 3):
+        entry = received(phase, team, archive(gables(3)))
+        Submission.objects.filter(pk=entry.pk).update(status="scored", received_at=datetime(2026, 6, day, 12, tzinfo=UTC))
+
+    def warnings(moment: str) -> list[str]:
+        text = SMALL.replace("title: Final", f"title: Final\n    board: frozen\n    board_at: {moment}")
+        (small / "challenge.yaml").write_text(text)
+        return plan_for(parse(small).definition).warnings
+
+    assert warnings("2026-05-01T00:00") == [
+        "The public board will be empty: every entry on it was received after 2026-05-01T00:00 Europe/Prague, the moment of the freeze."
+    ]
+    (some,) = warnings("2026-06-02T00:00")
+    assert some.startswith("2 of 3 entries leave the public board: they were received after 2026-06-02T00:00 Europe/Prague")
+    assert warnings("2026-06-04T00:00") == [] and warnings("2199-01-01T00:00") == []
 
 
 def test_the_reference_of_an_earlier_version_is_found_again(small):
