@@ -29,6 +29,8 @@ from submissions.models import AuditEntry, User
 
 MAX_ROUNDS = 10  # of a question whose every text is worth nothing
 MAX_FAULTS = 10  # of a question that the endpoint fails at while it answers others
+ENOUGH_UNREAD = 10  # requests after which a run stops of which hardly an answer could be read; fewer where its budget is below twice that
+LEAST_READ = 0.1  # share of the questions asked of which an answer could be read, below which it stops
 MAX_FRUITLESS = 6  # turns without any answer before the run says that it failed
 FIRST_PAUSE = 10.0  # seconds, of a run at which a turn failed
 BUNDLE = 1000

@@ -20,6 +20,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from evaluation.work.attempts import attempt, logged
@@ -27,7 +28,7 @@ from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import LeaseLost
 from evaluation.work.shares import SLICE_SECONDS, entries_wait
 from leaderboard.models import JudgeAnswer, JudgeRun
-from leaderboard.models.judge import FIRST_PAUSE, MAX_FAULTS, MAX_FRUITLESS, MAX_ROUNDS
+from leaderboard.models.judge import ENOUGH_UNREAD, FIRST_PAUSE, LEAST_READ, MAX_FAULTS, MAX_FRUITLESS, MAX_ROUNDS
 from leaderboard.models.judge_budget import Reservation, Unpaid
 from leaderboard.studies.judge import instructions, setup
 from leaderboard.studies.judge.answers import result_of
@@ -35,7 +36,9 @@ from leaderboard.studies.judge.client import PATIENCE, Away, Client, Refused, Re
 from leaderboard.studies.judge.materials import Materials, image_of
 from leaderboard.studies.judge.paid import miscounted
 from submissions import database_clock
+from submissions.formats.errors import excerpt
 
+MAX_QUOTED = 200  # characters of an answer that could not be read
 LAST_PAUSE = 300.0  # of a run whose endpoint does not answer, doubled from turn to turn
 State = JudgeRun.State
 
@@ -95,6 +98,7 @@ class _Turn:
         self.fault: Away | None = None  # the last one
         self.failed_at: list[JudgeAnswer] = []
         self.again: deque[_Asked] = deque()
+        self.later: deque[_Asked] = deque()  # those of which no text could be read, which come after all others
         self.replies = 0
         self.longest = 0.0  # seconds of a reply
         self.unpaid: Unpaid | None = None  # why the next request cannot be paid, once none is under way
@@ -112,6 +116,8 @@ class _Turn:
                     self.unpaid = None  # what came back meanwhile may have cost less than was reserved for it
                     while stopped is None and len(under_way) < settings.JUDGE_PARALLEL and self._may_ask():
                         asked = self.again.popleft() if self.again else next(source, None)
+                        if asked is None and self.later:
+                            asked = self.later.popleft()
                         self._beat()  # to draw a question may take seconds
                         if asked is None or (paid := self._paid(asked)) is None:
                             break
@@ -171,7 +177,7 @@ class _Turn:
         at may be to blame itself, and then others are still answered before the run gives up."""
         seen: set[int] = set()
         waiting = self.run.answers.filter(state=JudgeAnswer.State.WAITING)
-        rows = waiting.select_related("left__submission", "right__submission").order_by("faults", "number")
+        rows = waiting.select_related("left__submission", "right__submission").order_by("faults", "rounds", "number")
         first = waiting.count() * self.run.fruitless // MAX_FRUITLESS if self.run.fruitless else 0
         while found := list(rows.exclude(pk__in=seen)[first : first + 4 * settings.JUDGE_PARALLEL]):
             first = 0
@@ -273,10 +279,30 @@ class _Turn:
                     counts["n_failed"] = 1
         self._keep(answer, values, counts, asked.paid, cost)
         if asked.answer.state == JudgeAnswer.State.WAITING:  # fewer texts came than were asked for, or none that could be read
-            self.again.append(replace(asked, paid=None))
+            (self.later if unparsed == len(texts) else self.again).append(replace(asked, paid=None))
         if cost is not None and cost > asked.paid.amount:
             return miscounted(reply, cost, asked.paid.amount)
-        return None
+        return self._unreadable() if unparsed == len(texts) else None
+
+    def _unreadable(self) -> Refused | None:
+        """Return why nothing more should be asked of this judge: hardly any of its answers since the run was started could be read."""
+        run = self.run
+        asked = run.answers.filter(requests__gt=0, answered_at__gte=run.asking_since)
+        read = Count("pk", filter=Q(state=JudgeAnswer.State.ANSWERED))
+        found = asked.aggregate(asked=Count("pk"), read=read, requests=Sum("requests"))
+        if found["requests"] < min(ENOUGH_UNREAD, max(1, run.budget // 2)) or found["read"] >= LEAST_READ * found["asked"]:
+            return None
+        first = asked.exclude(state=JudgeAnswer.State.ANSWERED).order_by("answered_at").first()
+        assert first is not None  # one came just now
+        text = first.said[0]
+        words = excerpt(" ".join(text["text"].split()), MAX_QUOTED)
+        what = (
+            "The model declined" if text["refused"] else "The first was cut off at the limit of tokens" if text["cut"] else "The first was"
+        )
+        return Refused(
+            f"Of {found['asked']} questions {found['read'] or 'none'} had an answer that could be read, so the run stopped before its "
+            f"budget was used. {what}: {f'“{words}”' if words else 'an empty text'}"
+        )
 
     def _keep(
         self, answer: JudgeAnswer, values: dict, counts: dict[str, int], paid: Reservation | None = None, cost: Decimal | None = None

@@ -157,8 +157,9 @@ def test_a_run_can_be_paused_gone_on_with_cancelled_and_removed(desk, server, st
     assert not JudgeRun.objects.exists() and desk.get(run_address).status_code == 404
 
 
-def test_a_spent_budget_is_raised_on_the_page(desk, server, study):
-    server.behave = lambda body: says("?")
+def test_a_spent_budget_is_raised_on_the_page(desk, server, study, settings):
+    server.behave = lambda body: brighter(body) if len(server.requests) == 1 else says("?")
+    settings.JUDGE_PARALLEL = 1
     run = planning.make(study, None, "seer-1", Wish("one-view", 3))
     run.start(None)
     while ask_due():

@@ -14,7 +14,7 @@ from django.utils import timezone
 from PIL import Image
 
 from leaderboard.models import JudgeAnswer, JudgeRun, Rater, StudyEntry
-from leaderboard.models.judge import MAX_FRUITLESS, MAX_ROUNDS
+from leaderboard.models.judge import ENOUGH_UNREAD, MAX_FRUITLESS, MAX_ROUNDS
 from leaderboard.stats import judges
 from leaderboard.studies.judge import planning, setup
 from leaderboard.studies.judge.materials import Materials, image_of
@@ -248,12 +248,61 @@ def test_what_cannot_be_read_is_asked_again_and_given_up_after_ten_rounds(study,
 
 def test_one_who_refuses_gets_no_second_and_third_try_in_a_round(study, server):
     declined = Answer({"choices": [{"message": {"content": None, "refusal": "I will not compare these."}}]})
-    server.behave = lambda body: declined
+    server.behave = lambda body: declined if "a boat" in instruction_of(body) else brighter(body)
     run = finish(make(study))
-    assert run.state == "done" and run.n_failed == 18 and run.requests == 18 * MAX_ROUNDS and run.result == {"criteria": {}, "answered": 0}
-    answer = run.answers.first()
+    assert run.state == "done" and run.n_failed == PAIRS and run.requests == 2 * PAIRS + PAIRS * MAX_ROUNDS
+    answer = run.answers.filter(state="failed").first()
     assert answer.said[0] == {"text": "I will not compare these.", "verdicts": None, "refused": True, "cut": False}
-    assert run.n_uncosted == run.requests
+    assert run.n_uncosted == PAIRS * MAX_ROUNDS
+
+
+@pytest.mark.parametrize("parallel", [1, 4])
+@pytest.mark.parametrize(
+    ("answer", "quoted"),
+    [
+        (says("<think>I prefer\nthe left one.</think>", "2", "3"), "The first was: “<think>I prefer the left one.</think>”"),
+        (says("", "", ""), "The first was: an empty text"),
+        (Answer({"choices": [{"message": {"content": None, "refusal": "I will not."}}]}), "The model declined: “I will not.”"),
+        (
+            Answer({"choices": [{"message": {"content": "Let me think"}, "finish_reason": "length"}]}),
+            "The first was cut off at the limit of tokens: “Let me think”",
+        ),
+    ],
+)
+def test_a_judge_that_cannot_be_read_is_asked_no_more_and_its_first_answer_is_shown(study, server, settings, parallel, answer, quoted):
+    settings.JUDGE_PARALLEL = parallel
+    server.behave = lambda body: answer
+    run = finish(make(study))
+    asked = run.answers.filter(requests__gt=0).count()
+    # What was on its way when it stopped is kept; a text that was cut short takes three requests a round.
+    assert run.state == "failed" and ENOUGH_UNREAD <= run.requests < ENOUGH_UNREAD + parallel and run.requests == len(server.requests)
+    assert run.failure.startswith("Of ") and "questions none had an answer that could be read" in run.failure and quoted in run.failure
+    assert run.n_answered == run.n_failed == 0 and asked >= ENOUGH_UNREAD // 3
+    # Once it is mended the run goes on where it stopped.
+    server.behave = brighter
+    run = finish(run)
+    assert run.state == "done" and run.n_answered == run.n_planned and run.failure == ""
+
+
+def test_a_run_of_a_small_budget_stops_before_half_of_it_is_spent_on_what_cannot_be_read(study, server, settings):
+    settings.JUDGE_PARALLEL = 1
+    server.behave = lambda body: says(*["I prefer the left one."] * 3)
+    run = finish(make(study, budget=6))
+    assert (run.state, run.requests) == ("failed", 3) and "Of 3 questions none had an answer" in run.failure
+
+
+def test_a_first_question_that_cannot_be_read_says_nothing_of_the_others(study, server, settings):
+    """It is asked again after them."""
+    settings.JUDGE_PARALLEL = 1
+    first: list[str] = []
+
+    def behave(body):
+        first.append(instruction_of(body) + str(body)[-200:])
+        return says("no", "no", "no") if first[-1] == first[0] else brighter(body)
+
+    server.behave = behave
+    run = finish(make(study))
+    assert run.state == "done" and (run.n_answered, run.n_failed) == (run.n_planned - 1, 1)
 
 
 def test_a_wrong_key_ends_it_with_a_sentence_and_it_can_go_on(study, server):
@@ -326,18 +375,20 @@ def test_slow_answers_are_waited_for_under_the_lease(study, server, settings):
 # --- in part
 
 
-def test_the_budget_ends_it_and_a_larger_one_goes_on(study, server):
+def test_the_budget_ends_it_and_a_larger_one_goes_on(study, server, settings):
     run = finish(make(study, budget=7))
     assert run.state == "done" and run.n_planned == 7 and run.requests == 7  # a sweep plans no more than that
-    server.behave = lambda body: says("?", "?", "?")
+    server.requests.clear()
+    server.behave = lambda body: brighter(body) if len(server.requests) == 1 else says("?", "?", "?")
+    settings.JUDGE_PARALLEL = 1
     run = finish(make(study, "joint", budget=5, seed=3))
-    assert run.state == "spent" and run.requests == 5 == run.budget and run.n_answered == 0
+    assert run.state == "spent" and run.requests == 5 == run.budget and run.n_answered == 1
     with pytest.raises(ValueError, match="5 requests were made already"):
         run.start(None)
     server.behave = brighter
     run.start(None, budget=100)
     finish(run)
-    assert run.state == "done" and run.n_answered == 5 and run.requests == 10 - (5 - run.n_answered)
+    assert run.state == "done" and run.n_answered == 5 and run.requests == 5 + 4
 
 
 def test_a_most_cost_without_prices_is_refused(study, server, settings):
