@@ -11,6 +11,7 @@ from html import escape
 from typing import Any
 
 from leaderboard.citation import Citation
+from submissions.formats.archive import readable_member
 
 METADATA = "ro-crate-metadata.json"
 PREVIEW = "ro-crate-preview.html"
@@ -43,7 +44,7 @@ def crate(citation: Citation, about: str, files: Sequence[CrateFile]) -> bytes:
     ]
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as package:
         for name, data in documents:
-            package.writestr(zipfile.ZipInfo(name, stamp), data, zipfile.ZIP_DEFLATED)
+            package.writestr(readable_member(name, stamp), data)
     return buffer.getvalue()
 
 

@@ -17,6 +17,7 @@ from django.template.loader import render_to_string
 from evaluation.work.child import uses_networks
 from leaderboard import wheel
 from leaderboard.kinds import KINDS
+from submissions.formats.archive import readable_member
 from submissions.formats.fit import Box
 from submissions.formats.input_fit import box_of
 from submissions.formats.render.views import render
@@ -63,13 +64,16 @@ def write_kit(phase: Phase) -> IO[bytes]:
     top = name_of(phase)
     kit = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  closed by the response that sends it
     with zipfile.ZipFile(kit, "w", zipfile.ZIP_DEFLATED) as package:
-        package.writestr(f"{top}/manifest.json", manifest.to_json())
-        package.writestr(f"{top}/README.md", render_to_string("starter_kit/README.md", made))
+        package.writestr(readable_member(f"{top}/manifest.json"), manifest.to_json())
+        package.writestr(readable_member(f"{top}/README.md"), render_to_string("starter_kit/README.md", made))
         if made["package"]:
-            package.writestr(f"{top}/notebook.ipynb", _notebook(made))
-            package.writestr(f"{top}/github-action.yml", render_to_string("starter_kit/github-action.yml", made))
+            package.writestr(readable_member(f"{top}/notebook.ipynb"), _notebook(made))
+            package.writestr(readable_member(f"{top}/github-action.yml"), render_to_string("starter_kit/github-action.yml", made))
         for file, name in zip(files, names, strict=True):
-            with store().open(file.key) as source, package.open(f"{top}/example-entry/{name}", "w", force_zip64=True) as target:
+            with (
+                store().open(file.key) as source,
+                package.open(readable_member(f"{top}/example-entry/{name}"), "w", force_zip64=True) as target,
+            ):
                 shutil.copyfileobj(source, target)
         # Without files of the organizers something made up for each sample, and the same with a bit of noise as the entry.
         family, make = manifest.kind, KINDS[manifest.family].made_up
@@ -79,7 +83,7 @@ def write_kit(phase: Phase) -> IO[bytes]:
                 if box is not None and item.input is not None:  # it is moved to where the item's input lies, and made as large
                     there = box_of(item.input, manifest)
                     model = replace(model, vertices=(model.vertices - box.centre) * (there.diagonal / box.diagonal) + there.centre)
-                package.writestr(f"{top}/{folder}/{item.id}.{family.example}", family.write(model, family.example))
+                package.writestr(readable_member(f"{top}/{folder}/{item.id}.{family.example}"), family.write(model, family.example))
     kit.seek(0)
     return kit
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from evaluation.programs import document
 from evaluation.programs.document import DocumentError, MetricDocument
-from submissions.formats.archive import open_package
+from submissions.formats.archive import open_package, readable_member
 from submissions.formats.errors import FormatError, excerpt
 from submissions.formats.stand_in import STAND_IN_BYTES, stand_in
 from submissions.manifest import Bounds
@@ -56,7 +56,7 @@ class ProgramFiles:
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
             for name, data in sorted(self.contents.items()):
-                packed.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED)
+                packed.writestr(readable_member(name, (1980, 1, 1, 0, 0, 0)), data)
         return buffer.getvalue()
 
     def unpack(self, folder: Path) -> None:

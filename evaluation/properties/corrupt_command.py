@@ -9,6 +9,7 @@ from typing import Any
 
 from evaluation.local import CannotScore
 from evaluation.properties.corruptions import KINDS, LEVELS, corrupt
+from submissions.formats.archive import readable_member
 from submissions.formats.errors import FormatError
 from submissions.formats.wireframe.wireframe_files import SUFFIXES, load_folder, write_json, write_npz, write_obj
 
@@ -64,7 +65,7 @@ def run(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> str
         elif target.suffix.lower() == ".zip":
             with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
                 for name, data in files:
-                    archive.writestr(zipfile.ZipInfo(name, _LONG_AGO), data, zipfile.ZIP_DEFLATED)
+                    archive.writestr(readable_member(name, _LONG_AGO), data)
         else:
             for name, data in files:
                 path = target / name

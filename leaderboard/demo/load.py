@@ -24,6 +24,7 @@ from leaderboard.studies.live import campaign
 from leaderboard.studies.live.campaign import Design
 from leaderboard.studies.live.criteria import ready_made
 from submissions.client import command
+from submissions.formats.archive import readable_member
 from submissions.models import ApiToken, Challenge, Participation, Status, Submission, Team, User
 
 DEMOS = (rooflines.DEMO, solids.DEMO, interiors.DEMO)
@@ -45,7 +46,7 @@ def write_bundle(demo: Demo, folder: Path) -> None:
         _write(demo.reference_files(items), folder / slug)
         with zipfile.ZipFile(folder / f"{slug}-{what}.zip", "w", zipfile.ZIP_DEFLATED) as package:
             for name, content in files(items):
-                package.writestr(name, content)
+                package.writestr(readable_member(name), content)
 
 
 def _write(files: Iterable[tuple[str, bytes]], folder: Path) -> None:

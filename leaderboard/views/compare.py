@@ -84,10 +84,9 @@ class Comparison:
 
 
 def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
-    """Choose entries, then see them compared: `a` and `b`, and any others as `with`."""
+    """Choose entries, then see them compared: `a` and `b`, and any others as `c` to `f` or `with`."""
     place = phase_place(request.user, challenge, phase)
-    asked = [request.GET.get("a", ""), request.GET.get("b", ""), *request.GET.getlist("with")[:MAX_ENTRIES]]
-    a, b, *more = [scored_entry(request.user, place, text) if text else None for text in asked]
+    a, b, *more = [scored_entry(request.user, place, text) if text else None for text in asked(request)]
     if not place.sees_board and place.viewer.team_id is None:
         return not_shown_yet(request, place, "compare")
     entries = {one.submission.pk: one for one in (a, b, *more) if one is not None}
@@ -108,9 +107,15 @@ def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     context = place.context("compare") | {"choices": choices, "a": a, "b": b, "letters": LETTERS, "max_entries": MAX_ENTRIES}
     if len(chosen) > 2:
         context |= {"a": chosen[0], "b": chosen[1], "others": chosen[2:]} | _several(request, place, chosen)
-    elif a and b:
-        context |= _two(request, place, a, b)
+    elif (a and b) or len(chosen) == 2:
+        a, b = (a, b) if a and b else chosen
+        context |= {"a": a, "b": b} | _two(request, place, a, b)
     return render(request, "leaderboard/compare.html", context)
+
+
+def asked(request: HttpRequest) -> list[str]:
+    """The entries that an address asks for, as it names them; `a` and `b` come first, and are empty where they are missing."""
+    return [*(request.GET.get(letter.lower(), "") for letter in LETTERS), *request.GET.getlist("with")[:MAX_ENTRIES]]
 
 
 def scored_entry(user: Any, place: PhasePlace, asked: str) -> EntryPlace:

@@ -12,6 +12,7 @@ from evaluation.models import EvaluationBatch
 from leaderboard import wheel
 from leaderboard.starter_kit import IN_MEMORY, name_of, write_kit
 from submissions.errors import Refused
+from submissions.formats.archive import readable_member
 from submissions.lookup import phase_place
 from submissions.storage import stored_files
 from submissions.storage.store import StorageError
@@ -59,7 +60,7 @@ def reference_files(request: HttpRequest, challenge: str, phase: str) -> HttpRes
     packed = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  closed by the response that sends it
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, data in reference.family.files(items):
-            archive.writestr(path, data)
+            archive.writestr(readable_member(path), data)
     packed.seek(0)
     name = f"{place.challenge.slug}-{place.phase.slug}-reference-v{reference.version}.zip"
     return FileResponse(packed, as_attachment=True, filename=name, content_type="application/zip")

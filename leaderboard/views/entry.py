@@ -242,7 +242,7 @@ def _duels(place: EntryPlace, board: Board) -> tuple[list[OwnDuel], int]:
         return [], 0
     hidden = study.hidden_labels(hidden_ids)
     own = next((label for label, pk in summary.entries.items() if pk == place.submission.pk), None)
-    order = {line.method: n for n, line in enumerate(summary.ranked)}
+    order = {line.method: n for n, line in enumerate([*summary.ranked, *summary.unranked])}
     found, n_open = [], 0
     for duel in summary.duels:
         if own is None or own not in (duel.first, duel.second):

@@ -30,7 +30,7 @@ from leaderboard.stats.ranking import rank
 from leaderboard.studies import metric_ranking, words
 from leaderboard.studies.metric_ranking import MADE_UP, source_of
 from leaderboard.viewer import thumbnails
-from leaderboard.views.compare import scored_entry
+from leaderboard.views.compare import asked, scored_entry
 from leaderboard.views.home import MAX_SHOWN, cards, surest_contradiction, visible
 from leaderboard.views.metric_studies import measured, verdict_on
 from leaderboard.views.studies import metric_titles
@@ -278,11 +278,10 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def compare_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
-    """Entries beside each other by the first metric that ranks them; `a`, `b` and `with` as on the page."""
+    """Entries beside each other by the first metric that ranks them; named as on the page."""
     place = shown_board(NOBODY, challenge, phase)
-    asked = [request.GET.get("a", ""), request.GET.get("b", ""), *request.GET.getlist("with")[:MAX_ENTRIES]]
     entries: dict[int, EntryPlace] = {}
-    for text in filter(None, asked):
+    for text in filter(None, asked(request)):
         found = scored_entry(NOBODY, place, text)
         entries[found.submission.pk] = found
     chosen = list(entries.values())[:MAX_ENTRIES]

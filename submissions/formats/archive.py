@@ -8,6 +8,7 @@ import io
 import os
 import stat
 import struct
+import time
 import unicodedata
 import zipfile
 import zlib
@@ -24,6 +25,7 @@ from submissions.formats.unseen import has_unseen
 from submissions.kinds import FAMILIES
 from submissions.manifest import Bounds
 
+READABLE = (stat.S_IFREG | 0o644) << 16  # mode of a file in an archive that people unpack
 SINGLE_FILE_SUFFIXES = tuple(dict.fromkeys(suffix for family in FAMILIES.values() for suffix in family.singles))
 ARCHIVE_SUFFIXES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar")
 # What operating systems, file managers and network drives put beside files; names that begin with a dot are hidden anyway.
@@ -421,3 +423,11 @@ def _folded(name: str) -> str:
 def _kind_fault(mode: int) -> str:
     kind = "a symbolic link" if stat.S_ISLNK(mode) else "a special file"
     return f"is {kind}; put the file itself there"
+
+
+def readable_member(name: str, at: tuple[int, int, int, int, int, int] | None = None) -> zipfile.ZipInfo:
+    """A member of an archive that people unpack, written `at` a time (now without one): everybody on the machine may read the file,
+    where `zipfile` by itself lets its owner alone."""
+    info = zipfile.ZipInfo(name, at or time.localtime()[:6])
+    info.external_attr, info.compress_type = READABLE, zipfile.ZIP_DEFLATED
+    return info

@@ -51,6 +51,12 @@ def test_the_made_up_example_is_accepted_by_the_phase(client, phase, people, tmp
     assert validate(folder / "example-entry", manifest).accepted
 
 
+def test_everybody_may_read_what_was_unpacked(client, phase, people):
+    """`unzip` gives a file the mode that stands in the archive, whatever the umask is."""
+    kit = kit_of(client, phase, people.owner)
+    assert {oct(info.external_attr >> 16) for info in kit.infolist()} == {"0o100644"}
+
+
 def test_the_commands_that_check_and_score_run_as_written(client, phase, people, tmp_path):
     folder = unpacked(kit_of(client, phase, people.owner), phase, tmp_path)
     check, score, upload = commands((folder / "README.md").read_text())

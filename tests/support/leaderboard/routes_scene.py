@@ -277,5 +277,5 @@ def _names(phases, private, draft, entries, people, insiders) -> dict[str, objec
         "contest": _contest(phases["p"].studies.get(slug="inner")),
         "private_contest": _contest(phases["pp"].studies.first()),
         "participation": challenge.participations.get(user=people.mate).pk,
-        "news": challenge.announcements.create(title="News").pk,
+        "news": challenge.announcements.create(title="The inputs of the final phase are there, in metres").pk,
     }

@@ -311,6 +311,17 @@ class TestSeveral:
         assert client.get(compared(four[:2]) + f"&with=&with={four[2].pk}").status_code == 200
         assert len(client.get(lined_up(four, 0, 1, *[2, 3] * 20)).context["several"]) == 4
 
+    def test_entries_are_named_by_letters_too(self, client, four):
+        """`?a&b&c&d` compares four, as the page calls them A to D."""
+        query = "&".join(f"{letter}={row.pk}" for letter, row in zip("abcd", four, strict=True))
+        page = client.get(f"{address(four[0].phase, 'compare')}?{query}")
+        assert [one.submission.pk for one in page.context["several"]] == [row.pk for row in four]
+        others = client.get(f"{address(four[0].phase, 'compare')}?{query.replace('d=', 'with=')}")
+        assert [one.submission.pk for one in others.context["several"]] == [row.pk for row in four]
+        two = client.get(f"{address(four[0].phase, 'compare')}?a={four[0].pk}&c={four[1].pk}")
+        assert (two.context["a"].submission.pk, two.context["b"].submission.pk) == (four[0].pk, four[1].pk)
+        assert verdicts(text(two)) == verdicts(text(client.get(compared(four[:2])))) != {}
+
     def test_people_are_heard_on_every_pair_that_they_compared(self, client, four):
         judged(four[:2])
         page = " ".join(text(client.get(lined_up(four, 0, 1, 2))).split())
