@@ -6,6 +6,7 @@ from django.urls import path
 
 from leaderboard.console.views import (
     audit,
+    baselines,
     challenge,
     entries,
     files,
@@ -68,6 +69,7 @@ urlpatterns = [
     path(f"{PHASE}/studies/<slug:study>/judges/<int:pk>/progress/", judges.judge_progress, name="console_judge_progress"),
     path(f"{PHASE}/studies/<slug:study>/judges/<int:pk>/answers.csv", judges.judge_answers, name="console_judge_answers"),
     path(f"{PHASE}/studies/<slug:study>/judges/<int:pk>/<int:answer>.png", judges.judge_image, name="console_judge_image"),
+    path(f"{PHASE}/baselines/", baselines.baselines, name="console_baselines"),
     path(f"{PHASE}/scoring/", scoring.scoring, name="console_scoring"),
     path(f"{PHASE}/scoring/progress/", scoring.progress, name="console_scoring_progress"),
     path(f"{CHALLENGE}/metric-challenges/", metric_challenges.metric_challenges, name="console_metric_challenges"),

@@ -220,14 +220,14 @@ class Phase(models.Model):
         """Uploads that `team` has left at `now`, of the day of `day` where that is another one."""
         return quota(self, team, now or timezone.now(), day)
 
-    def require_open(self, now: datetime) -> None:
-        """Raise `Refused` unless entries are taken at `now`."""
+    def require_open(self, now: datetime, whenever: bool = False) -> None:
+        """Raise `Refused` unless entries are taken at `now`, or can be scored `whenever` they come."""
         if self.is_imported:
             raise Refused(f"{self.title} ranks figures from {self.results_source}; it takes no uploads.", "imported")
-        if not self.has_opened(now):
+        if not whenever and not self.has_opened(now):
             opens = in_words(self.opens_at, self.time_zone)
             raise Refused(f"{self.title} opens on {opens}; upload then.", "phase_not_open", self.opens_at)
-        if not self.is_open(now):
+        if not whenever and not self.is_open(now):
             closed = in_words(self.closes_at, self.time_zone)
             raise Refused(f"{self.title} closed on {closed}; it takes no more entries.", "phase_closed")
         if self.manifest is None:

@@ -192,11 +192,13 @@ class Submission(Leased):
         size: int,
         sha256: str = "",
         as_it_is: bool = False,
+        is_baseline: bool = False,
         now: datetime | None = None,
         **about: str | float | None,
     ) -> Submission:
         """Reserve one upload, or raise `Refused` with the sentence that says why not. `about` is what `entry_texts.ABOUT` names;
-        `as_it_is` says that it is to be scored also where it would be put on hold.
+        `as_it_is` says that it is to be scored also where it would be put on hold. A baseline of the organizers is bound to no date, no
+        earlier phase and no number of tries.
 
         The team's row is locked while its quota is counted, so of N parallel uploads with k left
         exactly k are accepted, whichever door they come through.
@@ -204,8 +206,9 @@ class Submission(Leased):
         now = now or timezone.now()
         texts = checked_about(method_name=method_name, **about)
         file_name, sha256 = checked_file_name(file_name), checked_sha256(sha256)
-        phase.require_open(now)
-        cls._require_parent(phase, team)
+        phase.require_open(now, whenever=is_baseline)
+        if not is_baseline:
+            cls._require_parent(phase, team)
         if size > phase.max_bytes():
             raise Refused(
                 f"{file_name} has {size:,} bytes and this phase takes at most {phase.max_bytes():,}; make it smaller.",
@@ -216,7 +219,7 @@ class Submission(Leased):
         with transaction.atomic():
             Team.objects.select_for_update().get(pk=team.pk)
             quota = phase.quota(team, now)
-            if not quota.allowed:
+            if not (is_baseline or quota.allowed):
                 raise Refused(quota.reason, quota.code, quota.next_at)
             Phase.objects.select_for_update().get(pk=phase.pk)  # numbers count up without gaps in a race
             last = cls.objects.filter(phase=phase).aggregate(n=models.Max("number"))["n"] or 0
@@ -233,6 +236,7 @@ class Submission(Leased):
                 upload_expires_at=now + timedelta(hours=settings.UPLOAD_HOURS),
                 upload_active_at=now,
                 is_confirmed=as_it_is,
+                is_baseline=is_baseline,
                 **texts,
             )
 

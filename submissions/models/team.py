@@ -100,6 +100,14 @@ class Team(models.Model):
             return cls.objects.create(challenge=challenge, name=f"{name} {taken}" if taken > 1 else name)
 
     @classmethod
+    def of_baselines(cls, challenge: Challenge) -> Team:
+        """The team without members that the organizers' baselines stand under; a new one before the first."""
+        with transaction.atomic():
+            Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
+            known = cls.objects.filter(challenge=challenge, memberships__isnull=True, submissions__is_baseline=True).order_by("pk").first()
+            return known or cls.without_members(challenge, "Baselines")
+
+    @classmethod
     def of_one(cls, challenge: Challenge, user: User) -> Team:
         """The team `user` is in; a team of their own where they are in none."""
         with transaction.atomic():

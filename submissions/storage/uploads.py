@@ -18,7 +18,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from submissions.errors import Refused
-from submissions.models import Membership, Phase, Status, Submission, Team
+from submissions.models import AuditEntry, Membership, Phase, Status, Submission, Team
 from submissions.models.entry_texts import checked_sha256
 from submissions.permissions import require
 from submissions.storage.store import BLOCK, Arrived, PartsMissing, StorageError, UploadNotes, part_plan
@@ -167,19 +167,37 @@ def send_whole(
 ) -> Submission:
     """The entry of an upload that came in one request and lies at `path`; of bytes that the team has just sent, the one that they are."""
     team = team_of(user, phase)
+    arrived_sha256 = _digest(path)
+    if sha256 and sha256.strip().lower() != arrived_sha256:
+        raise Refused(f"{file_name} arrived with another checksum than announced; upload it again.", "checksum")
+    about |= {"file_name": file_name, "size": path.stat().st_size, "sha256": arrived_sha256, "now": now}
+    return _store(Submission.reserve(phase, team, user, **about), path, now)
+
+
+def send_baseline(organizer: Any, phase: Phase, path: Path, *, file_name: str, now: datetime | None = None, **about: Any) -> Submission:
+    """A baseline of the organizers that lies at `path`, for a board where it competes with nobody. They need no team for it."""
+    require(organizer, "challenge.organize", phase.challenge)
+    about |= {"file_name": file_name, "size": path.stat().st_size, "sha256": _digest(path), "now": now}
+    with transaction.atomic():  # a team that nothing stands under would be counted among those that take part
+        submission = Submission.reserve(phase, Team.of_baselines(phase.challenge), organizer, is_baseline=True, **about)
+        AuditEntry.record(phase.challenge, organizer, "submission.baseline", submission, submission=submission.pk)
+    return _store(submission, path, now)
+
+
+def _digest(path: Path) -> str:
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(BLOCK):
             digest.update(block)
-    arrived_sha256 = digest.hexdigest()
-    if sha256 and sha256.strip().lower() != arrived_sha256:
-        raise Refused(f"{file_name} arrived with another checksum than announced; upload it again.", "checksum")
-    size = path.stat().st_size
-    submission = Submission.reserve(phase, team, user, file_name=file_name, size=size, sha256=arrived_sha256, now=now, **about)
-    key = f"submissions/{submission.pk}/{arrived_sha256[:16]}/{submission.file_name}"
+    return digest.hexdigest()
+
+
+def _store(submission: Submission, path: Path, now: datetime | None) -> Submission:
+    """Keep the file of a reserved upload and queue the entry."""
+    key = f"submissions/{submission.pk}/{submission.sha256[:16]}/{submission.file_name}"
     try:
         store().save_file(key, path)
-        return _receive(submission, Arrived(key, store().size(key), arrived_sha256), now)
+        return _receive(submission, Arrived(key, store().size(key), submission.sha256), now)
     except StorageError:
         _unreserve(submission)
         raise

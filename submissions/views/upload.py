@@ -37,15 +37,21 @@ def upload(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     try:
         throttling.limit_uploads(request)
         found.require_open(timezone.now())
-        most = found.max_bytes()
-        if int(request.META.get("CONTENT_LENGTH") or 0) > most + FORM_BYTES:
-            raise Refused(f"This file is larger than the {most:,} bytes this phase takes; make it smaller.", "too_large")
-        request.upload_handlers = [TemporaryFileUploadHandler(request)]
-        with disk_errors():
-            request.POST  # noqa: B018  reading it is what fills the disk
+        read_to_disk(request, found)
     except (Refused, StorageError) as refused:
-        return _page(request, found, _refused(UploadForm(), refused), 409)
+        return _page(request, found, with_refusal(UploadForm(), refused), 409)
     return _receive(request, found)
+
+
+def read_to_disk(request: HttpRequest, phase: Phase) -> None:
+    """Read a form with an entry of `phase` whose view is exempt from the check for forged requests, for that would read it before. Raises
+    `Refused` and StorageError."""
+    most = phase.max_bytes()
+    if int(request.META.get("CONTENT_LENGTH") or 0) > most + FORM_BYTES:
+        raise Refused(f"This file is larger than the {most:,} bytes this phase takes; make it smaller.", "too_large")
+    request.upload_handlers = [TemporaryFileUploadHandler(request)]
+    with disk_errors():
+        request.POST  # noqa: B018  reading it is what fills the disk
 
 
 @csrf_protect
@@ -59,15 +65,16 @@ def _receive(request: HttpRequest, phase: Phase) -> HttpResponse:
         path = Path(file.temporary_file_path())
         submission = uploads.send_whole(request.user, phase, path, file_name=file.name, **about)
     except (Refused, StorageError) as refused:
-        return _page(request, phase, _refused(form, refused), 409)
+        return _page(request, phase, with_refusal(form, refused), 409)
     said = "These are the same bytes as a moment ago, in" if submission.is_repeated else f"{file.name} has arrived as"
     messages.success(request, f"{said} entry #{submission.number}.")
     return redirect("entry", submission.pk)
 
 
-def _refused(form: UploadForm, refused: Exception) -> UploadForm:
+def with_refusal(form: UploadForm, refused: Exception) -> UploadForm:
+    """The form with the sentence that says why its entry is refused, beside the field that it is about."""
     if not form.is_bound:  # nothing of the body was read
-        form = UploadForm({}, {})
+        form = type(form)({}, {})
         form.errors.clear()
     field = getattr(refused, "code", "")
     form.add_error(field if field in form.fields else None, str(refused))

@@ -17,6 +17,7 @@ from leaderboard.bundle.folder import name_fault
 from leaderboard.console.forms.fields import Lines, LongText, MomentField, Words
 from leaderboard.stats.labels import LABELS
 from submissions.formats.inputs import COLUMNS, read_table, write_table
+from submissions.forms import UploadForm
 from submissions.kinds import FAMILIES, Family
 from submissions.models import Announcement, Challenge, ChallengeFile, Phase, Team
 from submissions.models.challenge import check_tags
@@ -248,6 +249,14 @@ class NewsForm(forms.ModelForm):
     class Meta:
         model = Announcement
         fields = ("title", "body")
+
+
+class BaselineForm(UploadForm):
+    """A baseline of the organizers and its file."""
+
+    as_it_is = forms.BooleanField(
+        required=False, label="Score it as it is", help_text="Also where it does not fit the inputs, for example in another unit."
+    )
 
 
 class StudyForm(forms.Form):

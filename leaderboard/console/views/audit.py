@@ -90,6 +90,7 @@ SENTENCES = {
     "submission.disqualify": "Disqualified an entry",
     "submission.requalify": "Took a disqualification back",
     "submission.mark": "Changed an entry's badges",
+    "submission.baseline": "Uploaded a baseline",
     "batch.cancel": "Stopped a re-evaluation",
     "batch.retry": "Had an entry scored again in a re-evaluation",
     "batch.exclude": "Left an entry out of a re-evaluation",

@@ -66,6 +66,9 @@ GET    /console/challenges/{renders}/phases/{rp}/reference/regions/nothing/ lnnn
 GET    /console/challenges/{renders}/phases/{rp}/reference/1/{view}.png lnnnnyny
 GET    /console/challenges/{renders}/phases/{rp}/reference/2/{view}.png lnnnnxnx
 GET    /console/challenges/{private}/phases/{pp}/reference/regions/ lxxxxxxx
+GET    /console/challenges/{c}/phases/{p}/baselines/ lnnnnyny
+POST   /console/challenges/{c}/phases/{p}/baselines/ lnnnnyny
+GET    /console/challenges/{private}/phases/{p}/baselines/ lxxxxxxx
 GET    /console/challenges/{c}/phases/{p}/studies/  lnnnnyny
 POST   /console/challenges/{c}/phases/{p}/studies/  lnnnnyny
 GET    /console/challenges/{c}/phases/{p}/studies/new/ lnnnnyny
