@@ -96,6 +96,20 @@ class TeamInviteAdmin(LookOnly):
     list_select_related = ("team", "invited_by")
 
 
+@admin.register(models.TeamMerge)
+class TeamMergeAdmin(LookOnly):
+    list_display = ("asking", "asked", "asked_by", "created_at", "sent_at")
+    search_fields = ("asking__name", "asked__name")
+    list_select_related = ("asking", "asked", "asked_by")
+
+
+@admin.register(models.FormerTeam)
+class FormerTeamAdmin(LookOnly):
+    list_display = ("name", "number", "team", "merged_at")
+    search_fields = ("name", "=number", "team__name")
+    list_select_related = ("team",)
+
+
 @admin.register(models.Participation)
 class ParticipationAdmin(LookOnly):
     list_display = ("user", "challenge", "admission", "rules_version", "rules_accepted_at", "decided_by")

@@ -185,8 +185,9 @@ def own_team(user: Any, challenge: Challenge, action: str = "team.see") -> Team:
 
 
 def any_team(pk: int) -> Team:
-    """A team whoever asks, with its challenge: its page says only what boards show of it."""
-    return get_object_or_404(Team.objects.select_related("challenge"), pk=pk)
+    """A team whoever asks, with its challenge: its page says only what boards show of it. Of one that another has taken in, that one."""
+    teams = Team.objects.select_related("challenge")
+    return teams.filter(pk=pk).first() or get_object_or_404(teams, former__number=pk)
 
 
 def person_with_page(user: Any, name: str) -> User:

@@ -27,6 +27,7 @@ CHALLENGE_FIELDS = (
     "admitted_emails",
     "needs_approval",
     "team_size",
+    "merge_until",
     "made_up",
     "item_noun",
     "unit_noun",
@@ -235,6 +236,7 @@ class ChallengeDef:
     made_up: bool
     item_noun: str
     unit_noun: str
+    merge_until: datetime | None = None
     tags: tuple[str, ...] = ()
     licence: str = ""
     organizers: tuple[str, ...] = ()

@@ -62,6 +62,8 @@ def export(definition: ChallengeDef, folder: Path) -> None:
                 data[f"{name}_file"] = f"{name}.md"
         elif name in ("admitted_emails", "tags"):
             data |= {name: list(value)} if value else {}
+        elif name == "merge_until":
+            data |= {name: moment_text(value, ZoneInfo("UTC"))} if value else {}
         elif value is not None:
             data[name] = value
     data["organizers"] = written(definition.organizers)

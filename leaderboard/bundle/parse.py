@@ -102,6 +102,7 @@ def parse(root: Path) -> Bundle:
         rules=rules,
         family=family,
         admitted_emails=tuple(emails),
+        merge_until=reader.moment("merge_until", ZoneInfo("UTC"), None),
         **columns,
         tags=tuple(tags),
         organizers=tuple(organizers),

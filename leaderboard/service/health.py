@@ -363,7 +363,12 @@ def metrics(request: HttpRequest) -> HttpResponse:
         ("judge_runs", "Runs of judge models, by state.", JudgeRun),
     ):
         gauge(name, help, "state", states(model, "state", model.State))
-    due = {"outcome": mail.due_outcomes(), "invitation": mail.due_invitations(), "warning": mail.due_warnings()}
+    due = {
+        "outcome": mail.due_outcomes(),
+        "invitation": mail.due_invitations(),
+        "merge": mail.due_merges(),
+        "warning": mail.due_warnings(),
+    }
     unsent = {kind: rows.count() for kind, rows in due.items()}
     gauge("mail_unsent", "E-mails that are due and not sent, by kind.", "kind", unsent)
     gauge("oldest_waiting_seconds", "Age of the oldest work nobody has begun, by kind.", "kind", progress.oldest_waiting(now))

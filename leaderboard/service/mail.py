@@ -20,7 +20,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.models import Evaluation
-from submissions.models import Membership, Status, Submission, TeamInvite, User
+from submissions.models import Membership, Status, Submission, Team, TeamInvite, TeamMerge, User
 from submissions.permissions import allowed
 
 log = structlog.get_logger(__name__)
@@ -40,6 +40,11 @@ def due_invitations() -> models.QuerySet:
     return TeamInvite.objects.open().filter(sent_at__isnull=True)
 
 
+def due_merges() -> models.QuerySet:
+    """Questions of teams to others that the leaders of these have not been told of."""
+    return TeamMerge.objects.filter(sent_at__isnull=True)
+
+
 def due_warnings() -> models.QuerySet:
     """Accounts whose owners have not been told that new devices are kept out."""
     return User.objects.filter(warn_of_log_ins_at__isnull=False, is_active=True)
@@ -49,8 +54,10 @@ def send_due_mail() -> int:
     """Send what is due now; returns how many messages were sent."""
     outcomes = due_outcomes().select_related("team", "phase__challenge").order_by("finished_at")[:MAX_AT_ONCE]
     invites = due_invitations().select_related("team__challenge", "invited_by")
-    due: list[tuple[Submission | TeamInvite | User, Callable]] = [(row, _outcome) for row in outcomes]
+    merges = due_merges().select_related("asking", "asked__challenge", "asked_by")
+    due: list[tuple[Submission | TeamInvite | TeamMerge | User, Callable]] = [(row, _outcome) for row in outcomes]
     due += [(row, _invitation) for row in invites.order_by("created_at")[:MAX_AT_ONCE]]
+    due += [(row, _merge) for row in merges.order_by("created_at")[:MAX_AT_ONCE]]
     due += [(row, _warning) for row in due_warnings().order_by("warn_of_log_ins_at")[:MAX_AT_ONCE]]
     if not due:
         return 0
@@ -60,8 +67,8 @@ def send_due_mail() -> int:
             for row, write in due:
                 # The mark that this process sends it is set before anything goes out.
                 now = timezone.now()
-                if isinstance(row, TeamInvite):
-                    is_mine = TeamInvite.objects.filter(pk=row.pk, sent_at__isnull=True).update(sent_at=now)
+                if isinstance(row, TeamInvite | TeamMerge):
+                    is_mine = type(row).objects.filter(pk=row.pk, sent_at__isnull=True).update(sent_at=now)
                 elif isinstance(row, User):
                     is_mine = due_warnings().filter(pk=row.pk).update(warn_of_log_ins_at=None)
                 else:
@@ -91,9 +98,7 @@ def _message(to: str, subject: str, template: str, **context) -> EmailMessage:
 
 def _outcome(submission: Submission) -> list[EmailMessage]:
     """One message to each member who wants it; scores only for those who may see them now."""
-    members = Membership.objects.filter(team=submission.team, user__is_active=True, user__notify_by_email=True)
-    users = [membership.user for membership in members.select_related("user")]
-    unverified = set(EmailAddress.objects.filter(user__in=users, verified=False).values_list("user_id", "email"))
+    users = _to_tell(submission.team)
 
     # The scores that the phase's board stands on, in its order; None for one that waits for a re-evaluation.
     values: list[dict] = []
@@ -122,8 +127,15 @@ def _outcome(submission: Submission) -> list[EmailMessage]:
             more=max(0, submission.n_problems - len(submission.problems[:PROBLEMS_SHOWN])),
         )
         for user in users
-        if user.email and not {(user.pk, user.email), (user.pk, user.email.lower())} & unverified
     ]
+
+
+def _to_tell(team: Team, leaders: bool = False) -> list[User]:
+    """The members, or leaders, of a team who want e-mails and have proved their address."""
+    members = Membership.objects.filter(team=team, user__is_active=True, user__notify_by_email=True).select_related("user")
+    users = [membership.user for membership in members if membership.is_leader or not leaders]
+    unverified = set(EmailAddress.objects.filter(user__in=users, verified=False).values_list("user_id", "email"))
+    return [user for user in users if user.email and not {(user.pk, user.email), (user.pk, user.email.lower())} & unverified]
 
 
 # --- warnings ------------------------------------------------------------------------------------
@@ -145,3 +157,12 @@ def _invitation(invite: TeamInvite) -> list[EmailMessage]:
     url = settings.SITE_URL + reverse("team_join", args=[invite.token])
     subject = f"Join the team {invite.team.name} in {challenge.title}"
     return [_message(invite.email, subject, "invitation", invite=invite, challenge=challenge, url=url)]
+
+
+def _merge(merge: TeamMerge) -> list[EmailMessage]:
+    challenge = merge.asked.challenge
+    url = settings.SITE_URL + reverse("team", args=[challenge.slug])
+    subject = f"{merge.asking} asks to merge with {merge.asked} in {challenge.title}"
+    return [
+        _message(user.email, subject, "merge", user=user, merge=merge, challenge=challenge, url=url) for user in _to_tell(merge.asked, True)
+    ]

@@ -172,7 +172,7 @@ def method(request: HttpRequest, pk: int, name: str) -> HttpResponse:
     now = timezone.now()
     teams = [team.pk, *team.namesakes().values_list("pk", flat=True)]
     lines = standings(request.user, Submission.objects.filter(team__in=teams, method_name=name), now)
-    if not any(line.best.entry.team_id == pk for line in lines):
+    if not any(line.best.entry.team_id == team.pk for line in lines):
         raise Http404
     every = [one.entry for line in lines for one in (line.best, *line.others)]
     newest = max(every, key=lambda entry: (entry.has_card or bool(entry.description), entry.created_at, entry.pk))

@@ -9,7 +9,7 @@ from submissions.models.rate_count import RateCount
 from submissions.models.rendered_text import RenderedText
 from submissions.models.status import Hold, Status
 from submissions.models.submission import Submission
-from submissions.models.team import Invitation, Membership, Team, TeamInvite
+from submissions.models.team import FormerTeam, Invitation, Membership, Team, TeamInvite, TeamMerge
 from submissions.models.user import ApiToken, User
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Challenge",
     "ChallengeFile",
     "ExtraTries",
+    "FormerTeam",
     "Hold",
     "Invitation",
     "Membership",
@@ -31,5 +32,6 @@ __all__ = [
     "Submission",
     "Team",
     "TeamInvite",
+    "TeamMerge",
     "User",
 ]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import models, transaction
-from django.db.models import Sum
+from django.db.models import Q, QuerySet, Sum
 from django.utils import timezone
 
 from submissions.errors import Refused
@@ -39,12 +40,28 @@ class Quota:
         return not self.reason
 
 
+def tries_used(phase: Phase, teams: Collection[Any], now: datetime) -> QuerySet:
+    """Entries of a phase that use up tries of these teams, each once: their own, and those of teams that their members have left."""
+    return phase.submissions.counted(now).filter(Q(team__in=teams) | Q(counted_for__in=teams)).order_by().distinct()
+
+
+def most_tries(phase: Phase, extra: int, now: datetime) -> int | None:
+    """Tries that one team could have used in a phase by `now`, with so many `extra` ones; None without a limit."""
+    limits = [] if phase.limit_total is None else [phase.limit_total]
+    if phase.limit_per_day is not None:
+        first, last = (at.astimezone(phase.zone).date() for at in (phase.opens_at, min(now, phase.closes_at or now)))
+        limits.append(phase.limit_per_day * max(0, (last - first).days + 1))
+    return min(limits) + extra if limits else None
+
+
 def quota(phase: Phase, team: Any, now: datetime, day: datetime | None = None) -> Quota:
-    """Uploads that `team` has left in a phase at `now`, of the day of `day` where that is another one. Rejected, failed and cancelled
-    entries and reservations that ran out do not count."""
+    """Uploads that `team`, or the team of that key, has left in a phase at `now`, of the day of `day` where that is another one.
+    Rejected, failed and cancelled entries and reservations that ran out do not count; entries of teams that members have left do."""
     day = day or now
     _, end = phase.day(now)
-    counted = list(phase.submissions.counted(now).filter(team=team).order_by().values_list("created_at", "status"))
+    rows = tries_used(phase, [team], now).values_list("pk", "created_at", "status", "team_id")
+    own = getattr(team, "pk", team)
+    counted = [(created_at, status if team_id == own else "") for _, created_at, status, team_id in rows]
     extra = phase.extra_tries.filter(team=team).aggregate(n=Sum("amount"))["n"] or 0
     left_total = left_day = left_once = None
     if phase.limit_total is not None:

@@ -217,7 +217,8 @@ class Submission(Leased):
         if size <= 0:
             raise Refused(f"{file_name} is empty; choose the archive with your entry.", "empty_file")
         with transaction.atomic():
-            Team.objects.select_for_update().get(pk=team.pk)
+            if Team.objects.select_for_update().filter(pk=team.pk).first() is None:
+                raise Refused("Your team has become one with another meanwhile; upload again.", "team_gone")
             quota = phase.quota(team, now)
             if not (is_baseline or quota.allowed):
                 raise Refused(quota.reason, quota.code, quota.next_at)

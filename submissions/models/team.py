@@ -1,4 +1,4 @@
-"""Teams and their members: create, invite, join, leave.
+"""Teams and their members: create, invite, join, leave, merge.
 
 Whoever changes a team's members holds the lock of its row (and, joining, of their own
 participation), so a cap holds for parallel acts and nobody is in two teams of one challenge.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import secrets
 import unicodedata
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -24,10 +25,13 @@ from submissions import wake
 from submissions.errors import Refused
 from submissions.formats.unseen import has_unseen
 from submissions.look_alikes import folded, look_alike
+from submissions.models.audit import AuditEntry
 from submissions.models.challenge import Challenge
 from submissions.models.frozen_board import in_time
 from submissions.models.participation import Admission, Participation
+from submissions.models.quota import most_tries, tries_used
 from submissions.models.user import User, hash_secret
+from submissions.moments import in_words
 
 NAME_LENGTH = 80
 INVITE_DAYS = 14
@@ -50,6 +54,8 @@ class Team(models.Model):
     invite_hash = models.CharField(max_length=64, blank=True, help_text="Hash of the link that lets people join.")
     created_at = models.DateTimeField(default=timezone.now)
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="teams")
+    # Entries of teams that members have left, which use up tries of this one as they do of those.
+    earlier_entries = models.ManyToManyField("submissions.Submission", related_name="counted_for", blank=True)
 
     objects = TeamQuerySet.as_manager()
 
@@ -85,10 +91,23 @@ class Team(models.Model):
         with transaction.atomic():
             Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)  # names are compared and taken under it
             _require_participation(challenge, user)
-            _part(challenge, user)
+            here = Membership.objects.filter(challenge=challenge, user=user).select_related("team").first()
+            earlier = [] if here is None else here.team.tries_of_members()
+            if here is not None:
+                _require_alone(here)
+                if here.team.has_entries:
+                    sentence = f"Your team {here.team.name} has entries, which stay with it; give it another name instead."
+                    raise Refused(sentence, "has_entries")
+                here.delete()
+                here.team._drop_if_empty()
             name = cls._free_name(challenge, name) if name else cls._name_after(challenge, user)
-            team = cls.objects.create(challenge=challenge, name=name)
-            Membership.objects.create(team=team, user=user, challenge=challenge, is_leader=True)
+            return cls._of_one(challenge, user, name, earlier)
+
+    @classmethod
+    def _of_one(cls, challenge: Challenge, user: User, name: str, earlier: Iterable[Any]) -> Team:
+        team = cls.objects.create(challenge=challenge, name=name)
+        Membership.objects.create(team=team, user=user, challenge=challenge, is_leader=True)
+        team.earlier_entries.set(earlier)
         return team
 
     @classmethod
@@ -170,8 +189,28 @@ class Team(models.Model):
         """Return whether anything was ever sent; a reservation that was dropped before its bytes came is not."""
         return self.submissions.exclude(received_at__isnull=True, status="cancelled").exists()
 
+    def tries_of_members(self) -> list[Any]:
+        """Entries that count for whoever leaves: the team's own, and those of teams that its members have left."""
+        own = self.submissions.sent().exclude(received_at__isnull=True, status="cancelled")  # not reservations that were dropped
+        return [*own, *self.earlier_entries.all()]
+
+    def why_not_admit(self, user: User, now: datetime | None = None) -> str:
+        """Return the sentence that says why `user`, who may be in a team, cannot join; empty where they can, or are a member."""
+        here = Membership.objects.filter(challenge_id=self.challenge_id, user=user).select_related("team").first()
+        if here is not None and here.team_id == self.pk:
+            return ""
+        if here is not None and here.team.memberships.count() > 1:
+            return f"You are in {here.team.name}, and a person is in one team of a challenge; leave it first."
+        if here is not None and here.team.tries_of_members():
+            return self.why_not_merge(here.team, now)
+        cap = self.challenge.team_size
+        if cap is not None and self.memberships.count() >= cap:
+            return f"{self.name} is full: this challenge allows {cap} members a team; one has to leave first."
+        return ""
+
     def admit(self, user: User) -> bool:
-        """Make `user` a member, or raise `Refused` with the reason; False where they are one already."""
+        """Make `user` a member, or raise `Refused` with the reason; False where they are one already. Who is alone in a team brings its
+        entries, and the tries that it has used."""
         with transaction.atomic():
             _require_participation(self.challenge, user)
             here = Membership.objects.filter(challenge_id=self.challenge_id, user=user).first()
@@ -182,35 +221,112 @@ class Team(models.Model):
             locked = {team.pk for team in Team.objects.select_for_update().filter(pk__in=both).order_by("pk")}
             if self.pk not in locked:
                 raise Refused("This team is no longer there; ask for an invitation to another one.", "gone")
-            cap = self.challenge.team_size
-            if cap is not None and self.memberships.count() >= cap:
-                raise Refused(f"{self.name} is full: this challenge allows {cap} members a team; one has to leave first.", "team_full")
-            _part(self.challenge, user)
+            if here is not None:
+                _require_alone(here)
+                if here.team.tries_of_members():
+                    self.take_in(here.team, user)
+                    self.memberships.filter(user=user).update(is_leader=not self.memberships.exclude(user=user).exists())
+                    return True
+            if why := self.why_not_admit(user):
+                raise Refused(why, "team_full")
+            if here is not None:
+                here.delete()
+                here.team._drop_if_empty()
             Membership.objects.create(team=self, user=user, challenge_id=self.challenge_id, is_leader=not self.memberships.exists())
         return True
 
-    def leave(self, user: User) -> None:
-        """`user` goes. The team's entries stay with it, so somebody has to stay with the entries."""
+    def why_not_leave(self, user: User) -> str:
+        """Return the sentence that says why a member cannot leave; empty where they can."""
+        others = self.memberships.exclude(user=user)
+        if not others.exists() and self.has_entries:
+            return f"You are the only member of {self.name}, and its entries stay with it: ask somebody to join, or another team to merge."
+        if not others.exists() and self.earlier_entries.exists():
+            return f"You are the only member of {self.name}: go on by yourself, or join another team."
+        if self.is_leader(user) and others.exists() and not others.filter(is_leader=True).exists():
+            return f"You are the last leader of {self.name}: hand the lead to another member first."
+        return ""
+
+    def leave(self, user: User) -> Team | None:
+        """`user` goes; the team's entries stay with it. Return the team of one that they are in then, which has used the tries that this
+        one has used; None where it has used none."""
         with transaction.atomic():
+            Challenge.objects.select_for_update(no_key=True).get(pk=self.challenge_id)
             me = self._locked_member(user)
-            others = self.memberships.exclude(pk=me.pk)
-            if not others.exists() and self.has_entries:
-                raise Refused(
-                    f"You are the only member of {self.name}, whose entries stay with it; ask somebody to join and take the lead first.",
-                    "has_entries",
-                )
-            self._require_other_leader(me, others)
-            me.delete()
+            if why := self.why_not_leave(user):
+                raise Refused(why, "last_leader" if self.memberships.count() > 1 else "has_entries")
+            alone = self._part_with(me)
             self._drop_if_empty()
+        return alone
 
     def remove(self, user: User) -> None:
-        """A leader takes a member out; the invitation link ends too, so that it does not lead back in."""
+        """A leader takes a member out, who keeps the tries that the team has used; the invitation link ends too, so that it does not lead
+        back in."""
         with transaction.atomic():
+            Challenge.objects.select_for_update(no_key=True).get(pk=self.challenge_id)
             them = self._locked_member(user)
             if them.is_leader:
                 raise Refused(f"{user} leads {self.name}; only members who do not lead can be removed.", "is_leader")
-            them.delete()
+            self._part_with(them)
             self.end_link()
+
+    def _part_with(self, member: Membership) -> Team | None:
+        used = self.tries_of_members()
+        member.delete()
+        return self._of_one(self.challenge, member.user, self._name_after(self.challenge, member.user), used) if used else None
+
+    # --- two teams become one ----------------------------------------------------------------
+
+    def why_not_merge(self, other: Team, now: datetime | None = None, dated: bool = True) -> str:
+        """Return the sentence that says why the two teams cannot become one; empty where they can. After the challenge's date only its
+        organizers merge teams: for them it is not `dated`."""
+        now, challenge = now or timezone.now(), self.challenge
+        if other.pk == self.pk or other.challenge_id != self.challenge_id:
+            return "Name another team of this challenge."
+        for team in (self, other):
+            if not team.memberships.exists():
+                return f"{team.name} has no members, so nobody can speak for it."
+        if dated and challenge.merge_until is not None and now >= challenge.merge_until:
+            return f"Teams could merge until {in_words(challenge.merge_until)}; only the organizers merge teams now."
+        cap, members = challenge.team_size, Membership.objects.filter(team__in=[self, other]).count()
+        if cap is not None and members > cap:
+            return f"Together {self.name} and {other.name} have {members} members, and this challenge allows {cap} a team."
+        for phase in challenge.phases.all():
+            extra = phase.extra_tries.filter(team__in=[self, other]).aggregate(n=models.Sum("amount"))["n"] or 0
+            used, most = tries_used(phase, [self, other], now).values("pk").count(), most_tries(phase, extra, now)
+            if most is not None and used > most:
+                return (
+                    f"Together {self.name} and {other.name} have used {used} tries in {phase.title}, and one team could have used {most} "
+                    "by now."
+                )
+        return ""
+
+    def take_in(self, other: Team, actor: User | None, now: datetime | None = None, dated: bool = True) -> None:
+        """Make the members and entries of `other` this team's, and end it; `Refused` where they cannot become one, see `why_not_merge`."""
+        with transaction.atomic():
+            # In one order, so that two teams that take each other in cannot block each other.
+            if len(Team.objects.select_for_update().filter(pk__in=[self.pk, other.pk]).order_by("pk")) < 2 and other.pk != self.pk:
+                raise Refused("One of the two teams is no longer there; look at the page again.", "gone")
+            if why := self.why_not_merge(other, now, dated):
+                raise Refused(why, "no_merge")
+            phases = list(self.challenge.phases.filter(submissions__team=other).distinct())
+            for phase in phases:
+                phase.lock()
+                if self.submissions.filter(phase=phase, is_chosen=True).exists():  # of two chosen entries this team's stands
+                    other.submissions.filter(phase=phase).update(is_chosen=False)
+            self.earlier_entries.add(*other.earlier_entries.all())
+            other.submissions.update(team=self)
+            self.earlier_entries.remove(*self.earlier_entries.filter(team=self))
+            other.memberships.update(team=self)
+            other.extra_tries.update(team=self)
+            other.former.update(team=self)
+            FormerTeam.objects.create(number=other.pk, name=other.name, team=self)
+            AuditEntry.record(
+                self.challenge, actor, "team.merge", self, before={"teams": [self.name, other.name]}, after={"team": self.name}
+            )
+            other.delete()
+            for phase in phases:
+                phase.touch_board()
+            wake.after_commit("boards")
 
     def set_leader(self, user: User, leads: bool = True) -> None:
         """Share the lead with a member, or take it back; the last leader stays one."""
@@ -295,6 +411,59 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} in {self.team}"
+
+
+class TeamMerge(models.Model):
+    """A team asks another to become one with it. Where a leader of that one agrees, it takes the asking team in. The row is there until
+    then, or until either side says no."""
+
+    asking = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="merges_asked")
+    asked = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="merges_wanted")
+    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    sent_at = models.DateTimeField(null=True, blank=True)  # when the leaders were written to
+
+    class Meta:
+        ordering = ["created_at"]
+        constraints = [models.UniqueConstraint(fields=["asking", "asked"], name="merge_asked_once")]
+
+    def __str__(self) -> str:
+        return f"{self.asking} asks {self.asked}"
+
+    @classmethod
+    def ask(cls, asking: Team, name: str, asked_by: User) -> TeamMerge:
+        """Ask the team of that name, whatever its case; `Refused` where the two cannot become one."""
+        wanted = _folded(" ".join(name.split()))
+        asked = next((team for team in asking.challenge.teams.joined() if _folded(team.name) == wanted), None)
+        if asked is None:
+            raise Refused(f"There is no team “{name[:NAME_LENGTH]}” in this challenge; write its name as boards show it.", "no_team")
+        if why := asked.why_not_merge(asking):
+            raise Refused(why, "no_merge")
+        if cls.objects.filter(asking=asked, asked=asking).exists():
+            raise Refused(f"{asked.name} has asked your team already; agree to that.", "asked_before")
+        row = cls.objects.get_or_create(asking=asking, asked=asked, defaults={"asked_by": asked_by})[0]
+        wake.after_commit("mail")
+        return row
+
+    @property
+    def why_not(self) -> str:
+        """The sentence that says why the asked team cannot agree now; empty where it can."""
+        return self.asked.why_not_merge(self.asking)
+
+
+class FormerTeam(models.Model):
+    """A team that another has taken in: links that rankings of before keep to its page lead to that one's."""
+
+    number = models.PositiveBigIntegerField(unique=True)  # the key of its row
+    name = models.CharField(max_length=NAME_LENGTH)
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="former")
+    merged_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["merged_at"]
+
+    def __str__(self) -> str:
+        return f"{self.name}, now {self.team}"
 
 
 class TeamInviteQuerySet(models.QuerySet):
@@ -386,19 +555,8 @@ def _require_participation(challenge: Challenge, user: User) -> Participation:
     return it
 
 
-def _part(challenge: Challenge, user: User) -> None:
-    """Take `user` out of the team they are in, where that loses nothing: they are alone in it and
-    it has uploaded nothing. The empty team disappears. Otherwise `Refused`."""
-    here = Membership.objects.filter(challenge=challenge, user=user).select_related("team").first()
-    if here is None:
-        return
+def _require_alone(here: Membership) -> None:
+    """Lock the team of somebody who is to leave it for another; `Refused` where others are in it."""
     Team.objects.select_for_update().filter(pk=here.team_id).first()  # nobody joins or uploads meanwhile
     if here.team.memberships.count() > 1:
         raise Refused(f"You are in {here.team.name}, and a person is in one team of a challenge; leave it first.", "in_a_team")
-    if here.team.has_entries:
-        raise Refused(
-            f"Your team {here.team.name} has entries, which stay with it; hand it over to somebody who joins it first, then leave it.",
-            "has_entries",
-        )
-    here.delete()
-    here.team._drop_if_empty()

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from submissions import throttling
 from submissions.errors import Refused
 from submissions.lookup import ChallengePlace, challenge_for, challenge_place, own_team, row_number
-from submissions.models import Invitation, Participation, Team, User
+from submissions.models import Invitation, Participation, Team, TeamMerge, User
 from submissions.permissions import allowed, require
 
 
@@ -38,6 +38,11 @@ def _page(request: HttpRequest, place: ChallengePlace, status: int = 200, **more
             "n_leaders": place.team.memberships.filter(is_leader=True).count(),
             "invites": place.team.invites.open(place.now),
             "n_entries": place.team.submissions.filter(received_at__isnull=False).count(),
+            "n_earlier": place.team.earlier_entries.count(),
+            "why_not_leave": place.team.why_not_leave(request.user),
+            "merges_wanted": place.team.merges_wanted.select_related("asking", "asked__challenge"),
+            "merges_asked": place.team.merges_asked.select_related("asked"),
+            "merging": place.challenge.merge_until is None or place.now < place.challenge.merge_until,
         }
     return render(request, "submissions/team.html", context, status=status)
 
@@ -116,8 +121,32 @@ def make_link(request: HttpRequest, challenge: str) -> HttpResponse:
 
 @_act("You have left the team.", "team.see")
 def leave(request: HttpRequest, team: Team) -> str:
-    team.leave(request.user)
-    return f"You have left {team}."
+    alone = team.leave(request.user)
+    more = f" You are a team of one now, {alone}, which has used the tries that {team} has used." if alone is not None else ""
+    return f"You have left {team}.{more}"
+
+
+@_act("")
+def merge(request: HttpRequest, team: Team) -> str:
+    throttling.limit_invites(request)
+    made = TeamMerge.ask(team, request.POST.get("name", ""), request.user)
+    return f"{made.asked} is asked. Once somebody who leads it agrees, your members and entries are theirs."
+
+
+@_act("")
+def answer_merge(request: HttpRequest, team: Team) -> str:
+    """Agree to what another team asks, say no, or take one's own question back."""
+    pk, how = row_number(request.POST.get("merge")), request.POST.get("how")
+    if how == "withdraw":
+        row = get_object_or_404(team.merges_asked, pk=pk)
+        row.delete()
+        return f"{row.asked} is asked no more."
+    row = get_object_or_404(team.merges_wanted.select_related("asking"), pk=pk)
+    if how == "agree":
+        team.take_in(row.asking, request.user)
+        return f"{row.asking} is a part of {team} now, with its members and entries."
+    row.delete()
+    return f"{row.asking} stays a team of its own."
 
 
 @_act("")
@@ -163,6 +192,8 @@ def team_join(request: HttpRequest, token: str) -> HttpResponse:
         "members": found.team.memberships.select_related("user"),
         "must_accept": participation is None or participation.must_accept,
         "closed": request.user.is_authenticated and not allowed(request.user, "challenge.join", challenge),
+        "why_not": found.team.why_not_admit(request.user) if request.user.is_authenticated else "",
+        "own": Team.of(challenge, request.user),
     }
     if request.method != "POST" or not request.user.is_authenticated:
         return render(request, "submissions/team_join.html", context)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -64,6 +65,10 @@ class SettingsForm(forms.ModelForm):
         help_text="Words by which the list of challenges is filtered, with commas between: indoor, roofs, lidar.",
     )
 
+    merge_until = MomentField(
+        required=False, label="Teams merge until", help_text="UTC. From then on only organizers merge teams. Empty: no date."
+    )
+
     class Meta:
         model = Challenge
         fields = (
@@ -75,6 +80,7 @@ class SettingsForm(forms.ModelForm):
             "rules_version",
             "needs_approval",
             "team_size",
+            "merge_until",
             "item_noun",
             "unit_noun",
             "licence",
@@ -96,6 +102,14 @@ class SettingsForm(forms.ModelForm):
             "unit_noun": "Where several items belong together, for example scene or object; intervals are then over these.",
             "licence": "A web address, or its name in one line such as CC-BY-4.0. Empty: nothing is said.",
         }
+
+    def __init__(self, *args: object, instance: Challenge, **options: object) -> None:
+        super().__init__(*args, instance=instance, **options)
+        self.before = instance.merge_until
+        self.initial["merge_until"] = self.fields["merge_until"].show(instance.merge_until, ZoneInfo("UTC"))
+
+    def clean_merge_until(self) -> datetime | None:
+        return self.fields["merge_until"].read(self.cleaned_data["merge_until"], ZoneInfo("UTC"), self.before)
 
 
 class VisibilityForm(forms.ModelForm):

@@ -48,6 +48,7 @@ SENTENCES = {
     "organizer.remove": "Took somebody off the organizers",
     "link.rotate": "Changed the challenge's secret link",
     "team.grant": "Granted a team extra tries",
+    "team.merge": "Merged two teams",
     "participation.admitted": "Admitted a participant",
     "participation.declined": "Declined a participant",
     "participation.pending": "Put a participant back to waiting",

@@ -12,8 +12,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from leaderboard.console.forms.challenge import GrantForm
 from leaderboard.console.page import page, paged
 from leaderboard.lookup import organizer
-from submissions.lookup import team_of
+from submissions.lookup import row_number, team_of
 from submissions.models import Challenge, ExtraTries, Status
+from submissions.models.quota import tries_used
 
 
 @organizer
@@ -34,8 +35,13 @@ def team_list(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 @organizer
 @require_http_methods(["GET", "HEAD", "POST"])
 def team(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
-    """A team's members, entries and quota; a form that grants more uploads."""
+    """A team's members, entries and quota; forms that grant more uploads and that merge it with another team."""
     chosen_team = team_of(challenge, pk)
+    if request.method == "POST" and request.POST.get("act") == "merge":
+        into = team_of(challenge, row_number(request.POST.get("into")))
+        into.take_in(chosen_team, request.user, dated=False)
+        messages.success(request, f"{chosen_team} is a part of {into} now, with its members and entries.")
+        return redirect("console_team", challenge.slug, into.pk)
     form = GrantForm(chosen_team, request.POST or None)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
@@ -44,10 +50,15 @@ def team(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
         return redirect(request.path)
     now = timezone.now()
     usage = [
-        {"phase": phase, "quota": phase.quota(chosen_team, now), "used": phase.submissions.counted(now).filter(team=chosen_team).count()}
+        {"phase": phase, "quota": phase.quota(chosen_team, now), "used": tries_used(phase, [chosen_team], now).values("pk").count()}
         for phase in challenge.phases.all()
     ]
+    # Looked at first, and offered where nothing speaks against it.
+    into = challenge.teams.filter(pk=row_number(request.GET.get("into"))).exclude(pk=pk).first()
     context = {
+        "into": into,
+        "why_not": into.why_not_merge(chosen_team, now, dated=False) if into is not None else "",
+        "others": challenge.teams.joined().exclude(pk=pk).order_by("name"),
         "team": chosen_team,
         "form": form,
         "usage": usage,

@@ -70,6 +70,18 @@ def test_two_people_swapping_teams_do_not_block_each_other():
     assert Membership.objects.filter(challenge=challenge).count() == 2
 
 
+def test_two_teams_that_take_each_other_in_at_once_become_one():
+    challenge = ChallengeFactory()
+    phase = PhaseFactory(challenge=challenge)
+    first, second = (Team.of_one(challenge, user) for user in participants(challenge, 2))
+    for number, team in enumerate((first, second), 1):
+        Submission.objects.create(phase=phase, team=team, number=number, method_name="m", file_name="e.zip", status=Status.SCORED)
+    outcome = outcomes([lambda: first.take_in(second, None), lambda: second.take_in(first, None)])
+    assert sorted(outcome) == ["done", "gone"]
+    (left,) = Team.objects.filter(challenge=challenge)
+    assert left.memberships.count() == left.submissions.count() == 2
+
+
 def test_choices_made_at_once_leave_one_chosen_entry():
     team = TeamFactory()
     phase = PhaseFactory(challenge=team.challenge)

@@ -5,11 +5,25 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
 from submissions import throttling
 from submissions.errors import Refused
-from submissions.models import Admission, Invitation, Membership, Participation, Phase, Submission, Team, TeamInvite
+from submissions.models import (
+    Admission,
+    AuditEntry,
+    Challenge,
+    ExtraTries,
+    Invitation,
+    Membership,
+    Participation,
+    Phase,
+    Submission,
+    Team,
+    TeamInvite,
+    TeamMerge,
+)
 from tests.support.factories import TeamFactory, UserFactory, join
 
 pytestmark = pytest.mark.django_db
@@ -135,17 +149,19 @@ def test_a_dropped_reservation_is_no_upload(phase):
 
 
 @pytest.mark.parametrize("status", ["scored", "rejected", "uploading", "failed"])
-def test_entries_do_not_come_along_silently(phase, status):
-    ada, team = participant(phase.challenge, "ada"), TeamFactory(challenge=phase.challenge)
+def test_who_is_alone_with_entries_brings_them_along_and_founds_no_team_without_them(phase, people, status):
+    ada = participant(phase.challenge, "ada")
     alone = Team.of_one(phase.challenge, ada)
-    entry(phase, alone, status=status, received_at=None if status == "uploading" else timezone.now())
-    with refused("has_entries"):
-        team.admit(ada)
+    one = entry(phase, alone, status=status, received_at=None if status == "uploading" else timezone.now())
     with refused("has_entries"):
         Team.found(phase.challenge, ada, "Fresh quota")
     with refused("has_entries"):
         alone.leave(ada)
     assert Team.of(phase.challenge, ada) == alone
+    people.team.admit(ada)
+    one.refresh_from_db()
+    assert Team.of(phase.challenge, ada) == people.team == one.team and not people.team.is_leader(ada)
+    assert not Team.objects.filter(pk=alone.pk).exists()
 
 
 def test_a_person_is_in_one_team_of_a_challenge(people):
@@ -317,3 +333,237 @@ def test_a_new_team_does_not_bring_new_invitations_to_send(client, challenge, mo
     assert not TeamInvite.objects.exists()
     response = client.post(f"/api/v1/challenges/{challenge.slug}/team/invites", {"email": "2@example.org"}, "application/json")
     assert response.status_code == 429
+
+
+# --- two teams become one ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def limited(phase):
+    """Open for three days by now, two tries a day."""
+    now = timezone.now()
+    Phase.objects.filter(pk=phase.pk).update(opens_at=now - timedelta(days=2), limit_per_day=2, time_zone="UTC")
+    phase.refresh_from_db()
+    return phase
+
+
+def test_two_teams_with_entries_become_one_by_consent_of_both(phase, people, client):
+    mine, theirs = entry(phase, people.team, is_chosen=True), entry(phase, people.other_team, is_chosen=True)
+    ExtraTries.grant(phase, people.other_team, 2, "sick", None)
+    revision = Phase.objects.get(pk=phase.pk).board_revision
+    client.force_login(people.other)
+    address = reverse("team", args=[phase.challenge.slug])
+    page = client.post(reverse("team_merge", args=[phase.challenge.slug]), {"name": people.team.name.upper()}, follow=True)
+    assert f"{people.team.name} is asked." in page.content.decode()
+    assert Team.of(phase.challenge, people.other) == people.other_team  # nothing happens before the other side agrees
+    client.force_login(people.mate)  # who does not lead
+    merge = TeamMerge.objects.get()
+    answer = {"merge": merge.pk, "how": "agree"}
+    assert client.post(reverse("team_answer_merge", args=[phase.challenge.slug]), answer).status_code == 403
+    client.force_login(people.owner)
+    assert f"{people.other_team.name} asks to merge" in client.get(address).content.decode()
+    page = client.post(reverse("team_answer_merge", args=[phase.challenge.slug]), answer, follow=True).content.decode()
+    assert f"{people.other_team.name} is a part of {people.team.name} now" in page
+    mine.refresh_from_db(), theirs.refresh_from_db()
+    assert mine.team == theirs.team == people.team and (mine.is_chosen, theirs.is_chosen) == (True, False)
+    assert set(people.team.members.all()) == {people.owner, people.mate, people.other}
+    assert people.team.extra_tries.get().amount == 2 and not TeamMerge.objects.exists()
+    assert Phase.objects.get(pk=phase.pk).board_revision > revision
+    line = AuditEntry.objects.get(action="team.merge")
+    assert line.detail["before"] == {"teams": [people.team.name, people.other_team.name]}
+    # Links of old rankings to the page of the team that is gone lead to the one that is there.
+    assert client.get(f"/teams/{people.other_team.pk}/").status_code == 200
+
+
+def test_a_team_that_is_not_there_cannot_be_asked(people, client):
+    client.force_login(people.owner)
+    for name, words in (
+        ("Nobody", "There is no team “Nobody” in this challenge"),
+        (people.team.name, "Name another team of this challenge."),
+    ):
+        page = client.post(reverse("team_merge", args=[people.team.challenge.slug]), {"name": name}, follow=True).content.decode()
+        assert words in page and not TeamMerge.objects.exists()
+
+
+def test_either_side_says_no(people, client):
+    slug = people.team.challenge.slug
+    for who, how in ((people.owner, "decline"), (people.other, "withdraw")):
+        merge = TeamMerge.ask(people.other_team, people.team.name, people.other)
+        client.force_login(who)
+        client.post(reverse("team_answer_merge", args=[slug]), {"merge": merge.pk, "how": how})
+        assert not TeamMerge.objects.exists() and Team.of(people.team.challenge, people.other) == people.other_team
+    merge = TeamMerge.ask(people.other_team, people.team.name, people.other)
+    for who, how in ((people.other, "agree"), (people.owner, "withdraw")):  # not theirs to say
+        client.force_login(who)
+        assert client.post(reverse("team_answer_merge", args=[slug]), {"merge": merge.pk, "how": how}).status_code == 404
+
+
+@pytest.mark.parametrize(("mine", "theirs", "extra", "says"), [(3, 3, 0, ""), (4, 3, 0, "have used 7 tries"), (4, 3, 1, "")])
+def test_two_teams_may_have_used_no_more_tries_than_one_could_have(limited, people, mine, theirs, extra, says):
+    for n in range(mine):
+        entry(limited, people.team, created_at=timezone.now() - timedelta(days=n % 2))
+    for n in range(theirs):
+        entry(limited, people.other_team, created_at=timezone.now() - timedelta(days=n % 2))
+    entry(limited, people.other_team, status="rejected")  # uses up nothing
+    if extra:
+        ExtraTries.grant(limited, people.team, extra, "sick", None)
+    sentence = people.team.why_not_merge(people.other_team)
+    assert says in sentence and bool(says) == bool(sentence)
+    if says:
+        assert sentence.endswith("and one team could have used 6 by now.")
+        with refused("no_merge"):
+            people.team.take_in(people.other_team, None)
+        assert Team.objects.filter(pk=people.other_team.pk).exists()
+        # A day later one team could have used two more.
+        assert people.team.why_not_merge(people.other_team, timezone.now() + timedelta(days=1)) == ""
+    else:
+        people.team.take_in(people.other_team, None)
+        assert limited.quota(people.team).left_today == 0  # both have sent two today
+        assert limited.quota(people.team, timezone.now() + timedelta(days=1)).left_today == 2
+
+
+def test_the_whole_phase_holds_two_teams_back_too(phase, people):
+    Phase.objects.filter(pk=phase.pk).update(limit_total=5, limit_per_day=None)
+    for team, n in ((people.team, 3), (people.other_team, 3)):
+        for _ in range(n):
+            entry(phase, team)
+    assert "have used 6 tries" in people.team.why_not_merge(people.other_team)
+
+
+def test_a_closed_phase_is_counted_to_its_end(limited, people):
+    Phase.objects.filter(pk=limited.pk).update(closes_at=limited.opens_at + timedelta(hours=1))
+    for _ in range(3):
+        entry(limited, people.team)
+    assert "could have used 2 by now" in people.team.why_not_merge(people.other_team)
+
+
+def test_after_the_date_only_organizers_merge_teams(phase, people, client):
+    entry(phase, people.team), entry(phase, people.other_team)
+    Challenge.objects.filter(pk=phase.challenge_id).update(merge_until=timezone.now() - timedelta(minutes=1))
+    team, other = Team.objects.get(pk=people.team.pk), Team.objects.get(pk=people.other_team.pk)
+    assert team.why_not_merge(other).startswith("Teams could merge until ")
+    with refused("no_merge"):
+        TeamMerge.ask(other, team.name, people.other)
+    client.force_login(people.other)
+    page = client.get(reverse("team", args=[phase.challenge.slug])).content.decode()
+    assert "Teams could merge until" in page and "Name of the team" not in page
+    # Joining with entries is merging too; without any it is not.
+    assert client.get(f"/teams/join/{team.make_link()}/").content.decode().count("Teams could merge until") == 1
+    client.force_login(people.organizer)
+    place = reverse("console_team", args=[phase.challenge.slug, other.pk])
+    page = client.get(place, {"into": team.pk}).content.decode()
+    assert f"Merge {other.name} into {team.name}" in page
+    page = client.post(place, {"act": "merge", "into": team.pk}, follow=True).content.decode()
+    assert f"{other.name} is a part of {team.name} now" in page
+    assert AuditEntry.objects.get(action="team.merge").actor == people.organizer
+
+
+def test_too_many_members_and_teams_without_any_do_not_merge(people, client):
+    Challenge.objects.filter(pk=people.team.challenge_id).update(team_size=2)
+    team, other = Team.objects.get(pk=people.team.pk), Team.objects.get(pk=people.other_team.pk)
+    sentence = f"Together {team.name} and {other.name} have 3 members, and this challenge allows 2 a team."
+    assert team.why_not_merge(other) == sentence
+    assert "has no members" in team.why_not_merge(TeamFactory(challenge=team.challenge, name="Baselines"))
+    assert team.why_not_merge(team) == "Name another team of this challenge."
+    # What was asked before the cap is not offered after it.
+    TeamMerge.objects.create(asking=other, asked=team)
+    client.force_login(people.owner)
+    page = client.get(reverse("team", args=[team.challenge.slug])).content.decode()
+    assert sentence in page and ">Agree<" not in page and ">Say no<" in page
+
+
+# --- tries of who leaves -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("removed", [False, True])
+def test_who_leaves_starts_with_the_tries_that_the_team_has_used(limited, people, removed):
+    Phase.objects.filter(pk=limited.pk).update(limit_total=5)
+    limited.refresh_from_db()
+    entry(limited, people.team)
+    entry(limited, people.team, created_at=timezone.now() - timedelta(days=1))
+    entry(limited, people.team, status="rejected")
+    busy = entry(limited, people.team, status="scoring")
+    if removed:
+        people.team.remove(people.mate)
+    else:
+        people.team.leave(people.mate)
+    alone = Team.of(limited.challenge, people.mate)
+    assert alone.name == people.mate.username and alone.is_leader(people.mate) and not alone.submissions.exists()
+    own, kept = limited.quota(alone), limited.quota(people.team)
+    assert (own.left_today, own.left_total) == (kept.left_today, kept.left_total) == (0, 2)
+    assert own.left_at_once is None and Phase.objects.filter(pk=limited.pk).update(limit_at_once=1)
+    assert limited.quota(alone).left_at_once is None  # asked of the row as it was
+    limited.refresh_from_db()
+    assert (limited.quota(alone).left_at_once, limited.quota(people.team).left_at_once) == (1, 0)  # what is in progress is the team's
+    # What the team's entry comes to counts for both.
+    Submission.objects.filter(pk=busy.pk).update(status="rejected")
+    assert limited.quota(alone).left_total == 3
+    # What the team sends from now on is its own, and nobody gets rid of the tries by leaving or founding again.
+    entry(limited, people.team)
+    assert (limited.quota(alone).left_total, limited.quota(people.team).left_total) == (3, 2)
+    with refused("has_entries"):
+        alone.leave(people.mate)
+    again = Team.found(limited.challenge, people.mate, "Eaves")
+    assert limited.quota(again).left_total == 3
+
+
+def test_who_comes_back_brings_no_try_twice(limited, people):
+    Phase.objects.filter(pk=limited.pk).update(limit_total=5, limit_per_day=None)
+    limited.refresh_from_db()
+    for _ in range(2):
+        entry(limited, people.team)
+    people.team.leave(people.mate)
+    alone = Team.of(limited.challenge, people.mate)
+    entry(limited, alone)
+    people.team.admit(people.mate)
+    assert limited.quota(people.team).left_total == 2 and not people.team.earlier_entries.exists()
+
+
+def test_who_joins_another_team_brings_the_tries_used_before(limited, people):
+    Phase.objects.filter(pk=limited.pk).update(limit_total=3, limit_per_day=None)
+    limited.refresh_from_db()
+    for _ in range(2):
+        entry(limited, people.team)
+    people.team.leave(people.mate)
+    entry(limited, people.other_team)
+    people.other_team.admit(people.mate)
+    assert limited.quota(people.other_team).left_total == 0 and limited.quota(people.team).left_total == 1
+    ada = participant(limited.challenge, "ada")
+    entry(limited, Team.of_one(limited.challenge, ada))
+    assert "have used 4 tries" in people.other_team.why_not_admit(ada)
+    with refused("no_merge"):
+        people.other_team.admit(ada)
+
+
+def test_nothing_is_kept_of_a_team_that_has_used_nothing(people):
+    people.team.leave(people.mate)
+    assert Team.of(people.team.challenge, people.mate) is None
+
+
+# --- what a page offers ------------------------------------------------------------------------
+
+
+def test_leaving_is_offered_to_those_alone_who_can(phase, people, client):
+    def offers(user) -> bool:
+        client.force_login(user)
+        return f">Leave {Team.of(phase.challenge, user).name}<" in client.get(reverse("team", args=[phase.challenge.slug])).content.decode()
+
+    assert (offers(people.owner), offers(people.mate), offers(people.other)) == (False, True, True)
+    entry(phase, people.other_team)
+    assert not offers(people.other)
+    people.team.set_leader(people.mate)
+    assert offers(people.owner)
+    page = client.post(reverse("team_leave", args=[phase.challenge.slug]), follow=True).content.decode()
+    assert f"You have left {people.team.name}." in page
+
+
+def test_joining_is_offered_to_those_alone_who_can(phase, people, client):
+    link = f"/teams/join/{people.team.make_link()}/"
+    entry(phase, people.other_team)
+    client.force_login(people.other)
+    page = client.get(link).content.decode()
+    assert f"Your team {people.other_team.name} becomes a part of {people.team.name}" in page and "Join as" in page
+    join(UserFactory(username="third"), people.other_team)
+    page = client.get(link).content.decode()
+    assert f"You are in {people.other_team.name}, and a person is in one team of a challenge; leave it first." in page
+    assert "Join as" not in page

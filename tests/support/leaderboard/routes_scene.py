@@ -21,7 +21,7 @@ from leaderboard.studies.live import campaign
 from leaderboard.studies.live.access import join as join_study
 from leaderboard.studies.live.ask import standing
 from leaderboard.tasks import build_due_boards
-from submissions.models import ApiToken, Challenge, ChallengeFile, Phase, Submission, Team, User
+from submissions.models import ApiToken, Challenge, ChallengeFile, Phase, Submission, Team, TeamMerge, User
 from submissions.storage import stored_files, uploads
 from tests.support import pictures
 from tests.support.evaluation import programs
@@ -263,6 +263,8 @@ def _names(phases, private, draft, entries, people, insiders) -> dict[str, objec
         "private_join": insiders.make_link(),
         "invite": people.team.invite("linus@example.org", people.owner).pk,
         "mate": people.mate.pk,
+        "merge": TeamMerge.objects.create(asking=people.other_team, asked=people.team).pk,
+        "other_team_name": people.other_team.name,
         "team": people.team.pk,
         "insiders": insiders.pk,
         "token": ApiToken.make(people.owner, "laptop")[0].pk,

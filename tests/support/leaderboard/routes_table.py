@@ -109,6 +109,8 @@ POST   /challenges/{c}/team/end-link/               lxynyxxx
 POST   /challenges/{c}/team/lead/                   lxynxxxx
 POST   /challenges/{c}/team/remove/                 lxynxxxx
 POST   /challenges/{c}/team/leave/                  lxyyyxxx
+POST   /challenges/{c}/team/merge/                  lxynyxxx
+POST   /challenges/{c}/team/merge/answer/           lxynxxxx
 GET    /teams/join/{join}/                          yyyyyyyy
 POST   /teams/join/{join}/                          yyyyyyyy
 GET    /teams/join/{private_join}/                  yyyyyyyy
@@ -511,6 +513,8 @@ BODIES: dict[str, dict] = {
     "/challenges/{c}/team/withdraw-invite/": {"invite": "{invite}"},
     "/challenges/{c}/team/lead/": {"member": "{mate}", "how": "share"},
     "/challenges/{c}/team/remove/": {"member": "{mate}"},
+    "/challenges/{c}/team/merge/": {"name": "{other_team_name}"},
+    "/challenges/{c}/team/merge/answer/": {"merge": "{merge}", "how": "decline"},
     "/teams/join/{join}/": {"accept": "yes", "version": "1"},
     "/teams/join/{private_join}/": {"accept": "yes", "version": "1"},
     "/rate/join/{rate_link}/": {"agree": "yes"},

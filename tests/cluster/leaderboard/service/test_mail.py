@@ -16,7 +16,7 @@ from django.urls import resolve
 from django.utils import timezone
 
 from leaderboard.service.mail import send_due_mail
-from submissions.models import Phase, Status, Submission
+from submissions.models import Phase, Status, Submission, TeamMerge
 from tests.support.factories import PhaseFactory
 
 pytestmark = pytest.mark.django_db
@@ -110,6 +110,15 @@ def test_a_name_over_two_lines_is_one_subject(challenge, people):
     Submission.objects.filter(pk=entry.pk).update(method_name="a\r\nBcc: everybody@example.org")
     send_due_mail()
     assert "\n" not in mail.outbox[0].subject and recipients() == {"owner@example.org", "mate@example.org"}
+
+
+def test_leaders_are_told_once_that_another_team_asks_to_merge(people):
+    TeamMerge.ask(people.other_team, people.team.name, people.other)
+    assert send_due_mail() == 1 and recipients() == {"owner@example.org"}  # who leads it
+    message = mail.outbox[0]
+    assert message.subject.startswith(f"{people.other_team.name} asks to merge with {people.team.name} in ")
+    assert f"http://127.0.0.1:8000/challenges/{people.team.challenge.slug}/team/" in message.body
+    assert send_due_mail() == 0
 
 
 # --- to whom -----------------------------------------------------------------------------------

@@ -96,6 +96,7 @@ def challenges(draw) -> ChallengeDef:
         admitted_emails=("ann@example.org",) if draw(st.booleans()) else (),
         needs_approval=draw(st.booleans()),
         team_size=draw(st.none() | st.integers(1, 32_767)),
+        merge_until=draw(st.none() | MOMENT),
         item_noun=draw(st.sampled_from(["item", "house", "front view"])),
         unit_noun=draw(st.sampled_from(["group", "scene"])),
         tags=draw(st.sampled_from([(), ("roofs",), ("indoor", "3d-2")])),
