@@ -20,6 +20,7 @@ SAMPLES: Mapping[str, str] = {
     "number": "1",
     "file": "3",
     "token": "5",
+    "merge": "4",
     "digest": "8e161c9f",
     "key": "hss",
     "name": "rooflines",

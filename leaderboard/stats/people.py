@@ -221,8 +221,9 @@ def people(
     main = models[0]
     names = [answers.entries[entry] for entry in main.entries.tolist()]
     placed_entries = np.array([n for n, name in enumerate(names) if name not in too_few], dtype=np.int64)
+    consistency = {answers.raters[k]: one for k, one in davidson.consistency(main).items()}
     if len(placed_entries) < 2:
-        return People(summary)
+        return People(summary, consistency)
     first, p = int(placed_entries[np.argmax(main.theta[placed_entries])]), davidson.duels(main).p
     rivals = [Rival(names[n], finite(p[first, n])) for n in placed_entries.tolist() if n != first]
     summary = replace(
@@ -231,7 +232,7 @@ def people(
         enough=_enough(main, entries, ranges[0], placed_entries, step),
         first_place=FirstPlace(names[first], rivals),
     )
-    return People(summary, {answers.raters[k]: one for k, one in davidson.consistency(main).items()})
+    return People(summary, consistency)
 
 
 def _too_few(answers: Answers) -> dict[str, str]:

@@ -21,7 +21,7 @@ from submissions.api.common import (
     newest_first,
 )
 from submissions.lookup import challenge_for, own_team
-from submissions.models import Challenge, Team
+from submissions.models import Challenge, Team, TeamMerge
 from submissions.models.team import Invitation
 from submissions.permissions import require
 
@@ -127,6 +127,58 @@ def remove(request: HttpRequest, challenge: Slug, data: MemberName) -> Any:
         raise Http404
     team.remove(member.user)
     return _team(team)
+
+
+class MergeOut(Schema):
+    id: int
+    asking: str = Field(description="The team that asks; its members and entries become the other's.")
+    asked: str
+    created_at: datetime
+    refused: str = Field(description="Why the two cannot become one now; empty where they can.")
+
+
+def _merge(merge: TeamMerge) -> MergeOut:
+    names = {"asking": merge.asking.name, "asked": merge.asked.name}
+    return MergeOut(id=merge.pk, created_at=merge.created_at, refused=merge.why_not, **names)
+
+
+@router.get("/challenges/{challenge}/team/merges", response={200: list[MergeOut], **ERRORS}, summary="Teams that ask to merge")
+def list_merges(request: HttpRequest, challenge: Slug) -> Any:
+    team = _led(request, challenge)
+    return [
+        _merge(merge) for rows in (team.merges_wanted, team.merges_asked) for merge in rows.select_related("asking", "asked__challenge")
+    ]
+
+
+@router.post("/challenges/{challenge}/team/merges", response={201: MergeOut, **ACT_ERRORS}, summary="Ask another team to merge")
+def ask_merge(request: HttpRequest, challenge: Slug, data: TeamName) -> Any:
+    team = _led(request, challenge)
+    throttling.limit_invites(request)
+    return 201, _merge(TeamMerge.ask(team, data.name, request.user))
+
+
+@router.post(
+    "/challenges/{challenge}/team/merges/{merge}/agree", response={200: TeamOut, **ACT_ERRORS}, summary="Agree to merge with a team"
+)
+def agree_merge(request: HttpRequest, challenge: Slug, merge: Id) -> Any:
+    team = _led(request, challenge)
+    found = team.merges_wanted.select_related("asking").filter(pk=merge).first()
+    if found is None:
+        raise Http404
+    team.take_in(found.asking, request.user)
+    return _team(team)
+
+
+@router.delete(
+    "/challenges/{challenge}/team/merges/{merge}", response={204: None, **ACT_ERRORS}, summary="Say no, or take your question back"
+)
+def end_merge(request: HttpRequest, challenge: Slug, merge: Id) -> Any:
+    team = _led(request, challenge)
+    found = team.merges_wanted.filter(pk=merge).first() or team.merges_asked.filter(pk=merge).first()
+    if found is None:
+        raise Http404
+    found.delete()
+    return 204, None
 
 
 @router.post("/teams/join", response={200: TeamOut, **ACT_ERRORS}, summary="Join the team that invited you")

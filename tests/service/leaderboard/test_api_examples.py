@@ -22,7 +22,7 @@ from leaderboard.api.service import api
 from leaderboard.models import Snapshot, Study
 from leaderboard.tasks import build_due_boards
 from leaderboard.views.api_docs import every_example as every
-from submissions.models import ApiToken, ChallengeFile, Phase, Status, Submission, User
+from submissions.models import ApiToken, ChallengeFile, Phase, Status, Submission, TeamMerge, User
 from submissions.storage import stored_files, uploads
 from tests import environment
 from tests.conftest import PROBES, need
@@ -152,6 +152,11 @@ class Scene:
             user, gone = self.fresh(), UserFactory()
             join(gone, user.teams.get(), leader=False)
             values["body.username"] = gone.username
+        elif one.act in ("list_merges", "ask_merge", "agree_merge", "end_merge"):
+            user, other = self.fresh(), self.fresh().teams.get()
+            values["body.name"] = other.name
+            if one.act != "ask_merge":
+                values["merge"] = str(TeamMerge.objects.create(asking=other, asked=user.teams.get()).pk)
         elif one.act == "rename_team":
             user = self.fresh()
             values["body.name"] = f"Renamed {user.pk}"

@@ -426,6 +426,10 @@ POST   /api/v1/challenges/{c}/team/link             lxynyxxx
 DELETE /api/v1/challenges/{c}/team/link             lxynyxxx
 POST   /api/v1/challenges/{c}/team/leave            lxyyyxxx
 POST   /api/v1/challenges/{c}/team/remove           lxynxxxx
+GET    /api/v1/challenges/{c}/team/merges           lxynyxxx
+POST   /api/v1/challenges/{c}/team/merges           lxynyxxx
+POST   /api/v1/challenges/{c}/team/merges/{merge}/agree lxynxxxx
+DELETE /api/v1/challenges/{c}/team/merges/{merge}   lxynyxxx
 POST   /api/v1/teams/join                           lyyyyyyy
 GET    /api/v1/worker                               llllllll
 POST   /api/v1/worker/claim                         llllllll
@@ -527,6 +531,7 @@ BODIES: dict[str, dict] = {
     "/api/v1/challenges/{private}/team": {"name": "Named by program"},
     "/api/v1/challenges/{c}/team/invites": {"email": "grace@example.org"},
     "/api/v1/challenges/{c}/team/remove": {"username": "mate"},
+    "/api/v1/challenges/{c}/team/merges": {"name": "{other_team_name}"},
     "/api/v1/teams/join": {"token": "{join}"},
     "/api/v1/submissions": {"challenge": "{c}", "phase": "{p}", "method_name": "m", "file_name": "e.zip", "size": 10, "sha256": "0" * 64},
     "/api/v1/submissions/{e}": {"method_name": "Renamed"},

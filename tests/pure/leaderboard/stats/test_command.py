@@ -267,3 +267,17 @@ def test_parts_that_never_met_and_damaged_entries_are_told_as_what_they_are(tmp_
     said = capsys.readouterr().out
     assert "Only damaged entries were compared here." in said
     assert [line.split()[1:] for line in said.splitlines() if re.match("[a-d] ", line)] == [["–", "–", "–", "–", "36", "–"]] * 4
+
+
+def test_votes_in_the_words_of_another_service_are_those_of_this_one(tmp_path, found):
+    """Semicolons, other heads and other words for a choice: the same figures."""
+    rows = list(votes.write(study()))
+    head, place = rows[0], rows[0].index("choice")
+    words = {"left": "1", "right": "2", "tie": "nobody"}
+    other = [[*row[:place], words[row[place]], *row[place + 1 :]] for row in rows[1:]]
+    file = tmp_path / "theirs.csv"
+    file.write_text(
+        "".join(f"{';'.join(row)};;\n" for row in [["winner" if name == "choice" else name for name in head], *other, [""] * 3])
+    )
+    given = [arg for side, word in words.items() for arg in ("--value", f"{side}={word}")]
+    assert found(file, "--column", "choice=winner", *given) == found(written(tmp_path, "votes.csv", rows))
