@@ -179,8 +179,8 @@ def people(
         differences.append(difference)
         step()
     placed, pairs = _compared(rows, differences, few=bool(clusters.few))
-    too_few = {} if opinions else _too_few(answers)
-    entries, ranges = ([], []) if opinions else _entries(answers, models, too_few)
+    unplaced = {} if opinions else _too_few(answers)
+    entries, ranges = ([], []) if opinions else _entries(answers, models, unplaced)
     step()
     preferences = []
     for part, model in enumerate(models, 1):
@@ -220,7 +220,7 @@ def people(
     # looks.
     main = models[0]
     names = [answers.entries[entry] for entry in main.entries.tolist()]
-    placed_entries = np.array([n for n, name in enumerate(names) if name not in too_few], dtype=np.int64)
+    placed_entries = np.array([n for n, name in enumerate(names) if name not in unplaced], dtype=np.int64)
     consistency = {answers.raters[k]: one for k, one in davidson.consistency(main).items()}
     if len(placed_entries) < 2:
         return People(summary, consistency)

@@ -78,6 +78,7 @@ def _import(request: HttpRequest, phase: Phase, form: StudyForm) -> bool:
         opinions = data["kind"] == Study.Kind.OPINIONS
         lines, name = _lines(data["file"]), data["file"].name
         rows: Any
+        keep: Any
         if opinions:
             rows, keep = rating.parse(lines, name, data["columns"]), Study.import_ratings
         else:

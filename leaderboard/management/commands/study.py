@@ -81,6 +81,7 @@ class Command(BaseCommand):
         try:
             columns = dict(text.split("=", 1) for text in options["column"])
             votes: Any
+            keep: Any
             if options["opinions"]:
                 votes, keep = rating.read(options["file"], columns), Study.import_ratings
             else:

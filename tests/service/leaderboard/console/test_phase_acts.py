@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.utils import timezone
 
 from leaderboard.bundle.moments import moment_text
 from leaderboard.console.forms.challenge import MOMENTS
@@ -69,6 +70,17 @@ def test_showing_the_reference_is_confirmed(desk, phase, at):
     answer = desk.post(at(f"phases/{phase.slug}/"), phase_form(phase, reference_access="public"))
     assert "Everybody will be able to see the hidden reference" in answer.content.decode()
     assert Phase.objects.get().reference_access == "hidden"
+
+
+def test_a_freeze_that_would_empty_the_public_board_asks_first(desk, phase, people, at):
+    entry = received(phase, people.team, archive(gables()))
+    entry.phase.submissions.update(status="scored")
+    past = (timezone.now() - timedelta(hours=2)).strftime("%Y-%m-%dT%H:%M")
+    answer = desk.post(at(f"phases/{phase.slug}/"), phase_form(phase, board="frozen", board_at=past, time_zone="UTC"))
+    assert "The public board will be empty: every entry on it was received after" in answer.content.decode()
+    assert Phase.objects.get().board == "live"
+    confirm(desk, answer)
+    assert Phase.objects.get().board == "frozen"
 
 
 def test_an_empty_phase_is_removed_after_confirming_and_one_with_entries_stays(desk, phase, people, at):
