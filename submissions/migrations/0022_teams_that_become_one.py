@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('submissions', '0018_entries_that_organizers_let_stand'),
+        ('submissions', '0021_why_entries_are_on_hold'),
     ]
 
     operations = [
