@@ -56,7 +56,7 @@ def of_volumes(meshes: Mapping[str, Mesh], columns: Iterable[tuple[str, Mapping[
             continue
         if not all(encloses(pair, resolution) for resolution in resolutions):
             found.append(
-                f"{name}: encloses nothing (it is flat, too thin for the cells, or open with its faces turned inwards), so "
+                f"{name}: encloses nothing (it is flat, or open with its faces turned inwards), so "
                 f"{registry.get(VOLUME).title} has no value there; close it, or turn its faces outwards."
             )
     return found

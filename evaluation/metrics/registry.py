@@ -27,13 +27,14 @@ __all__ = [
     "Param",
     "ParamError",
     "UnknownMetric",
+    "computed",
     "find",
     "fingerprint",
     "get",
     "is_current",
     "look_up_programs",
     "parse_param",
-    "require_current",
+    "require_computed",
     "resolve_params",
     "version_of",
     "with_programs",
@@ -204,10 +205,19 @@ def is_current(column: Mapping[str, Any]) -> bool:
     return spec is not None and version == spec.version and (not spec.is_program or column.get("weights_sha256") == spec.contents)
 
 
-def require_current(columns: Iterable[Mapping[str, Any]]) -> None:
-    """Raise OtherDefinition unless this code computes exactly what these columns of a batch hold."""
+def computed(column: Mapping[str, Any]) -> MetricSpec | None:
+    """The metric in the version whose values a column of a batch has, current or earlier; None where this code has none such."""
+    spec = find(column["key"])
+    if spec is None or spec.is_program:
+        return spec if is_current(column) else None
+    version = version_of(column)
+    return None if version is None else spec.at(version)
+
+
+def require_computed(columns: Iterable[Mapping[str, Any]]) -> None:
+    """Raise OtherDefinition unless this code computes exactly what these columns of a batch hold, in whatever version."""
     for column in columns:
-        if not is_current(column):
+        if computed(column) is None:
             raise OtherDefinition(
                 f"{column['key']} is asked for in another version than the code of this worker has; start it again with the code that "
                 "the service runs, or re-evaluate the phase."

@@ -43,6 +43,7 @@ FLAGS = frozenset(
         "resized",
         "single_reference",
         "small_regions",
+        "thin",
         "too_small",
     }
 )

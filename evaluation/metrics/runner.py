@@ -32,11 +32,20 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class MetricRequest:
-    """One column to compute: a metric under a slug of its own, with the parameters given."""
+    """One column to compute: a metric under a slug of its own, with the parameters given; without a `version` as it is now."""
 
     slug: str
     key: str
     params: Mapping[str, Any]
+    version: int | None = None
+
+    @property
+    def spec(self) -> MetricSpec:
+        """The metric in that version; ValueError where its code is gone."""
+        found = registry.get(self.key).at(self.version)
+        if found is None:
+            raise ValueError(f"version {self.version} of {self.key} is not computed any more")
+        return found
 
 
 @dataclass(frozen=True)
@@ -117,7 +126,7 @@ def score_items(
     reference item already, and gains what is not; see `evaluation.metrics.prepared`. `groups` names the group of each item, for
     programs that see a group at once; without it each is in that of its name.
     """
-    columns = [_Column(one.slug, registry.get(one.key), registry.resolve_params(one.key, one.params)) for one in requests]
+    columns = [_Column(one.slug, one.spec, registry.resolve_params(one.key, one.params)) for one in requests]
     if len({column.slug for column in columns}) != len(columns):
         raise ValueError("two requests share a slug; every column needs its own")
     ids = tuple(references) if item_ids is None else tuple(item_ids)
@@ -181,7 +190,7 @@ def finish(
         values, statuses, parts, flags, partials = zip(*(rows[item_id] for item_id in item_ids), strict=True)
         kept = partials if any(partial is not None for partial in partials) else ()
         scores = SampleScores(request.slug, tuple(item_ids), values, statuses, parts, flags, kept)
-        spec = registry.get(request.key)
+        spec = request.spec
         if spec.level != "item":
             scores = _finished(spec, registry.resolve_params(request.key, request.params), scores, groups)
         values, statuses, parts = (tuple(column[place] for place in order) for column in (scores.values, scores.statuses, scores.parts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from evaluation.metrics.tolerance import EXACT, Tolerance
@@ -130,6 +130,16 @@ class Effort:
         return f"{told} for a model of {self.size:,} {counted}; it grows {growth}{most}."
 
 
+@dataclass(frozen=True)
+class Earlier:
+    """A version of a metric that phases which were set up with it keep, until they are re-evaluated: its number, its function, and what
+    the next version corrects, as in "flat faces"."""
+
+    version: int
+    function: Callable[..., MetricResult]
+    corrected: str
+
+
 class Scorer(Protocol):
     """A metric that holds a picture against clean views of its scene, where one of them may be left out."""
 
@@ -167,7 +177,8 @@ class MetricSpec:
     A metric of level "group" or "set" finds its values in two steps: `function` gives each item's
     result with the `partial` of it that counts, and `finish` the value of each group of items,
     or of all, from these; it says itself what a missing item does, and `worst` only caps it.
-    `version` is raised whenever any number can change. `effort` is declared by what may take longer than seconds. `tolerance` is what
+    `version` is raised whenever any number can change; the versions before that phases still have are `earlier`, oldest first, and go
+    when no phase uses them any more. `effort` is declared by what may take longer than seconds. `tolerance` is what
     the results of two machines may differ by, and is no part of the fingerprint; see `tolerance_with`.
     """
 
@@ -189,6 +200,7 @@ class MetricSpec:
     tolerance: Tolerance = EXACT
     # Of a metric whose network takes several pictures at once: (pairs, all params) leaves with each pair what `function` will ask for.
     ahead: Callable[..., None] | None = None
+    earlier: tuple[Earlier, ...] = ()
     level: str = "item"  # item, group or set: what one value is of
     finish: Callable[..., list[MetricResult]] | None = None  # for group and set: (items, params) -> a result for each of the items
     aggregation: str = "macro_mean"
@@ -204,6 +216,13 @@ class MetricSpec:
     contents: str = ""
     program: Program | None = None
     source: str = ""
+
+    def at(self, version: int | None) -> MetricSpec | None:
+        """The metric as it was in a version, with that version's function; None where its code is gone. Without a version as it is."""
+        if version in (None, self.version):
+            return self
+        found = next((one for one in self.earlier if one.version == version), None)
+        return None if found is None else replace(self, version=found.version, function=found.function, earlier=())
 
     @property
     def is_program(self) -> bool:

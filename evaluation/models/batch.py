@@ -25,20 +25,24 @@ from submissions.storage import stored_files
 
 @dataclass(frozen=True)
 class Outdated:
-    """A column of a batch whose values this code does not compute: `version` of its metric, None of newer code (of before an upgrade
-    that was taken back), where `current` is what this code has."""
+    """A column of a batch whose values are not of the current version of its metric: `version`, None of newer code (of before an upgrade
+    that was taken back), where `current` is what this code has. `computed` says that this code computes that version too, so that a newer
+    entry has its value there, and `corrected` what later versions mend, as in "flat faces"."""
 
     slug: str
     key: str
     version: int | None
     current: int | None
+    computed: bool = False
+    corrected: str = ""
 
     @property
     def sentence(self) -> str:
         if self.version is None:
             has = "no such metric" if self.current is None else f"version {self.current}"
             return f"Values of {self.key} of a version that this service does not know; it has {has}."
-        return f"Values of {self.key} version {self.version}; version {self.current} is current."
+        what = f"corrects {self.corrected}" if self.corrected else "is current"
+        return f"Values of {self.key} version {self.version}; version {self.current} {what}."
 
 
 def is_retired(column: Mapping[str, Any]) -> bool:
@@ -210,23 +214,37 @@ class EvaluationBatch(models.Model):
         return batch
 
     def outdated(self) -> list[Outdated]:
-        """The columns whose values are of another definition than this code's, in the board's order, but those on retired weights.
+        """The columns whose values are not of the current version of their metric, in the board's order, but those on retired weights.
         Imported figures have none."""
         found = []
         for column in self.metrics:
             if column["key"] and not is_retired(column) and not registry.is_current(column):
-                spec = registry.find(column["key"])
-                found.append(Outdated(column["slug"], column["key"], registry.version_of(column), spec.version if spec else None))
+                spec, version = registry.find(column["key"]), registry.version_of(column)
+                later = [one.corrected for one in spec.earlier if one.version >= version] if spec is not None and version else []
+                found.append(
+                    Outdated(
+                        column["slug"],
+                        column["key"],
+                        version,
+                        spec.version if spec else None,
+                        registry.computed(column) is not None,
+                        " and ".join(later),
+                    )
+                )
         return found
+
+    def not_computed(self) -> list[Outdated]:
+        """The columns of another version than this code computes: a newer entry has no value there."""
+        return [column for column in self.outdated() if not column.computed]
 
     def retired(self) -> list[str]:
         """The slugs of the columns on retired weights: their values stay, and new entries are scored without them."""
         return [column["slug"] for column in self.metrics if is_retired(column)]
 
-    def scores_without(self, outdated: Collection[Outdated]) -> bool:
-        """Return whether entries are scored without these columns, which then wait for a re-evaluation. A batch that is being built must be
-        whole to be shown, and columns of newer code are left to workers that have it."""
-        return not outdated or (self.state == self.State.CURRENT and all(column.version is not None for column in outdated))
+    def scores_without(self, lost: Collection[Outdated]) -> bool:
+        """Return whether entries are scored without these columns, of versions that are not computed; they wait for a re-evaluation. A
+        batch that is being built must be whole to be shown, and columns of newer code are left to workers that have it."""
+        return not lost or (self.state == self.State.CURRENT and all(column.version is not None for column in lost))
 
     @classmethod
     def all_outdated(cls) -> list[EvaluationBatch]:
@@ -240,12 +258,13 @@ class EvaluationBatch(models.Model):
 
     def requests(self, without: Collection[str] = ()) -> list[MetricRequest]:
         """Return what the runner is asked for, in the board's order."""
-        return [MetricRequest(slug=m["slug"], key=m["key"], params=m["params"]) for m in self.metrics if m["slug"] not in without]
+        wanted = (m for m in self.metrics if m["slug"] not in without)
+        return [MetricRequest(m["slug"], m["key"], m["params"], registry.version_of(m)) for m in wanted]
 
     def cache_key(self, slugs: list[str], start: int, stop: int) -> str:
-        """Storage key of what is prepared for those of these columns that are not outdated, over items [start, stop) of the reference."""
-        outdated = {column.slug for column in self.outdated()} | set(self.retired())
-        fingerprints = [metric["fingerprint"] for metric in self.metrics if metric["slug"] in slugs and metric["slug"] not in outdated]
+        """Storage key of what is prepared for those of these columns that are computed, over items [start, stop) of the reference."""
+        lost = {column.slug for column in self.not_computed()} | set(self.retired())
+        fingerprints = [metric["fingerprint"] for metric in self.metrics if metric["slug"] in slugs and metric["slug"] not in lost]
         return self.reference.cache_key(self.unit_scale, fingerprints, self.reference.item_ids[start:stop])
 
     def cache_keys(self) -> list[str]:

@@ -164,14 +164,14 @@ class Evaluation(models.Model):
             if locked.submission.status == Status.CANCELLED:
                 locked.drop()
                 return False
-            reference, outdated = locked.batch.reference, locked.batch.outdated()
-            if not locked.batch.scores_without(outdated):
+            reference, lost = locked.batch.reference, locked.batch.not_computed()
+            if not locked.batch.scores_without(lost):
                 if not locked.batch.is_live:
                     locked.drop()
                 return False
             results = list(locked.parts.order_by("start").values_list("result", flat=True))
             # This step computes too, so a column that a part or this code leaves out waits for a re-evaluation, without a score.
-            waiting = {column.slug for column in outdated} | {slug for result in results for slug, data in result.items() if data is None}
+            waiting = {column.slug for column in lost} | {slug for result in results for slug, data in result.items() if data is None}
             scored = [
                 {slug: runner.SampleScores.from_dict(data) for slug, data in result.items() if slug not in waiting} for result in results
             ]

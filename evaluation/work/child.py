@@ -134,8 +134,8 @@ def _requests(job: dict) -> list[MetricRequest]:
     it computes what the batch has: a value must never stand under the fingerprint of another definition."""
     from evaluation.metrics.runner import MetricRequest
 
-    registry.require_current(job["requests"])
-    return [MetricRequest(column["slug"], column["key"], column["params"]) for column in job["requests"]]
+    registry.require_computed(job["requests"])
+    return [MetricRequest(one["slug"], one["key"], one["params"], registry.version_of(one)) for one in job["requests"]]
 
 
 def prepare(folder: Path, job: dict) -> dict:

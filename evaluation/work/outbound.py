@@ -298,7 +298,7 @@ class Worker:
         specs = [MetricDocument.from_dict(one["document"]).spec(one["scope"], one["contents"]) for one in programs]
         try:
             with registry.with_programs(specs):
-                registry.require_current(part["columns"])
+                registry.require_computed(part["columns"])
         except (OtherDefinition, KeyError) as error:
             raise Missing(f"{error} Install the server's own package again.") from None
         self._limits = Limits(part["memory"], part["seconds"], min(1.0, part["heartbeat_seconds"]), self.folder / "weights", self.cards)

@@ -263,10 +263,10 @@ def _columns(part: Part, evaluation: Evaluation) -> list[Mapping[str, Any]]:
     """The columns of a part that are computed: not those on retired weights, nor of another version of their metric than this code's
     where entries are scored without."""
     batch = evaluation.batch
-    outdated = batch.outdated()
-    if not batch.scores_without(outdated):
+    lost = batch.not_computed()
+    if not batch.scores_without(lost):
         return []
-    waiting = {column.slug for column in outdated} | set(batch.retired())
+    waiting = {column.slug for column in lost} | set(batch.retired())
     return [column for column in batch.metrics if column["slug"] in part.slugs and column["slug"] not in waiting]
 
 

@@ -142,12 +142,12 @@ def score(part: Part) -> None:
         evaluation.drop()
         part.without_result = "nobody wants it any more"
         return
-    outdated = [column for column in evaluation.batch.outdated() if column.slug in part.slugs]
-    waiting = {column.slug for column in outdated} | set(evaluation.batch.retired()).intersection(part.slugs)
+    lost = [column for column in evaluation.batch.not_computed() if column.slug in part.slugs]
+    waiting = {column.slug for column in lost} | set(evaluation.batch.retired()).intersection(part.slugs)
     with attempt(part, evaluation.created_at):
-        if not evaluation.batch.scores_without(outdated):
+        if not evaluation.batch.scores_without(lost):
             if evaluation.batch.is_live:
-                raise MissingHere(f"{outdated[0].sentence} Re-evaluate the phase.")
+                raise MissingHere(f"{lost[0].sentence} Re-evaluate the phase.")
             evaluation.drop()
             part.without_result = "nobody wants it any more"
             return

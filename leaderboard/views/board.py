@@ -102,6 +102,7 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     outdated = snapshot.batch.outdated() if snapshot is not None else []
     latest = EvaluationBatch.latest(place.phase) if outdated else None
     again = latest if latest is not None and latest.state == EvaluationBatch.State.BUILDING and not latest.outdated() else None
+    context["waits"] = any(not column.computed for column in outdated)
     context |= {"outdated": sentences(outdated), "again": again.progress() if again else None}
     if not place.phase.is_imported:
         context["read_anew"] = EvaluationBatch.live(place.phase).filter(state=EvaluationBatch.State.BUILDING, by_hand=True).exists()

@@ -100,7 +100,13 @@ class Sample:
 
 
 def stratified(n: int, low: np.ndarray, high: np.ndarray, most: int, rng: np.random.Generator) -> Sample:
-    """At most about `most` cells of a grid of n cells a side, one drawn in each of as many blocks; all, if they are no more.
+    """At most about `most` cells of a grid of n cells a side, one drawn in each of as many `blocks`; all, if they are no more."""
+    start, size = blocks(n, low, high, most)
+    return Sample(start + np.floor(rng.random(start.shape) * size).astype(np.int64), size.prod(axis=1))
+
+
+def blocks(n: int, low: np.ndarray, high: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """(first cell, cells along each axis) int64[K, 3] of at most about `most` blocks that fill a grid of n cells a side.
 
     Half of them lie in the cuboid of the cells low[3] to high[3] (exclusive), half in the rest, so that what counts is seen
     as well where a grid is much larger.
@@ -116,8 +122,7 @@ def stratified(n: int, low: np.ndarray, high: np.ndarray, most: int, rng: np.ran
         rest = [part for part in rest if (part[0] < part[1]).all()]
         halves = [part for part in ([(low, high)], rest) if part]
     starts, sizes = zip(*(_blocks(part, most // len(halves)) for part in halves), strict=True)
-    start, size = np.concatenate(starts), np.concatenate(sizes)
-    return Sample(start + np.floor(rng.random(start.shape) * size).astype(np.int64), size.prod(axis=1))
+    return np.concatenate(starts), np.concatenate(sizes)
 
 
 def _blocks(cuboids: list[tuple[np.ndarray, np.ndarray]], most: int) -> tuple[np.ndarray, np.ndarray]:
@@ -179,10 +184,10 @@ def mark_surface(surface: Surface, grid: Grid, tolerance: float, inside: np.ndar
         slopes = across[:, :2] / across[:, 2:]
         low, high = corners[:, :, 1].min(axis=1), corners[:, :, 1].max(axis=1)
         rows = np.searchsorted(y_centres, low - tolerance), np.searchsorted(y_centres, high + tolerance, side="right")
-        for face, row in _spread(*rows):
+        for face, row in spread(*rows):
             left, right = _reach(corners[face], np.clip(y_centres[row], low[face], high[face]))
             columns = np.searchsorted(x_centres, left - tolerance), np.searchsorted(x_centres, right + tolerance, side="right")
-            for span, column in _spread(*columns):
+            for span, column in spread(*columns):
                 which, at = face[span], row[span]
                 apart = np.stack([x_centres[column], y_centres[at]], axis=1) - corners[which, 0, :2]
                 height = corners[which, 0, 2] - np.einsum("ij,ij->i", slopes[which], apart)
@@ -214,11 +219,11 @@ def _hits(points: np.ndarray, faces: np.ndarray, grid: Grid) -> Iterator[tuple[n
     x_centres, y_centres = grid.centres(0), grid.centres(1)
     heights = points[faces][:, :, 1]
     rows = np.searchsorted(y_centres, heights.min(axis=1)), np.searchsorted(y_centres, heights.max(axis=1))
-    for face, row in _spread(*rows):
+    for face, row in spread(*rows):
         up, down = _cuts(points, faces[face], y_centres[row])
         left, right = np.where(up[:, :1] < down[:, :1], (up, down), (down, up))
         columns = np.searchsorted(x_centres, left[:, 0]), np.searchsorted(x_centres, right[:, 0])
-        for span, column in _spread(*columns):
+        for span, column in spread(*columns):
             share = (x_centres[column] - left[span, 0]) / (right[span, 0] - left[span, 0])
             height = left[span, 1] + share * (right[span, 1] - left[span, 1])
             yield column * grid.n + row[span], height
@@ -240,7 +245,7 @@ def _cuts(points: np.ndarray, faces: np.ndarray, y: np.ndarray) -> tuple[np.ndar
     return up, down
 
 
-def _spread(start: np.ndarray, stop: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def spread(start: np.ndarray, stop: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """(which, number) for every whole number of every interval start[which] <= number < stop[which], some at a time."""
     counts = np.maximum(stop - start, 0)
     reached = np.cumsum(counts)

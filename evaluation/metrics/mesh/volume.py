@@ -4,37 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.metrics.mesh import closest, parameters
+from evaluation.metrics.mesh import closest, parameters, volume_by_centres
 from evaluation.metrics.mesh.distances import RELATIVE_TOLERANCE, SPACING_STEPS, empty
-from evaluation.metrics.mesh.occupancy import (
-    Grid,
-    Sample,
-    affordable,
-    closed,
-    filled,
-    grid_around,
-    inside_by_winding,
-    mark_surface,
-    stratified,
-)
+from evaluation.metrics.mesh.occupancy import Grid, affordable, blocks, grid_around, inside_by_winding
 from evaluation.metrics.mesh.pair import MeshPair
+from evaluation.metrics.mesh.solid import MOST_FACES, MOST_MEETINGS, Rays, Shells, exact, inside_lengths, meetings, shells
 from evaluation.metrics.mesh.surface import Surface
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.seeds import generator
-from evaluation.metrics.spec import Effort, MetricSpec, Param
+from evaluation.metrics.spec import Earlier, Effort, MetricSpec, Param
 
+THIN = 0.02  # of a volume: what its surface may hold in cells as thick as one
 AT_ONCE = 64  # places inside a reference that are asked whether they lie on its surface
-FEW = 1 << 14  # places that are asked so one by one
 
 
 def volume_iou(pair: MeshPair, resolution: int, align: str) -> MetricResult:
-    """Share, in [0, 1], of the cells in either mesh that are in both, over resolution^3 cells around the two.
+    """Volume that both meshes enclose over the volume that either does, in [0, 1].
 
-    A cell counts by its centre, inside or on the surface. A mesh that is not watertight is filled by its winding
-    number (flags pred_not_watertight and gt_not_watertight); then a stratified sample of the cells stands for all.
-    No value where the reference encloses nothing; 0 without faces, and where no centre is inside either.
-    Parts: the two volumes and the shared one, as shares of the grid's cube, and the standard error of the value, which
-    is 0 where all cells were looked at.
+    Exact by booleans where both are closed and manifold. Other closed meshes are met by two rays at random places in each of
+    resolution^2 cells; where either is open, two random places in each block of a grid of resolution^3 cells are asked
+    whether the winding number there is at least a half (flags pred_not_watertight and gt_not_watertight).
+    No value where the reference encloses nothing; 0 without faces, and where neither encloses anything.
+    Parts: the two volumes and the shared one, as shares of the grid's cube, and the standard error of the value, 0 where it is
+    exact. Flag thin: the surface of either mesh, times the side of a cell, is more than THIN of its volume.
     """
     if not encloses(pair, resolution):
         return MetricResult(None, Status.NOT_APPLICABLE, ("gt_encloses_nothing",))
@@ -42,69 +34,82 @@ def volume_iou(pair: MeshPair, resolution: int, align: str) -> MetricResult:
     if not len(pred):
         return empty(0.0)
     grid = grid_around(pred.points, ref.points, n=resolution)
-    tolerance = RELATIVE_TOLERANCE * grid.h * grid.n + SPACING_STEPS * pair.spacing
-    sample = _sample(grid, pred, ref)
-    one, other = (occupied(side, grid, tolerance, sample) for side in (pred, ref))
-    both, either = one & other, one | other
-    if sample is None:
-        sums = [float(np.count_nonzero(found)) for found in (one, other, both, either)]
+    solids = shells(pred), shells(ref)
+    tolerance = RELATIVE_TOLERANCE + SPACING_STEPS * pair.spacing  # the reference's longest side is 1
+    if solids[0] is None or solids[1] is None:
+        sums, error = _at_places(pred, ref, grid)
     else:
-        sums = [sample.sum(found) for found in (one, other, both, either)]
-    value = sums[2] / sums[3] if sums[3] else 0.0
-    error = sample.error(both - value * either) / sums[3] if sample is not None and sums[3] else 0.0
-    sides = ((pred, "pred_not_watertight"), (ref, "gt_not_watertight"))
-    flags = tuple(flag for side, flag in sides if not closed(side.faces)) + (() if sums[3] else ("both_empty",))
-    parts = dict(zip(("volume_pred", "volume_gt", "volume_both"), (found / grid.n**3 for found in sums), strict=False))
+        sums, error = _of_solids(solids[0], solids[1], resolution, tolerance)
+    either = sums[0] + sums[1] - sums[2]
+    value = min(sums[2] / either, 1.0) if either else 0.0
+    sides = zip(solids, ("pred_not_watertight", "gt_not_watertight"), strict=True)
+    open_ones = tuple(flag for solid, flag in sides if solid is None)
+    thin = any(side.areas.sum() * grid.h > THIN * volume for side, volume in zip((pred, ref), sums, strict=False))
+    flags = open_ones + (("thin",) if thin else ()) + (() if either else ("both_empty",))
+    cube = (grid.n * grid.h) ** 3
+    parts = dict(zip(("volume_pred", "volume_gt", "volume_both"), (found / cube for found in sums), strict=True))
     return MetricResult(value, flags=flags, parts=parts | {"standard_error": error} | pair.alignment_parts(align, "gt_unit"))
 
 
 def encloses(pair: MeshPair, resolution: int) -> bool:
-    """True if any cell's centre is inside the reference, not merely on its surface, in the grid around it alone."""
+    """True if the reference encloses more than a sheet without thickness, or, where it is open, a place off its surface."""
 
     def compute() -> tuple[np.ndarray]:
         ref = pair.reference
-        grid = grid_around(ref.points, n=resolution)
-        if closed(ref.faces):
-            return (np.array([filled(ref, grid).any()]),)
-        sample = _sample(grid, ref)
-        assert sample is not None  # an open surface has one
-        places = sample.places(grid)
+        solid = shells(ref)
+        if solid is not None:
+            return (np.array([solid.volumes.sum() > RELATIVE_TOLERANCE * ref.areas.sum()]),)
+        places = _places(grid_around(ref.points, n=resolution), ref)[0]
         inner = places[inside_by_winding(ref, places)]
-        apart, tolerance = closest.to_mesh(ref.points, ref.faces), RELATIVE_TOLERANCE * grid.h * grid.n
+        apart = closest.to_mesh(ref.points, ref.faces)
         asked = (inner[start : start + AT_ONCE] for start in range(0, len(inner), AT_ONCE))  # mostly the first is enough
-        return (np.array([any((apart(some) > tolerance).any() for some in asked)]),)
+        return (np.array([any((apart(some) > RELATIVE_TOLERANCE).any() for some in asked)]),)
 
-    return bool(pair.reference_once(f"encloses resolution={resolution}", compute)[0][0])
-
-
-def occupied(surface: Surface, grid: Grid, tolerance: float, sample: Sample | None = None) -> np.ndarray:
-    """True if each cell's centre is inside the mesh, or within `tolerance` of its surface.
-
-    bool[n, n, n] by (x, y, z) of a closed mesh, or bool[K] of the cells of the sample, which other meshes need.
-    """
-    if closed(surface.faces):
-        found = filled(surface, grid)
-        mark_surface(surface, grid, tolerance, found)
-        return found if sample is None else found[tuple(sample.cells.T)]
-    assert sample is not None
-    places = sample.places(grid)
-    found = inside_by_winding(surface, places)
-    if len(places) <= FEW:  # which large faces allow; they would mark most of the grid, one by one
-        return found | (closest.distances(places, surface.points, surface.faces) <= tolerance)
-    marked = np.zeros((grid.n,) * 3, dtype=bool)
-    mark_surface(surface, grid, tolerance, marked)
-    return found | marked[tuple(sample.cells.T)]
+    return bool(pair.reference_once(f"encloses resolution={resolution}, along rays", compute)[0][0])
 
 
-def _sample(grid: Grid, *surfaces: Surface) -> Sample | None:
-    """Cells to ask, as many as all surfaces that are not closed can be asked for; None where there is none, and no need."""
-    open_ones = [surface for surface in surfaces if not closed(surface.faces)]
-    if not open_ones:
-        return None
+def _of_solids(pred: Shells, ref: Shells, resolution: int, tolerance: float) -> tuple[tuple[float, float, float], float]:
+    """((volume of the prediction, of the reference, of both), standard error of their IoU) of two closed meshes."""
+    rays = Rays.through((pred, ref), resolution, generator("volume_iou", 0))
+    lengths, doubled = inside_lengths((pred, ref), rays, tolerance)
+    if len(pred.faces) + len(ref.faces) <= MOST_FACES and meetings(pred, ref) <= MOST_MEETINGS:
+        one = exact(pred, doubled[0], rays, tolerance)
+        if one is not None and np.array_equal(pred.points, ref.points) and np.array_equal(pred.faces, ref.faces):
+            return (one.volume(),) * 3, 0.0
+        other = exact(ref, doubled[1], rays, tolerance) if one is not None else None
+        if one is not None and other is not None:
+            return (one.volume(), other.volume(), (one ^ other).volume()), 0.0
+    return _estimated(lengths * rays.area)
+
+
+def _at_places(pred: Surface, ref: Surface, grid: Grid) -> tuple[tuple[float, float, float], float]:
+    """The same of two meshes by their winding numbers at places in the blocks of a grid."""
+    places, volumes = _places(grid, pred, ref)
+    one, other = (inside_by_winding(side, places).reshape(-1, 2).T * volumes for side in (pred, ref))
+    return _estimated(np.stack([one, other, np.minimum(one, other)]))
+
+
+def _places(grid: Grid, *surfaces: Surface) -> tuple[np.ndarray, np.ndarray]:
+    """(places float64[2 K, 3], volumes float64[K]): two places at random in each block of the grid, and how large that is; as many as
+    all surfaces that are not closed can be asked for."""
     low = np.max([surface.points.min(axis=0) for surface in surfaces], axis=0)
     high = np.min([surface.points.max(axis=0) for surface in surfaces], axis=0)
-    most = min(map(affordable, open_ones))
-    return stratified(grid.n, *grid.within(low, high), most, generator("volume_iou", 0))
+    start, size = blocks(grid.n, *grid.within(low, high), min(map(affordable, surfaces)) // 2)
+    jitter = generator("volume_iou", 0).random((2, *start.shape))
+    places = grid.low + (start + jitter * size) * grid.h
+    return places.swapaxes(0, 1).reshape(-1, 3), size.prod(axis=1) * grid.h**3
+
+
+def _estimated(found: np.ndarray) -> tuple[tuple[float, float, float], float]:
+    """The three volumes and the standard error of their IoU, from what either of two independent draws tells of each stratum:
+    float64[3, 2, K], the volume of the prediction in it, of the reference, of both."""
+    one, other, both = (float(volume) for volume in found.mean(axis=1).sum(axis=1))
+    either = one + other - both
+    if not either:
+        return (one, other, both), 0.0
+    share = both / either
+    apart = found[2] - share * (found[0] + found[1] - found[2])  # of which the sum is 0: the ratio's error to first order
+    return (one, other, both), float(np.linalg.norm(apart[0] - apart[1]) / 2 / either)
 
 
 SPECS = (
@@ -120,14 +125,17 @@ SPECS = (
             parameters.ALIGN,
         ),
         worst="0",
-        doc="Intersection over union of the two volumes, counted in cells by their centres. A mesh that is not watertight is filled "
-        "where its generalised winding number is at least a half, and flagged; one whose faces point inwards then encloses nothing. "
-        "Then up to 262,144 cells, one in each block of neighbours, stand for all, and the standard error of the value is a part of it "
-        "(about 0.001); of two watertight meshes every cell is looked at. A reference that encloses nothing gives no value.",
+        doc="Intersection over union of the two volumes. Of two watertight meshes it is exact, unless one of them cuts itself: then random "
+        "rays through the cells of a grid are followed. Shells within a shell add nothing; one that is turned inwards is a hollow. A mesh "
+        "that is not watertight is filled where its generalised winding number is at least a half, and flagged; one whose faces point "
+        "inwards then encloses nothing. Then random places, two in each block of cells, stand for all. The standard error of the value "
+        "is a part of it, 0 where the value is exact. The flag thin says that the surface of a mesh, as thick as a cell, would be more "
+        "than 2 % of its volume. A reference that encloses nothing gives no value.",
         paper=parameters.LOCASE,
         function=volume_iou,
         effort=Effort(5.0, 200_000, power=1.0, by=1, least=True),
         formula="|A ∩ B| / |A ∪ B|",
-        version=3,
+        version=4,
+        earlier=(Earlier(3, volume_by_centres.volume_iou, "flat faces, and shells within a shell"),),
     ),
 )

@@ -88,6 +88,7 @@ def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
         "failed": failed[:MAX_SHOWN],
         "history": phase.batches.select_related("reference", "created_by")[:20],
         "outdated": sentences(latest.outdated()) if latest else [],
+        "waits": bool(latest and latest.not_computed()),
         "is_stale": is_stale,
         "estimate": costs.estimate(phase),
         "changes": _changes(latest, current) if latest and current and latest.by_hand and is_building else None,

@@ -26,6 +26,10 @@ def slugs(entry: Submission) -> set[str]:
     return set(Score.objects.filter(evaluation__submission=entry, evaluation__batch__state="current").values_list("slug", flat=True))
 
 
+def value_of(entry: Submission) -> float:
+    return Score.objects.get(evaluation__submission=entry, slug=RAISED, evaluation__batch__state="current").value
+
+
 def fingerprints(**where: object) -> set[str]:
     return set(Score.objects.filter(slug=RAISED, **where).values_list("fingerprint", flat=True))
 
@@ -44,6 +48,21 @@ class TestANewEntry:
         after = scored(0.2)
         assert after.status == Status.SCORED and slugs(after) == {"corner_f1", "hss"}
         assert slugs(before) == {"corner_f1", RAISED, "hss"} and len(fingerprints()) == 1
+
+    def test_is_scored_with_the_earlier_version_while_its_code_is_kept(self, phase, scored, monkeypatch):
+        before = scored(0.1)
+        set_version(monkeypatch, RAISED, corrected="short edges")
+        after = scored(0.1)
+        batch = EvaluationBatch.current(phase)
+        assert slugs(after) == slugs(before) == {"corner_f1", RAISED, "hss"} and len(fingerprints()) == 1
+        assert value_of(after) == value_of(before) and not batch.not_computed()
+        (said,) = [column.sentence for column in batch.outdated()]
+        new = registry.get(RAISED).version
+        assert said == f"Values of {RAISED} version {new - 1}; version {new} corrects short edges."
+        again = EvaluationBatch.start(phase)
+        worker.drain()
+        assert EvaluationBatch.current(phase) == again and not again.outdated() and value_of(after) == value_of(before)
+        assert value_of(after) == Score.objects.get(evaluation__submission=after, slug=RAISED, evaluation__batch=batch).value / 2
 
     def test_is_scored_whole_with_the_others_once_the_phase_is_re_evaluated(self, phase, scored, monkeypatch):
         before = scored(0.1)

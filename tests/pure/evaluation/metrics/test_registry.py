@@ -14,7 +14,7 @@ import pytest
 
 from evaluation.metrics import registry
 from evaluation.metrics.registry import REGISTRY, ParamError, UnknownMetric, fingerprint, get, parse_param, resolve_params
-from evaluation.metrics.spec import PRECISION
+from evaluation.metrics.spec import PRECISION, Earlier
 from evaluation.networks import weights
 from evaluation.networks.weights import NOT_NETWORKS
 from tests import ROOT
@@ -339,7 +339,16 @@ class TestTheVersionOfAColumn:
 
     def test_other_values_than_this_code_computes_are_refused(self, monkeypatch):
         column = self.column("corner_f1")
-        registry.require_current([column])
+        registry.require_computed([column])
         self.newer(monkeypatch, "corner_f1", version=get("corner_f1").version + 1)
         with pytest.raises(registry.OtherDefinition, match="corner_f1 is asked for in another version"):
-            registry.require_current([column])
+            registry.require_computed([column])
+
+    def test_an_earlier_version_whose_code_is_kept_is_computed_by_that_code(self, monkeypatch):
+        spec, column = get("corner_f1"), self.column("corner_f1")
+        old = Earlier(spec.version, spec.function, "far corners")
+        self.newer(monkeypatch, "corner_f1", version=spec.version + 1, function=lambda pair, **params: None, earlier=(old,))
+        registry.require_computed([column])
+        found = registry.computed(column)
+        assert (found.version, found.function, registry.is_current(column)) == (spec.version, spec.function, False)
+        assert registry.computed(self.column("corner_f1")).version == spec.version + 1
