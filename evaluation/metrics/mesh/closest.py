@@ -28,11 +28,22 @@ def distances(points: np.ndarray, corners: np.ndarray, faces: np.ndarray) -> np.
 
 def to_mesh(corners: np.ndarray, faces: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """`distances` to one mesh, of points float64[N, 3] that are asked for in turn."""
+    search = to_triangles(corners, faces)
+    return lambda points: search(points)[0]
+
+
+def to_triangles(corners: np.ndarray, faces: np.ndarray) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """The same with the place of the mesh that is nearest to each point, float64[N, 3], and the row of the face it lies in, int64[N]."""
     import igl
 
     tree = igl.AABB()
     tree.init(corners, faces)
-    return lambda points: _apart(points, tree.squared_distance(corners, faces, points)[2])
+
+    def search(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        _, rows, places = tree.squared_distance(corners, faces, points)
+        return _apart(points, places), places, rows
+
+    return search
 
 
 def distances_within(points: np.ndarray, corners: np.ndarray, faces: np.ndarray, seconds: float) -> tuple[np.ndarray, bool]:

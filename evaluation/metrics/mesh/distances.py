@@ -151,6 +151,7 @@ def _turn(normals: np.ndarray, others: np.ndarray) -> float:
 
 
 FIRST = 256  # places that are measured at first
+ROUNDING = 1e-12  # places that are further by no more than this share are as far
 MISSED = 0.01  # a place that is further by no more than this share is not looked for
 # So many faces are looked at, the most promising ones, and so many of their pieces cut into four, so many times.
 FACES, PIECES, ROUNDS = 1 << 16, 1 << 15, 12
@@ -161,56 +162,85 @@ def uhd(pair: MeshPair, n: int, normalize: str, align: str, seed0: int) -> Metri
 
     Part `uhd_pred2gt` is the same the other way. A prediction of points without faces is taken at its vertices.
     """
-    found = gaps(pair, n, seed0, align)
-    if found is None:
+    on_pred = pair.prediction_cloud(n, seed0, align)
+    if on_pred is None:
         return empty(pair.diagonal(normalize))
 
     def compute() -> tuple[float, float]:
-        pred, ref = pair.prediction(align), pair.reference
-        on_pred, on_ref = pair.prediction_cloud(n, seed0, align), pair.reference_cloud(n, seed0)
-        assert on_pred is not None  # it has gaps
-        return _largest(ref, on_ref, found.b, pred, on_pred), _largest(pred, on_pred, found.a, ref, on_ref)
+        pred, ref, on_ref = pair.prediction(align), pair.reference, pair.reference_cloud(n, seed0)
+        if not len(pred):  # its cloud is all there is of it
+            there = max(float(nearest(points, on_pred)[0].max()) for points in (on_ref.points, ref.points))
+            return there, float(closest.distances(on_pred.points, ref.points, ref.faces).max())
+        return _largest(ref, on_ref, pred, on_pred), _largest(pred, on_pred, ref, on_ref)
 
     there, back = (distance * pair.length(normalize) for distance in pair.once(("largest gaps", n, seed0, align), compute))
-    return MetricResult(there, flags=found.flags, parts={"uhd_pred2gt": back} | pair.alignment_parts(align, normalize))
+    flags = () if on_pred.faces is not None else ("points_only",)
+    return MetricResult(there, flags=flags, parts={"uhd_pred2gt": back} | pair.alignment_parts(align, normalize))
 
 
-def _largest(side: Surface, samples: Cloud, near: np.ndarray, other: Surface, cloud: Cloud) -> float:
+def _largest(side: Surface, samples: Cloud, other: Surface, cloud: Cloud) -> float:
     """The largest distance from one surface, of which there are samples, to another, of which there is a cloud of points.
 
-    `near` float64[N] is how far each sample is from the cloud; where the other surface has no face, it is its cloud.
-    The points of the cloud and the other's own vertices lie on it, so the nearest of them bounds each distance, and only
-    places that could be the furthest are measured for certain.
+    The triangle that is nearest to the middle of a piece of a face bounds the distance of the whole piece: none of its places is
+    further from that triangle than the furthest of its corners. So only what could be the furthest is measured.
     """
-    of_vertices = nearest(side.points, cloud)[0]
-    if not len(other):
-        return float(max(near.max(initial=0.0), of_vertices.max(initial=0.0)))
-    of_vertices = np.minimum(of_vertices, scipy.spatial.cKDTree(other.points).query(side.points, workers=WORKERS)[0])
-    places, bounds = np.concatenate([samples.points, side.points]), np.concatenate([near, of_vertices])
-    distance = closest.to_mesh(other.points, other.faces)
-    order = np.argsort(-bounds, kind="stable")
-    largest, start, wanted = 0.0, 0, FIRST
-    while start < len(order) and bounds[order[start]] > largest:
-        part = order[start : start + wanted]
+    assert samples.faces is not None  # they lie on a surface
+    search = closest.to_triangles(other.points, other.faces)
+    triangles = other.points[other.faces]
+    corners = side.points[side.faces]
+    apart, places, rows = search(corners.mean(axis=1))
+    reach = _reach(corners, places, triangles[rows])
+    of_vertices = np.full(len(side.points), np.inf)
+    np.minimum.at(of_vertices, side.faces, reach)
+    of_faces = reach.max(axis=1)
+    # Samples are no further than their face's corners, nor than they are from the place that is nearest to its middle.
+    near = np.minimum(of_faces[samples.faces], np.linalg.norm(samples.points - places[samples.faces], axis=1))
+    measured, bounds = np.concatenate([samples.points, side.points]), np.concatenate([near, of_vertices])
+    largest, wanted = 0.0, FIRST
+    while len(bounds):
+        part = np.argpartition(bounds, -wanted)[-wanted:] if wanted < len(bounds) else np.arange(len(bounds))
         # Never further than the bound: on needles of faces the triangle's own figure loses digits.
-        largest = max(largest, float(np.minimum(distance(places[part]), bounds[part]).max()))
-        start, wanted = start + wanted, 4 * wanted
+        largest = max(largest, float(np.minimum(search(measured[part])[0], bounds[part]).max()))
+        bounds[part] = 0.0
+        left = bounds > largest * (1 + ROUNDING)
+        measured, bounds, wanted = measured[left], bounds[left], 4 * wanted
     if not largest:
         return 0.0
     # No place is further than another by more than the way between them, so the bounds of its corners bound what lies within a face.
-    corners = side.points[side.faces]
-    sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)  # of each corner to the one before it
-    bounds = (of_vertices[side.faces] + np.maximum(sides, np.roll(sides, -1, axis=1))).min(axis=1)
-    pieces = corners[_highest(bounds, largest, FACES)]
+    chosen = np.flatnonzero(of_faces > largest) if len(side) <= FACES else np.arange(len(side))
+    if not len(chosen):
+        return largest
+    used, renumbered = np.unique(side.faces[chosen], return_inverse=True)
+    by_points = [nearest(side.points[used], cloud)[0], scipy.spatial.cKDTree(other.points).query(side.points[used], workers=WORKERS)[0]]
+    sides = np.linalg.norm(corners[chosen] - np.roll(corners[chosen], 1, axis=1), axis=2)  # of each corner to the one before it
+    bounds = (np.min(by_points, axis=0)[renumbered.reshape(-1, 3)] + np.maximum(sides, np.roll(sides, -1, axis=1))).min(axis=1)
+    chosen = chosen[_highest(bounds, largest, FACES)]
+    pieces, places, rows = corners[chosen], places[chosen], rows[chosen]
     for _ in range(ROUNDS):
+        could = _reach(pieces, places, triangles[rows]).max(axis=1) > largest * (1 + ROUNDING)
+        pieces = pieces[could]
         if not len(pieces):
             break
         middles = pieces.mean(axis=1)
-        apart = distance(middles)
+        apart, places, rows = search(middles)
         largest = max(largest, float(apart.max()))
-        bounds = apart + np.linalg.norm(pieces - middles[:, None], axis=2).max(axis=1)
-        pieces = _quarters(pieces[_highest(bounds, largest, PIECES)])
+        chosen = _highest(apart + np.linalg.norm(pieces - middles[:, None], axis=2).max(axis=1), largest, PIECES)
+        pieces, places, rows = _quarters(pieces[chosen]), np.tile(places[chosen], (4, 1)), np.tile(rows[chosen], 4)
     return largest
+
+
+def _reach(pieces: np.ndarray, places: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """float64[K, 3]: how far each corner of pieces[K, 3, 3] is at most from triangles[K, 3, 3], each of which has the place[K, 3]."""
+    a = triangles[:, :1]
+    u, v, w = triangles[:, 1:2] - a, triangles[:, 2:] - a, pieces - a
+    uu, uv, vv, wu, wv = (np.einsum("kij,kij->ki", *pair) for pair in ((u, u), (u, v), (v, v), (w, u), (w, v)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        second, third = (vv * wu - uv * wv) / (uu * vv - uv * uv), (uu * wv - uv * wu) / (uu * vv - uv * uv)
+        # What lies beyond a side is measured to a place of the triangle that need not be the nearest, so at most.
+        weights = np.maximum(np.stack([1 - second - third, second, third]), 0.0)
+        weights /= weights.sum(axis=0)
+        found = np.linalg.norm(w - weights[1, ..., None] * u - weights[2, ..., None] * v, axis=2)
+    return np.fmin(found, np.linalg.norm(pieces - places[:, None], axis=2))
 
 
 def _highest(bounds: np.ndarray, largest: float, most: int) -> np.ndarray:

@@ -56,8 +56,8 @@ def test_worked_example_of_points(toy):
     assert first.value == pytest.approx(0.4583333, abs=1e-7)
     assert dict(first.parts) == pytest.approx({"accuracy": 0.15, "completeness": 2.3 / 3, "mean_a2": 0.045, "mean_b2": 4.09 / 3}, abs=1e-12)
     assert chamfer_l2(toy).value == pytest.approx(1.4083333, abs=1e-7)
-    assert uhd(toy).value == pytest.approx(2.0, abs=1e-12)
-    assert uhd(toy).parts["uhd_pred2gt"] == pytest.approx(0.3, abs=1e-12)
+    found = distances.gaps(toy, 100, 0, "none")
+    assert (found.b.max(), found.a.max()) == pytest.approx((2.0, 0.3), abs=1e-12)
 
 
 @pytest.mark.parametrize(("threshold", "precision", "recall", "f"), [(0.3, 1.0, 2 / 3, 0.8), (0.05, 0.5, 1 / 3, 0.4)])
@@ -159,7 +159,7 @@ def test_the_four_metrics_share_one_search(monkeypatch):
     for metric in ALL:
         metric(found)
         metric(found, normalize="none")
-    assert calls.count(100_000) == 2  # there and back; `uhd` asks for the vertices too
+    assert calls.count(100_000) == 2  # there and back; `uhd` asks for few of its own
 
 
 normal_difference = with_defaults("normal_difference")
@@ -341,3 +341,34 @@ def compare_with_exact(path):
 @pytest.mark.parametrize("name", ["suzanne.ply", "teapot.stl", "Duck.glb"])
 def test_the_largest_distance_is_within_two_percent_of_the_exact_one_whatever_the_seed(data_folder, name):
     compare_with_exact(data_folder / "meshes" / name)
+
+
+def test_bounds_of_pieces_hold_whatever_their_triangles():
+    """No corner is further from the triangle than it is told to be, needles and points for triangles included."""
+    rng = np.random.default_rng(0)
+    pieces, triangles = rng.normal(size=(2, 400, 3, 3))
+    triangles[:100, 2] = triangles[:100, 1] + rng.normal(scale=1e-9, size=(100, 3))
+    triangles[100:120] = triangles[100:120, :1]
+    places = triangles.mean(axis=1)
+    found = distances._reach(pieces, places, triangles)
+    for piece, triangle, told in zip(pieces, triangles, found, strict=True):
+        exact = closest.distances(piece, triangle, np.array([[0, 1, 2]]))
+        assert (told >= exact - 1e-9).all() and (told <= np.linalg.norm(piece - triangle.mean(axis=0), axis=1) + 1e-12).all()
+
+
+def test_few_places_are_measured_where_two_meshes_are_nearly_one(monkeypatch):
+    """A copy with rough vertices: nearly every face lies within reach of the triangle that is nearest to its middle."""
+    asked, search = [], closest.to_triangles
+
+    def counted(*mesh):
+        there = search(*mesh)
+        return lambda points: asked.append(len(points)) or there(points)
+
+    monkeypatch.setattr(closest, "to_triangles", counted)
+    reference = sphere(40)
+    found = pair(noisy(reference, 0.002, 0), reference)
+    result = uhd(found, n=50_000)
+    assert sum(asked) < 6 * len(reference.faces)
+    pred, ref = found.prediction(), found.reference
+    sampled = closest.distances(np.concatenate([found.reference_cloud(50_000).points, ref.points]), pred.points, pred.faces).max()
+    assert sampled * (1 - 1e-12) <= result.value <= sampled * 1.01
