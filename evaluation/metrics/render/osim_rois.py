@@ -8,6 +8,7 @@ the cells of 16 × 16 px whose centre is in the region.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,8 +16,9 @@ import numpy as np
 from evaluation.metrics.render.detections import ROUNDING, Letterbox, marked
 from evaluation.metrics.render.image import working_size
 from evaluation.metrics.render.osim import OSIM, of_view, salient_in
-from evaluation.metrics.render.pieces.distance import UNTRIED, differences, unfit
-from evaluation.metrics.render.pieces.features import CELL, grid
+from evaluation.metrics.render.pieces.distance import CORRECTED, UNTRIED, differences, unfit
+from evaluation.metrics.render.pieces.features import CELL, LEAST_DEVIATION, grid
+from evaluation.metrics.spec import Earlier
 from evaluation.metrics.tolerance import EXACT
 
 if TYPE_CHECKING:
@@ -33,7 +35,12 @@ def osim_rois(pair: RenderPair, saliency: str, gabor_compat: bool, low_quality_r
     `small_regions`). A view whose reference has no image, or nothing to compare by cells, does not apply; one without regions
     shows no object. The value here is the view's own, and no score.
     """
-    if nothing := unfit(pair):
+    return _of_view(pair, saliency, gabor_compat, LEAST_DEVIATION)
+
+
+def _of_view(pair: RenderPair, saliency: str, gabor_compat: bool, least: float, **of_the_scene: object) -> MetricResult:
+    """That, where no deviation of a feature is less than `least` of their median; other parameters are those of `osim.finish`."""
+    if nothing := unfit(pair, least):
         return nothing
     image = pair.reference.image
     assert image is not None  # or it would be unfit
@@ -49,7 +56,7 @@ def osim_rois(pair: RenderPair, saliency: str, gabor_compat: bool, low_quality_r
     if unlike is not None or pair.preparing or not kept:
         alike = np.zeros(len(kept))
     else:
-        seen = 1 / (1 + differences(pair) ** 2)
+        seen = 1 / (1 + differences(pair, least) ** 2)
         alike = np.array([seen[cells[place]].mean() for place in kept])
     rows = ((labels[place], original[place], 1.0, r, s) for place, r, s in zip(kept, alike, salient, strict=True))
     found = of_view(unlike, rows)
@@ -84,7 +91,8 @@ SPECS = (
         ahead=None,
         tolerance=EXACT,
         learnt=True,
-        version=2,
+        version=3,
+        earlier=(Earlier(2, partial(_of_view, least=0.0), CORRECTED),),
         warning=f"It has no notion of an object, only of the places that somebody marked: its values are not OSIM's. {UNTRIED}",
     ),
 )

@@ -3,21 +3,23 @@ images of the scene. Own definition."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evaluation.metrics.render.image import resized, working_size
 from evaluation.metrics.render.pair import RenderPair
-from evaluation.metrics.render.pieces.features import DICTIONARY, SMALLEST, Features, Views
+from evaluation.metrics.render.pieces.features import DICTIONARY, LEAST_DEVIATION, SMALLEST, Features, Views
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import remember
-from evaluation.metrics.spec import MetricSpec
+from evaluation.metrics.spec import Earlier, MetricSpec
 
 if TYPE_CHECKING:
     from evaluation.metrics.shared import Arrays
 
 UNTRIED = "How far it agrees with people nobody has measured yet."
+CORRECTED = "scenes with repeated pictures"  # by a least deviation
 _fitted: dict[Any, Arrays] = {}
 
 
@@ -27,41 +29,46 @@ def piece_distance(pair: RenderPair) -> MetricResult:
     Part: `beyond_step`, the share of cells that differ by more than a step aside. Flags: `too_small` (a side under 96 px, no value),
     `flat_references` (reference images in which nothing differs, no value), `resized` (looked at with a longer side of 960 px).
     """
-    if nothing := unfit(pair):
+    return _apart(pair, LEAST_DEVIATION)
+
+
+def _apart(pair: RenderPair, least: float) -> MetricResult:
+    """That, where no deviation of a feature is less than `least` of their median."""
+    if nothing := unfit(pair, least):
         return nothing
     if pair.not_alike is not None:
         return pair.not_alike
     image = pair.reference.image
     assert image is not None  # or it would be unfit
-    found, size = differences(pair), (image.width, image.height)
+    found, size = differences(pair, least), (image.width, image.height)
     shrunk = working_size(*size) != size and "resized" not in pair.flags
     return MetricResult(float(found.mean()), flags=("resized",) if shrunk else (), parts={"beyond_step": float((found > 1).mean())})
 
 
-def unfit(pair: RenderPair) -> MetricResult | None:
+def unfit(pair: RenderPair, least: float) -> MetricResult | None:
     """The result without a value where the reference leaves nothing to compare by cells, and None where it does."""
     image = pair.reference.image
     if image is None:
         return MetricResult(None, Status.NOT_APPLICABLE)
     if min(working_size(image.width, image.height)) < SMALLEST:
         return MetricResult(None, Status.NOT_APPLICABLE, ("too_small",))
-    if not features_of(pair).whitening.step:
+    if not features_of(pair, least).whitening.step:
         return MetricResult(None, Status.NOT_APPLICABLE, ("flat_references",))
     return None
 
 
-def differences(pair: RenderPair) -> np.ndarray:
+def differences(pair: RenderPair, least: float) -> np.ndarray:
     """float64[h · w]: ‖x̂_reference − x̂_render‖ / d₀ of each cell, row by row, of a pair of equal sizes, done once for the pair."""
 
     def compute() -> np.ndarray:
-        features, size = features_of(pair), working_size(pair.ref.shape[1], pair.ref.shape[0])
+        features, size = features_of(pair, least), working_size(pair.ref.shape[1], pair.ref.shape[0])
         ours, theirs = (features(resized(pixels, *size, "bilinear")).astype(np.float64) for pixels in (pair.ref, pair.pred))
         return np.linalg.norm(ours - theirs, axis=1) / features.whitening.step
 
-    return pair.once("pieces apart", compute)
+    return pair.once(("pieces apart", least), compute)
 
 
-def features_of(pair: RenderPair) -> Features:
+def features_of(pair: RenderPair, least: float) -> Features:
     """The features of the pair's scene, fitted on its reference images, each at its own working size; on the pair's own where
     nobody has said which the scene's are."""
 
@@ -71,13 +78,15 @@ def features_of(pair: RenderPair) -> Features:
     def fit() -> Arrays:
         images = Views(scene or [own]).images
         usable = [image for image in images if min(working_size(image.width, image.height)) >= SMALLEST]
-        return Features.fit(Views(usable or [own]), DICTIONARY)[0].arrays()
+        return Features.fit(Views(usable or [own]), DICTIONARY, least)[0].arrays()
 
     def compute() -> Features:
-        arrays = pair.reference_once("pieces of the reference images", lambda: remember(_fitted, scene or own, fit))
+        arrays = pair.reference_once(
+            f"pieces of the reference images, least {least}", lambda: remember(_fitted, (scene or own, least), fit)
+        )
         return Features.of_arrays(arrays, DICTIONARY)
 
-    return pair.once("pieces of the reference images", compute)
+    return pair.once(("pieces of the reference images", least), compute)
 
 
 SPECS = (
@@ -96,7 +105,8 @@ SPECS = (
         paper="Plumbline; own definition, with a dictionary of patches as in Coates, Lee, Ng (AISTATS 2011)",
         function=piece_distance,
         learnt=True,
-        version=2,
+        version=3,
+        earlier=(Earlier(2, partial(_apart, least=0.0), CORRECTED),),
         warning=f"It is not LPIPS, and no network has learnt from people's judgements here. {UNTRIED}",
         formula="mean over cells p of ‖x̂_reference(p) − x̂_render(p)‖ / d₀, x̂ the features whitened by what a step aside changes, d₀ the "
         "median length of such a change",

@@ -178,6 +178,7 @@ BORDER = 2  # cells that wrap round
 ENLARGED, CENTRE = 1.08, (10, 14)  # how far the third copy is enlarged; rows and columns of cells that are compared
 LEVELLED = 0.3  # of the mean variance that is added to each
 SMALLEST_DEVIATION = 1e-6  # is added to a standard deviation
+LEAST_DEVIATION = 0.01  # of the median over features, below which none is divided by; version 2 of the metrics had no such bound
 
 Cells = Callable[[np.ndarray], np.ndarray]  # from uint8[H, W, 3] to [h · w, D]: float64 by a dictionary, float32 by a backbone
 
@@ -193,13 +194,15 @@ class Whitening:
     step: float
 
     @classmethod
-    def fit(cls, features: np.ndarray, views: Sequence[np.ndarray], cells: Cells) -> Whitening:
+    def fit(cls, features: np.ndarray, views: Sequence[np.ndarray], cells: Cells, least: float) -> Whitening:
         """The whitening of all cells' features [K, D] by moved copies of the pictures uint8[H, W, 3], all of one size.
 
-        Z = (moved − original) / deviation; with ZᵀZ/n = V diag(e) Vᵀ the matrix is V diag(1/√(e + .3 · mean e)).
+        No deviation is less than `least` of their median, so that a feature in which repeated pictures hardly differ does not outweigh
+        the others. Z = (moved − original) / deviation; with ZᵀZ/n = V diag(e) Vᵀ the matrix is V diag(1/√(e + .3 · mean e)).
         """
         mean = features.mean(axis=0, dtype=np.float64)
         deviation = features.std(axis=0, dtype=np.float64) + SMALLEST_DEVIATION
+        deviation = np.maximum(deviation, least * np.median(deviation))
         differences = np.concatenate([part for pixels in views for part in _differences(pixels, cells)]) / deviation
         values, vectors = np.linalg.eigh(differences.T @ differences / len(differences))
         values = np.maximum(values, 0.0)
@@ -281,13 +284,14 @@ class Features:
     cells: Cells
 
     @classmethod
-    def fit(cls, views: Views, features: str) -> tuple[Features, list[np.ndarray]]:
-        """The features of these views, and the raw ones of each view's cells, [h · w, D]."""
+    def fit(cls, views: Views, features: str, least: float = LEAST_DEVIATION) -> tuple[Features, list[np.ndarray]]:
+        """The features of these views, and the raw ones of each view's cells, [h · w, D]; `least` as for `Whitening.fit`."""
         learnt_from = (views[place] for place in range(0, len(views), LEARNT_FROM))
         dictionary = Dictionary.learn(learnt_from, generator(SEED)) if features == DICTIONARY else None
         cells = cells_of(features, dictionary)
         raw = [cells(view) for view in views]
-        return cls(dictionary, Whitening.fit(np.concatenate(raw), [views[place] for place in moved_from(len(views))], cells), cells), raw
+        moved = [views[place] for place in moved_from(len(views))]
+        return cls(dictionary, Whitening.fit(np.concatenate(raw), moved, cells, least), cells), raw
 
     def arrays(self) -> Arrays:
         """The arrays that `of_arrays` makes them of again."""

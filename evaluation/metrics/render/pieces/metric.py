@@ -12,12 +12,12 @@ import numpy as np
 from evaluation.metrics.render import image
 from evaluation.metrics.render.image import resized
 from evaluation.metrics.render.pair import RenderPair
-from evaluation.metrics.render.pieces.features import CELL, SMALLEST, Features, Views, grid
+from evaluation.metrics.render.pieces.features import CELL, LEAST_DEVIATION, SMALLEST, Features, Views, grid
 from evaluation.metrics.render.pieces.plausibility import Clean, Known, Plausible
 from evaluation.metrics.render.variants import EMPTY_MASK, inside
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import SharedWork, remember
-from evaluation.metrics.spec import PRECISION, MetricSpec, Param
+from evaluation.metrics.spec import PRECISION, Earlier, MetricSpec, Param
 from evaluation.metrics.tolerance import OF_NETWORKS, Tolerance
 from evaluation.networks import weights as stored
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 KEY, NETWORK = "puzzlesim_pieces", "pieces"
 MIN_VIEWS = 4
+CORRECTED = "copies of clean views, and scenes with repeated ones"
 COPIED, COPIED_SHARE = 0.1, 0.2  # a render with more places of a lower ρ than this share is flagged
 _scenes: dict[tuple[Any, ...], Scene] = {}
 
@@ -40,10 +41,10 @@ class Scene:
     size: tuple[int, int]
 
     @classmethod
-    def fit(cls, images: Sequence[Render], size: tuple[int, int], features: str) -> Scene:
-        """The scene of at least two clean views, brought to that size."""
+    def fit(cls, images: Sequence[Render], size: tuple[int, int], features: str, least: float = LEAST_DEVIATION) -> Scene:
+        """The scene of at least two clean views, brought to that size; `least` as for `Whitening.fit`."""
         views = Views(images, size)
-        found, raw = Features.fit(views, features)
+        found, raw = Features.fit(views, features, least)
         return cls(found, Clean.of(np.stack([found.whitening(cells) for cells in raw])), size)
 
     @cached_property
@@ -60,12 +61,15 @@ class Scene:
 def puzzlesim_pieces(pair: RenderPair, features: str) -> MetricResult:
     """The mean of u over the cells of 16 × 16 px, in [0, 1]; higher is more plausible. Lower than the clean band is worse than them.
 
+    Nothing is gained by copies of clean views: a view with more than a fifth of its cells copied (flag `copied_reference`) counts 0,
+    and one that scores above all clean views (flag `above_clean`) as the best of these. The part `measured` then has the mean of u.
+
     Parts: `share` (mean s), `pieces` (effective share of different pieces), `unlike` (share of cells with u below u₅), and the
     scores of the clean views, each against the others: `clean_mean`, `clean_least`, `clean_greatest`. Flags: `few_references`
     (fewer than 4, no value), `reference_subset` (of more than 100), `resized`, `too_small` (a side under 96 px), `clean_views_alike`
-    (clean views that do not differ, no value), `above_clean`, `copied_reference`. WeightsError where a backbone's are not here.
+    (clean views that do not differ, no value). WeightsError where a backbone's are not here.
     """
-    return _score(pair, features, None)
+    return _score(pair, features, None, LEAST_DEVIATION)
 
 
 def puzzlesim_pieces_mask(pair: RenderPair, features: str) -> MetricResult:
@@ -73,10 +77,26 @@ def puzzlesim_pieces_mask(pair: RenderPair, features: str) -> MetricResult:
     mask = inside(pair)
     if isinstance(mask, MetricResult):
         return mask
-    return _score(pair, features, mask)
+    return _score(pair, features, mask, LEAST_DEVIATION)
 
 
-def _score(pair: RenderPair, features: str, mask: np.ndarray | None) -> MetricResult:
+def _as_measured(pair: RenderPair, features: str) -> MetricResult:
+    """Version 2: no least deviation, and copies of clean views count as they score."""
+    return _measured(_score(pair, features, None, 0.0))
+
+
+def _as_measured_in_mask(pair: RenderPair, features: str) -> MetricResult:
+    """Version 2 of `puzzlesim_pieces_mask`."""
+    mask = inside(pair)
+    return mask if isinstance(mask, MetricResult) else _measured(_score(pair, features, mask, 0.0))
+
+
+def _measured(result: MetricResult) -> MetricResult:
+    parts = dict(result.parts)
+    return replace(result, value=parts.pop("measured", result.value), parts=parts)
+
+
+def _score(pair: RenderPair, features: str, mask: np.ndarray | None, least: float) -> MetricResult:
     clean = pair.clean
     if clean is None or not clean.images:
         return MetricResult(None, Status.NOT_APPLICABLE, ("no_clean_views",))
@@ -96,13 +116,13 @@ def _score(pair: RenderPair, features: str, mask: np.ndarray | None) -> MetricRe
     counted = None if mask is None else centres_inside(mask, size)
     if counted is not None and not counted.any():
         return EMPTY_MASK
-    scene = _scene(pair, clean, features, size)
+    scene = _scene(pair, clean, features, size, least)
     if pair.preparing:
         return MetricResult(1.0)
     if scene.known.tolerance == 0.0:
         return MetricResult(None, Status.NOT_APPLICABLE, ("clean_views_alike",))
-    found = _found(pair, features, scene)
-    mean, least, greatest = scene.known.band
+    found = _found(pair, features, scene, least)
+    clean_mean, clean_least, greatest = scene.known.band
     u, share = (found.u, found.share) if counted is None else (found.u[counted], found.share[counted])
     value = min(max(float(u.mean()), 0.0), 1.0)
     noted = {
@@ -115,10 +135,13 @@ def _score(pair: RenderPair, features: str, mask: np.ndarray | None) -> MetricRe
         "share": float(share.mean()),
         "pieces": found.pieces,
         "unlike": float((u < scene.known.rare).mean()),
-        "clean_mean": mean,
-        "clean_least": least,
+        "clean_mean": clean_mean,
+        "clean_least": clean_least,
         "clean_greatest": greatest,
     }
+    if noted["copied_reference"] or noted["above_clean"]:
+        parts["measured"] = value
+        value = 0.0 if noted["copied_reference"] else min(value, greatest)
     return MetricResult(value, flags=tuple(flag for flag, holds in noted.items() if holds), parts=parts)
 
 
@@ -130,8 +153,8 @@ def odd_places(pair: RenderPair, features: str) -> np.ndarray | None:
         return None
     assert pair.clean is not None
     height, width = pair.pred.shape[:2]
-    scene = _scene(pair, pair.clean, features, image.working_size(width, height))
-    found = _found(pair, features, scene)
+    scene = _scene(pair, pair.clean, features, image.working_size(width, height), LEAST_DEVIATION)
+    found = _found(pair, features, scene, LEAST_DEVIATION)
     rows, columns = grid(*scene.size)
     odd = np.pad((found.u < scene.known.rare).reshape(rows, columns), ((0, 1), (0, 1)))  # beyond the last whole cell nothing is judged
     down, across = (np.arange(n) * side // (n * CELL) for n, side in ((height, scene.size[1]), (width, scene.size[0])))
@@ -147,21 +170,21 @@ def centres_inside(mask: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     return mask[np.ix_(rows, columns)].ravel()
 
 
-def _found(pair: RenderPair, features: str, scene: Scene) -> Plausible:
+def _found(pair: RenderPair, features: str, scene: Scene, least: float) -> Plausible:
     """The judgement of the render, once for all metrics of the pair."""
-    return pair.once(("pieces", features), lambda: scene.plausible(pair.pred))
+    return pair.once(("pieces", features, least), lambda: scene.plausible(pair.pred))
 
 
-def _scene(work: SharedWork, clean: CleanViews, features: str, size: tuple[int, int]) -> Scene:
+def _scene(work: SharedWork, clean: CleanViews, features: str, size: tuple[int, int], least: float) -> Scene:
     """The scene at that size: of this process, of what was prepared, or fitted."""
     digest = stored.digest(NETWORK, features) or f"dictionary of {KEY}"
-    key = (clean.sha256, digest, size)
+    key = (clean.sha256, digest, size, least)
 
     def arrays() -> Arrays:
-        scene = remember(_scenes, key, lambda: Scene.fit(clean.images, size, features))
+        scene = remember(_scenes, key, lambda: Scene.fit(clean.images, size, features, least))
         return (scene.clean.places, scene.clean.far, scene.clean.match, *scene.features.arrays())
 
-    known = work.reference_once(f"{KEY} {digest} {size[0]}x{size[1]}", arrays)
+    known = work.reference_once(f"{KEY} {digest} {size[0]}x{size[1]} least {least}", arrays)
     return remember(_scenes, key, lambda: Scene(Features.of_arrays(known[3:], features), Clean(*known[:3]), size))
 
 
@@ -171,7 +194,7 @@ class PiecesScorer:
 
     def __init__(self, clean: CleanViews, features: str, prepared: MutableMapping[str, Arrays] | None = None) -> None:
         size = image.working_size(clean.images[0].width, clean.images[0].height)
-        self.scene = _scene(SharedWork(prepared), clean, features, size)
+        self.scene = _scene(SharedWork(prepared), clean, features, size, LEAST_DEVIATION)
         self.views = len(self.scene.clean.places)
 
     def score(self, pixels: np.ndarray, without: int | None) -> tuple[float, np.ndarray]:
@@ -202,7 +225,7 @@ _PAPER = (
     "(AISTATS 2011)"
 )
 _BLIND = (
-    "It cannot see a wrong pose: another clean view of the scene scores as a clean one, and a copy of it near 1. It does not know what "
+    "It cannot see a wrong pose: a view like another clean view of the scene scores as a clean one. It does not know what "
     "people mind, and passes a smooth patch where a smooth wall could be. Let a column that compares with the true view stand beside it."
 )
 _U = (
@@ -227,7 +250,7 @@ _PIECES = MetricSpec(
     "that an empty picture wins nothing. It needs no aligned reference, and no weights by default. Fewer than 4 clean views, or a side "
     "under 96 px, have no value; of more than 100 views 100 are taken, and images are looked at with at most 960 pixels on their longer "
     "side. A clean view scores about a half, not 1: compare entries view by view, and with the scores of the clean views that stand among "
-    "the parts.",
+    "the parts. A view that copies a clean one counts 0, and one that scores above all clean views counts as the best of these.",
     paper=_PAPER,
     function=puzzlesim_pieces,
     needs=("clean views",),
@@ -235,7 +258,8 @@ _PIECES = MetricSpec(
     tolerance=_TOLERANCE,
     warning=_BLIND,
     formula=f"mean over cells p of {_U}",
-    version=2,
+    version=3,
+    earlier=(Earlier(2, _as_measured, CORRECTED),),
     trial=scorer,
 )
 
@@ -248,6 +272,7 @@ SPECS = (
         doc="The mean of PuzzleSim pieces' u over the cells whose centre is inside the view's mask; how often a piece is used is counted "
         "in the whole picture. A view without a mask, or with one that holds no cell's centre, has no value.",
         function=puzzlesim_pieces_mask,
+        earlier=(Earlier(2, _as_measured_in_mask, CORRECTED),),
         needs=("clean views", "mask"),
         formula=f"mean over cells p with their centre inside the mask of {_U}",
     ),

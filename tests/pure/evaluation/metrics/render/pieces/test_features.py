@@ -121,7 +121,7 @@ def colours(pixels):
 def test_equals_the_definition_by_hand():
     picture = np.random.default_rng(0).integers(0, 256, (130, 260, 3)).astype(np.uint8)
     features = colours(picture)
-    found = Whitening.fit(features, [picture], colours)
+    found = Whitening.fit(features, [picture], colours, 0.0)
     rows, columns = 8, 16
     inner = np.zeros((rows, columns), dtype=bool)
     inner[2:-2, 2:-2] = True
@@ -140,9 +140,18 @@ def test_equals_the_definition_by_hand():
     assert found(features) == pytest.approx(((features - features.mean(axis=0)) / deviation) @ found.matrix, abs=1e-3)
 
 
+def test_no_deviation_is_far_below_the_others():
+    picture = np.random.default_rng(0).integers(0, 256, (130, 260, 3)).astype(np.uint8)
+    picture[..., 1] = 9
+    features = colours(picture)
+    median = np.median(features.astype(np.float64).std(axis=0) + 1e-6)
+    assert Whitening.fit(features, [picture], colours, 0.01).deviation[1] == pytest.approx(0.01 * median, rel=1e-6)
+    assert Whitening.fit(features, [picture], colours, 0.0).deviation[1] == pytest.approx(1e-6, rel=1e-6)
+
+
 def test_pictures_in_which_nothing_differs_are_whitened_by_nothing():
     flat = np.full((96, 96, 3), 9, dtype=np.uint8)
-    found = Whitening.fit(colours(flat), [flat], colours)
+    found = Whitening.fit(colours(flat), [flat], colours, 0.01)
     assert found.step == 0 and np.isfinite(found(colours(flat))).all()
 
 

@@ -52,11 +52,37 @@ def test_a_clean_view_is_above_a_spoilt_one_and_emptiness_below_both(pictures, c
     assert spoilt.parts["unlike"] > whole.parts["unlike"] and spoilt.parts["share"] >= spoilt.value
 
 
-def test_a_copy_of_a_clean_view_scores_near_one_and_is_flagged(pictures, clean):
+def test_a_copy_of_a_clean_view_counts_nothing_and_is_flagged(pictures, clean):
     found = score(pictures[2], clean)
-    assert found.value > 0.99 and found.flags == ("above_clean", "copied_reference")
+    assert found.value == 0.0 and found.parts["measured"] > 0.99 and found.flags == ("above_clean", "copied_reference")
     assert found.parts["share"] > 0.99 and found.parts["pieces"] == pytest.approx(1) and found.parts["unlike"] == 0
-    assert "copied_reference" not in score(pictures[5], clean).flags
+    honest = score(pictures[5], clean)
+    assert "copied_reference" not in honest.flags and "measured" not in honest.parts
+    whole = np.ones(pictures[2].shape[:2], dtype=bool)
+    masked = puzzlesim_pieces_mask(pair(pictures[2], clean, mask=whole))
+    assert (masked.value, masked.parts["measured"]) == (0.0, found.parts["measured"])
+
+
+def test_a_view_above_all_clean_ones_counts_as_the_best_of_them(pictures, clean, monkeypatch):
+    honest = score(pictures[5], clean)
+    monkeypatch.setattr(metric, "COPIED_SHARE", 1.0)
+    found = score(pictures[2], clean)
+    assert found.flags == ("above_clean",) and found.value == found.parts["clean_greatest"] == honest.parts["clean_greatest"]
+    assert found.parts["measured"] > found.value
+
+
+def test_version_2_counts_a_copy_as_it_scores(pictures, clean):
+    before = with_defaults("puzzlesim_pieces", version=2)(pair(pictures[2], clean))
+    assert before.value > 0.99 and before.flags == ("above_clean", "copied_reference") and "measured" not in before.parts
+    whole = np.ones(pictures[2].shape[:2], dtype=bool)
+    assert with_defaults("puzzlesim_pieces@mask", version=2)(pair(pictures[2], clean, mask=whole)).value == before.value
+
+
+def test_a_feature_in_which_repeated_views_hardly_differ_weighs_no_more_than_others(pictures):
+    """Two of the views twice: a feature that stands still in them is divided by a hundredth of the median deviation at least."""
+    whitening = metric.Scene.fit(rooms.clean(pictures[:2] * 3).images, SIZE, "dictionary").features.whitening
+    before = metric.Scene.fit(rooms.clean(pictures[:2] * 3).images, SIZE, "dictionary", 0.0).features.whitening
+    assert whitening.deviation.min() >= 0.01 * np.median(before.deviation) * (1 - 1e-6)
 
 
 def test_a_mask_counts_the_cells_whose_centre_it_holds(pictures, clean):
@@ -142,7 +168,7 @@ def test_features_of_a_backbone_enter_the_fingerprint_with_their_digest(monkeypa
     shares = [np.square(part).sum(axis=1) for part in np.split(cells, [256, 640], axis=1)]
     assert [share.mean() for share in shares] == pytest.approx([0.67, 0.20, 0.13], abs=1e-5)
     found = puzzlesim_pieces(pair(pictures[2], clean), features="squeeze")
-    assert found.value > 0.9 and "copied_reference" in found.flags
+    assert found.parts["measured"] > 0.9 and "copied_reference" in found.flags
 
 
 class TestScorer:
