@@ -15,6 +15,7 @@ from django.db import models
 
 from evaluation.metrics import registry
 from evaluation.metrics.aggregation import ALIKE, Summary, mean_interval, unit_matrix
+from evaluation.metrics.result import FLAGS
 from evaluation.metrics.result import Status as SampleStatus
 from evaluation.metrics.runner import SampleScores
 from evaluation.programs import results
@@ -52,6 +53,7 @@ class Score(models.Model):
     n_invalid = models.PositiveIntegerField(default=0)
     n_null = models.PositiveIntegerField(default=0)
     extra = models.JSONField(default=dict, blank=True)  # micro-averages and the like
+    flags = models.JSONField(default=dict, blank=True)  # of the service's own metrics: the places of items by flag
     failures = models.JSONField(default=list, blank=True)  # of a program: [item, why it failed there, whether all may read that]
     cost_ms = models.FloatField(null=True)  # milliseconds an item took here; no part of the value
     vector = models.BinaryField(null=True)
@@ -101,6 +103,10 @@ class Score(models.Model):
                     n_invalid=summary.n_invalid,
                     n_null=summary.n_null,
                     extra=summary.extra,
+                    flags={
+                        flag: [place for place, of_item in enumerate(samples.flags) if flag in of_item]
+                        for flag in sorted(FLAGS.intersection(*[itertools.chain.from_iterable(samples.flags)]))
+                    },
                     failures=[[*failure] for failure in itertools.islice(results.failures(samples), MAX_FAILURES)],
                     cost_ms=(cost_ms or {}).get(metric["slug"]),
                     vector=_floats(samples.values).tobytes(),

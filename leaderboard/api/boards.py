@@ -135,6 +135,7 @@ class CellOut(Schema):
     tied: list[int] | None = Field(
         None, description="Ids of the entries that it is not told apart from, all pairs of the board counted. Null if it is not tested."
     )
+    flags: dict[str, int] = Field(description="How many items copied a clean view, or scored above all clean views, by the flag.")
 
 
 class Row(PublicEntry):
@@ -305,6 +306,7 @@ def _row(board: Board, index: int) -> Row:
                 ci=_both(metric.interval(index)),
                 n=metric.n[index],
                 tied=None if (tied := metric.tied(index)) is None else [board.entries[other].id for other in tied],
+                flags=metric.flags(index),
             )
             for metric in board.metrics
         },

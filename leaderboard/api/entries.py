@@ -22,6 +22,7 @@ from evaluation.models import Evaluation, Score
 from evaluation.result_tables import spec_of
 from evaluation.work import progress as work_progress
 from evaluation.work.waits import SENTENCES, What
+from leaderboard.boards import flags
 from leaderboard.boards.scorecard import current_evaluation
 from submissions.api.common import (
     ANYBODY,
@@ -59,6 +60,7 @@ class ScoreOut(Schema):
     n_invalid: int
     higher_is_better: bool
     unit: str
+    flags: dict[str, int] = Field(description="How many items copied a clean view, or scored above all clean views, by the flag.")
 
 
 class WaitOut(Schema):
@@ -84,6 +86,9 @@ class ItemScore(Schema):
     group: str
     value: float | None
     status: str
+    flags: list[str] = Field(
+        description="What is special about the value, as copied_reference; those that tell of the reference only where you may see it."
+    )
     failure: str = Field(description="Why an organizer's program failed on it; kept of the first hundred items of an entry.")
     parts: dict[str, float]
 
@@ -163,6 +168,7 @@ def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime
                     higher_is_better=spec.higher_is_better,
                     unit=spec.unit,
                     ci=score.interval(),
+                    flags=flags.counts(score.flags),
                 )
         it = brief(request, submission, viewers[submission.phase.challenge_id], again.get(submission.pk))
         if standing and standing.waits_for_budget:
@@ -220,6 +226,7 @@ def list_items(request: HttpRequest, submission: Id, wanted: Query[ItemQuery]) -
                 "value": None if math.isnan(value) else value,
                 "status": str(statuses[index]),
                 "parts": {name: float(vector[index]) for name, vector in vectors.items() if math.isfinite(vector[index])},
+                "flags": [flag for flag, at in score.flags.items() if index in at and (sees_reference or flag in flags.WORDS)],
                 "failure": failures.get(reference.item_ids[index], ""),
             }
         )

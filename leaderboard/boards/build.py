@@ -20,7 +20,7 @@ from evaluation.models import EvaluationBatch, Score, Trial
 from evaluation.models.trial import Standing
 from evaluation.networks.gate import design as gate
 from evaluation.result_tables import spec_of
-from leaderboard.boards import certainty, human_agreement
+from leaderboard.boards import certainty, flags, human_agreement
 from leaderboard.boards.payload import (
     FORMAT,
     Board,
@@ -114,11 +114,12 @@ class Values:
 
     value: list[float | None]
     n: list[int]
+    flags: list[Mapping[str, Sequence[int]]]  # the places of items by flag
     vectors: np.ndarray = field(repr=False)  # float64[rows, items], NaN where there is none
 
     @classmethod
     def empty(cls, rows: int, items: int) -> Values:
-        return cls([None] * rows, [0] * rows, np.full((rows, items), math.nan))
+        return cls([None] * rows, [0] * rows, [{}] * rows, np.full((rows, items), math.nan))
 
     def of_scenes(self, batch: EvaluationBatch, chosen: Collection[str]) -> Values:
         """The scores over the items of the chosen scenes alone: the mean over groups of their means. Who had no value has none."""
@@ -127,7 +128,7 @@ class Values:
         n = np.isfinite(matrix).sum(axis=1)
         sums = np.where(np.isfinite(matrix), matrix, 0.0).sum(axis=1)
         value = [float(total / k) if k and old is not None else None for total, k, old in zip(sums, n, self.value, strict=True)]
-        return Values(value, [int(k) if one is not None else 0 for k, one in zip(n, value, strict=True)], vectors)
+        return Values(value, [int(k) if one is not None else 0 for k, one in zip(n, value, strict=True)], self.flags, vectors)
 
 
 def items_of(batch: EvaluationBatch, scenes: Collection[str] | None) -> np.ndarray:
@@ -158,13 +159,13 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
         bundle = Score.objects.filter(
             evaluation__batch=batch, evaluation__state="done", evaluation__submission_id__in=ids[start : start + BUNDLE]
         ).order_by()
-        for submission, slug, value, n, vector in bundle.values_list(
-            "evaluation__submission_id", "slug", "value", "n", "vector"
+        for submission, slug, value, n, flagged, vector in bundle.values_list(
+            "evaluation__submission_id", "slug", "value", "n", "flags", "vector"
         ).iterator():
             if slug not in by_slug:
                 continue
             index, values = place[submission], by_slug[slug]
-            values.value[index], values.n[index] = value, n
+            values.value[index], values.n[index], values.flags[index] = value, n, flagged
             if vector and len(vector) == n_items * 8:
                 values.vectors[index] = np.frombuffer(vector, dtype=np.float64)
 
@@ -175,6 +176,10 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
             values = values.of_scenes(batch, standing.scenes)
         matrices[metric["slug"]] = uncertainty.unit_matrix(values.vectors, batch.groups, spec_of(metric).level, batch.item_ids)
         column = _metric(metric, values, matrices[metric["slug"]], counted, standing)
+        if any(values.flags):
+            kept = items_of(batch, standing.scenes if standing is not None else None)
+            found = [(index, *one) for index, known in enumerate(values.flags) for one in flags.counts(known, kept).items()]
+            column = column.model_copy(update={"flagged": found or None})
         if standing is not None and standing.ranks and gate.kind_of(spec_of(metric), metric["params"]) == gate.CROSS:
             # Mean, least and greatest score of each scene's clean views. Every entry's scores hold them, but for views it has not sent.
             scenes = standing.scenes or tuple(dict.fromkeys(batch.groups))

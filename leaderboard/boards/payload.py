@@ -182,11 +182,12 @@ class MetricColumn(ColumnHead, Stored):
     """One metric over all entries. Ranks, their intervals and brackets (`group`) are of counted entries only.
 
     `scale` is the line that intervals are drawn on; `decimals` how many a figure was published with; `leads` has (entry, share of
-    halves of the groups that it leads); `clean` has (scene, mean, least, greatest score of its clean views). Rankings by the rule of
+    halves of the groups that it leads); `clean` has (scene, mean, least, greatest score of its clean views),
+    `flagged` (entry, flag of `flags.WORDS`, number of its items that have it). Rankings by the rule of
     before have no `loose`, `untested`, `pairs` and `leads`.
     """
 
-    optional = frozenset({"trial", "clean"})
+    optional = frozenset({"trial", "clean", "flagged"})
 
     bounds: tuple[Number | None, Number | None] = (None, None)
     scale: tuple[Number, Number]
@@ -206,12 +207,17 @@ class MetricColumn(ColumnHead, Stored):
     order: list[int]
     trial: ColumnTrial | None = None
     clean: list[tuple[str, float, float, float]] | None = None
+    flagged: list[tuple[int, str, int]] | None = None
     percent: bool = Field(False, exclude=True)  # the people's own column: how often they would pick an entry
 
     @property
     def may_rank(self) -> bool:
         """True if the column needs no trial, or passed it."""
         return self.trial is None or self.trial.state == "passed"
+
+    def flags(self, index: int) -> dict[str, int]:
+        """The number of an entry's items by their flag."""
+        return {flag: n for entry, flag, n in self.flagged or () if entry == index}
 
     def interval(self, index: int) -> tuple[float | None, float | None]:
         """The 95 % interval of a value. None over one item, of which rankings of before kept an interval of no width."""
@@ -243,6 +249,8 @@ class MetricColumn(ColumnHead, Stored):
                 for place, (one, row) in enumerate(zip(tested, self.pairs.p, strict=True))
             ]
             update["pairs"] = Pairs(tested=tested, p=p)
+        if self.flagged is not None:
+            update["flagged"] = [one for one in self.flagged if one[0] not in at] or None
         if self.leads is not None:
             update["leads"] = [lead for lead in self.leads if lead[0] not in at]
         return self.model_copy(update=update)

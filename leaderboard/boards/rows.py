@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evaluation.metrics.aggregation import MIN_GROUPS
-from leaderboard.boards import certainty, exports
+from leaderboard.boards import certainty, exports, flags
 from leaderboard.boards.digits import rounded
 from leaderboard.boards.payload import PEOPLE, Board, BoardEntry, Mark, MetricColumn, Ranks
 from leaderboard.stats.meaning import Difference
@@ -68,6 +68,7 @@ class Cell:
     slug: str = ""
     share: int | None = None  # there: how many of 100 duels people would give it
     gap: str = ""
+    flag: str = ""  # what is special about items of it
 
 
 @dataclass(frozen=True)
@@ -355,6 +356,7 @@ def cell(metric: MetricColumn, index: int, noun: str = certainty.NOUN) -> Cell:
         width=width,
         dot=position(metric.scale, value),
         n=n,
+        flag=flags.words(metric.flags(index), "item"),
     )
 
 

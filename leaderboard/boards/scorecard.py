@@ -13,7 +13,7 @@ from evaluation.metrics.spec import MetricSpec
 from evaluation.models import Evaluation, Score
 from evaluation.models.score import CLEAN_BAND
 from evaluation.result_tables import spec_of
-from leaderboard.boards import certainty, rows
+from leaderboard.boards import certainty, flags, rows
 from leaderboard.boards.build import column_of
 from leaderboard.boards.digits import rounded
 from leaderboard.boards.payload import Board, ColumnHead
@@ -44,6 +44,7 @@ class Result:
     rank: int | None
     rank_interval: str
     ends: str  # of the value's 95 % interval
+    flagged: str = ""  # what is special about some of its items, with their number
 
     @property
     def slug(self) -> str:
@@ -100,6 +101,7 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
                 rank,
                 rows.span(low, high),
                 f"{digits.end(low_end)} to {digits.end(high_end)}" if low_end is not None and high_end is not None else "",
+                flags.words(flags.counts(score.flags), evaluation.batch.phase.challenge.item_noun),
             )
         )
     return made
@@ -166,29 +168,31 @@ class ItemTable:
         return [(result, found) for result, found in shown if found]
 
     def rows(self, start: int, stop: int) -> list[ItemRow]:
-        columns = [(r.score.values_shown(self.sees_reference), r.score.statuses) for r in self.results]
+        columns = [(r.score.values_shown(self.sees_reference), r.score.statuses, r.score.flags) for r in self.results]
         item_rows = []
         for index in self.order()[start:stop]:
-            cells = [_item_cell(values[index], statuses[index]) for values, statuses in columns]
+            cells = [_item_cell(values[index], statuses[index], flags.of_item(known, index)) for values, statuses, known in columns]
             item_rows.append(ItemRow(self.ids[index], self.groups[index], cells))
         return item_rows
 
 
-def _item_cell(value: float, status: SampleStatus) -> ItemCell:
-    note = STATUS_WORDS.get(status, "")
+def _item_cell(value: float, status: SampleStatus, flag: str) -> ItemCell:
+    note = STATUS_WORDS.get(status, "") or flags.WORDS.get(flag, "")
     return ItemCell(rounded(float(value)).text, note)
 
 
 @dataclass(frozen=True)
 class ItemDetail:
     """A metric's value of one item, with its parts (counts, distances, the uncapped value) for those who may see the reference, because
-    the parts tell its size. The `band` of clean views is for all who see the value, as it is on the page of the column's trial."""
+    the parts tell its size. The `band` of clean views is for all who see the value, as it is on the page of the column's acceptance
+    test, and so is what was `measured` where a flag made the value another."""
 
     result: Result
     value: str
     note: str
     parts: dict[str, float]
     band: tuple[float, ...]
+    measured: str
     failure: str  # why an organizer's program failed on it
 
 
@@ -202,7 +206,8 @@ def item_details(metric_results: Sequence[Result], item: str, index: int, sees_r
         band = tuple(known.pop(name) for name in CLEAN_BAND) if known.keys() >= set(CLEAN_BAND) else ()
         parts = {name: value for name, value in known.items() if not name.startswith(DRAWN)} if sees_reference else {}
         status = result.score.statuses[index]
-        own = _item_cell(values[index], status)
+        own = _item_cell(values[index], status, flags.of_item(result.score.flags, index))
+        measured = rounded(known["measured"]).text if "measured" in known else ""
         failure = result.score.failures_shown(sees_reference).get(item, "")
-        details.append(ItemDetail(result, own.text, own.note, parts, band, failure))
+        details.append(ItemDetail(result, own.text, own.note, parts, band, measured, failure))
     return details

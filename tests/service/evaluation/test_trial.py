@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ from evaluation.networks.gate.design import CLEAN, PICTURE_DAMAGES, Row
 from evaluation.networks.gate.trial import verdict
 from evaluation.work import trials
 from evaluation.work.sandbox import sandbox
-from leaderboard.boards import build
+from leaderboard.boards import build, rows
 from leaderboard.boards.payload import ColumnTrial
 from leaderboard.models import Snapshot
 from submissions.formats.render.views import CleanViews, View, render
@@ -277,6 +278,43 @@ class TestViews:
     def test_who_may_not_see_the_items_sees_neither(self, client, scored):
         Phase.objects.update(withhold_items=True)
         assert client.get(reverse("entry_item", args=[scored.pk, "garden/view_1"])).status_code == 403
+
+
+class TestFlags:
+    """A render that copies a clean view counts 0, and the reader sees why."""
+
+    @pytest.fixture
+    def scored(self) -> Submission:
+        submission = with_bands(phase_of(PSNR, PIECES, scenes=("garden",), reference_access="hidden"), [("garden", 0.46)])
+        evaluation = Evaluation.objects.get(submission=submission)
+        scores, summary = samples(evaluation.batch, "pieces", [0.0, 0.3])
+        flags = (("above_clean", "copied_reference", "resized"), ())
+        evaluation.scores.filter(slug="pieces").delete()
+        parts = ({"measured": 0.998}, {})
+        Score.write(evaluation, {"pieces": (replace(scores, parts=parts, flags=flags), summary)})
+        return submission
+
+    def test_the_item_shows_what_was_measured_and_the_entry_how_many_are_copies(self, client, scored):
+        first = EvaluationBatch.current(scored.phase).item_ids[0]
+        item = " ".join(client.get(reverse("entry_item", args=[scored.pk, first])).content.decode().split())
+        assert re.search(r"copies a clean view: measured 0\.998\d*, counts as 0", item), item[item.find("copies a clean") :][:200]
+        page = client.get(reverse("entry", args=[scored.pk])).content.decode()
+        noun = scored.phase.challenge.item_noun
+        assert f"copies a clean view: 1 {noun}" in page, re.findall(".{80}copies.{80}", page)
+
+    def test_the_board_marks_the_value(self, scored):
+        found = column(scored.phase, "pieces")
+        index = found.value.index(min(found.value))
+        assert found.flags(index) == {"copied_reference": 1} and found.flagged == [(index, "copied_reference", 1)]
+        assert rows.cell(found, index, "item").flag == "copies a clean view: 1 item" and not rows.cell(found, 1 - index, "item").flag
+        assert "flagged" not in column(scored.phase, "psnr").model_dump()
+        assert found.redacted([index]).flagged is None
+
+    def test_the_api_says_it_of_items_and_entries(self, client, scored):
+        items = client.get(f"/api/v1/submissions/{scored.pk}/items?metric=pieces").json()["items"]
+        assert [one["flags"] for one in items] == [["above_clean", "copied_reference"], []], "and not what tells of the reference"
+        found = client.get(f"/api/v1/submissions/{scored.pk}").json()
+        assert found["scores"]["pieces"]["flags"] == {"copied_reference": 1} and found["scores"]["psnr"]["flags"] == {}
 
 
 class TestWorkers:
