@@ -17,6 +17,7 @@ from evaluation.metrics import registry
 from evaluation.metrics.aggregation import Summary, summarise
 from evaluation.metrics.registry import MetricSpec
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
+from evaluation.metrics.shared import TOGETHER, Ledger
 from evaluation.networks import device_use, graphics_card
 from evaluation.networks.device_use import CardTrouble
 from submissions.kinds import FAMILIES
@@ -119,9 +120,8 @@ def score_items(
     A prediction that is absent or None is a missing item. `unit_scale` is in metres per unit of
     the files; lengths come out in metres. `progress` is called with (done, total) after each item.
 
-    `clock` gains the seconds that each slug took. Metrics of an item share work (matchings,
-    samples, solids), and the one that asks for a piece of it first is charged for it, so what a
-    column costs depends on those before it; the sum does not. `devices` gains the types of devices (cpu, cuda) on which networks and
+    `clock` gains the seconds that each slug took by itself, and those of the work that several share (matchings, samples, solids),
+    under their slugs with a + between them, whichever asked first. `devices` gains the types of devices (cpu, cuda) on which networks and
     what else a graphics card may do were computed for each slug. `prepared` gives what is known of a
     reference item already, and gains what is not; see `evaluation.metrics.prepared`. `groups` names the group of each item, for
     programs that see a group at once; without it each is in that of its name.
@@ -142,10 +142,19 @@ def score_items(
             ]
             if len(window) > 1:
                 _look_ahead(ours, window, clock, devices)
-        pairs, mark = window[done % together], time.perf_counter()
+        pairs, ledger, took = window[done % together], Ledger(), {}
+        for pair in pairs.values():
+            pair.ledger = ledger
+        mark = time.perf_counter()
         for column in ours:
+            ledger.column = column.slug
             rows[column.slug].append(_score(column, pairs[column.spec.family], predictions.get(item_id) is None))
-            mark = _charge(column.slug, mark, clock, devices)
+            took[column.slug], mark = _since(column.slug, mark, devices)
+        if clock is not None:
+            groups_of, first = ledger.shared()
+            costs = {slug: seconds - first.get(slug, 0.0) for slug, seconds in took.items()}
+            for name, seconds in (costs | {TOGETHER.join(names): seconds for names, seconds in groups_of.items()}).items():
+                clock[name] = clock.get(name, 0.0) + seconds
         window[done % together] = {}  # what a view was decoded to is not needed any more
         if progress is not None and not programs:
             progress(done + 1, len(ids))
@@ -228,17 +237,17 @@ def _look_ahead(
             raise
         except Exception as error:
             log.info("%s looks at each item by itself: %s", column.spec.key, error)
-        _charge(column.slug, mark, clock, devices)
+        seconds, _ = _since(column.slug, mark, devices)
+        if clock is not None:
+            clock[column.slug] = clock.get(column.slug, 0.0) + seconds
 
 
-def _charge(slug: str, mark: float, clock: dict[str, float] | None, devices: dict[str, set[str]] | None) -> float:
-    """The time now, after a column's work since `mark`, which is noted."""
+def _since(slug: str, mark: float, devices: dict[str, set[str]] | None) -> tuple[float, float]:
+    """(seconds since `mark`, the time now), after a column's work; the devices that it was done on are noted."""
     now = time.perf_counter()
     if devices is not None:
         devices.setdefault(slug, set()).update(device_use.taken())
-    if clock is not None:
-        clock[slug] = clock.get(slug, 0.0) + now - mark
-    return now
+    return now - mark, now
 
 
 def _program_results(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections import defaultdict
 from collections.abc import Callable, Hashable, MutableMapping, Sequence
 from typing import Any, TypeVar
 
@@ -14,6 +16,7 @@ P = TypeVar("P", bound="SharedWork")
 
 Arrays = tuple[np.ndarray, ...]
 
+TOGETHER = "+"  # between the slugs of columns that share a cost
 _KEPT = 2  # of what belongs to a scene, in one process: the items of a scene follow one another
 
 
@@ -35,6 +38,56 @@ def for_all(pairs: Sequence[P], key: Hashable, compute: Callable[[list[P]], Sequ
         pair.keep(key, found)
 
 
+class Ledger:
+    """Seconds of the work on one item by the columns that need it, whichever asked first. Work of which another piece is made is needed
+    by whoever needs that piece."""
+
+    def __init__(self) -> None:
+        self.column = ""  # that is being computed
+        self._spent: dict[Hashable, float] = {}  # by piece of work, without the pieces within it
+        self._first: dict[Hashable, str] = {}  # the column that was computed meanwhile
+        self._needed_by: defaultdict[Hashable, set[str]] = defaultdict(set)
+        self._within: defaultdict[Hashable, set[Hashable]] = defaultdict(set)
+        self._open: list[list[Any]] = []  # piece, and the seconds of pieces within it
+
+    def ask(self, key: Hashable) -> None:
+        """Note that the column needs a piece of work, or the piece that is being done does."""
+        if self._open:
+            self._within[key].add(self._open[-1][0])
+        else:
+            self._needed_by[key].add(self.column)
+
+    def do(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """`compute()`, timed."""
+        start = time.perf_counter()
+        self._open.append([key, 0.0])
+        try:
+            return compute()
+        finally:
+            took, (_, inner) = time.perf_counter() - start, self._open.pop()
+            self._spent[key], self._first[key] = took - inner, self.column
+            if self._open:
+                self._open[-1][1] += took
+
+    def shared(self) -> tuple[dict[tuple[str, ...], float], dict[str, float]]:
+        """(seconds by the columns that needed the same work, at least two in the order of their names; what of them each column spent,
+        because it asked first)."""
+        needed: dict[Hashable, frozenset[str]] = {}
+
+        def columns(key: Hashable) -> frozenset[str]:
+            if key not in needed:
+                needed[key] = frozenset(self._needed_by[key]).union(*map(columns, self._within[key]))
+            return needed[key]
+
+        groups: dict[tuple[str, ...], float] = defaultdict(float)
+        first: dict[str, float] = defaultdict(float)
+        for key, seconds in self._spent.items():
+            if len(columns(key)) > 1:
+                groups[tuple(sorted(columns(key)))] += seconds
+                first[self._first[key]] += seconds
+        return groups, first
+
+
 class Preparing(dict[str, Arrays]):
     """A store that is being filled, with the reference set against itself: nobody will look at the values that come out."""
 
@@ -50,6 +103,7 @@ class SharedWork:
 
     def __init__(self, prepared: MutableMapping[str, Arrays] | None = None) -> None:
         self.prepared: MutableMapping[str, Arrays] = {} if prepared is None else prepared
+        self.ledger: Ledger | None = None  # may be set by who asks what each column costs
         self.repeats: MutableMapping[Hashable, Any] | None = None
         self.given: tuple[Any, Any] = (None, None)  # prediction and reference as they were read, where the pair was made of such
         self._done: dict[Hashable, Any] = {}
@@ -62,8 +116,10 @@ class SharedWork:
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """`compute()`, done once for this pair however many metrics ask for `key` in the same precision."""
         entry = (key, precision.current())
+        if self.ledger is not None:
+            self.ledger.ask(entry)
         if entry not in self._done:
-            self._done[entry] = compute()
+            self._done[entry] = compute() if self.ledger is None else self.ledger.do(entry, compute)
         return self._done[entry]
 
     def keep(self, key: Hashable, found: Any) -> None:
@@ -94,8 +150,10 @@ class SharedWork:
         """
         if precision.current() != precision.FLOAT32:
             key = f"{key} in {precision.current()}"
+        if self.ledger is not None:
+            self.ledger.ask(("reference", key))
         if key not in self.prepared:
-            arrays = compute()
+            arrays = compute() if self.ledger is None else self.ledger.do(("reference", key), compute)
             for array in arrays:
                 array.flags.writeable = False
             self.prepared[key] = arrays

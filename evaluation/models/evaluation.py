@@ -12,6 +12,7 @@ from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from evaluation.metrics import runner
+from evaluation.metrics.shared import TOGETHER
 from evaluation.models import crosscheck, part_plan
 from evaluation.models.batch import EvaluationBatch
 from evaluation.models.outside import ComputeBudget, PartRecord, WorkerToken
@@ -256,11 +257,14 @@ class Evaluation(models.Model):
 
 
 def _cost(evaluation: Evaluation) -> dict[str, float]:
-    """Milliseconds per item of each metric, over all parts; a metric that was not timed is left out."""
+    """Milliseconds per item of each metric, over all parts, with an equal share of what it shares with others; a metric that was not
+    timed is left out."""
     total: dict[str, float] = {}
     for seconds in evaluation.parts.values_list("seconds", flat=True):
-        for slug, spent in (seconds or {}).items():
-            total[slug] = total.get(slug, 0.0) + spent
+        for name, spent in (seconds or {}).items():
+            slugs = name.split(TOGETHER)
+            for slug in slugs:
+                total[slug] = total.get(slug, 0.0) + spent / len(slugs)
     return {slug: 1000 * spent / evaluation.n_items for slug, spent in total.items()} if evaluation.n_items else {}
 
 

@@ -1,10 +1,11 @@
 """The values of the drawn examples as they ship: some metrics take seconds, or a network, to compute them.
 
-After a change of a metric or an example: `python -m evaluation.properties.drawn`.
+After a change of a metric or an example: `python -m evaluation.properties.drawn --metric KEY`, or without an option for all.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 from functools import cache
 from pathlib import Path
@@ -36,8 +37,17 @@ def compute(key: str) -> dict[str, Any]:
     return {"fingerprint": registry.fingerprint(key, {}), "values": [list(it.values()) for it in weaknesses.of(key)]}
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Draw the examples of the metrics that are named anew, or of all, and leave the others as they ship."""
     from evaluation.properties import weaknesses
 
+    parser = argparse.ArgumentParser(prog="python -m evaluation.properties.drawn", description=main.__doc__)
     drawn = [key for key in registry.REGISTRY if weaknesses.of(key)]
-    FILE.write_text(json.dumps({key: compute(key) for key in drawn}, indent=1, allow_nan=False) + "\n")
+    parser.add_argument("--metric", action="append", choices=drawn, metavar="KEY", help="a metric to draw anew; may be given again")
+    wanted = parser.parse_args().metric or drawn
+    kept = {key: compute(key) if key in wanted else _kept()[key] for key in drawn if key in wanted or key in _kept()}
+    FILE.write_text(json.dumps(kept, indent=1, allow_nan=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evaluation.metrics import registry
 from evaluation.metrics.registry import OtherDefinition
+from evaluation.metrics.shared import TOGETHER
 from evaluation.networks import device_use, graphics_card
 from evaluation.networks.device_use import CardTrouble
 from evaluation.networks.weights import WeightsError
@@ -111,13 +112,14 @@ def score(folder: Path, job: dict) -> dict:
         boxes = [Box.of(side[item].vertices) if item in side else None for side in (predictions, references)]
         if boxes[0] is not None and boxes[1] is not None:
             fits[item] = label(boxes[0], boxes[1])
+    on_card = {slug for slug, on in devices.items() if on - {"cpu"}}
     return {
         "scores": {slug: samples.to_dict() for slug, samples in scored.items()},
         "seconds": seconds,
         "fits": fits,
         "unreadable": unreadable,
         "core_seconds": time.process_time(),  # of this process, which does this job alone
-        "gpu_seconds": sum(seconds.get(slug, 0.0) for slug, on in devices.items() if on - {"cpu"}),
+        "gpu_seconds": sum(spent for name, spent in seconds.items() if on_card.intersection(name.split(TOGETHER))),
         "devices": {slug: sorted(on) for slug, on in devices.items()},
         "card_bytes": _card_bytes(),
     }

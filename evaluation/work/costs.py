@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from django.db.models import Aggregate, Count, QuerySet, Sum
 
+from evaluation.metrics.shared import TOGETHER
 from evaluation.models import ComputeBudget, EvaluationBatch, PartRecord, PhaseMetric, Score, part_plan
 from evaluation.models.outside import spent_by
 from submissions.models import Challenge, Phase, Status, Submission
@@ -53,8 +54,8 @@ def by_team(challenge: Challenge) -> list[Cost]:
 
 
 def by_metric(challenge: Challenge) -> list[Cost]:
-    """Cost of each metric, highest first. A part's seconds of cores are shared out as its metrics took the clock; what they share among
-    themselves is charged to the first of them, and what they did not take (reading, starting) is in no row."""
+    """Cost of each metric, and of each group of metrics for what they share, under their keys with a + between them; highest first. A
+    part's seconds of cores are shared out as its metrics took the clock, and what they did not take (reading, starting) is in no row."""
     keys: dict[int, dict[str, tuple[str, bool]]] = {}
     core: dict[str, float] = defaultdict(float)
     card: dict[str, float] = defaultdict(float)
@@ -64,9 +65,11 @@ def by_metric(challenge: Challenge) -> list[Cost]:
     rows = _of(challenge).values_list("batch", "seconds", "core_seconds", "gpu_seconds")
     for batch_id, seconds, core_seconds, gpu_seconds in rows.iterator(chunk_size=2000):
         total = sum(seconds.values())
-        on_card = sum(spent for slug, spent in seconds.items() if keys[batch_id].get(slug, ("", False))[1])
-        for slug, spent in seconds.items():
-            key, has_network = keys[batch_id].get(slug, (slug, False))
+        known = {name: [keys[batch_id].get(slug, (slug, False)) for slug in name.split(TOGETHER)] for name in seconds}
+        on_card = sum(spent for name, spent in seconds.items() if any(has_network for _, has_network in known[name]))
+        for name, spent in seconds.items():
+            has_network = any(has for _, has in known[name])
+            key = TOGETHER.join(dict.fromkeys(key for key, _ in known[name]))
             core[key] += min(core_seconds, total) * spent / total if total else 0.0
             card[key] += gpu_seconds * spent / on_card if has_network and on_card else 0.0
             parts[key] += 1

@@ -13,6 +13,7 @@ from typing import Any
 
 from evaluation.metrics import registry
 from evaluation.metrics.result import FLAGS, Status
+from evaluation.metrics.shared import TOGETHER
 from evaluation.metrics.spec import MetricSpec
 from evaluation.programs import results
 
@@ -206,7 +207,7 @@ def _plain(said: Any, where: str, depth: int) -> None:
 
 
 def _seconds(said: Any, wanted: Collection[str], elapsed: float) -> dict[str, float]:
-    if not isinstance(said, Mapping) or not said.keys() <= set(wanted):
+    if not isinstance(said, Mapping) or not {slug for name in said for slug in str(name).split(TOGETHER)} <= set(wanted):
         raise BadResult("The seconds must be numbers by the part's slugs.")
     found = {slug: _number(value, f"the seconds of {slug}") for slug, value in said.items()}
     if any(value < 0 for value in found.values()) or sum(found.values()) > elapsed + 5:

@@ -187,7 +187,9 @@ def decimated(found: Surface, max_vertices: int) -> Surface:
     return small
 
 
-def _spec(key: str, title: str, function: Callable[..., MetricResult], doc: str, formula: str, *params: Param) -> MetricSpec:
+def _spec(
+    key: str, title: str, function: Callable[..., MetricResult], doc: str, formula: str, *params: Param, warning: str = ""
+) -> MetricSpec:
     return MetricSpec(
         key=key,
         title=title,
@@ -214,6 +216,7 @@ def _spec(key: str, title: str, function: Callable[..., MetricResult], doc: str,
         weights=key if params else None,
         effort=Effort(120.0, 10_000, power=3.0, most="max_vertices"),
         formula=formula,
+        warning=warning,
         version=2,
     )
 
@@ -226,6 +229,8 @@ SPECS = (
         "Area between the spectra of the two meshes: what their coordinates weigh on the eigenvectors of the cotangent Laplacian. "
         "Place, rotation and scale of the whole do not count, and detail counts as much as shape.",
         "area between the curves of |(Uᵀ V)_i| over λ_i, L = U Λ Uᵀ, each brought to an area of 1; where λ coincide, the root mean square",
+        warning="It puts degrees of one damage into the wrong order: noise, smoothing and decimation. In the sanity tests more noise did "
+        "not raise it step by step on 11 of 16 procedural meshes, and more smoothing on 8 of 16. The published code does the same.",
     ),
     _spec(
         "saucd_w",

@@ -17,6 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from evaluation.metrics import registry
+from evaluation.metrics.shared import TOGETHER
 from evaluation.models import ComputeBudget, OutsideWorker, Part, PartRecord, PhaseMetric, Process, WorkerToken
 from evaluation.models.crosscheck import TRUSTED_FROM
 from evaluation.work import costs as spent
@@ -106,6 +107,12 @@ class Difference:
     records: list[PartRecord]
 
 
+def _titled(keys: str) -> str:
+    """The title of a metric, or those of the metrics that share a cost, whose keys stand with a + between them."""
+    titles = [spec.title if (spec := registry.find(key)) else key for key in keys.split(TOGETHER)]
+    return titles[0] if len(titles) == 1 else f"Shared by {', '.join(titles[:-1])} and {titles[-1]}"
+
+
 def _differences(challenge: Challenge) -> list[Difference]:
     open_ones = PartRecord.objects.filter(batch__phase__challenge=challenge, verdict=Verdict.DISPUTED, part__isnull=False)
     parts: dict[int, Difference] = {}
@@ -169,7 +176,7 @@ def costs(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         return redirect(request.path)
     metrics = spent.by_metric(challenge)
     tables = [
-        ("Metrics", "Metric", [replace(cost, name=spec.title) if (spec := registry.find(cost.name)) else cost for cost in metrics]),
+        ("Metrics", "Metric", [replace(cost, name=_titled(cost.name)) for cost in metrics]),
         ("Entries", "Entry", spent.by_entry(challenge)),
         ("Teams", "Team", spent.by_team(challenge)),
     ]

@@ -1,4 +1,6 @@
 import json
+import time
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -7,7 +9,9 @@ from hypothesis import strategies as st
 
 from evaluation.metrics import registry
 from evaluation.metrics.registry import REGISTRY
+from evaluation.metrics.result import MetricResult
 from evaluation.metrics.runner import MetricRequest, SampleScores, finish, score_items
+from evaluation.metrics.shared import TOGETHER
 from tests.support.evaluation import fake_metrics
 from tests.support.evaluation.shapes import EMPTY, SPLIT, SQ, TRI, moved, noisy, random_wireframe, wireframe
 from tests.support.examples import examples
@@ -223,5 +227,35 @@ def test_the_clock_times_every_column_and_changes_no_value(one_pass):
     clock = {"hss": 1000.0}
     timed = score_items(PREDICTIONS, REFERENCES, EVERYTHING, clock=clock)
     assert timed == one_pass
-    assert set(clock) == set(KEYS) and all(seconds > 0 for seconds in clock.values())
+    assert set(KEYS) <= set(clock) and all(seconds > 0 for seconds in clock.values())
+    assert {slug for name in clock for slug in name.split(TOGETHER)} == set(KEYS)
     assert 1000 < clock["hss"] < 1100, "a clock that runs already goes on"
+
+
+def test_shared_work_is_a_cost_of_the_group_whoever_asks_first(monkeypatch):
+    """Two metrics that wait for one piece of work, and a third that does not."""
+
+    now = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+
+    def work(seconds):
+        now[0] += seconds
+
+    def waiting(pair):
+        work(1)
+        pair.once("samples", lambda: pair.once("surface", lambda: work(4)) or work(8))
+        return MetricResult(1.0)
+
+    def alone(pair):
+        work(2)
+        return MetricResult(1.0)
+
+    specs = {
+        key: replace(registry.get("corner_f1"), key=key, params=(), function=function)
+        for key, function in {"one": waiting, "two": waiting, "own": alone}.items()
+    }
+    monkeypatch.setattr(registry, "REGISTRY", specs)
+    for order in (("one", "two", "own"), ("own", "two", "one")):
+        clock: dict[str, float] = {}
+        score_items({"x": SQ}, {"x": SQ}, [MetricRequest(key, key, {}) for key in order], clock=clock)
+        assert clock == {"one": 1, "two": 1, "own": 2, "one+two": 12, "one+own+two": 0}, "the last is the pair itself"
