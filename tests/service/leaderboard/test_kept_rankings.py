@@ -8,7 +8,9 @@ from contextlib import contextmanager
 
 import pytest
 from django.db import connection
+from django.db.migrations.loader import MigrationLoader
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -16,6 +18,7 @@ from evaluation.models import EvaluationBatch
 from leaderboard.models import Snapshot
 from leaderboard.tasks import due_phases
 from submissions.models import Challenge, Phase
+from tests import environment
 from tests.support.leaderboard.scores import entry, spread
 
 pytestmark = pytest.mark.django_db
@@ -154,3 +157,19 @@ def test_the_newest_rankings_of_several_phases_are_found_at_once(ranked, audienc
     with django_assert_num_queries(1):
         (found,) = Snapshot.newest_of({ranked.pk: audience, ranked.pk + 1000: "public"})
     assert found == newest and found.audience == audience and found.batch == EvaluationBatch.current(ranked)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(not environment.CLUSTER, reason="SQLite makes an index in one step")
+def test_postgresql_makes_the_indexes_beside_readers_and_writers_and_again_after_an_interrupted_run():
+    name = "0035_index_of_the_newest_ranking"
+    loader = MigrationLoader(connection)
+    state = loader.project_state(("leaderboard", name))
+    with CaptureQueriesContext(connection) as queries, connection.schema_editor(atomic=False) as editor:
+        for operation in loader.get_migration("leaderboard", name).operations:  # what it makes is there already
+            operation.database_forwards("leaderboard", editor, state, state)
+    assert [query["sql"].split('"')[0] for query in queries] == ["DROP INDEX CONCURRENTLY IF EXISTS ", "CREATE INDEX CONCURRENTLY "] * 2
+    made = "SELECT count(*) FROM pg_index JOIN pg_class ON oid = indexrelid WHERE indisvalid AND relname IN ('snapshot_newest', %s)"
+    with connection.cursor() as cursor:
+        cursor.execute(made, ["snapshot_last_made"])
+        assert cursor.fetchone() == (2,)

@@ -18,7 +18,7 @@ COPY = "оwner"  # with a Cyrillic letter
 
 
 def sign_up(name: str) -> str:
-    """What the form says of the user name; empty where it is taken."""
+    """Refusal of the user name by the form; empty where it accepts the name."""
     values = {"email": f"{len(name)}@new.example.org", "username": name, "password1": PASSWORD, "password2": PASSWORD}
     answer = Client().post("/accounts/signup/", values)
     return " ".join(answer.context["form"].errors.get("username", [])) if answer.status_code == 200 else ""
