@@ -36,9 +36,10 @@ def best_device() -> torch.device:
         return torch.device("cuda")
     except (RuntimeError, AssertionError) as error:  # no card, no driver, too old a one, no room in it; torch without CUDA asserts
         if device_use.must_be_card():
-            reason = filled_by_others() if out_of_memory(error) else ""
+            if out_of_memory(error):  # then it cannot be asked either who fills it
+                raise CardTrouble("Other programs fill the graphics card: not even an idle process has room on it.") from None
             said = str(error).splitlines()[0].rstrip(".")
-            raise CardTrouble(reason or f"The graphics card cannot be computed on: {said}.") from None
+            raise CardTrouble(f"The graphics card cannot be computed on: {said}.") from None
     return CPU
 
 

@@ -36,17 +36,20 @@ class Card:
         return not self.trouble
 
     def try_again(self) -> bool:
-        """Try the card now, in a job of its own; True if it can be computed on."""
+        """Try the card now, in a job of its own; True if it can be computed on, or cannot be tried because torch is not installed: parts
+        without networks need none, and the others say so themselves."""
+        trouble = ""
         try:
             with job_folder() as folder:
-                found = sandbox.run(folder, {"kind": "card", "card": True}, lambda: True, TRIAL_SECONDS, 1.0)
+                sandbox.run(folder, {"kind": "card", "card": True}, lambda: True, TRIAL_SECONDS, 1.0)
         except JobFailed as error:
-            self.note(error.sentence)
-        else:
-            if self.trouble:
-                log.info("the graphics card can be computed on again", card=found["name"])
-            self.trouble, self._tried_at = "", clock()
-        return not self.trouble
+            trouble = "" if error.is_missing_here else error.sentence
+        if trouble:
+            self.note(trouble)
+        elif self.trouble:
+            log.info("the graphics card can be computed on again")
+        self.trouble, self._tried_at = trouble, clock()
+        return not trouble
 
     def note(self, trouble: str) -> None:
         """A job has met this trouble: no part for cards is begun here until the card was tried again."""

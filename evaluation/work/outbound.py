@@ -238,13 +238,14 @@ class Worker:
         return not self.card_trouble
 
     def _try_card(self) -> bool:
+        """Try the card in a job of its own. Without torch it cannot be tried, and is none for networks: parts that have some say so."""
         before = self.card_trouble
         try:
             with folder_in(self.folder / "jobs") as folder:
                 self._sandbox.run(folder, {"kind": "card", "card": True}, lambda: True, CARD_SECONDS, 1.0)
             self.card_trouble = ""
         except JobFailed as error:
-            self.card_trouble = error.sentence
+            self.card_trouble = "" if error.is_missing_here else error.sentence
         self._card_tried = time.monotonic()
         if self.card_trouble and self.card_trouble != before:
             self.say(f"{self.card_trouble} No part for graphics cards is taken; the card is tried again every minute.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ class Check:
         (folder / "weights").mkdir()
         self.shelf = Shelf(folder / "weights")
         self.without = self._child("")
-        self.with_card = self._child(None) if device == "cuda" else self.without
+        self.with_card = self._child(os.environ.get("CUDA_VISIBLE_DEVICES")) if device == "cuda" else self.without
         self.afterwards: list[str] = []  # remarks below the table
         self.size = (96, 96) if quick else (320, 240)
         self.count, self.clean = (2, 4) if quick else (3, 6)

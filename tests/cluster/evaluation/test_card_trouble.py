@@ -102,6 +102,12 @@ def test_a_card_in_trouble_is_tried_every_minute(card, entry, monkeypatch, clock
     assert kinds[:3] == ["card"] * 3 and kinds[3:], "a part was begun"
 
 
+def test_a_worker_without_torch_begins_parts_for_cards(card, entry, monkeypatch):
+    """Metric programs bring their own; what needs torch is left to others by the part itself."""
+    answering(monkeypatch, {"card": JobFailed("library", "torch is not installed on this machine, which this work needs.")})
+    assert card.is_usable() and not card.trouble
+
+
 @pytest.mark.parametrize(("answers", "attempts"), [(True, 1), (False, 0)])
 def test_an_error_on_the_card_is_the_parts_where_the_card_still_answers(card, entry, monkeypatch, answers, attempts):
     failed = JobFailed("accelerator", "CUDA error: unspecified launch failure")

@@ -49,6 +49,12 @@ def test_what_keeps_the_card_from_being_opened_is_said(must_be_card, monkeypatch
         in_batches(lambda device, x: pytest.fail("computed"), [torch.zeros(1)])
 
 
+def test_a_card_without_room_for_a_process_is_full_because_of_others(must_be_card, monkeypatch):
+    planted(monkeypatch, RuntimeError("CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported"))
+    with pytest.raises(CardTrouble, match=r"^Other programs fill the graphics card: "):
+        best_device()
+
+
 def test_elsewhere_the_processor_computes(monkeypatch):
     best_device.cache_clear()
     planted(monkeypatch, RuntimeError("No CUDA GPUs are available"))

@@ -138,6 +138,11 @@ class TestAGraphicsCardInTrouble:
         one.claim()
         assert asked[2:] == [["cpu", "gpu"]] and one.said[1:] == ["The graphics card can be computed on again."]
 
+    def test_one_without_torch_takes_parts_for_cards_that_need_none(self, one, asked):
+        one.ends["card"] = "library"
+        one.claim()
+        assert asked == [["cpu", "gpu"]] and not one.said
+
     def test_one_for_cards_alone_asks_for_nothing(self, one, asked):
         one.queues, one.ends["card"] = ["gpu"], "card"
         part, wait = one.claim()
