@@ -104,7 +104,7 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     again = latest if latest is not None and latest.state == EvaluationBatch.State.BUILDING and not latest.outdated() else None
     context["waits"] = any(not column.computed for column in outdated)
     context |= {"outdated": sentences(outdated), "again": again.progress() if again else None}
-    if not place.phase.is_imported:
+    if place.challenge.kind.reader > 1 and not place.phase.is_imported:  # files of other kinds were never read otherwise
         context["read_anew"] = EvaluationBatch.live(place.phase).filter(state=EvaluationBatch.State.BUILDING, by_hand=True).exists()
         context["misread"] = snapshot is not None and snapshot.batch.reference is not None and bool(snapshot.batch.reference.misread)
     studies = list(place.phase.studies.begun().order_by("-created_at", "-pk"))
