@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
@@ -110,6 +111,13 @@ class EvaluationBatch(models.Model):
     def groups(self) -> list[str]:
         """One per item."""
         return [] if self.reference is None else self.reference.groups
+
+    def items_of(self, scenes: Collection[str] | None) -> np.ndarray:
+        """bool[items]: whether an item is of these scenes; all are where None are named."""
+        if scenes is None or self.reference is None:
+            return np.ones(len(self.item_ids), dtype=bool)
+        scene_of = self.reference.family.group_of
+        return np.array([scene_of(item) in scenes for item in self.item_ids], dtype=bool)
 
     @property
     def version(self) -> int:

@@ -137,7 +137,8 @@ class Trial(Run):
             reference=batch.reference_id, unit_scale=batch.unit_scale, fingerprint__in=[column["fingerprint"] for column in gated]
         ).defer("rows", "pictures")
         found = {row.fingerprint: row for row in rows}
-        return {column["slug"]: standing(column, found.get(column["fingerprint"])) for column in gated}
+        noun = batch.phase.challenge.unit_noun
+        return {column["slug"]: standing(column, found.get(column["fingerprint"]), noun) for column in gated}
 
     def about(self) -> dict[str, object]:
         return {"metric": self.key, "phase": self.reference.phase}
@@ -216,8 +217,8 @@ def needs_trial(column: Mapping[str, Any]) -> bool:
     return spec is not None and (bool(gate.kind_of(spec, column["params"])) or is_retired(column))
 
 
-def standing(column: Mapping[str, Any], row: Trial | None) -> Standing:
-    """Return whether a column may rank, by its trial."""
+def standing(column: Mapping[str, Any], row: Trial | None, noun: str = "scene") -> Standing:
+    """Return whether a column may rank, by its trial; `noun` is the challenge's word for a scene."""
     if is_retired(column):
         return Standing("retired", "Shown, not ranked: in-house weights retired.")
     if not _may_rank(column):
@@ -230,7 +231,9 @@ def standing(column: Mapping[str, Any], row: Trial | None) -> Standing:
         passed = tuple(one.scene for one in verdicts if one.passed)
         if not passed or 2 * len(passed) < len(verdicts):
             return Standing("refused", refused_words(row.spec, row.params, verdicts), row.pk)
-        return Standing("passed", passed_words(row.spec, row.params, verdicts), row.pk, passed if len(passed) < len(verdicts) else None)
+        return Standing(
+            "passed", passed_words(row.spec, row.params, verdicts, noun), row.pk, passed if len(passed) < len(verdicts) else None
+        )
     if row is None or row.state == Trial.State.WAITING:
         return Standing(
             "waiting",

@@ -123,18 +123,12 @@ class Values:
 
     def of_scenes(self, batch: EvaluationBatch, chosen: Collection[str]) -> Values:
         """The scores over the items of the chosen scenes alone: the mean over groups of their means. Who had no value has none."""
-        vectors = np.where(items_of(batch, chosen)[None, :], self.vectors, math.nan)
+        vectors = np.where(batch.items_of(chosen)[None, :], self.vectors, math.nan)
         matrix = uncertainty.unit_matrix(vectors, batch.groups, "item", batch.item_ids)
         n = np.isfinite(matrix).sum(axis=1)
         sums = np.where(np.isfinite(matrix), matrix, 0.0).sum(axis=1)
         value = [float(total / k) if k and old is not None else None for total, k, old in zip(sums, n, self.value, strict=True)]
         return Values(value, [int(k) if one is not None else 0 for k, one in zip(n, value, strict=True)], self.flags, vectors)
-
-
-def items_of(batch: EvaluationBatch, scenes: Collection[str] | None) -> np.ndarray:
-    """bool[items]: whether an item is of these scenes; all are where None are named."""
-    scene_of = batch.reference.family.group_of
-    return np.array([scenes is None or scene_of(item) in scenes for item in batch.item_ids], dtype=bool)
 
 
 def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | None:
@@ -177,7 +171,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
         matrices[metric["slug"]] = uncertainty.unit_matrix(values.vectors, batch.groups, spec_of(metric).level, batch.item_ids)
         column = _metric(metric, values, matrices[metric["slug"]], counted, standing)
         if any(values.flags):
-            kept = items_of(batch, standing.scenes if standing is not None else None)
+            kept = batch.items_of(standing.scenes if standing is not None else None)
             found = [(index, *one) for index, known in enumerate(values.flags) for one in flags.counts(known, kept).items()]
             column = column.model_copy(update={"flagged": found or None})
         if standing is not None and standing.ranks and gate.kind_of(spec_of(metric), metric["params"]) == gate.CROSS:
@@ -302,7 +296,7 @@ def _chosen_rows(
         higher = spec_of(next(m for m in batch.metrics if m["slug"] == primary)).higher_is_better
         own = [values.get(row.submission.pk) for row in eligible]
         if scenes is not None:
-            found = Values(own, [0] * len(own), np.full((len(own), len(batch.item_ids)), math.nan))
+            found = Values(own, [0] * len(own), [{}] * len(own), np.full((len(own), len(batch.item_ids)), math.nan))
             vectors = dict(scores.values_list("evaluation__submission_id", "vector"))
             for index, row in enumerate(eligible):
                 vector = vectors.get(row.submission.pk)
@@ -491,7 +485,7 @@ def alone(board: Board, column: MetricColumn, index: int) -> tuple[int, int] | N
         if submission in place and vector and len(vector) == len(items) * 8:
             vectors[place[submission]] = np.frombuffer(vector, dtype=np.float64)
     metric = next(metric for metric in batch.metrics if metric["slug"] == column.slug)
-    vectors[:, ~items_of(batch, column.trial.scenes if column.trial is not None else None)] = math.nan
+    vectors[:, ~batch.items_of(column.trial.scenes if column.trial is not None else None)] = math.nan
     ranked = [value if rank is not None else None for value, rank in zip(column.value, column.rank, strict=True)]
     matrix = uncertainty.unit_matrix(vectors, batch.groups, spec_of(metric).level, items)
     return uncertainty.alone(matrix, index, column.higher_is_better, ranked)

@@ -107,10 +107,10 @@ def compared(
         if len(same) < len(results) or len({one.score.fingerprint for one in same}) > 1:
             continue
         higher = first.spec.higher_is_better
-        scores = [one.score.value for one in same]
-        intervals = [one.score.interval() or (None, None) for one in same]
+        scores = [one.value for one in same]
+        intervals = [one.interval for one in same]
         ends = [(value, low, high) for value, (low, high) in zip(scores, intervals, strict=True)]
-        vectors = [one.score.values for one in same]
+        vectors = [one.vector for one in same]
         values = None
         if sees_items and len({len(vector) for vector in vectors}) == 1 and len(vectors[0]):
             values = unit_matrix(np.stack(vectors), batch.groups, first.spec.level, batch.item_ids)

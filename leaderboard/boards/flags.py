@@ -14,7 +14,7 @@ def of_item(flags: Mapping[str, Sequence[int]], index: int) -> str:
 
 
 def counts(flags: Mapping[str, Sequence[int]], kept: Sequence[bool] | None = None) -> dict[str, int]:
-    """How many items have each flag of `WORDS`, each item once; of the `kept` ones (bool for each item) where these are given."""
+    """Numbers of items by their flag of `WORDS`, each item once; of the `kept` ones (bool for each item) where these are given."""
     places = {index for flag in WORDS for index in flags.get(flag, ()) if kept is None or kept[index]}
     found: dict[str, int] = {}
     for index in places:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluation.metrics.aggregation import mean_interval, unit_matrix
 from evaluation.metrics.result import Status as SampleStatus
 from evaluation.metrics.spec import MetricSpec
-from evaluation.models import Evaluation, Score
+from evaluation.models import Evaluation, Score, Trial
 from evaluation.models.score import CLEAN_BAND
 from evaluation.result_tables import spec_of
 from leaderboard.boards import certainty, flags, rows
@@ -44,7 +45,10 @@ class Result:
     rank: int | None
     rank_interval: str
     ends: str  # of the value's 95 % interval
-    flagged: str = ""  # what is special about some of its items, with their number
+    flagged: str  # what is special about some of its items, with their number
+    value: float | None  # and its interval and values per item, float64 with NaN: of the scenes alone that the column is ranked by
+    interval: tuple[float | None, float | None]
+    vector: np.ndarray
 
     @property
     def slug(self) -> str:
@@ -62,17 +66,23 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
     scores = {score.slug: score for score in evaluation.scores.all()}
     index = board.index_of(evaluation.submission_id) if board else None
     noun = certainty.Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge).noun
-    made = []
+    made, standings, groups = [], Trial.standings(evaluation.batch), evaluation.batch.groups
     for metric in evaluation.batch.metrics:
         score = scores.get(metric["slug"])
         if score is None:
             continue
         spec, (low_end, high_end), (value, n) = spec_of(metric), score.interval() or (None, None), (score.value, score.n)
+        standing, vector = standings.get(metric["slug"]), score.values
+        if standing is not None and standing.scenes is not None and len(vector) == len(groups):
+            vector = np.where(evaluation.batch.items_of(standing.scenes), vector, math.nan)
+            units = unit_matrix(vector[None], groups, spec.level)
+            known = units[0][np.isfinite(units[0])]
+            value, n = (float(known.mean()), len(known)) if len(known) and value is not None else (None, 0)
+            found = mean_interval(units, spec.bounds)
+            low_end, high_end = (None, None) if math.isnan(found.low[0]) else (float(found.low[0]), float(found.high[0]))
         column = board.column(metric["slug"]) if board else None
         if column is not None and column.fingerprint != metric["fingerprint"]:
             column = None
-        if column is not None and index is not None and column.trial is not None and column.trial.scenes is not None:
-            value, n, (low_end, high_end) = column.value[index], column.n[index], column.interval(index)  # of the scenes that it ranks by
         scale = column.scale if column is not None else own_scale(spec, (value, low_end, high_end))
         own = column_of(
             metric,
@@ -102,6 +112,9 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
                 rows.span(low, high),
                 f"{digits.end(low_end)} to {digits.end(high_end)}" if low_end is not None and high_end is not None else "",
                 flags.words(flags.counts(score.flags), evaluation.batch.phase.challenge.item_noun),
+                value,
+                (low_end, high_end),
+                vector,
             )
         )
     return made

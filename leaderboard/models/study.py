@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -12,7 +13,7 @@ from django.db import IntegrityError, models, transaction
 from django.db.models import Count, F, Q, Sum
 from django.utils import timezone
 
-from evaluation.models import EvaluationBatch, Reference
+from evaluation.models import EvaluationBatch, Reference, Trial
 from leaderboard.boards.certainty import Unit
 from leaderboard.models.entry import StudyEntry
 from leaderboard.models.question import Opinion, StudyVote
@@ -28,6 +29,7 @@ from submissions.choices import TextChoices
 from submissions.errors import Refused
 from submissions.formats.errors import heads_text
 from submissions.models import AuditEntry, Phase, Submission, User
+from submissions.models.user import hash_secret
 from submissions.moments import in_words
 
 if TYPE_CHECKING:
@@ -450,7 +452,10 @@ class Study(models.Model):
         batch = self.batch if entries.exists() else None
         if batch is None:
             return ""
-        return f"{batch.pk}x{batch.evaluations.filter(state='done', submission__in=entries).count()}"
+        scored = f"{batch.pk}x{batch.evaluations.filter(state='done', submission__in=entries).count()}"
+        # Columns that are ranked by some scenes only are compared with people there.
+        some = {slug: one.scenes for slug, one in sorted(Trial.standings(batch).items()) if one.scenes is not None}
+        return f"{scored}t{hash_secret(json.dumps(some))[:12]}" if some else scored
 
     def in_order(self, criteria: Iterable[str]) -> list[str]:
         """Keys of criteria as everything lists them: those that the study asks in its order, then those that judge models are asked in

@@ -12,7 +12,7 @@ import numpy as np
 from django.db import transaction
 from django.db.models import Count, F, Max, Q
 
-from evaluation.models import EvaluationBatch, Score
+from evaluation.models import EvaluationBatch, Score, Trial
 from evaluation.result_tables import spec_of
 from evaluation.work.attempts import attempt, logged
 from evaluation.work.heartbeat import process_name
@@ -179,9 +179,11 @@ def metric_scores(study: Study, batch: EvaluationBatch | None, samples: Sequence
     columns = {pk: places[label] for pk, label in entries if label in places}
     groups = np.array(batch.groups)
     items = [np.flatnonzero(groups == name) for name in samples]
-    measured = []
+    measured, standings = [], Trial.standings(batch)
     for metric in batch.metrics:
         spec = spec_of(metric)
+        standing = standings.get(metric["slug"])
+        counts = batch.items_of(standing.scenes if standing is not None else None)  # the column is compared where it is ranked
         is_whole = spec.level == "set"
         if not columns or not (is_whole or any(len(some) for some in items)):
             continue
@@ -192,7 +194,7 @@ def metric_scores(study: Study, batch: EvaluationBatch | None, samples: Sequence
             if is_whole:
                 overall[columns[pk]] = math.nan if value is None else value
                 continue
-            row = np.frombuffer(vector, dtype=np.float64)
+            row = np.where(counts, np.frombuffer(vector, dtype=np.float64), math.nan)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # a group without any value has none
                 values[:, columns[pk]] = [np.nanmean(row[some]) if len(some) else math.nan for some in items]

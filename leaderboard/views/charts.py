@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -68,10 +69,11 @@ def _figures(place: PhasePlace, board: Board, metric: MetricColumn) -> list[dict
             "evaluation"
         )
         vectors = {score.evaluation.submission_id: score.values_shown(sees_reference) for score in scores}
-        series = []
+        series, counts = [], batch.items_of(metric.trial.scenes if metric.trial is not None else None)
         for index in best:
             values = vectors.get(board.entries[index].id)
             if values is not None and len(values) == len(batch.item_ids):
+                values = np.where(counts, values, math.nan)
                 series.append(boards.Series(labels[index], [None if math.isnan(v) else v for v in values.tolist()]))
         drawn = boards.distributions(said, series, batch.item_ids, noun=noun)
         figures.append((f"Scores per {noun}", "distributions", drawn))

@@ -211,7 +211,7 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
         other = theirs.get(result.slug)
         if other is None or other.score.fingerprint != result.score.fingerprint:
             continue
-        test, left, right = None, result.score.values, other.score.values
+        test, left, right = None, result.vector, other.vector
         if sees_items and len(left) == len(right) > 0:
             units = unit_matrix(np.stack([left, right]), first.batch.groups, result.spec.level, first.batch.item_ids)
             if not np.isnan(units).all():  # as one value of the whole set is: nothing to compare

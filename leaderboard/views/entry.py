@@ -302,7 +302,7 @@ def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, 
         if all(len(vectors.get(pk) or b"") == 8 * len(evaluation.batch.item_ids) for pk in (own, entry.id)):
             metric = next(metric for metric in evaluation.batch.metrics if metric["slug"] == column.slug)
             values = np.stack([np.frombuffer(vectors[pk]) for pk in (own, entry.id)])
-            values[:, ~build.items_of(evaluation.batch, column.trial.scenes if column.trial is not None else None)] = np.nan
+            values[:, ~evaluation.batch.items_of(column.trial.scenes if column.trial is not None else None)] = np.nan
             units = unit_matrix(values, evaluation.batch.groups, spec_of(metric).level, evaluation.batch.item_ids)
             if not np.isnan(units).all():
                 counts = paired(units[0].tolist(), units[1].tolist(), column.higher_is_better)

@@ -30,24 +30,25 @@ def refused_words(spec: MetricSpec, params: Mapping[str, Any], verdicts: Sequenc
     return f"Shown, not ranked. {_place(spec, params, first)} {failure(broken, kind_of(spec, params))}{of_all}"
 
 
-def passed_words(spec: MetricSpec, params: Mapping[str, Any], verdicts: Sequence[SceneVerdict]) -> str:
-    """The tests that a column passed, with the counts, and the band of clean views beside flat grey where they have scores."""
+def passed_words(spec: MetricSpec, params: Mapping[str, Any], verdicts: Sequence[SceneVerdict], noun: str = "scene") -> str:
+    """The tests that a column passed, with the counts, and the band of clean views beside flat grey where they have scores; `noun` is
+    the challenge's word for a scene."""
     passed = [one for one in verdicts if one.passed]
     right, total = (
         sum(getattr(condition, name) for one in passed for condition in one.conditions if condition.key != "D") for name in ("right", "of")
     )
     kind = kind_of(spec, params)
-    where = f"this scene's {ON[kind]}" if kind in (CROSS, FULL) and len(verdicts) == 1 else f"the {ON[kind]}"
+    where = f"this {noun}'s {ON[kind]}" if kind in (CROSS, FULL) and len(verdicts) == 1 else f"the {ON[kind]}"
     if kind in (CROSS, FULL) and len(verdicts) > 1:
-        where += f" of {len(passed)} of {len(verdicts)} scenes"
-    said = f"Passed its trial on {where}: {right:,} of {total:,} pairs in order"
+        where = f"{len(passed)} of {len(verdicts)} {noun}s, by their {ON[kind]}"
+    said = f"Acceptance test passed on {where}: {right:,} of {total:,} pairs in order"
     first = passed[0]
     if kind == CROSS and first.band and len(passed) == 1:
         mean, least, greatest = first.band
         said += f"; clean {mean:.2f} ({least:.2f}–{greatest:.2f}), flat grey {dict(first.means).get('grey', float('nan')):.2f}"
     if len(passed) < len(verdicts):
         names = ", ".join(one.scene for one in verdicts if not one.passed)
-        return f"{said}. It ranks by these scenes only; not by {names}."
+        return f"{said}. It ranks by these {noun}s only; not by {names}."
     return f"{said}."
 
 

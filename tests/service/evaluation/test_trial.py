@@ -15,9 +15,10 @@ from evaluation.networks.gate.design import CLEAN, PICTURE_DAMAGES, Row
 from evaluation.networks.gate.trial import verdict
 from evaluation.work import trials
 from evaluation.work.sandbox import sandbox
-from leaderboard.boards import build, rows
+from leaderboard.boards import build, rows, scorecard
 from leaderboard.boards.payload import ColumnTrial
-from leaderboard.models import Snapshot
+from leaderboard.models import Snapshot, Study
+from leaderboard.studies.analysis import metric_scores
 from submissions.formats.render.views import CleanViews, View, render
 from submissions.models import Phase, Submission
 from submissions.storage import stored_files
@@ -118,7 +119,7 @@ class TestBoards:
         judge(Trial.objects.get())
         found = column(phase, "distance")
         assert found.rank == [1, 2, 3] and found.in_ranking
-        assert found.trial.sentence.startswith("Passed its trial on the references of 3 of 3 scenes: ")
+        assert found.trial.sentence.startswith("Acceptance test passed on 3 of 3 groups, by their references: ")
 
     def test_a_column_ranks_by_the_scenes_that_passed_and_its_values_are_of_these(self):
         phase = phase_of(PSNR, DISTANCE)
@@ -127,7 +128,7 @@ class TestBoards:
         found = column(phase, "distance")
         assert found.trial.scenes == ["attic", "garden"] and found.n == [2, 2, 2]
         assert found.value == pytest.approx([20.15, 21.15, 22.15])  # the mean over items 0 to 3 of 20 + 0.1 k, and so on
-        assert found.trial.sentence.endswith("It ranks by these scenes only; not by hall.")
+        assert found.trial.sentence.endswith("It ranks by these groups only; not by hall.")
 
     def test_of_each_team_the_entry_counts_that_is_best_on_the_scenes_that_passed(self):
         phase = phase_of({**DISTANCE, "is_primary": True}, {**PSNR, "is_primary": False}, ranking="primary", entries="best")
@@ -150,6 +151,40 @@ class TestBoards:
         page = client.get(reverse("entry", args=[best.pk])).content.decode()
         row = page.partition('aria-label="Scores"')[2].partition("Piece distance")[2].partition("</tr>")[0]
         assert "<b>1.000</b>" in row and "30.67" not in row
+
+    def test_the_sentence_has_the_challenges_own_word_for_a_scene(self):
+        phase = phase_of(PSNR, DISTANCE)
+        phase.challenge.unit_noun = "room"
+        phase.challenge.save()
+        Trial.request_missing()
+        judge(Trial.objects.get(), failing=("hall",))
+        said = column(phase, "distance").trial.sentence
+        assert said.startswith("Acceptance test passed on 2 of 3 rooms, by their references: ")
+        assert said.endswith("It ranks by these rooms only; not by hall.")
+
+    def test_people_are_compared_with_the_scenes_that_passed_and_two_entries_too(self, client):
+        phase = phase_of({**DISTANCE, "is_primary": True}, {**PSNR, "is_primary": False})
+        psnr = [30.0] * 6
+        wild = entry(phase, TeamFactory(challenge=phase.challenge), {"distance": [1.0] * 4 + [90.0] * 2, "psnr": psnr})
+        tame = entry(phase, TeamFactory(challenge=phase.challenge), {"distance": [5.0] * 6, "psnr": psnr})
+        study = Study.objects.create(phase=phase, slug="asked", title="Asked", question="Which?", is_public=True)
+        for label, one in (("a", wild), ("b", tame)):
+            study.entries.create(label=label, submission=one)
+        batch = EvaluationBatch.current(phase)
+        before = study.stamp
+        Trial.request_missing()
+        judge(Trial.objects.get(), failing=("hall",))
+        assert Study.objects.get().stamp != before, "so that the study is analysed anew"
+        samples = sorted(set(batch.groups))
+        found = {one.key: one for one in metric_scores(study, batch, samples, ["a", "b"])}
+        hall = samples.index("hall")
+        assert np.isnan(found["distance"].values[hall]).all() and np.isfinite(found["psnr"].values).all()
+        assert np.isfinite(np.delete(found["distance"].values, hall, axis=0)).all()
+        results = {result.slug: result for result in scorecard.results(Evaluation.objects.get(submission=wild, batch=batch), None)}
+        assert results["distance"].value == pytest.approx(1.0) and np.isnan(results["distance"].vector).sum() == 2
+        address = reverse("compare", args=[phase.challenge.slug, phase.slug])
+        page = client.get(f"{address}?a={wild.pk}&b={tame.pk}").content.decode()
+        assert page.count("30.67") == 0
 
     def test_what_an_entrys_page_tests_is_tested_on_the_scenes_that_passed(self, client):
         scenes = tuple(f"scene{n}" for n in range(8))

@@ -107,7 +107,9 @@ class TestVerdict:
 class TestWords:
     def test_what_passed_says_counts_band_and_grey(self):
         said = passed_words(PIECES, DICTIONARY, [judged(rows(*[scores()] * 6))])
-        assert said == "Passed its trial on this scene's clean views: 762 of 762 pairs in order; clean 0.90 (0.90–0.90), flat grey 0.00."
+        assert (
+            said == "Acceptance test passed on this scene's clean views: 762 of 762 pairs in order; clean 0.90 (0.90–0.90), flat grey 0.00."
+        )
 
     def test_what_failed_names_the_damage_with_its_counts(self):
         said = refused_words(PIECES, DICTIONARY, [judged(rows(*[scores(smear1=0.95)] * 2, *[scores()] * 4))])
