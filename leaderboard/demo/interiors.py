@@ -80,7 +80,7 @@ description: |
   Render each room from views that were not given, from its {CLEAN} clean views, which lie around them. The {len(NAMES)} rooms were
   made by a seeded procedure. The entries on the board were made by really damaging their references,
   sent through the upload, and scored by the workers of this machine, without any downloaded network. The baseline copies clean
-  views: PuzzleSim by pieces, which needs no aligned reference, finds nothing wrong with it, and flags it.
+  views: PuzzleSim by pieces, which needs no aligned reference, counts such a view as 0, and flags it.
 phases:
   - slug: {PHASE}
 {PRACTICE}
