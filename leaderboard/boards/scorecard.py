@@ -75,7 +75,7 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
         standing, vector = standings.get(metric["slug"]), score.values
         if standing is not None and standing.scenes is not None and len(vector) == len(groups):
             vector = np.where(evaluation.batch.items_of(standing.scenes), vector, math.nan)
-            units = unit_matrix(vector[None], groups, spec.level)
+            units = unit_matrix(vector[None], groups, spec.level, evaluation.batch.item_ids)
             known = units[0][np.isfinite(units[0])]
             value, n = (float(known.mean()), len(known)) if len(known) and value is not None else (None, 0)
             found = mean_interval(units, spec.bounds)

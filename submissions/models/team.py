@@ -433,8 +433,8 @@ class TeamMerge(models.Model):
     @classmethod
     def ask(cls, asking: Team, name: str, asked_by: User) -> TeamMerge:
         """Ask the team of that name, whatever its case; `Refused` where the two cannot become one."""
-        wanted = _folded(" ".join(name.split()))
-        asked = next((team for team in asking.challenge.teams.joined() if _folded(team.name) == wanted), None)
+        wanted = folded(" ".join(name.split()))
+        asked = next((team for team in asking.challenge.teams.joined() if folded(team.name) == wanted), None)
         if asked is None:
             raise Refused(f"There is no team “{name[:NAME_LENGTH]}” in this challenge; write its name as boards show it.", "no_team")
         if why := asked.why_not_merge(asking):

@@ -4,5 +4,5 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluation", "0023_cause_of_a_programs_failure")]
+    dependencies = [("evaluation", "0027_card_trouble")]
     operations = [migrations.AddField("score", "flags", models.JSONField(blank=True, default=dict))]
