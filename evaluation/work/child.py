@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from evaluation.metrics.runner import MetricRequest
     from evaluation.programs.program import Program
 
+PACKAGE = registry.__name__.partition(".metrics.")[0]  # this code lies below another name in the package of participants
 NOTES = "notes.json"  # the file in a job's folder with what it warned of, where it did
 SCORED = "scored"  # the file in a scoring job's folder with how many items are done
 PROGRAM_ROOM = 8 << 30  # bytes of addresses
@@ -455,7 +456,7 @@ def run_job(folder: Path, memory: int, seconds: int, parent: int, spare: tuple[i
         (folder / "error.txt").write_text(said if is_library else traceback.format_exc(limit=20))
         code = 7 if is_library else 1
     except BaseException as error:
-        inference = sys.modules.get("evaluation.networks.inference")
+        inference = sys.modules.get(f"{PACKAGE}.networks.inference")
         if os.statvfs(folder).f_bavail == 0:  # libraries hide the error number behind errors of their own
             code = 5
         elif inference is not None and inference.is_of_card(error):
@@ -471,7 +472,7 @@ def note_warnings(notes: list[str]) -> Callable[[], None]:
     """Let `notes` gain what this process warns of, which its parent then logs: here nobody reads it. Returns what ends that."""
     handler = logging.Handler(logging.WARNING)
     handler.emit = lambda record: notes.append(record.getMessage())  # type: ignore[method-assign]
-    logger = logging.getLogger("evaluation")
+    logger = logging.getLogger(PACKAGE)
     logger.addHandler(handler)
     return lambda: logger.removeHandler(handler)
 
