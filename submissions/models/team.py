@@ -237,12 +237,13 @@ class Team(models.Model):
 
     def why_not_leave(self, user: User) -> str:
         """Return the sentence that says why a member cannot leave; empty where they can."""
-        others = self.memberships.exclude(user=user)
-        if not others.exists() and self.has_entries:
+        leads = dict(self.memberships.values_list("user", "is_leader"))
+        led, alone = leads.pop(user.pk, False), not leads
+        if alone and self.has_entries:
             return f"You are the only member of {self.name}, and its entries stay with it: ask somebody to join, or another team to merge."
-        if not others.exists() and self.earlier_entries.exists():
+        if alone and self.earlier_entries.exists():
             return f"You are the only member of {self.name}: go on by yourself, or join another team."
-        if self.is_leader(user) and others.exists() and not others.filter(is_leader=True).exists():
+        if led and not alone and not any(leads.values()):
             return f"You are the last leader of {self.name}: hand the lead to another member first."
         return ""
 

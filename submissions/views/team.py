@@ -31,11 +31,12 @@ def team(request: HttpRequest, challenge: str) -> HttpResponse:
 def _page(request: HttpRequest, place: ChallengePlace, status: int = 200, **more) -> HttpResponse:
     context = place.context("team") | {"team": place.team, "cap": place.challenge.team_size} | more
     if place.team is not None:
+        members = list(place.team.memberships.select_related("user").order_by("-is_leader", "joined_at"))
         context |= {
-            "members": place.team.memberships.select_related("user").order_by("-is_leader", "joined_at"),
-            "leads": place.team.is_leader(request.user),
+            "members": members,
+            "leads": any(one.is_leader and one.user_id == request.user.pk for one in members),
             "manages": place.viewer.may("team.manage", place.team),
-            "n_leaders": place.team.memberships.filter(is_leader=True).count(),
+            "n_leaders": sum(one.is_leader for one in members),
             "invites": place.team.invites.open(place.now),
             "n_entries": place.team.submissions.filter(received_at__isnull=False).count(),
             "n_earlier": place.team.earlier_entries.count(),
