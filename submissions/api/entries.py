@@ -187,9 +187,8 @@ def brief(request: HttpRequest, submission: Submission, viewer: Viewer, again: s
         again = submission.duplicate_warning() if again is None else again
         warnings = [*([again] if again else []), *submission.warnings]
         reason = submission.disqualified_reason or submission.hidden_reason
-        may_send = viewer.may("submission.send", submission)
         still_open = submission.status == Status.UPLOADING and submission.upload_expires_at > viewer.now
-        upload = _upload(submission) if may_send and still_open else None
+        upload = _upload(submission) if still_open and viewer.may("submission.send", submission) else None
     return SubmissionBrief(
         **columns,
         challenge=submission.phase.challenge.slug,
