@@ -172,7 +172,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
         column = _metric(metric, values, matrices[metric["slug"]], counted, standing)
         if any(values.flags):
             kept = batch.items_of(standing.scenes if standing is not None else None)
-            found = [(index, *one) for index, known in enumerate(values.flags) for one in flags.counts(known, kept).items()]
+            found = [(index, *one) for index, known in enumerate(values.flags) for one in flags.counts(known, kept.tolist()).items()]
             column = column.model_copy(update={"flagged": found or None})
         if standing is not None and standing.ranks and gate.kind_of(spec_of(metric), metric["params"]) == gate.CROSS:
             # Mean, least and greatest score of each scene's clean views. Every entry's scores hold them, but for views it has not sent.
