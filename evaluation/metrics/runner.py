@@ -202,7 +202,8 @@ def finish(
         spec = request.spec
         if spec.level != "item":
             scores = _finished(spec, registry.resolve_params(request.key, request.params), scores, groups)
-        values, statuses, parts = (tuple(column[place] for place in order) for column in (scores.values, scores.statuses, scores.parts))
+        values, statuses = [scores.values[place] for place in order], [scores.statuses[place] for place in order]
+        parts = [scores.parts[place] for place in order]
         finished[request.slug] = (scores, summarise(spec, values, statuses, parts, [groups[place] for place in order]))
     return finished
 
