@@ -202,9 +202,14 @@ def finish(
         spec = request.spec
         if spec.level != "item":
             scores = _finished(spec, registry.resolve_params(request.key, request.params), scores, groups)
-        values, statuses = [scores.values[place] for place in order], [scores.statuses[place] for place in order]
-        parts = [scores.parts[place] for place in order]
-        finished[request.slug] = (scores, summarise(spec, values, statuses, parts, [groups[place] for place in order]))
+        summary = summarise(
+            spec,
+            [scores.values[place] for place in order],
+            [scores.statuses[place] for place in order],
+            [scores.parts[place] for place in order],
+            [groups[place] for place in order],
+        )
+        finished[request.slug] = (scores, summary)
     return finished
 
 
