@@ -34,7 +34,7 @@ TIMED_MODELS = 7
 Metric = tuple[str, Mapping[str, Any], str | None]  # key, parameters, sha256 of the weights
 
 
-def _measured(result: MetricResult) -> float | None:
+def _own_value(result: MetricResult) -> float | None:
     """The value, or what was measured where a flag made it another: the suite damages the very views that are its clean ones, and a
     copy of these counts as 0."""
     return result.parts.get("measured", result.value)
@@ -56,7 +56,7 @@ class _Column:
         if self.spec.level != "item":
             assert self.spec.finish is not None
             (result,) = self.spec.finish([ItemPartial("model", "model", result)], self.params)
-        value = _measured(result)
+        value = _own_value(result)
         if value is None or not self.spec.higher_is_better:
             return value
         if self.spec.bounds[1] is not None:
@@ -66,7 +66,7 @@ class _Column:
             """The value of the reference as a prediction of itself."""
             reference = pair.given[1]
             perfect = type(pair).of(type(pair).itself(reference), reference, pair.unit_scale)
-            own = _measured(self.spec.compute(perfect, self.params))
+            own = _own_value(self.spec.compute(perfect, self.params))
             return (np.array([math.nan if own is None else own]),)
 
         key = f"{self.spec.key} of the reference itself {sorted(self.params.items())}"
