@@ -299,7 +299,7 @@ def points_of(kinds: Votes) -> tuple[Floats, Floats]:
 
 
 def _drawn(counts: Ints, resamples: int, seed: int) -> Ints:
-    """How often each kind is drawn in bootstrap samples of as many votes [R, kinds]; of no votes there are no samples."""
+    """Number of times that each kind is drawn in bootstrap samples of as many votes [R, kinds]; of no votes there are no samples."""
     n = int(counts.sum())
     return np.random.default_rng(seed).multinomial(n, counts / n, size=resamples) if n else np.zeros((0, 0), dtype=np.int64)
 
