@@ -11,42 +11,50 @@ from django.test import Client
 from pydantic import TypeAdapter
 
 from evaluation.metrics import registry
-from leaderboard.boards import human_agreement
 from leaderboard.models import Rater, Study
+from leaderboard.stats.agreement import Agreement
+from leaderboard.stats.another_rater import Person, Standing, standing
+from leaderboard.stats.crossed import Estimate
 from leaderboard.stats.records import Metric
+from leaderboard.stats.sentences import may_be_best
 from leaderboard.studies import metric_ranking
 from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Evidence, claim, family, verdict
 from submissions.models import Challenge
 from tests.support.factories import ChallengeFactory, PhaseFactory, UserFactory
+from tests.support.leaderboard.studies import held_against_people
 from tests.support.leaderboard.studies.held_against_people import held
 from tests.support.people import People
 
 NOBODY = "No study with people yet."
+NONE_BETTER = "No metric is shown to do better than chance."
+RATER = Estimate(0.72, 0.68, 0.76, 300, raters=12, samples=10, se=0.02)  # how often two raters of a study say the same
 
 
 def metric(key: str, value: float | None, se: float = 0.02, n_eff: float = 100.0, **more) -> Metric:
-    """A row with decided agreement of `value` and an interval of two standard errors."""
+    """A row with decided agreement of `value` and an interval of two standard errors, held against RATER with as wide an interval."""
     nothing = {"value": None, "low": None, "high": None}
     decided = nothing | {"n": 120, "n_eff": n_eff, "raters": 12, "samples": 10, "coverage": 1.0}
+    person = None
     if value is not None:
         decided |= {"value": value, "low": value - 2 * se, "high": min(1.0, value + 2 * se), "se": se}
+        apart, half = value - RATER.value, value - (RATER.value + 0.5) / 2
+        ends = [(one, one - 0.04, one + 0.04) for one in (apart, half)]
+        person = more.setdefault("person", Person(*ends, 240, apart_se=0.02, half_se=0.02))
     names = dict.fromkeys(("auc_better_worse", "auc_different_similar", "acc_eq", "rho", "tau", "r"), nothing)
     return TypeAdapter(Metric).validate_python(
         names
-        | {"key": key, "metric": key, "title": key, "fingerprint": key, "decided": decided, "spa": {"value": None}, "seen": None}
-        | {"of_ceiling": None, "tier": None, "above_size": None, "contradictions": []}
+        | {"key": key, "metric": key, "title": key, "fingerprint": key, "decided": decided, "spa": {"value": None}}
+        | {"standing": standing(Agreement(**decided), person), "above_size": None, "contradictions": []}
         | more
     )
 
 
 def evidence(id: int, values: dict[str, float | None], source: str = REAL, n_eff: float = 100.0, se: float = 0.02, **more) -> Evidence:
     metrics = {key: metric(key, value, se, n_eff) for key, value in values.items()}
-    guards = {name: metric(name, 0.5, error, guard=True) for name, error in (("coin", 0.02), ("constant", 0.0))}
+    guards = {name: metric(name, 0.5, error, reference_point=True) for name, error in (("coin", 0.02), ("constant", 0.0))}
     names = sorted(key for key, value in values.items() if value is not None)
     pairs = {frozenset((a, b)): (a, values[a] - values[b], 0.02) for n, a in enumerate(names) for b in names[n + 1 :]}
-    found = Evidence(
-        id, "wireframe", source, metrics, guards, metric_ranking.Reach(0.7, 0.8), pairs, frozenset(), frozenset(), 12, 120, False
-    )
+    found = Evidence(id, "wireframe", source, metrics, guards, RATER, pairs, frozenset(), frozenset(), 12, 120, False)
     return replace(found, **more)
 
 
@@ -58,27 +66,41 @@ def test_three_studies_are_pooled_as_the_worked_example_and_two_are_not():
     (row,) = found.rows
     assert found.state == "pooled" and not found.made_up and row.over.k == 3 and row.over.differs and row.judgements == 360
     assert [round(one, 3) for one in (row.line.figure.value, row.line.figure.low, row.line.figure.high)] == [0.692, 0.488, 0.841]
-    assert row.line.state is human_agreement.COIN and row.line.tier == 1 and "mean of 3 studies" in row.line.reading
+    assert row.line.level is Standing.AT_CHANCE and row.line.places is None and "mean of 3 studies" in row.line.reading
     assert [(one.fingerprint, one.line.percent, one.line.low) for one in found.guards] == [("coin", 50, 45), ("constant", 50, None)]
-    assert claim(found) == ("No metric is told from a coin.", "")
-    two = family("wireframe", [studies[0], replace(studies[1], metrics={"m": metric("m", 0.6, n_eff=200.0, tier=1)})])
+    assert claim(found) == "", "one metric is the best of none"
+    two = family("wireframe", [studies[0], replace(studies[1], metrics={"m": metric("m", 0.6, n_eff=200.0)})])
     assert two.state == "alone" and [one.id for one in two.studies] == [1, 0]
     assert two.rows[0].line.figure.value == 0.6 and two.rows[0].over is None and two.rows[0].studies == (1,)
 
 
-def test_tiers_are_of_differences_that_studies_share_and_what_cannot_be_pooled_is_listed():
+def test_places_are_of_differences_that_studies_share_and_what_cannot_be_pooled_is_listed():
     values = [{"a": 0.81, "b": 0.78, "c": 0.6, "d": 0.7, "e": 1.0}, {"a": 0.79, "b": 0.79, "c": 0.61, "d": 0.7, "e": 1.0}]
     studies = [evidence(n, values[n % 2] if n < 2 else {key: values[n % 2][key] for key in "abce"}) for n in range(4)]
     studies[0] = replace(studies[0], metrics=dict(studies[0].metrics) | {"f": metric("f", 0.9, trained="these")})
     found = family("wireframe", studies)
-    assert [(row.key, row.line.tier) for row in found.rows] == [("a", 1), ("b", 1), ("c", 2), ("d", None), ("e", None), ("f", None)]
+    assert [(row.key, row.line.places) for row in found.rows] == [
+        *(("a", (1, 2)), ("b", (1, 2)), ("c", (3, 3))),
+        *(("d", None), ("e", None), ("f", None)),
+    ]
     rows = {row.key: row for row in found.rows}
     assert rows["d"].missing == "in 2 studies: not pooled" and rows["e"].line.percent is None  # 1.0 has no logit
     assert rows["f"].missing == "trained on these votes" and rows["f"].trained == (0,) and not rows["f"].studies
-    assert (found.band.low, found.band.high) == (0.7, 0.8) and rows["a"].over.prediction is not None
-    assert claim(found) == ("a and b choose as another person would", ", and cannot be told apart here.")
-    bare = family("wireframe", [replace(one, band=None) if n < 2 else one for n, one in enumerate(studies)])
-    assert bare.band is None and bare.rows[0].line.state is human_agreement.BETTER  # two studies with a band are too few for one
+    assert rows["a"].over.prediction is not None
+    assert [row.key for row in found.best] == ["a", "b"]
+
+
+def test_another_rater_is_pooled_like_a_metric_and_a_state_beside_one_needs_three_studies():
+    studies = [evidence(n, {"a": 0.8, "c": 0.6}) for n in range(4)]
+    found = family("wireframe", studies)
+    # On the logit ln(.72 / .28), with .02 / (.72 x .28) / 2 as the error of the mean of four, and t(.975, 3) = 3.1824.
+    assert [round(end, 4) for end in found.another.ends] == [0.72, 0.6871, 0.7507] and found.another.n == 1200
+    assert [(row.key, row.line.level) for row in found.rows] == [("a", Standing.ABOVE_HUMAN_LEVEL), ("c", Standing.BELOW_HUMAN_LEVEL)]
+    assert all(row.line.another == found.another for row in (*found.rows, *found.guards))
+    alone = [{key: replace(one, person=None, standing=None) for key, one in study.metrics.items()} for study in studies[:2]]
+    two = [replace(study, metrics=own, another=None) for study, own in zip(studies, alone, strict=False)]
+    bare = family("wireframe", [*two, *studies[2:]])  # two studies with another rater are too few for one
+    assert bare.another is None and [row.line.level for row in bare.rows] == [Standing.UNCLEAR] * 2
 
 
 def test_a_mean_counts_the_answers_of_the_studies_that_it_is_of():
@@ -121,34 +143,39 @@ def test_a_study_in_which_a_metric_has_no_values_is_none_that_it_was_held_agains
 
 
 @pytest.mark.parametrize(
-    ("values", "tiers", "said"),
+    ("values", "places", "is_better"),
     [
-        ({"a": 0.75}, [1], "a chooses as another person would."),
-        ({"a": 0.62, "b": 0.5}, [1, 2], "a leads."),
-        ({"a": 0.62, "b": 0.6, "c": 0.5}, [1, 1, 2], "a and b lead, and cannot be told apart here."),
-        ({"a": 0.75, "b": 0.62, "c": 0.5}, [1, 1, 1], "No metric can be told from another here."),
-        ({"a": 0.75, "b": 0.51, "c": 0.3}, [1, 1, 2], "a chooses as another person would."),  # b, of the tier as well, is as a coin
-        ({"a": 0.51, "b": 0.49}, [1, 1], "No metric is told from a coin."),
-        ({"a": 0.51, "b": 0.3}, [1, 1], "No metric does better than a coin."),
-        (dict.fromkeys("abcde", 0.62) | {"f": 0.5}, [1] * 5 + [2], "a and 4 others lead, and cannot be told apart here."),
+        ({"a": 0.75}, [None], None),
+        ({"a": 0.62, "b": 0.5}, [(1, 1), (2, 2)], True),
+        ({"a": 0.62, "b": 0.6, "c": 0.5}, [(1, 2), (1, 2), (3, 3)], True),
+        ({"a": 0.75, "b": 0.62, "c": 0.5}, [(1, 3), (1, 3), (1, 3)], True),
+        ({"a": 0.51, "b": 0.75}, [(1, 2), (1, 2)], True),  # one of them is better than chance
+        ({"a": 0.51, "b": 0.49}, [(1, 2), (1, 2)], False),
+        ({"a": 0.51, "b": 0.3}, [(1, 1), (2, 2)], False),  # b is worse than chance
+        ({"a": 0.51, "b": 0.49, "c": 0.75}, [(1, 2), (1, 2), None], False),  # c was trained on these answers, or has no place
     ],
 )
-def test_a_claim_names_only_what_leads_somebody(values, tiers, said):
+def test_a_claim_names_what_may_be_the_best_only_where_a_metric_with_a_place_is_better_than_chance(values, places, is_better):
     one = evidence(1, values)
-    metrics = {key: metric(key, value, tier=tier) for (key, value), tier in zip(values.items(), tiers, strict=True)}
-    assert "".join(claim(family("wireframe", [replace(one, metrics=metrics)]))) == said
+    metrics = {key: metric(key, value, places=at) for (key, value), at in zip(values.items(), places, strict=True)}
+    placed = {key: at for key, at in zip(values, places, strict=True) if at is not None}
+    said = {None: "", True: may_be_best(placed), False: NONE_BETTER}[is_better]
+    assert claim(family("wireframe", [replace(one, metrics=metrics)])) == said and bool(said) == (is_better is not None)
 
 
-def test_nothing_is_said_of_all_metrics_where_the_first_tier_is_less_sure_than_one_behind_it():
-    """Over three studies that differ a is not told from a coin, and by ten points ahead of b in each; b is in ten more that agree."""
+def test_nothing_is_said_of_all_metrics_where_the_first_is_less_sure_than_one_behind_it():
+    """Over three studies that differ a is at chance, and ten points ahead of b in each; b is in ten more that agree."""
     shares = (0.9, 0.6, 0.75)
     studies = [evidence(n, {"a": share, "b": share - 0.1}) for n, share in enumerate(shares)]
     found = family("wireframe", [*studies, *(evidence(n, {"b": 0.65}) for n in range(3, 13))])
-    assert [(row.key, row.line.tier, row.line.state.key) for row in found.rows] == [("a", 1, "coin"), ("b", 2, "below")]
-    assert claim(found) == ("No metric of the first tier is told from a coin.", "")
+    assert [(row.key, row.line.places, row.line.level) for row in found.rows] == [
+        ("a", (1, 1), Standing.AT_CHANCE),
+        ("b", (2, 2), Standing.BELOW_HUMAN_LEVEL),
+    ]
+    assert claim(found) == may_be_best({"a": (1, 1), "b": (2, 2)}) != ""
 
 
-def test_metrics_of_one_mean_stand_in_the_order_of_their_tiers():
+def test_metrics_of_one_mean_stand_in_the_order_of_their_keys_whatever_their_places():
     """a and b have one mean in studies of their own; first leads b in all of its studies, and a in some."""
     names = {"first": 0.8, "a": 0.7, "b": 0.7}
     studies = [evidence(n, {key: names[key] for key in ("first", "b" if n < 3 else "a")}) for n in range(6)]
@@ -157,8 +184,11 @@ def test_metrics_of_one_mean_stand_in_the_order_of_their_tiers():
         studies[n] = replace(studies[n], pairs={pair: ("first", (0.3, 0.05, -0.05)[n - 3], 0.02)})
     metrics = [{key: replace(one, metric={"a": "z", "b": "y"}.get(key, key)) for key, one in study.metrics.items()} for study in studies]
     found = family("wireframe", [replace(study, metrics=own) for study, own in zip(studies, metrics, strict=True)])
-    tiers = [row.line.tier for row in found.rows]
-    assert tiers == sorted(tiers), [(row.key, row.fingerprint, row.line.tier) for row in found.rows]
+    assert [(row.key, row.fingerprint, row.line.places) for row in found.rows] == [
+        ("first", "first", (1, 2)),
+        ("y", "b", (2, 3)),
+        ("z", "a", (1, 3)),
+    ]
 
 
 def test_studies_that_share_items_or_accounts_are_one_by_the_largest_of_them():
@@ -203,25 +233,29 @@ def test_made_up_studies_count_only_where_there_are_no_others_and_early_ones_not
     ):
         found = family("wireframe", studies)
         assert (found.state, found.made_up, found.early) == expected, studies
-    assert claim(family("wireframe", [])) == ("", "")
+    assert claim(family("wireframe", [])) == ""
 
 
-def test_a_metrics_page_opens_with_a_verdict_by_its_interval():
-    def said(value: float | None, band: bool = True, **more) -> str:
-        study = evidence(1, {})
-        study = replace(study, metrics={"m": metric("m", value, tier=1, **more)}, band=study.band if band else None)
+def test_a_metrics_page_opens_with_a_verdict_by_its_state():
+    def said(value: float | None, another: Estimate | None = RATER, **more) -> str:
+        metrics = {"m": metric("m", value, places=(1, 2), **more), "o": metric("o", 0.6, places=(1, 2)), "t": metric("t", 0.6)}
+        study = replace(evidence(1, {}), metrics=metrics, another=another)
         found = family("wireframe", [study, evidence(2, {"x": 0.6}, n_eff=1.0)])
         opening = verdict(found, found.row("m", "m"))
         return " ".join((opening.words, opening.figure, opening.rest)).strip()
 
-    start = "It chooses what people choose in"
-    assert said(0.72) == f"{start} 72 of 100 duels [68, 76]: as another person would (70 to 80). Tier 1 of 1."
+    start, place = "It chooses what people choose in", "Its place is 1–2 among 2 metrics, with 95 % certainty."
+    assert said(0.72) == f"{start} 72 of 100 duels [68, 76]: human level (another rater: 72 [68, 76]). {place}"
     assert said(0.62, above_size=False) == (
-        f"{start} 62 of 100 duels [58, 66]: better than a coin, clearly below another person (70 to 80). Tier 1 of 1. "
+        f"{start} 62 of 100 duels [58, 66]: better than chance, below human level (another rater: 72 [68, 76]). {place} "
         "Not shown to beat size alone."
     )
-    assert "better than a coin; where another person would lie is not known." in said(0.9, band=False)
-    assert "not told from a coin, which gets 50." in said(0.52) and "against people: a coin gets 50." in said(0.4)
+    assert said(0.9) == f"{start} 90 of 100 duels [86, 94]: above human level (another rater: 72 [68, 76]). {place}"
+    alone = said(0.9, another=None, person=None)
+    assert alone == f"{start} 90 of 100 duels [86, 94]: better than chance; whether it reaches human level is not known. {place}"
+    # No other rater beside what is no better than chance.
+    assert said(0.52) == f"{start} 52 of 100 duels [48, 56]: at chance, which is 50. {place}"
+    assert said(0.4) == f"{start} 40 of 100 duels [36, 44]: worse than chance, which is 50. {place}"
     nothing = family("wireframe", [])
     assert verdict(nothing, None).words.startswith("No study with people yet: nobody knows")
     assert verdict(nothing, None, "too early: 3 of 5 people").words == "It is too early to say how far it goes with people: 3 of 5 people."
@@ -256,7 +290,7 @@ def test_the_page_in_its_four_states_and_for_whom(django_assert_max_num_queries)
     assert "published 1" in three["wireframe"] and "Always equal" in three["wireframe"] and "All 22 metrics" in three["wireframe"]
     assert "From one study: Which is closer?" in three["mesh"] and "by 12 people" in three["mesh"]
     assert NOBODY in three["render"] and "made up 1" in three["render"] and "not counted" in three["render"]
-    assert re.search(r"Edge F1 .* as a person .* 1\.0 ms", three["wireframe"]) and "of 17" in three["wireframe"]
+    assert re.search(r"Edge F1 \d+ above human level .* 1\.0 ms", three["wireframe"]) and "of 17" in three["wireframe"]
 
     # The mean of several studies is told as that wherever it stands.
     home = Client().get("/").content.decode()
@@ -299,10 +333,11 @@ def test_a_metrics_page_lists_the_studies_that_its_figure_is_of_though_their_pha
 
 
 @pytest.mark.django_db
-def test_of_a_metric_that_was_trained_on_the_judgements_of_the_one_study_its_page_claims_nothing():
+def test_of_a_metric_that_was_trained_on_the_judgements_of_the_one_study_its_page_claims_nothing(monkeypatch):
+    monkeypatch.setattr(held_against_people, "ENTRIES", 8)  # enough for what differences mean
     held(PhaseFactory(challenge=ChallengeFactory()), "one", 2, noise={"edge_f1": 0.2, "hss": 0.3}, trained={"hss": "these"})
     said = "It was, or may have been, trained on the judgements it is held against (trained on these votes), so they say nothing."
-    claims = ("It chooses what people choose in", "the gap that 75 % of people see", "is seen by 75 %")
+    claims = ("It chooses what people choose in", "What a difference means", "10 pairs with a difference like this")
     trained, other = (re.sub(r"\s+", " ", Client().get(f"/metrics/{key}/").content.decode()) for key in ("hss", "edge_f1"))
     assert said in trained and "trained on these votes</span>" in trained
     assert [(one in trained, one in other) for one in claims] == [(False, True)] * 3

@@ -9,13 +9,18 @@ import numpy as np
 import pytest
 
 from leaderboard.boards.certainty import sampled_noun
-from leaderboard.boards.human_agreement import lines_of
+from leaderboard.boards.human_agreement import Line, lines_of
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import opinion_study
+from leaderboard.stats import sentences as statements
 from leaderboard.stats.adequacy import Curve
+from leaderboard.stats.agreement import Agreement
+from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.camps import Camps
+from leaderboard.stats.crossed import ALIKE, Figure
 from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.mos_table import Rating
+from leaderboard.stats.plans import Plan, Settling
 from leaderboard.stats.records import Preference
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Vote, canonical
@@ -42,16 +47,32 @@ def test_a_clear_study_says_who_is_first_and_that_it_is_enough():
     rows = [*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")]
     first, metric, enough = sentences(summary_of(rows, good=3, fair=2, bad=1))
     assert first == ("People put good first.", "They would pick it in 85 of 100 duels [74, 91].")
-    assert metric[0].startswith("The metric chooses as well as another person would")
+    assert metric == ("The metric is above human level.", "")  # of one metric alone nothing is said of the best
     assert enough == ("Enough for every place.", "")
 
 
-def test_an_open_first_place_names_who_may_have_it_and_how_many_judgements_lack():
+def test_an_open_first_place_names_who_may_have_it_and_what_would_settle_it():
     summary = summary_of([*said("a", "b", wrong_every=3), *said("b", "c"), *said("a", "c", wrong_every=5)], a=1, b=2, c=3)
     first, metric, enough = sentences(summary)
     assert first[0] == "First place with people is open:" and first[1] == "a and b may be first."
-    assert metric[0] == "The metric goes against people."
-    assert enough[0] == "Not enough for any place yet." and enough[1].endswith("more judgements would settle place 1.")
+    assert metric == ("The metric is worse than chance.", "")
+    settling = statements.settling(summary.enough, 216, 9, "items", "judgement")
+    assert enough == ("Not enough for any place yet.", " ".join(settling)) and settling
+
+
+def test_metrics_of_one_state_are_told_together_the_best_state_first_and_which_may_be_the_best_last():
+    def line(title: str, value: float, state: Standing, places: tuple[int, int] | None = (1, 3), **more) -> Line:
+        return Line(title, Agreement(value, value - 0.05, value + 0.05, 100, raters=9, samples=9), None, state, places, **more)
+
+    lines = [
+        line("A", 0.5, Standing.AT_CHANCE, (3, 3)),
+        line("B", 0.8, Standing.HUMAN_LEVEL),
+        line("C", 0.8, Standing.HUMAN_LEVEL),
+        line("Random", 0.5, Standing.AT_CHANCE, None, guard=True),
+    ]
+    told = words.sentences(summary_of(said("a", "b")), lines)[1]
+    assert told.first == "B and C are at human level."
+    assert told.rest == f"A is at chance. {statements.may_be_best({'A': (3, 3), 'B': (1, 3), 'C': (1, 3)})}"
 
 
 @pytest.mark.parametrize(
@@ -70,11 +91,19 @@ def test_where_there_is_nothing_to_say_that_is_all_that_is_said(rows, damaged, e
 
 
 def test_where_all_answers_are_alike_nothing_says_how_surely_anything_leads():
-    summary = summary_of([Vote(f"r{k}", "a", "b", "left", s) for k in range(6) for s in SAMPLES])
-    assert sentences(summary) == [("All answers are alike.", "")]
+    """Each of five people was asked about three of the five items: too few answers for a share of the two alone."""
+    summary = summary_of([Vote(f"r{k}", "a", "b", "left", f"s{(k + n) % 5}") for k in range(5) for n in range(3)])
+    assert sentences(summary) == [("All answers are alike.", "")] and summary.duels[0].asked is None
     told = words.duel_words(summary, "b", "a", "house")
     assert told.first == "Nothing says how surely people prefer B."
-    assert ", the same with every person and every house, so that it has no interval: 48 judgements of this pair" in told.rest
+    assert ", the same with every person and every house, so that it has no interval: 15 judgements of this pair" in told.rest
+
+
+def test_enough_people_who_all_prefer_one_of_two_have_a_share_with_an_interval():
+    """Of six people and eight items the interval of a share of 1 begins at .025^(1/6) = .541."""
+    summary = summary_of([Vote(f"r{k}", "a", "b", "left", s) for k in range(6) for s in SAMPLES])
+    told = words.duel_words(summary, "b", "a", "house")
+    assert told.first == "People prefer B." and told.rest.startswith("Asked about these two, 100 of 100 prefer B [54, 100]: 48 judgements")
 
 
 def test_entries_that_met_only_some_others_have_orders_of_their_own():
@@ -82,17 +111,39 @@ def test_entries_that_met_only_some_others_have_orders_of_their_own():
     assert found[0][0] == "People put a first." and found[0][1].endswith("so each part has an order of its own.")
 
 
-def test_two_entries_are_told_apart_or_not_and_named_as_their_page_names_them():
+def test_two_entries_are_told_by_the_interval_beside_them_and_named_as_their_page_names_them():
     clear_summary = summary_of(said("a", "b"))
     clear = words.duel_words(clear_summary, "b", "a", "body")
-    assert clear.first == "People prefer B." and "They would pick B in " in clear.rest and clear.rest.endswith(" bodies in all.")
+    assert clear.first == "People prefer B." and clear.rest.endswith(" bodies in all.")
+    assert clear.rest.startswith("Asked about these two, 85 of 100 prefer B [74, 91]: 72 judgements of this pair, ")
     open_ = words.duel_words(summary_of(said("a", "b", wrong_every=2)), "a", "b")
-    assert open_.first == "People do not tell A and B apart." and " of 100 duels [" in open_.rest
-    duel = replace(clear_summary.duels[0], p_holm=0.2)
-    alone = words.duel_words(replace(clear_summary, duels=[duel]), "a", "b")
-    assert alone.first == "Looked at alone, people prefer A; among all pairs of the study the two are not told apart."
+    assert open_.first == "People are not shown to prefer either." and open_.rest.startswith("Asked about these two, 50 of 100 prefer ")
+    # Another test than that of the interval changes nothing.
+    duel = clear_summary.duels[0]
+    assert words.duel_words(replace(clear_summary, duels=[replace(duel, p_holm=0.2)]), "b", "a", "body") == clear
     apart = summary_of([*said("a", "b"), *said("b", "c")])
     assert words.duel_words(apart, "a", "c").rest == "Nobody has compared these two yet."
+
+
+@pytest.mark.parametrize(
+    ("asked", "value", "first", "figure"),
+    [
+        ((0.2, 0.1, 0.3), (0.8, 0.7, 0.9), "People prefer B.", "Asked about these two, 80 of 100 prefer B [70, 90]:"),
+        (
+            (0.4, 0.3, 0.55),
+            (0.8, 0.7, 0.9),
+            "People are not shown to prefer either.",
+            "Asked about these two, 60 of 100 prefer B [45, 70]:",
+        ),
+        ((0.6, 0.55, 0.7), (0.6, 0.4, 0.7), "People prefer A.", "Asked about these two, 60 of 100 prefer A [55, 70]:"),
+        (None, (0.8, 0.7, 0.9), "People prefer A.", "They would pick A in 80 of 100 duels [70, 90], inferred from other pairs:"),
+        (None, (0.6, 0.4, 0.7), "People are not shown to prefer either.", "They would pick A in 60 of 100 duels [40, 70], inferred from"),
+    ],
+)
+def test_two_entries_that_people_were_asked_about_are_told_by_that_alone_and_others_as_inferred(asked, value, first, figure):
+    summary = summary_of(said("a", "b"))
+    told = words.duel_words(replace(summary, duels=[replace(summary.duels[0], asked=asked, value=value)]), "a", "b")
+    assert told.first == first and told.rest.startswith(figure)
 
 
 def test_of_two_entries_it_is_too_early_to_say_only_where_it_is_too_early():
@@ -100,10 +151,8 @@ def test_of_two_entries_it_is_too_early_to_say_only_where_it_is_too_early():
     assert words.duel_words(nobody, "a", "b") == words.Sentence("Nobody preferred either.")
     level = summary_of([Vote(f"r{k}", "a", "b", "left" if (k + n) % 2 else "right", s) for n, s in enumerate(SAMPLES) for k in range(6)])
     told = words.duel_words(level, "a", "b", "house")
-    assert told.first == "People do not tell A and B apart."
-    assert told.rest == (
-        "They would pick A in 50 of 100 duels [36, 64], a tie being half a pick: 48 judgements of this pair, 6 people and 8 houses in all."
-    )
+    assert told.first == "People are not shown to prefer either."
+    assert told.rest == "Asked about these two, 50 of 100 prefer A [36, 64]: 48 judgements of this pair, 6 people and 8 houses in all."
     three = summary_of(said("a", "b", raters=3))
     assert words.duel_words(three, "a", "b") == words.Sentence(words.EARLY, "Too few raters: 5 are needed, there are 3.")
 
@@ -119,7 +168,7 @@ def test_scores_of_two_entries_are_told_with_true_signs_and_called_alike_where_t
         return words.duel_words(read(opinion_study.analyse(rating.canonical(rows), damaged=())), "a", "b")
 
     level, apart = told(0), told(1)
-    assert level.first == "People do not tell A and B apart."
+    assert level.first == "People are not shown to prefer either." and apart.first == "People prefer B."
     assert level.rest.startswith("They score both alike, 0.00 points apart [−") and "-" not in level.rest
     assert apart.rest.startswith("They score B 1.00 points higher than A [")
 
@@ -175,21 +224,25 @@ def test_the_side_is_told_as_a_share_with_the_interval_of_the_share():
 
 def test_what_two_people_say_alike_is_told_where_enough_people_know_it():
     level = [Vote(f"r{k}", "a", "b", "left" if (k + n) % 2 else "right", s) for n, s in enumerate(SAMPLES) for k in range(10)]
-    told = words.two_people_words(summary_of(level))
-    assert told.startswith(
-        "Two people agree on 44, of 80 judgements on duels that two decided. That is the same with everybody, so it has no "
-    )
-    assert told.endswith("so there may be nothing here for a metric to see.")
-    assert words.two_people_words(summary_of(said("a", "b", raters=1))).startswith("Too few duels were decided by two people")
+    summary, no_better = summary_of(level), "so there may be nothing here for a metric to see."
+    told = words.two_people_words(summary)
+    assert told.startswith("Two people agree on 44 [39, 50], of 80 judgements on duels that two decided. ") and told.endswith(no_better)
+    alike = replace(summary.ceiling, two_people=Figure(0.75, None, None, 80, ALIKE))
+    told = words.two_people_words(replace(summary, ceiling=alike))
+    assert told.startswith("Two people agree on 75, of 80 judgements") and told.endswith("the same with everybody, so it has no interval.")
+    sure = words.two_people_words(summary_of(said("a", "b")))
+    assert sure.startswith("Two people agree on 72 [") and no_better not in sure
+    assert words.two_people_words(summary_of(said("a", "b", raters=1))).startswith("No duel was decided by two people")
     # Four raters judge the same duels, four more some that nobody else judges.
     few = [*said("a", "b", raters=4)]
     few += [Vote(f"x{n % 4}", "a", "b", "left", f"own {n}") for n in range(16)]
     rows = few + [Vote(f"r{k}", one, other, "left", s) for k in range(4) for s in SAMPLES for one, other in ("ac", "bc")]
     summary = summary_of(rows, a=3, b=2, c=1)
-    assert summary.ceiling is not None and summary.band is None
+    assert summary.ceiling is not None and summary.another_rater is not None and summary.another is None
     told = words.two_people_words(summary)
     assert told.endswith("Too few raters: 5 are needed, there are 4.") and "Two people agree" not in told
-    assert [line.band for line in lines_of(summary)] == [None] * 3
+    assert [line.another for line in lines_of(summary)] == [None] * 3
+    assert lines_of(summary)[0].level is Standing.UNCLEAR
 
 
 def scored(rows: list[Rating], damaged=()) -> Summary:
@@ -290,7 +343,8 @@ def test_each_line_says_what_is_settled_and_what_a_part_of_the_judgements_keeps(
     assert (clear[0].what, clear[0].is_enough, clear[0].words) == ("Places 1 to 3", True, "enough")
     assert [row.what for row in clear[1:4]] == ["People", "Judgements", "Items"] and clear[-1].what == "What first place hangs on"
     open_ = words.enough_rows(summary_of([*said("a", "b", wrong_every=3), *said("b", "c"), *said("a", "c", wrong_every=5)]))
-    assert (open_[0].what, open_[0].is_enough) == ("Places 1 to 3", False) and " more judgements for place 1" in open_[0].more
+    assert (open_[0].what, open_[0].is_enough, open_[0].words) == ("Places 1 to 3", False, "not yet")
+    assert open_[0].more.startswith("More judgements by these raters on these items cannot settle it.")
     assert words.enough_rows(summary_of(said("a", "b", raters=1))) == []
 
 
@@ -299,7 +353,7 @@ def test_without_an_entry_that_is_withheld_first_place_is_that_of_the_others():
     whole = summary_of([*said("h", "a"), *said("h", "b"), *said("a", "b", wrong_every=2)])
     assert sentences(whole)[0][0] == "People put h first." and whole.enough.settled == 1 and whole.fragile is not None
     summary = whole.without({"h"})
-    assert [(line.method, line.rank, line.p_best) for line in summary.ranked] == [("a", (1, 2), None), ("b", (1, 2), None)]
+    assert [(line.method, line.rank, line.may_be_first) for line in summary.ranked] == [("a", (1, 2), True), ("b", (1, 2), True)]
     assert sentences(summary) == [("First place with people is open:", "a and b may be first.")]
     assert (summary.enough, summary.fragile) == (None, None)
     alone = whole.without({"a", "b"})
@@ -333,11 +387,22 @@ def test_where_judgements_name_no_sample_each_duel_is_counted_as_one_and_called_
     assert words.fragile_words(replace(summary, fragile=fragile), sampled_noun("house", True)).startswith("At most 2 of 6 duels, left out,")
 
 
-def test_no_number_of_judgements_is_named_that_nobody_asks_for():
+def test_the_head_and_the_line_of_a_place_say_the_same_of_what_would_settle_it_and_no_bare_number_of_judgements():
     summary = summary_of([*said("a", "b", wrong_every=3), *said("b", "c"), *said("a", "c", wrong_every=5)])
-    hopeless = replace(summary, enough=replace(summary.enough, more=101 * summary.answers))
-    assert sentences(hopeless)[-1][1] == "The gap at place 1 looks too small for more judgements to settle it."
-    assert words.enough_rows(hopeless)[0].more == "the gap at place 1 looks too small for more judgements to settle it"
+    assert summary.answers == 216 and summary.raters_counted == 9
+
+    def told(people: Plan) -> str:
+        none = Plan(None, 0.1, 0.2)
+        study = replace(summary, enough=replace(summary.enough, plans=Settling(none, people, none, none)))
+        (row,) = [row for row in words.enough_rows(study, "house") if row.is_enough is False and not row.of_parts]
+        head = words.sentences(study, lines_of(study, noun="house"))[-1].rest
+        assert head == row.more
+        return head
+
+    never = "More judgements by these raters on these houses cannot settle it."
+    assert told(Plan(None, 0.3, 0.9)) == f"{never} Nothing up to 16 times this study is likely to settle it: the first 2 may be equal."
+    with_people = "With 2 times the raters (9 more raters, 216 more judgements) it would be settled in about 9 of 10 cases."
+    assert told(Plan(2.0, 0.9, 1.0)) == f"{never} {with_people}"
 
 
 def test_a_part_keeps_the_order_only_below_all_of_them():
