@@ -29,7 +29,7 @@ def test_the_orders_first_place_is_as_firm_as_its_rank_intervals():
 
 
 @pytest.mark.django_db
-def test_peoples_first_place_stands_with_its_interval_what_it_hangs_on_and_goes_with_the_entry(judged, client, request):  # noqa: F811
+def test_peoples_first_place_is_shown_with_its_interval_and_what_it_hangs_on_until_the_entry_is_hidden(judged, client, request):  # noqa: F811
     phase, entries = judged
     study = imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 1))
     assert analyse_due() == 1
@@ -37,16 +37,18 @@ def test_peoples_first_place_stands_with_its_interval_what_it_hangs_on_and_goes_
     summary, board = study.analyses.get().summary, Snapshot.current(phase, "public").board
     firm = board.people.firm
     first = summary.ranked[0]
-    assert (first.method, firm.rank, firm.p_best, firm.answers) == ("far off", first.rank, first.p_best, 64)
+    assert (first.method, first.rank, first.may_be_first, summary.enough.settled) == ("far off", (1, 1), True, 2)
+    assert (firm.rank, firm.settled, firm.fragile, firm.answers) == (first.rank, True, summary.fragile, 64)
+    assert firm.p_best is None
 
     address = reverse("board", args=[phase.challenge.slug, phase.slug])
     page = words(text(client.get(address)))
-    assert "With people far off is first" in page
-    assert "Had others judged, it would come first" in page
-    assert fragile_words(summary, board.resampled) in page
+    hangs_on = fragile_words(summary, board.resampled)
+    assert f"With people far off is first, and no other may stand there, with 95 % certainty. {hangs_on}" in page
     entries[1].hide(request.getfixturevalue("people").organizer, "no")
     build_due_boards()
-    assert "Had others judged" not in text(client.get(address))
+    page = words(text(client.get(address)))
+    assert "How firm is first place?" in page and "With people" not in page
 
     lately = text(client.get(reverse("board_history", args=[phase.challenge.slug, phase.slug]) + "?part=lately"))
     assert "<html" not in lately and lately.count("<p>") <= 3 and "far off" not in lately

@@ -192,5 +192,5 @@ def test_bare_counts_of_wins_are_not_shown_where_pairs_were_chosen_by_them(study
         pass
     fixed = study.analyses.get().summary
     assert any(line.win_rate[0] is not None for line in fixed.scales) and fixed.adequacy
-    assert all(line.wins for line in fixed.scales) and all(line.order for line in fixed.metrics if not line.guard)
+    assert all(line.wins for line in fixed.scales) and all(line.order for line in fixed.metrics if not line.reference_point)
     assert "Other ways to count" in Client().get(address).content.decode()

@@ -16,6 +16,7 @@ from evaluation.work.heartbeat import process_name
 from leaderboard.boards import human_agreement
 from leaderboard.models import Snapshot, Study, StudyAnalysis
 from leaderboard.stats import votes as voting
+from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.labels import read as read_labels
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.records import Matrix, plain
@@ -154,7 +155,7 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     Snapshot.make_all(phase)
     content = Snapshot.current(phase, "public").board
     found = human_agreement.of_board(content)
-    assert found.study.id == study.pk and found.line(slug).percent < 50 and found.line(slug).state is human_agreement.AGAINST
+    assert found.study.id == study.pk and found.line(slug).percent < 50 and found.line(slug).level is Standing.WORSE_THAN_CHANCE
     assert [one.preferred for one in content.people.marks[slug][str(entries[1 - worse].pk)]] == [entries[worse].method_name]
     claim = found.claim(content)
     assert (claim.metrics[0], claim.people[0]) == ("near", "far off") and claim.ends[1] > 0.5

@@ -51,7 +51,10 @@ def assert_same(ours: Summary, whole: Summary) -> None:
     for key, line in theirs.items():
         for name in ("value", "low", "high", "n", "raters", "samples", "se"):
             assert getattr(mine[key].decided, name) == pytest.approx(getattr(line.decided, name), abs=1e-9), (key, name)
-        assert (mine[key].tier, mine[key].title) == (line.tier, line.title)
+        assert (mine[key].title, mine[key].standing) == (line.title, line.standing) and line.standing is not None
+        assert (mine[key].places, mine[key].may_be_best) == (line.places, line.may_be_best) and line.places is not None
+        apart = [None if one.person is None else one.person.apart for one in (mine[key], line)]  # none of one no better than chance
+        assert apart[0] == pytest.approx(apart[1], abs=1e-9)
         assert mine[key].fingerprint == mine[key].key == line.fingerprint
     size = [next(line.decided for line in one.metrics if line.key == "size") for one in (ours, whole)]
     assert size[0].value == pytest.approx(size[1].value, abs=1e-9) and size[0].n == size[1].n
@@ -69,7 +72,7 @@ def test_a_study_of_pairs_cut_in_two_says_together_what_it_said_whole(scored):
 
 
 def test_a_study_of_opinion_scores_too(scored):
-    rows = scores(scored)
+    rows = scores(scored, 8)
     about = ABOUT | {"question": "How close?"}
     study = Study.import_ratings(scored, None, rows, slug="whole", title="Whole", **about)
     halves = [
@@ -78,9 +81,10 @@ def test_a_study_of_opinion_scores_too(scored):
     ours, whole = joint.together(halves), whole_summary(study)
     assert_same(ours, whole)
     assert sorted(line.mos for line in ours.scales) == sorted(line.mos for line in whole.scales)
-    guards = [{line.key: (line.decided.value, line.decided.n) for line in one.metrics if line.guard} for one in (ours, whole)]
-    assert guards[0].keys() == guards[1].keys() == {"constant", "coin", "size", "reference only"}
-    assert guards[0]["reference only"] == guards[1]["reference only"]
+    assert all(line.person.apart[1] is not None for line in whole.metrics if line.metric), "enough answers for a comparison with a rater"
+    points = [{line.key: (line.decided.value, line.decided.n) for line in one.metrics if line.reference_point} for one in (ours, whole)]
+    assert points[0].keys() == points[1].keys() == {"constant", "coin", "size", "reference only"}
+    assert points[0]["reference only"] == points[1]["reference only"]
 
 
 def test_one_account_in_two_studies_is_one_rater_and_is_asked_nothing_twice(scored):

@@ -1,4 +1,4 @@
-"""Sizes of what a study compares come from what is stored, and the guard that knows them alone stands in its tables."""
+"""Sizes of what a study compares come from what is stored, and the reference point that knows them alone is in its tables."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def study_of(phase, **more) -> Study:
     return Study.import_votes(phase, None, votes, **about | more)
 
 
-def test_the_guard_of_size_stands_last_and_a_metric_that_is_no_more_than_size_says_so(phase, rows, client):
+def test_the_reference_point_of_size_is_last_and_a_metric_that_is_no_more_than_size_says_so(phase, rows, client):
     study = study_of(phase)
     analyse_due()
     summary = study.analyses.get().summary
-    assert [line.key for line in summary.metrics if line.guard] == ["constant", "coin", "size"]
-    assert summary.metrics[-1].key == "size" and summary.metrics[-1].title == "Size alone"
+    assert [line.key for line in summary.metrics if line.reference_point] == ["constant", "coin", "size"]
+    assert summary.metrics[-1].key == "size" and summary.metrics[-1].title == "Size only"
     size, hss = summary.metric("size"), summary.metric("hss")
     assert hss.decided == size.decided and size.decided.value > 0.8
     assert hss.above_size is False and size.above_size is None
@@ -88,9 +88,9 @@ def test_scores_stand_beside_the_size_of_the_reference_too(phase, rows):
     about = {"slug": "scores", "title": "How good?", "question": "How good?", "is_public": True}
     study = Study.import_ratings(phase, None, ratings, **about)
     analyse_due()
-    guards = {line.key: line for line in study.analyses.get().summary.metrics if line.guard}
-    assert list(guards) == ["constant", "coin", "size", "reference only"]
-    assert guards["size"].decided.value == 1 and guards["reference only"].decided.value == 0.5
+    points = {line.key: line for line in study.analyses.get().summary.metrics if line.reference_point}
+    assert list(points) == ["constant", "coin", "size", "reference only"]
+    assert points["size"].decided.value == 1 and points["reference only"].decided.value == 0.5
 
 
 def test_what_is_not_stored_has_no_size(phase, rows):
@@ -108,7 +108,7 @@ def test_what_is_not_stored_has_no_size(phase, rows):
     stored_files.store().delete(key)
     assert sizes_of(study, batch, HOUSES, methods) is None
     analyse_due()
-    assert [line.key for line in study.analyses.get().summary.metrics if line.guard] == ["constant", "coin"]
+    assert [line.key for line in study.analyses.get().summary.metrics if line.reference_point] == ["constant", "coin"]
 
 
 def test_items_that_an_entry_left_out_add_nothing(phase, rows):
@@ -140,13 +140,13 @@ def test_an_analysis_waits_for_the_storage(phase, rows, monkeypatch):
     assert (row.state, row.attempts, row.failure) == ("waiting", 0, "")
 
 
-def test_studies_of_results_alone_have_no_such_guard(phase, people):
+def test_studies_of_results_alone_have_no_reference_point_of_size(phase, people):
     values = {"hss": [0.5] * 8, "corner_f1": [0.5] * 8}
     for name in KEPT:
         entry(phase, people.team, values, method_name=name)
     study = study_of(phase)
     analyse_due()
-    assert [line.key for line in study.analyses.get().summary.metrics if line.guard] == ["constant", "coin"]
+    assert [line.key for line in study.analyses.get().summary.metrics if line.reference_point] == ["constant", "coin"]
 
 
 # --- what a study takes account of

@@ -131,7 +131,7 @@ def test_the_board_the_study_exports_and_the_api_say_it(judged, shelf, client): 
     said = {"study_created_at": study.created_at.isoformat(), "samples": items, "methods": [entry.method_name for entry in entries]}
     slug = learned(phase, shelf, **said)
     analyse_due()
-    assert [line.trained for line in study.analyses.get().summary.metrics if not line.guard] == ["these"]
+    assert [line.trained for line in study.analyses.get().summary.metrics if not line.reference_point] == ["these"]
     Snapshot.make_all(phase)
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     board = client.get(address).content.decode()

@@ -151,10 +151,10 @@ class TestWhatPeopleSayOfTwo:
         page = text(client.get(compared(two)))
         ((claim, figure, title),) = re.findall(r'class="judged"><b>([^<]*)</b> ([^<]*)<a [^>]*>([^<]*)</a>', page)
         assert claim == "People prefer B." and title == "Whom people follow"
-        assert re.match(r"They would pick B in 83 of 100 duels \[\d+, \d+\], a tie being half a pick: 36 judgements of this pair, ", figure)
+        assert re.match(r"Asked about these two, 83 of 100 prefer B \[\d+, \d+\]: 36 judgements of this pair, ", figure)
         assert figure.strip().endswith("6 people and 6 items in all.")
         turned = text(client.get(compared(two[::-1])))
-        assert "People prefer A." in turned and "They would pick A in 83 of 100 duels" in turned
+        assert "People prefer A." in turned and "Asked about these two, 83 of 100 prefer A [" in turned
 
     def test_an_entry_says_how_many_of_its_duels_have_no_interval(self, client, two, people):
         entry(two[0].phase, people.other_team, scores(0.3), method_name="late-net")
@@ -190,10 +190,10 @@ class TestWhatPeopleSayOfTwo:
             assert build_due_boards(timezone.now() + timedelta(hours=hours)) == 1
             told = " ".join(text(client.get(reverse("entry", args=[two[0].pk]))).partition("Its duels with people")[2].split())
             study = " ".join(text(client.get(f"{address(two[0].phase, 'studies')}people/")).split())
-            assert ("Intervals: other people, other items." in told, "had other people voted on other items:" in study) == (
+            assert ("Intervals: other people, other items." in told, "line: 95 % interval over people and items;" in study) == (
                 bool(sample),
             ) * 2
-            assert ("Intervals: other people." in told, "had other people voted:" in study) == (not sample,) * 2
+            assert ("Intervals: other people." in told, "line: 95 % interval over people;" in study) == (not sample,) * 2
 
     def test_below_the_smallest_numbers_only_what_is_missing_is_said(self, client, two):
         judged(two, raters=3)

@@ -15,8 +15,13 @@ from evaluation.metrics import registry
 from evaluation.models import Score
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study, StudyAnalysis
+from leaderboard.stats.another_rater import Standing
+from leaderboard.stats.meaning import Difference
 from leaderboard.stats.mos_table import Rating
+from leaderboard.stats.records import plain
+from leaderboard.stats.sentences import STANDINGS
 from leaderboard.studies.analysis import analyse_due
+from leaderboard.studies.metric_ranking import MEANING
 from leaderboard.views import metric_studies
 from submissions.models import Challenge, Phase
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
@@ -50,12 +55,13 @@ def test_it_says_where_how_far_by_whom_and_when(studied, client):
     html = text(client.get(PAGE))
     page = words(html)
     agreed = round(100 * line.decided.value)
-    assert f"Corner F1 orders {agreed} as they did (95 % interval " in html and f"{agreed} against people" in page
+    assert line.standing is Standing.WORSE_THAN_CHANCE
+    assert f"Corner F1 orders {agreed} as they did (95 % interval " in html and f"{agreed} {STANDINGS[line.standing]}" in page
     assert "by 8 people, " in page and f"{row.finished_at:%B %Y}" in page
     assert f"{phase.challenge.title}, {phase.title}" in page and "made up" in page
     assert reverse("study", args=[phase.challenge.slug, phase.slug, "people"]) in html
     assert f"made up No study with people yet. It chooses what made-up people choose in {agreed} of 100 duels [" in page
-    assert "against people: a coin gets 50." in page
+    assert f"]: {MEANING[line.standing]}." in page
     assert NOTHING in text(client.get("/metrics/sap3d/"))  # a metric that the phase does not have
 
 
@@ -162,26 +168,28 @@ def test_the_page_opens_with_a_figure_of_real_people_and_not_with_what_is_newest
 
 
 def test_beside_figures_of_real_people_nothing_is_said_of_made_up_ones(studied, client):
-    """The gap that people see, and where the metric contradicts them, are of those whom its verdict is of."""
-    phase = studied.phase
+    """What its differences mean, and where the metric contradicts people, is known from those whom its verdict is of."""
+    phase, figures = studied.phase, studied.analyses.get()
     page = words(text(client.get(PAGE)))
-    assert "the gap that 75 % of people see" not in page and "Where it contradicts people" in page
+    assert "Too few entries: 8 are needed, there are 2." in page and "Where it contradicts people" in page
+    known = Difference(2.0, 0.1, 0.3, 9, 20, 20, 8, 8, spread=0.01, tau=0.4, variance=0.01, df=7.0)
+    column = next(one for one in figures.content["metrics"] if one["key"] == "corner_f1")
+    column["difference"] = plain(known)
+    figures.save()
+    page = words(text(client.get(PAGE)))
+    assert known.at(0.3).sentence in page and "Where it contradicts people" in page
     entries = list(phase.submissions.filter(status="scored"))
     items = list(phase.batches.get(state="current").reference.item_ids)
     near, far = (entry.method_name for entry in entries)
     level = [vote(near, far, "left" if (k + n) % 2 else "right", f"r{k}", item) for k in range(8) for n, item in enumerate(items)]
     imported(phase, level, slug="real", title="Of real people")
-    right = imported(phase, votes_for(entries, items, 0), slug="right", title="Invented too", made_up=True)
-    while analyse_due():
-        pass
+    assert analyse_due() == 1
     page = words(text(client.get(PAGE)))
-    assert "not told from a coin" in page and "Where it contradicts people" not in page and "the gap that 75 %" not in page
+    assert f"]: {MEANING[Standing.AT_CHANCE]}." in page and "made up No study" not in page
+    assert "Where it contradicts people" not in page and known.at(0.3).sentence not in page
     Study.objects.filter(slug="real").delete()
-    seen = next(line.seen for line in right.analyses.get().summary.metrics if line.key == "corner_f1")
     page = words(text(client.get(PAGE)))
-    assert "Where it contradicts people" in page and ("the gap that 75 % of people see" in page) is (
-        seen is not None and bool(seen.delta75)
-    )
+    assert known.at(0.3).sentence in page and "Where it contradicts people" in page
 
 
 def test_where_it_contradicts_people_is_drawn_for_who_may_see_it_and_hidden_entries_are_not_told_of(studied, client, people):
