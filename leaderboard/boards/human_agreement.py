@@ -127,7 +127,8 @@ class Line:
 
     @property
     def state(self) -> State:
-        return STATES[self.level]
+        """State that its figure shows; without words where it was trained on these judgements, of which nothing can be claimed."""
+        return replace(STATES[self.level], words="") if self.trained else STATES[self.level]
 
     @property
     def shown(self) -> bool:

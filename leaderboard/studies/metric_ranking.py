@@ -419,7 +419,7 @@ def claim(found: Family) -> str:
     """Claim of a family's table, as a sentence; empty where it claims nothing."""
     if not found.best:
         return ""
-    # Nothing may be the best whose own row says that it is no better than chance.
+    # Of metrics that are all no better than chance none is called the best.
     if all(row.line.level in NO_BETTER for row in found.rows if row.line.places is not None):
         return "No metric is shown to do better than chance."
     return may_be_best({row.line.title: row.line.places for row in found.rows if row.line.places is not None})

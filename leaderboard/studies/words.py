@@ -110,7 +110,7 @@ def _preferred_scores(summary: Summary) -> Sentence:
 
 
 def _metrics(lines: Sequence[Line]) -> Sentence | None:
-    shown = [line for line in lines if line.shown and not line.guard]
+    shown = [line for line in lines if line.shown and not line.guard and not line.trained]
     if not shown:
         return None
     by_state = [(state, [line.title for line in shown if line.level is state]) for state in VERBS]
@@ -234,10 +234,10 @@ def duel_words(summary: Summary, a: str, b: str, noun: str = NOUN) -> Sentence:
 
 
 def duel_brief(summary: Summary, a: str, b: str) -> str:
-    """In brief, how often people would pick `a` (of opinion scores: by how much they score it higher), with its interval and the
-    judgements of the pair; empty where there is no interval."""
+    """In brief, how often people picked `a`, or would pick it where too few were asked about these two (of opinion scores: by how much they
+    score it higher), with its interval and the judgements of the pair; empty where there is no interval."""
     duel = next((duel for duel in summary.duels if {duel.first, duel.second} == {a, b}), None)
-    value, low, high = duel.value if duel is not None else (None, None, None)
+    value, low, high = (duel.asked or duel.value) if duel is not None else (None, None, None)
     if duel is None or value is None or low is None or high is None:
         return ""
     if summary.opinions:

@@ -205,6 +205,15 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
     at = [board.index_of(one.submission.pk) if board else None for one in (a, b)]
     unit = certainty.Unit.of(first.batch.groups, challenge)
 
+    # People's verdicts on the two, study by study.
+    judged, is_told = [], False
+    for study, summary in _summaries(place):
+        label_of = {pk: label for label, pk in summary.entries.items()}
+        if a.submission.pk != b.submission.pk and {a.submission.pk, b.submission.pk} <= label_of.keys():
+            labels = label_of[a.submission.pk], label_of[b.submission.pk]
+            judged.append({"study": study, "said": duel_words(summary, *labels, study.noun)})
+            is_told = is_told or duel_brief(summary, *labels) != ""
+
     # Every metric that both have under the same definition, with the paired test over the reference's groups.
     comparisons, theirs = [], {result.slug: result for result in results(second, None)}
     for result in results(first, None):
@@ -218,16 +227,9 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
                 test = _cached_test(units[0].tobytes(), units[1].tobytes(), result.spec.higher_is_better)
         column = columns.get((result.slug, result.score.fingerprint))
         p = column.pair_p(at[0], at[1]) if column and sees_items and at[0] is not None and at[1] is not None else None
-        gap = of_board(board, column, a.submission.pk, b.submission.pk, unit.noun)[1]
+        # Where people judged these two, nothing is inferred from others with such a difference.
+        gap = "" if is_told else of_board(board, column, a.submission.pk, b.submission.pk, unit.noun)[1]
         comparisons.append(Comparison(result, other, test, p, unit, gap))
-
-    # People's verdicts on the two, study by study.
-    judged = []
-    for study, summary in _summaries(place):
-        label_of = {pk: label for label, pk in summary.entries.items()}
-        if a.submission.pk != b.submission.pk and {a.submission.pk, b.submission.pk} <= label_of.keys():
-            said = duel_words(summary, label_of[a.submission.pk], label_of[b.submission.pk], study.noun)
-            judged.append({"study": study, "said": said})
 
     context: dict = {
         "comparisons": comparisons,

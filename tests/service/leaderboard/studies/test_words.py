@@ -70,8 +70,9 @@ def test_metrics_of_one_state_are_told_together_the_best_state_first_and_which_m
         line("C", 0.8, Standing.HUMAN_LEVEL),
         line("Random", 0.5, Standing.AT_CHANCE, None, guard=True),
     ]
+    lines.append(line("T", 0.9, Standing.ABOVE_HUMAN_LEVEL, None, trained="trained on these votes"))  # of which nothing can be claimed
     told = words.sentences(summary_of(said("a", "b")), lines)[1]
-    assert told.first == "B and C are at human level."
+    assert told.first == "B and C are at human level." and lines[-1].state.words == ""
     assert told.rest == f"A is at chance. {statements.may_be_best({'A': (3, 3), 'B': (1, 3), 'C': (1, 3)})}"
 
 

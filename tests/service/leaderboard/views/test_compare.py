@@ -20,6 +20,7 @@ from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.votes import Vote
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
+from leaderboard.views import compare
 from leaderboard.views.docs import TITLES
 from submissions.models import Challenge, Phase, Submission
 from tests.service.leaderboard.views.test_board import address, scores, signed_in, text
@@ -155,6 +156,12 @@ class TestWhatPeopleSayOfTwo:
         assert figure.strip().endswith("6 people and 6 items in all.")
         turned = text(client.get(compared(two[::-1])))
         assert "People prefer A." in turned and "Asked about these two, 83 of 100 prefer A [" in turned
+
+    def test_where_people_judged_the_two_nothing_is_inferred_from_others_with_such_a_difference(self, client, two, monkeypatch):
+        monkeypatch.setattr(compare, "of_board", lambda *_: ("", "CURVE"))
+        assert "CURVE" in text(client.get(compared(two)))
+        judged(two)
+        assert "CURVE" not in text(client.get(compared(two)))
 
     def test_an_entry_says_how_many_of_its_duels_have_no_interval(self, client, two, people):
         entry(two[0].phase, people.other_team, scores(0.3), method_name="late-net")
