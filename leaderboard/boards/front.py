@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from leaderboard.boards import human_agreement
 from leaderboard.boards.payload import Board
-from leaderboard.boards.rows import cell, ordinal
+from leaderboard.boards.rows import cell, place_with_people
 from leaderboard.boards.slope import Slope, SlopeLine, slope, slope_of_two, split_of
 from leaderboard.stats.crossed import Ends
 from leaderboard.studies.summary import Record
@@ -138,8 +138,7 @@ def front(board: Board) -> Front | None:
     marked = {int(pk) for by_entry in marks.values() for pk, found in by_entry.items() if found}
     top = []
     for rank, n in ranked[:TOP]:
-        place = column.rank[n] if column is not None else None
-        words = ordinal(place) if place is not None else ""
+        words = place_with_people(board, column, n)
         one = Leader(rank=rank, id=entries[n].id, name=entries[n].name, team=entries[n].team, place=words, against=entries[n].id in marked)
         top.append(one)
     parted = None

@@ -453,6 +453,7 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
         may_be_first=[n for n, ends in enumerate(ranges) if ends is not None and ends[0] == 1] if any(ranges) else None,
         few=few or None,
         unsampled=summary.unsampled or None,
+        places=ranges if any(ranges) else None,
     )
 
 

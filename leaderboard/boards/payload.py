@@ -8,6 +8,7 @@ written, since a snapshot's digest is of these bytes: a new one goes to the end,
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self, TypeVar
@@ -421,8 +422,9 @@ class HumanAgreement(StudyFacts, Stored):
         "may_be_first",
         "few",
         "unsampled",
+        "places",
     )
-    optional = frozenset({"firm", "may_be_first", "few", "unsampled"})
+    optional = frozenset({"firm", "may_be_first", "few", "unsampled", "places"})
 
     people: int = 3
     study: StudyOf
@@ -440,6 +442,7 @@ class HumanAgreement(StudyFacts, Stored):
     may_be_first: list[int] | None = None  # none in rankings of before
     few: dict[str, str] | None = None  # by id, why an entry has no figure where people read it though others have; none where all have
     unsampled: bool | None = None  # True where judgements name no sample; else none
+    places: list[tuple[int, int] | None] | None = None  # 95 % intervals of each place with people; none in rankings of before
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> Self:
@@ -470,10 +473,24 @@ class HumanAgreement(StudyFacts, Stored):
         given = {"why": "", "band": None, "left_out": [], "note": "", **stored}
         return cls.model_validate({**given, "people": 1, "metrics": columns, "marks": marks, "n": n})
 
+    def _places_left(self, at: Collection[int]) -> list[tuple[int, int] | None]:
+        """Intervals of the places that are left without the entries `at`: those before an entry are taken off at both ends, as
+        `leaderboard.stats.records.places_among` does."""
+        known = self.places or []
+        n = sum(ends is not None and index not in at for index, ends in enumerate(known))
+        values = [-math.inf if value is None else value for value in self.value]
+        left: list[tuple[int, int] | None] = []
+        for index, ends in enumerate(known):
+            before = sum(known[other] is not None and values[other] > values[index] for other in at)
+            left.append(None if ends is None or index in at else (max(1, ends[0] - before), min(n, ends[1] - before)))
+        return left
+
     def redacted(self, at: Collection[int], ids: Collection[int], names: Collection[str]) -> Self:
         """The part without what people said of the entries `ids`, which stand at `at` and were called `names`."""
         update: dict[str, Any] = {name: _replaced(getattr(self, name), at, None) for name in ("value", "low", "high", "over")}
         update["n"] = _replaced(self.n, at, 0)
+        if self.places is not None:
+            update["places"] = self._places_left(at)
         if self.first in at:
             update |= {"first": None, "over": [], "firm": None}
         update["marks"] = {

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from leaderboard.boards.human_agreement import PEOPLE, of_board
 from leaderboard.boards.payload import Board, MetricColumn
-from leaderboard.boards.rows import WAITING, Cell, cell, ordinal, position, rule_words, span
+from leaderboard.boards.rows import WAITING, Cell, cell, ordinal, place_with_people, position, rule_words, span
 from leaderboard.stats.uncertainty import ALPHA
 
 NAMED = 3  # entries that a sentence names; of more it gives the number
@@ -132,7 +132,7 @@ def _people(board: Board, index: int) -> tuple[str, str, str, bool]:
         ranked = " of those that hold a rank" if people.unplaced_before(board) else ""
         head = f"People put it first{ranked}" + (f", level with {_some(board, level)}" if level else "")
     else:
-        head = f"People put it {ordinal(place)} of {n_judged}"
+        head = f"People put it {place_with_people(board, column, index)} of {n_judged}"
     if people.opinions:
         rest = f": {shown.text} of 5 on average [{low:.2f}, {high:.2f}]"
     else:
@@ -231,7 +231,7 @@ def strips(board: Board, index: int) -> list[Strip]:
                 dot=_place(scale, own, higher),
                 left=left,
                 width=width,
-                place=ordinal(rank) if rank is not None else "",
+                place=place_with_people(board, column, index) if is_people else ordinal(rank) if rank is not None else "",
                 ranks=ranks if "–" in ranks else "",
                 note=_note(board, column, index) if not is_people else "duels won; 50 % is even" if column.percent else "",
                 is_people=is_people,

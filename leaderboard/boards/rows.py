@@ -214,7 +214,6 @@ class BoardRows:
                 if (rank := metric.rank[index]) is not None:
                     folded.setdefault(rank, []).append(metric.title)
             low, high = standing.rank_low[index], standing.rank_high[index]
-            place = self.people.rank[index] if self.people else None
             liked = cell(self.people, index) if self.people else None
             if liked is not None and liked.dot is None and board.people is not None and board.people.n[index]:
                 few = (board.people.few or {}).get(str(entry.id), "")
@@ -233,7 +232,7 @@ class BoardRows:
                     if overall.value[index] is None
                     else f"{overall.value[index]:.2f}",
                     people=liked,
-                    place=ordinal(place) if place is not None else "",
+                    place=place_with_people(board, self.people, index),
                     cells=cells,
                     folded=tuple(
                         (round(100 * (rank - 1) / max(1, last_folded - 1), 1), f"{ordinal(rank)} by {', '.join(titles)}")
@@ -358,6 +357,15 @@ def cell(metric: MetricColumn, index: int, noun: str = certainty.NOUN) -> Cell:
         n=n,
         flag=flags.words(metric.flags(index), "item"),
     )
+
+
+def place_with_people(board: Board, column: MetricColumn | None, index: int) -> str:
+    """Place of an entry in the column of people, as an ordinal; where it is not settled, its 95 % interval: `2–4`. Empty without one."""
+    place = column.rank[index] if column is not None else None
+    if place is None:
+        return ""
+    low, high = (board.people.places[index] if board.people is not None and board.people.places else None) or (place, place)
+    return ordinal(place) if low == high else span(low, high)
 
 
 def span(low: int | None, high: int | None, open_end: bool = False) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from leaderboard.boards.payload import Board, MetricColumn
-from leaderboard.boards.rows import ordinal
+from leaderboard.boards.rows import ordinal, place_with_people
 from leaderboard.studies.summary import Record
 
 MIN_LINES, MAX_LINES = 3, 8  # entries drawn: as many as names of 11 px at their ends leave apart in the height of a board's claim
@@ -21,10 +21,11 @@ class Split:
     metric: str
     rank: int
     place: int
+    place_words: str
 
     @property
     def words(self) -> str:
-        return f"Widest split: {self.name}, {ordinal(self.rank)} by {self.metric}, {ordinal(self.place)} with people."
+        return f"Widest split: {self.name}, {ordinal(self.rank)} by {self.metric}, {self.place_words} with people."
 
 
 class SlopeLine(Record):
@@ -62,7 +63,7 @@ def split_of(board: Board, people: MetricColumn | None) -> Split | None:
                 continue
             rank, place = column.rank[index], people.rank[index]
             if rank is not None and place is not None and place > rank:
-                found.append(Split(board.entries[index].name, column.title, rank, place))
+                found.append(Split(board.entries[index].name, column.title, rank, place, place_with_people(board, people, index)))
     return max(found, key=lambda one: (one.place - one.rank, -one.rank, one.name), default=None)
 
 
@@ -105,7 +106,7 @@ def _drawn(board: Board, in_order: list[int], people: MetricColumn, named: Mappi
             left=TOP + STEP * k,
             right=right[n],
             kind=named.get(n, ""),
-            place=ordinal(places[n] or 0),
+            place=place_with_people(board, people, n),
         )
         for k, n in enumerate(in_order)
     ]

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from leaderboard.boards.human_agreement import of_board
 from leaderboard.boards.payload import Board
-from leaderboard.boards.rows import Cell, cell, ordinal, rule_words, span
+from leaderboard.boards.rows import Cell, cell, place_with_people, rule_words, span
 from leaderboard.lookup import audience_of
 from leaderboard.models import Snapshot
 from submissions.lookup import any_team, person_with_page
@@ -135,10 +135,10 @@ def _standing(entry: Submission, board: Board | None, sees: bool) -> Standing:
     # None where people did not judge it, or too few did for a figure.
     people, with_people = of_board(board), None
     column = people.column(board) if people is not None else None
-    if people is not None and column is not None and (place := column.rank[index]) is not None:
+    if people is not None and column is not None and column.rank[index] is not None:
         n = sum(one is not None for one in column.rank)
         url = reverse("study", args=[entry.phase.challenge.slug, entry.phase.slug, people.study.slug])
-        with_people = PeoplesPlace(ordinal(place), n, cell(column, index), people.basis, url, people.study.made_up)
+        with_people = PeoplesPlace(place_with_people(board, column, index), n, cell(column, index), people.basis, url, people.study.made_up)
     return Standing(
         entry,
         rank,

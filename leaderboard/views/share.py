@@ -22,7 +22,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 
 from evaluation.metrics.registry import REGISTRY
 from leaderboard.boards import human_agreement
-from leaderboard.boards.rows import Cell, cell, ordinal, rule_words, span
+from leaderboard.boards.rows import Cell, cell, place_with_people, rule_words, span
 from leaderboard.charts.cards import SIZE
 from leaderboard.lookup import current_ranking, shown_board
 from leaderboard.models import Study
@@ -67,7 +67,7 @@ def embed(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         people, metric = human_agreement.of_board(board), board.primary or next(iter(board.metrics), None)
         column = people.column(board) if people is not None else None
         for index in board.overall.order[:EMBEDDED]:
-            entry, rank, at = board.entries[index], board.overall.rank[index], column.rank[index] if column is not None else None
+            entry, rank = board.entries[index], board.overall.rank[index]
             context["rows"].append(
                 EmbeddedRow(
                     str(rank or "–"),
@@ -76,7 +76,7 @@ def embed(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
                     entry.name,
                     "" if board.imported else entry.team,
                     cell(metric, index) if metric is not None else None,
-                    ordinal(at) if at else "",
+                    place_with_people(board, column, index),
                 )
             )
         context |= {"metric": metric, "has_places": any(row.place for row in context["rows"]), "rule": rule_words(board)}

@@ -19,7 +19,7 @@ from leaderboard.boards.front import Contradiction, Front, Turned
 from leaderboard.boards.human_agreement import lines_of, spread
 from leaderboard.boards.payload import Board
 from leaderboard.boards.reading import reading, strips
-from leaderboard.boards.rows import Cell, bar, ordinal, position
+from leaderboard.boards.rows import Cell, bar, ordinal, position, span
 from leaderboard.boards.scorecard import current_evaluation, results
 from leaderboard.charts.cards import Figure, Row, Sentence, Sheet, SlopeChart, Strip, Words, drawn, legible, shortened
 from leaderboard.lookup import current_ranking, shown_board, study_of
@@ -217,7 +217,7 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
                     _name(line.method, summary.entries.get(line.method, 0)),
                     shown,
                     _ends(low, high, summary.opinions),
-                    ordinal(n),
+                    ordinal(n) if line.rank is None or line.rank[0] == line.rank[1] else span(*line.rank),
                     at["dot"],
                     at["left"],
                     at["width"],

@@ -52,9 +52,9 @@ def test_the_widest_split_is_among_marked_entries():
     mark = Mark(preferred="x", id=None, value=(0.7, 0.6, 0.8), samples=[], n=0)
     column = people([0.1, 0.2, 0.8, 0.9])
     ids = [entry.id for entry in board.entries]
-    marked = board.model_copy(update={"people": SimpleNamespace(marks={"a": {str(ids[1]): [mark]}})})
-    assert split_of(marked, column).words == "Widest split: method 1, 2nd by A, 3rd with people."
-    both = board.model_copy(update={"people": SimpleNamespace(marks={"a": {str(ids[1]): [mark], str(ids[0]): [mark]}})})
+    marked = board.model_copy(update={"people": SimpleNamespace(marks={"a": {str(ids[1]): [mark]}}, places=[None, (3, 4), None, None])})
+    assert split_of(marked, column).words == "Widest split: method 1, 2nd by A, 3–4 with people."
+    both = board.model_copy(update={"people": SimpleNamespace(marks={"a": {str(ids[1]): [mark], str(ids[0]): [mark]}}, places=None)})
     assert split_of(both, column).name == "method 0"
     assert split_of(board, column) is None and split_of(both, None) is None
 

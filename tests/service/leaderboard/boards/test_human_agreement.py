@@ -18,9 +18,11 @@ from leaderboard.boards.rows import BoardRows, Choice
 from leaderboard.models import Snapshot, Study, StudyEntry
 from leaderboard.models.question import Opinion
 from leaderboard.models.rater import Rater
-from leaderboard.stats.agreement import Agreement, Ceiling
+from leaderboard.stats.agreement import Agreement
+from leaderboard.stats.another_rater import Ceiling, Standing
 from leaderboard.stats.crossed import Figure
 from leaderboard.stats.mos_table import Rating
+from leaderboard.stats.records import REFERENCE_TITLES
 from leaderboard.stats.votes import Vote
 from leaderboard.studies import analysis, metric_ranking
 from leaderboard.studies.analysis import analyse_due, metric_scores
@@ -41,7 +43,8 @@ def figure(value=None, low=None, high=None, n=0, why="") -> Figure:
     return Figure(value=value, low=low, high=high, n=n, why=why)
 
 
-BAND = Ceiling(two_people=figure(0.8, 0.75, 0.85, 300), leave_one_out=0.82, low=0.82, likely=0.85, high=0.89, n=300)
+TWO = figure(0.8, 0.75, 0.85, 300)  # how often two raters say the same
+BAND = Ceiling(two_people=TWO, leave_one_out=0.82, low=0.82, likely=0.85, high=0.89, n=300)
 
 
 def column(slug: str, decided: Agreement, **more) -> ColumnAgreement:
@@ -64,7 +67,7 @@ def found(**changes) -> HumanAgreement:
         "left_out": [],
         "why": "",
         "band": BAND,
-        "metrics": [column("hss", agreement(0.82, 0.8, 0.84, 900), tier=1, of_ceiling=0.9)],
+        "metrics": [column("hss", agreement(0.82, 0.8, 0.84, 900), standing=Standing.UNCLEAR, places=(1, 2))],
         "value": [0.75, 0.25],
         "low": [0.7, 0.2],
         "high": [0.8, 0.3],
@@ -75,16 +78,14 @@ def found(**changes) -> HumanAgreement:
 
 
 @pytest.mark.parametrize(
-    ("figure", "band", "state", "words"),
+    ("figure", "standing", "state", "words"),
     [
-        (agreement(0.72, 0.66, 0.77), BAND, "below", "agrees 72% [66, 77] · tier 1"),
-        (agreement(0.81, 0.78, 0.83), BAND, "person", "agrees 81% [78, 83] · tier 1"),
-        (agreement(0.72, 0.66, 0.77), None, "better", "agrees 72% [66, 77] · tier 1"),
-        (agreement(0.52, 0.5, 0.54), BAND, "coin", "agrees 52% [50, 54] · tier 1"),
-        (agreement(0.3, 0.2, 0.42), BAND, "below", "agrees 30% [20, 42] · tier 1"),
-        (agreement(0.5, why="All answers are alike."), BAND, "coin", "agrees 50% · tier 1"),
-        (agreement(0.9, why="All answers are alike."), None, "better", "agrees 90% · tier 1"),
-        (agreement(0.3, why="All answers are alike."), BAND, "below", "agrees 30% · tier 1"),
+        (agreement(0.72, 0.66, 0.77), Standing.BELOW_HUMAN_LEVEL, "below", "agrees 72 [66, 77]"),
+        (agreement(0.81, 0.78, 0.83), Standing.HUMAN_LEVEL, "person", "agrees 81 [78, 83]"),
+        (agreement(0.72, 0.66, 0.77), None, "better", "agrees 72 [66, 77]"),
+        (agreement(0.52, 0.5, 0.54), None, "coin", "agrees 52 [50, 54]"),
+        (agreement(0.3, 0.2, 0.42), None, "below", "agrees 30 [20, 42]"),
+        (agreement(0.5, why="All answers are alike."), None, "coin", "agrees 50"),
         (agreement(0.9, raters=3, why="Too few raters: 5 are needed, there are 3."), None, "early", "too early: 3 of 5 people"),
         (agreement(0.9, samples=4, why="Too few samples: 5 are needed, there are 4."), None, "early", "too early: 4 of 5 items"),
         (agreement(), None, "early", "answers no duel"),  # of a group of people
@@ -92,22 +93,16 @@ def found(**changes) -> HumanAgreement:
         (agreement(coverage=1.0), None, "early", "no duel is decided"),
     ],
 )
-def test_a_metric_stands_between_a_coin_and_people_by_its_interval(figure, band, state, words):
-    line = human_agreement.Line("HSS", figure, band, tier=1)
+def test_a_metric_stands_between_chance_and_another_rater_by_its_interval(figure, standing, state, words):
+    line = human_agreement.Line("HSS", figure, TWO, standing)
     assert (line.state.key, line.head) == (state, words) and len(words) <= 28
     assert (line.percent is None) == (state == "early")  # below the smallest numbers there is no figure, only the sentence
 
 
 def test_who_goes_against_people_is_told_from_who_stays_below_them():
-    assert human_agreement.Line("m", agreement(0.3, 0.2, 0.42), BAND).state.words == "against people"
-    assert human_agreement.Line("m", agreement(0.72, 0.66, 0.77), BAND).state.words == "below people"
-
-
-def test_no_share_of_the_way_is_told_of_a_metric_that_is_not_told_from_chance():
-    told = {
-        figure: human_agreement.Line("m", agreement(0.56, *figure), BAND, of_ceiling=0.66).way for figure in ((0.48, 0.63), (0.51, 0.6))
-    }
-    assert told == {(0.48, 0.63): None, (0.51, 0.6): 66}
+    worse, below = human_agreement.Line("m", agreement(0.3, 0.2, 0.42), TWO), agreement(0.72, 0.66, 0.77)
+    assert worse.level is Standing.WORSE_THAN_CHANCE
+    assert human_agreement.Line("m", below, TWO, Standing.BELOW_HUMAN_LEVEL).state.words != worse.state.words
 
 
 def test_where_nobody_was_asked_about_two_entries_that_is_said_of_each_metric():
@@ -116,7 +111,7 @@ def test_where_nobody_was_asked_about_two_entries_that_is_said_of_each_metric():
 
 
 def test_what_must_be_known_before_a_figure_is_taken_for_more_stands_with_it():
-    line = human_agreement.Line("HSS", agreement(0.52, 0.4, 0.6, 800, coverage=0.7, rough=True), BAND, above_size=False)
+    line = human_agreement.Line("HSS", agreement(0.52, 0.4, 0.6, 800, coverage=0.7, rough=True), TWO, above_size=False)
     assert line.notes == [
         "not better than chance here",
         "not shown to beat size alone",
@@ -125,7 +120,7 @@ def test_what_must_be_known_before_a_figure_is_taken_for_more_stands_with_it():
     ]
     assert line.reading == (
         "Of 100 duels that people decided, HSS orders 52 as they did (95 % interval 40 to 60, with other people and other items); "
-        "another person 82, the best possible 89. 800 decided judgements of 11 people on 43 items. Not better than chance here. "
+        "another rater 80 [75, 85]. 800 decided judgements of 11 people on 43 items. Not better than chance here. "
         "Not shown to beat size alone. Answers 70 % of the duels. Few raters or items: a rough interval."
     )
 
@@ -139,7 +134,7 @@ def test_where_judgements_name_no_samples_an_interval_speaks_of_other_people_alo
 
 def test_a_head_says_how_far_by_whom_and_when():
     said = human_agreement.People(found(), {"hss": "HSS"}).head("hss")
-    assert said.words == "agrees 82% · tier 1" and said.line.style == "--v:82;--lo:80;--hi:84;--b0:82;--b1:89"
+    assert said.words == "agrees 82" and said.line.style == "--v:82;--lo:80;--hi:84;--b0:75;--b1:85"
     assert said.title.endswith("1,200 judgements by 11 people, 21 November 2026 (UTC).")
     assert human_agreement.People(found(), {"hss": "HSS"}).head("other") is None
 
@@ -176,11 +171,11 @@ def test_charts_are_of_all_and_of_each_group_with_guards_last():
     ]
     charts = human_agreement.People(found(metrics=metrics, groups=["x", "y"]), {"a": "A", "b": "B"}).charts()
     assert [(chart.group, [line.title for line in chart.lines]) for chart in charts] == [
-        ("", ["A", "B", "Always equal"]),
+        ("", ["A", "B", REFERENCE_TITLES["constant"]]),
         ("x", ["A", "B"]),
         ("y", ["A", "B"]),
     ]
-    assert charts[0].band == BAND and charts[1].band is None  # how well a metric could do with one group is not known
+    assert charts[0].another == TWO and charts[1].another is None  # how well a metric could do with one group is not known
     few = found(metrics=[column("a", agreement(0.8, raters=3)), column("constant", agreement(0.5), guard=True)], why="Too few raters")
     assert human_agreement.People(few, {"a": "A"}).charts() == []
 

@@ -71,9 +71,11 @@ class TestMethod:
 
     def test_until_the_next_ranking_people_place_it_among_those_that_are_shown_as_on_the_board(self, client, challenge, people):
         phase = scored_houses(challenge, people)
-        Study.import_votes(phase, None, duels(phase), slug="s", title="S", question="Which?", is_public=True)
+        Study.import_votes(phase, None, duels(phase, raters=40), slug="s", title="S", question="Which?", is_public=True)
         analyse_due()
         build_due_boards()
+        board = Snapshot.current(phase, "public").board
+        assert {board.entries[n].name: ends for n, ends in enumerate(board.people.places)}["midway"] == (2, 2)
         pages = [method_page(people.team, "midway"), reverse("board_embed", args=[phase.challenge.slug, phase.slug])]
         assert all("2nd" in text(client.get(page)) for page in pages)
         Submission.objects.get(phase=phase, method_name="near").hide(people.organizer, "looked at again")

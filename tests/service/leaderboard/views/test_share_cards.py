@@ -89,11 +89,11 @@ def test_cards_tell_places_that_are_shared_and_figures_with_their_intervals(clie
     client.get(f"{address(board)}people/level/card.png")
     client.get(f"/entries/{board.submissions.order_by('pk').first().pk}/card.png")
     study, entry = sheets
-    assert [(strip.place, strip.value, strip.more) for strip in study.strips] == [("1st", "50 %", "[33, 67]")] * 2
+    assert [(strip.place, strip.value, strip.more) for strip in study.strips] == [("1–2", "50 %", "[33, 67]")] * 2
     assert study.foot == "36 judgements by 6 people" and all(strip.width > 0 for strip in study.strips)
     assert "People put it first, level with valley-net: it wins 50 % of its duels [33, 67]" in entry.words
     people, *metrics = entry.strips
-    assert (people.name, people.value, people.more, people.place) == ("People", "50 %", "[33, 67]", "1st")
+    assert (people.name, people.value, people.more, people.place) == ("People", "50 %", "[33, 67]", "1–2")
     assert metrics and "36 judgements by 6 people" in entry.note
 
 
