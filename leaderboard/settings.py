@@ -8,6 +8,7 @@ combinations are reported by the system checks in `leaderboard/checks.py`.
 from __future__ import annotations
 
 import hmac
+import os
 import secrets
 from pathlib import Path
 
@@ -92,6 +93,7 @@ MACHINE = env.text("MACHINE", "")  # a name for this machine; empty: told by hos
 PART_SAMPLES = env.integer("PART_SAMPLES", 25, least=1)  # samples in one part of an evaluation
 PART_SECONDS = env.decimal("PART_SECONDS", 120.0, least=1)  # of what slow metrics declare for a part; heavier samples stand alone
 GPU_WORKERS = env.flag("GPU_WORKERS", False)  # metrics with networks are left to workers of the queue gpu
+VISIBLE_CARDS = os.environ.get("CUDA_VISIBLE_DEVICES")  # graphics cards of jobs, where workers of a machine share them out; else all
 CHILD_MEMORY_MB = env.integer("CHILD_MEMORY_MB", 3072, least=256)  # address space of one scoring child
 CHILD_SECONDS = env.integer("CHILD_SECONDS", 600, least=1)  # processor time of a validation, or of PART_SAMPLES samples
 READ_SECONDS = env.integer("READ_SECONDS", 60, least=1)  # of reading an organizer's reference, while their browser waits

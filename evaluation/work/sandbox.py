@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,8 +15,8 @@ __all__ = ["PATIENCE", "JobFailed", "LeaseLost", "Sandbox", "job_folder", "sandb
 
 
 def _limits() -> Limits:
-    cards = os.environ.get("CUDA_VISIBLE_DEVICES")  # which says, where several workers share a machine, whose card is whose
-    return Limits(settings.CHILD_MEMORY_MB << 20, settings.CHILD_SECONDS, settings.HEARTBEAT_SECONDS, settings.WEIGHTS, cards)
+    seconds = settings.CHILD_SECONDS, settings.HEARTBEAT_SECONDS
+    return Limits(settings.CHILD_MEMORY_MB << 20, *seconds, settings.WEIGHTS, settings.VISIBLE_CARDS)
 
 
 class Sandbox(limited.Sandbox):

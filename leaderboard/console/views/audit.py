@@ -93,6 +93,7 @@ SENTENCES = {
     "submission.mark": "Changed an entry's badges",
     "submission.baseline": "Uploaded a baseline",
     "batch.cancel": "Stopped a re-evaluation",
+    "batch.switch": "Showed the values of a re-evaluation on the board",
     "batch.retry": "Had an entry scored again in a re-evaluation",
     "batch.exclude": "Left an entry out of a re-evaluation",
 }

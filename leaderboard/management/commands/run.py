@@ -164,6 +164,7 @@ class Command(BaseCommand):
                 for service in services:
                     service.ensure()
                 if time.monotonic() >= look_at:
+                    close_old_connections()  # one that has ended meanwhile is not asked
                     told, look_at = self._tell(told, workers), time.monotonic() + BACKGROUND_SECONDS
                 if loading.process is not None and loading.has_ended() and loading.end():
                     self.stderr.write("Loading the demo failed; what it says is above. The service runs on without it.")
@@ -183,7 +184,6 @@ class Command(BaseCommand):
     def _tell(self, told: Background, workers: int) -> Background:
         """Print what workers measure in the background where that is more than was `told`, or its time became known, and when it is done;
         returns what was told last."""
-        close_old_connections()  # one that has ended meanwhile is not asked
         try:
             now = Background.now()
         except OperationalError:  # the database is busy; it looks again

@@ -67,7 +67,8 @@ class Command(BaseCommand):
 
     def _round(self, steps: dict[str, Callable[[], object]], strict: bool = False) -> None:
         for name, act in steps.items():
-            close_old_connections()  # one that has ended meanwhile is not asked
+            if not strict:
+                close_old_connections()  # one that has ended meanwhile is not asked
             try:
                 act()
             except Exception:

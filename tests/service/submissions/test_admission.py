@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from submissions.leases import Fault
-from submissions.models import Admission, Challenge, Membership, Participation, Phase, Status, Submission, TeamInvite
+from submissions.models import Admission, Challenge, Hold, Membership, Participation, Phase, Status, Submission, TeamInvite
 from submissions.storage import uploads
 from tests.support.factories import archive, gables, received
 
@@ -94,7 +94,7 @@ class TestEntries:
         [
             ("choose", {"status": Status.SCORED}),
             ("retry", {"status": Status.FAILED, "fault": Fault.SERVICE}),
-            ("confirm", {"status": Status.REJECTED, "awaits_confirmation": True}),
+            ("confirm", {"status": Status.REJECTED, "on_hold": Hold.INPUTS}),
         ],
     )
     def test_what_sends_or_chooses_is_refused_and_not_offered(self, phase, people, bar, act, state):

@@ -347,6 +347,6 @@ def test_a_time_zone_that_is_none_is_refused(client):
 def test_pages_of_participants_ask_for_few_queries(client, phase, people, django_assert_max_num_queries):
     add_file(phase.challenge, phase)
     client.force_login(people.owner)
-    for name, most in [("challenge", 20), ("rules", 12), ("data", 16), ("team", 14)]:
+    for name, most in [("challenge", 20), ("rules", 12), ("data", 16), ("team", 16)]:
         with django_assert_max_num_queries(most):
             client.get(reverse(name, args=[phase.challenge.slug]))

@@ -71,7 +71,7 @@ def test_who_prepares_is_shown_nothing_of_an_entry(scored, jobs):
     scored(0.1)
     preparing_jobs = [job for job in jobs if job["kind"] == "prepare"]
     assert preparing_jobs and all(
-        set(job) == {"kind", "family", "reference", "item_ids", "unit_scale", "requests"} for job in preparing_jobs
+        set(job) == {"kind", "family", "reference", "item_ids", "unit_scale", "requests", "card"} for job in preparing_jobs
     )
 
 

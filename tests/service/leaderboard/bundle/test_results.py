@@ -296,7 +296,10 @@ def test_programs_are_told_where_figures_are_from(published, client):
     rows = client.get(board["rows_url"]).json()["items"]
     assert rows[0]["people"] | {"why": ""} == {"value": 4.4, "low": None, "high": None, "n": 0, "why": ""}
     assert rows[0]["name"] == "Zip-NeRF" and rows[0]["detail"] == "Apr. 2023"
-    assert rows[0]["scores"]["psnr"] == {"value": 29.606, "ci": None, "n": 0, "rank": 1, "ranks": None, "group": None, "loose": False}
+    assert rows[0]["scores"]["psnr"] == {"value": 29.606, "ci": None, "n": 0, "rank": 1, "ranks": None, "group": None, "loose": False} | {
+        "flags": {},
+        "tied": None,
+    }
     entry = client.get(f"/api/v1/submissions/{rows[0]['id']}").json()
     assert entry["scores"]["lpips_alex"]["higher_is_better"] is False and entry["scores"]["psnr"]["ci"] is None
     assert client.get(f"/api/v1/submissions/{rows[0]['id']}/items?metric=psnr").status_code in (403, 404)

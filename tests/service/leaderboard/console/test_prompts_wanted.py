@@ -23,6 +23,7 @@ from tests.support.scenes import views, zipped
 
 KEY = "clip_sim_text"
 SENTENCE = "CLIP text similarity holds pictures against the texts they were made from, and the reference has none; add prompts.json to it."
+CHOSEN = {"param_weights": "openai-vit-b-32", "param_precision": "float32"}
 PSNR = ({"slug": "psnr", "key": "psnr", "is_primary": True},)
 BARE = views({"chair": 2, "owl": 1})
 PROMPTED = {name: replace(item, prompt="a red chair") if name.startswith("chair") else item for name, item in BARE.items()}
@@ -40,7 +41,7 @@ def test_the_metric_is_not_put_beside_a_reference_without_prompts(desk, phase, a
     give_reference(phase, BARE, PSNR)
     path = at(f"phases/final/metrics/new/{KEY}/")
     assert SENTENCE in desk.get(path).content.decode()
-    answer = desk.post(path, metric_values(slug=KEY, param_weights="openai-vit-b-32"), follow=True).content.decode()
+    answer = desk.post(path, metric_values(slug=KEY, **CHOSEN), follow=True).content.decode()
     assert f"Phase final: {SENTENCE}" in answer and phase.metrics.count() == 1
 
 
@@ -48,7 +49,7 @@ def test_it_is_put_where_some_object_has_one(desk, phase, at):
     give_reference(phase, PROMPTED, PSNR)
     path = at(f"phases/final/metrics/new/{KEY}/")
     assert SENTENCE not in desk.get(path).content.decode()
-    answer = desk.post(path, metric_values(slug=KEY, param_weights="openai-vit-b-32"), follow=True).content.decode()
+    answer = desk.post(path, metric_values(slug=KEY, **CHOSEN), follow=True).content.decode()
     assert SENTENCE not in answer and phase.metrics.count() == 2
     assert not PropertyRun.objects.filter(key=KEY).exists()
 
