@@ -133,6 +133,7 @@ def score_items(
     rows: dict[str, list[MetricResult]] = {column.slug: [] for column in columns}
     programs = [column for column in columns if column.spec.is_program]
     ours = [column for column in columns if not column.spec.is_program]
+    device_use.taken()  # whatever was computed before is none of a column's
     together = AHEAD if any(column.spec.ahead for column in ours) and graphics_card.card() else 1
     for done, item_id in enumerate(ids):
         if done % together == 0:

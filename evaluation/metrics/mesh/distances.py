@@ -240,7 +240,9 @@ def _reach(pieces: np.ndarray, places: np.ndarray, triangles: np.ndarray) -> np.
         weights = np.maximum(np.stack([1 - second - third, second, third]), 0.0)
         weights /= weights.sum(axis=0)
         found = np.linalg.norm(w - weights[1, ..., None] * u - weights[2, ..., None] * v, axis=2)
-    return np.fmin(found, np.linalg.norm(pieces - places[:, None], axis=2))
+    # On needles that figure loses digits; a corner that both have is no way from the triangle.
+    to_corners = np.linalg.norm(pieces[:, :, None] - triangles[:, None], axis=3).min(axis=2)
+    return np.fmin(np.fmin(found, to_corners), np.linalg.norm(pieces - places[:, None], axis=2))
 
 
 def _highest(bounds: np.ndarray, largest: float, most: int) -> np.ndarray:

@@ -78,8 +78,8 @@ def test_a_gltf_is_read_with_its_buffer_beside_it_in_a_zip_and_in_a_folder(tmp_p
 
 def test_a_mesh_without_an_area_is_noted(tmp_path: Path) -> None:
     line = b"v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n"
-    assert judge(tmp_path, {**GOOD, "chair.obj": line}).warnings == (
-        "chair is of zero size; an item needs at least one face with an area.",
+    assert judge(tmp_path, {**GOOD, "chair.obj": line}).to_confirm == (
+        "chair.obj holds faces of no size; a mesh needs at least one face with an area (1 of 3 meshes).",
     )
 
 

@@ -78,7 +78,7 @@ def test_a_table_of_decimal_commas_gets_one_hint() -> None:
 
 def test_values_of_metrics_with_decimal_commas_get_one_hint_and_other_faults_their_lines(tmp_path: Path) -> None:
     judged = votes.canonical(votes.parse(["rater,sample,left,right,choice", "r,s,A,B,left"], "v.csv"))
-    (tmp_path / "scores.csv").write_text("sample;method;psnr:higher\ns;A;27,5\ns;B;good\n")
+    (tmp_path / "scores.csv").write_text('sample,method,psnr:higher\ns,A,"27,5"\ns,B,good\n')
     found = problems(command.read_scores, tmp_path / "scores.csv", judged, {})
     assert found == (
         "scores.csv: line 2: psnr:higher is '27,5'; write 27.5, with a point before decimals and nothing between thousands.",

@@ -63,7 +63,7 @@ def test_a_method_with_too_few_votes_is_listed_apart(address, phase, client):
     ]
     text = "\n".join(["worker,prompt,left,right,winner", *rows, "r0,0,newcomer,A,left"]) + "\n"
     client.post(address, filled(text, is_public="on"))
-    analyse_due("test")
+    analyse_due()
     page = client.get(reverse("study", args=[phase.challenge.slug, phase.slug, "theirs"])).content.decode()
     table = page[page.index('<table class="prefer">') :]
     order = [table.index(text) for text in (">A<", ">B<", ">C<", "to have a place:", "newcomer")]

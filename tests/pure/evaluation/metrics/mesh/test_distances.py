@@ -371,4 +371,5 @@ def test_few_places_are_measured_where_two_meshes_are_nearly_one(monkeypatch):
     assert sum(asked) < 6 * len(reference.faces)
     pred, ref = found.prediction(), found.reference
     drawn = np.concatenate([found.reference_cloud(1_000_000).points, ref.points])
-    assert result.value == pytest.approx(closest.distances(drawn, pred.points, pred.faces).max(), rel=0.02)
+    greatest = float(closest.distances(drawn, pred.points, pred.faces).max())  # of what was drawn: between it lies more
+    assert greatest <= result.value <= 1.05 * greatest
