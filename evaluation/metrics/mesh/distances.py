@@ -151,6 +151,7 @@ def _turn(normals: np.ndarray, others: np.ndarray) -> float:
 
 
 FIRST = 256  # places that are measured at first
+FINE = 1e-5  # of the reference's longest side
 ROUNDING = 1e-12  # places that are further by no more than this share are as far
 MISSED = 0.01  # a place that is further by no more than this share is not looked for
 # So many faces are looked at, the most promising ones, and so many of their pieces cut into four, so many times.
@@ -195,15 +196,23 @@ def _largest(side: Surface, samples: Cloud, other: Surface, cloud: Cloud) -> flo
     of_faces = reach.max(axis=1)
     # Samples are no further than their face's corners, nor than they are from the place that is nearest to its middle.
     near = np.minimum(of_faces[samples.faces], np.linalg.norm(samples.points - places[samples.faces], axis=1))
-    measured, bounds = np.concatenate([samples.points, side.points]), np.concatenate([near, of_vertices])
-    largest, wanted = 0.0, FIRST
-    while len(bounds):
-        part = np.argpartition(bounds, -wanted)[-wanted:] if wanted < len(bounds) else np.arange(len(bounds))
-        # Never further than the bound: on needles of faces the triangle's own figure loses digits.
-        largest = max(largest, float(np.minimum(search(measured[part])[0], bounds[part]).max()))
-        bounds[part] = 0.0
-        left = bounds > largest * (1 + ROUNDING)
-        measured, bounds, wanted = measured[left], bounds[left], 4 * wanted
+
+    def furthest(bounds: np.ndarray) -> float:
+        """The largest distance of the samples and vertices, none of which is further than its bound."""
+        places, found, wanted = np.concatenate([samples.points, side.points]), 0.0, FIRST
+        while len(bounds):
+            part = np.argpartition(bounds, -wanted)[-wanted:] if wanted < len(bounds) else np.arange(len(bounds))
+            found = max(found, float(np.minimum(search(places[part])[0], bounds[part]).max()))
+            bounds[part] = 0.0
+            left = bounds > found * (1 + ROUNDING)
+            places, bounds, wanted = places[left], bounds[left], 4 * wanted
+        return found
+
+    bounds = np.concatenate([near, of_vertices])
+    largest = furthest(bounds.copy())
+    if largest < FINE:  # On needles of faces a triangle's own figure loses so many digits; what both surfaces hold is no way apart.
+        held = nearest(samples.points, cloud)[0], scipy.spatial.cKDTree(other.points).query(side.points, workers=WORKERS)[0]
+        largest = furthest(np.minimum(bounds, np.concatenate(held)))
     if not largest:
         return 0.0
     # No place is further than another by more than the way between them, so the bounds of its corners bound what lies within a face.
