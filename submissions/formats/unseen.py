@@ -4,8 +4,6 @@ import re
 import unicodedata
 from collections.abc import Collection
 
-from idna.core import valid_contextj
-
 # Unicode's categories: control, format and direction, what is no character, and ends of lines.
 UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 _JOINERS = "\u200c\u200d"
@@ -33,6 +31,8 @@ def has_unseen(text: str, categories: Collection[str] = UNSEEN) -> bool:
 
 
 def _is_needed(text: str, place: int) -> bool:
+    from idna.core import valid_contextj  # most names hold no joiner, and what reads formats alone needs no names
+
     try:
         return valid_contextj(text[max(0, place - 16) : place + 16], min(place, 16))
     except ValueError:  # beside a character without a name

@@ -29,6 +29,8 @@ pytestmark = pytest.mark.django_db  # so that the cluster profile migrates its P
 CERTAINTY = {"ci_low", "ci_high", "rank_low", "rank_high", "group", "scale", "decimals", "can_tell", "rank_resamples", "people"}
 # The one board with columns on weights that are retired by now: these rank no more, and the order is made without them.
 WITHOUT_RETIRED = re.compile(r"/boards/rooms/practice/again/\w+/(overall/|metrics/\d+/(in_ranking|rank)\b)")
+# Entries that share a rank have the mean of those ranks in the rule of mean ranks; of the one board with such, two.
+MID_RANKS = re.compile(r"/boards/rooflines/practice/again/\w+/overall/(value|explanation)/[78]: ('mean rank of 5 metrics: 1, |1\.[48])")
 STATES = sorted(path.parent for path in Path(stored.__file__).parent.glob("*/said.json.gz"))
 
 
@@ -69,7 +71,7 @@ def test_boards_digests_and_votes_stay_as_they_were(before, told):
     old, new = stored.stored_said(before.folder), told["said"]
     assert old["boards"] and old["votes"]
     found = [change for change in changes(old, new) if "/again/" not in change or CERTAINTY.isdisjoint(re.split("[/: ]", change))]
-    assert [change for change in found if not WITHOUT_RETIRED.match(change)] == []
+    assert [change for change in found if not WITHOUT_RETIRED.match(change) and not MID_RANKS.match(change)] == []
     for board in new["boards"].values():
         assert all(snapshot["computed"] == digest for digest, snapshot in board["kept"].items())
         assert board["shown"], "the page names the ranking that it shows"
