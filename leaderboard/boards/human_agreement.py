@@ -522,7 +522,7 @@ class People:
 
     @property
     def another(self) -> Figure | None:
-        """How often two raters say the same, where that has an interval."""
+        """Share of what two raters say alike, where that has an interval."""
         band = self.found.band
         return None if band is None or band.two_people.low is None else band.two_people
 

@@ -205,7 +205,7 @@ class Ceiling:
 
 
 def another_rater(answers: Answers) -> Estimate | None:
-    """How often two raters who both decided say the same; None where no two decided one question."""
+    """Share of what two raters who both decided say alike; None where no two decided one question."""
     found = Dyads(answers.decided).another_rater()
     return None if found.value is None else found
 

@@ -1,4 +1,4 @@
-"""What would settle first place: the chance that it is settled with more raters, more items, more answers, or more of all.
+"""Plans that would settle first place: the chance that it is settled with more raters, more items, more answers, or more of all.
 
 A plan multiplies raters, samples and answers. Of a variance in parts, what raters add falls with raters, what samples add with samples, and
 the rest with answers, so that more answers of the same raters on the same items leave a variance that cannot be undercut. How the study
@@ -151,7 +151,7 @@ class Outlook:
         return true, e, vectors, y, rng.standard_normal((DRAWS, len(e)))
 
     def chance(self, more: tuple[float, float, float]) -> float:
-        """How often first place is settled under the plan, whoever is first then."""
+        """Share of studies in which first place is settled under the plan, whoever is first then."""
         basis, raters, samples, cells = self._space
         true, e, vectors, y, normals = self._true
         later = vectors.T @ (raters / more[0] + samples / more[1] + cells / more[2]) @ vectors

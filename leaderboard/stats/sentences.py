@@ -22,7 +22,7 @@ UNEQUAL = "Three raters gave most votes, so intervals of entries are somewhat to
 
 
 def may_be_best(places: Mapping[str, tuple[int, int]]) -> str:
-    """Which of several metrics, by title, may agree best with people; empty for fewer than two."""
+    """Sentence on those of several metrics, by title, that may agree best with people; empty for fewer than two."""
     if len(places) < 2:
         return ""
     best = [title for title, (low, _) in places.items() if low == 1]
@@ -40,7 +40,7 @@ def places_of(metrics: Sequence[Metric], titles: Mapping[str, str] = {}) -> dict
 
 
 def settling(enough: Enough, answers: int, raters: int, items: str, noun: str = "vote") -> list[str]:
-    """What would settle first place; [] where it is settled. `items` is the plural of what was judged."""
+    """Sentences on what would settle first place; [] where it is settled. `items` is the plural of what was judged."""
     plans = enough.plans
     if plans is None:
         return []
@@ -74,7 +74,7 @@ def unequal(counts: Iterable[float]) -> str:
 
 
 def asked_about(first: str, share: Ends) -> str:
-    """How many people preferred the first of two entries, of those who were asked about these two."""
+    """Sentence on how many people preferred the first of two entries, of those who were asked about these two."""
     value, low, high = share
     if value is None:
         return ""

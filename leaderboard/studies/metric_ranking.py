@@ -85,7 +85,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Meaning:
-    """What differences of a metric mean, and the study that it is known from."""
+    """Meaning of a metric's differences, and the study that it is known from."""
 
     difference: Difference
     study: int
@@ -322,7 +322,7 @@ def _line(metric: Metric, study: Evidence) -> Line:
 
 
 def _meaning(found: Sequence[tuple[Evidence, Metric]]) -> Meaning | None:
-    """What differences mean by the largest study that knows it; studies are not pooled for it."""
+    """Meaning of differences by the largest study that knows it; studies are not pooled for it."""
     known = ((study, metric.difference) for study, metric in found if metric.difference is not None and not metric.trained)
     return next((Meaning(difference, study.id) for study, difference in known if not difference.why), None)
 
@@ -341,7 +341,7 @@ def _person(found: Sequence[tuple[Evidence, Metric]]) -> Person | None:
 
 
 def _another(studies: Sequence[Evidence]) -> Figure | None:
-    """How often two raters say the same, pooled over studies; None of fewer than three."""
+    """Share of what two raters say alike, pooled over studies; None of fewer than three."""
     known = [study.another for study in studies if study.another is not None and study.another.value is not None and study.another.se]
     logits = [one for figure in known if (one := pooled.on_logit(figure.value or 0.0, figure.se or 0.0)) is not None]
     mean = pooled.pool([value for value, _ in logits], [se for _, se in logits])

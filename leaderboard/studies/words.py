@@ -134,7 +134,7 @@ def _enough(summary: Summary, lines: Sequence[Line]) -> Sentence | None:
 
 
 def _settling(summary: Summary, noun: str) -> list[str]:
-    """What would settle first place, where it is open and no other stands level in it."""
+    """Sentences on what would settle first place, where it is open and no other stands level in it."""
     if summary.enough is None or summary.shares_first:
         return []
     units = plural(sampled_noun(noun, summary.unsampled))
@@ -142,7 +142,7 @@ def _settling(summary: Summary, noun: str) -> list[str]:
 
 
 def _unequal(summary: Summary) -> list[str]:
-    """Whether three raters gave most of the answers."""
+    """Sentence that three raters gave most of the answers."""
     given = [line.votes or line.ratings for line in summary.reliability.raters if not line.screened]
     said = statements.unequal(given)
     return [said] if said else []

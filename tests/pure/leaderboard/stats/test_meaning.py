@@ -1,4 +1,4 @@
-"""What a metric's differences mean: a study that somebody else computed, and what must hold of every curve."""
+"""Meaning of a metric's differences: a study that somebody else computed, and what must hold of every curve."""
 
 from __future__ import annotations
 

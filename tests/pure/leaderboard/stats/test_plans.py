@@ -1,4 +1,4 @@
-"""What would settle first place: a study that somebody else computed, and what must hold of every plan."""
+"""Plans that would settle first place: a study that somebody else computed, and what must hold of every plan."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def test_where_all_answers_are_alike_nothing_says_how_surely_anything_leads():
 
 
 def test_enough_people_who_all_prefer_one_of_two_have_a_share_with_an_interval():
-    """Of six people and eight items the interval of a share of 1 begins at .025^(1/6) = .541."""
+    """For six people and eight items the interval of a share of 1 begins at .025^(1/6) = .541."""
     summary = summary_of([Vote(f"r{k}", "a", "b", "left", s) for k in range(6) for s in SAMPLES])
     told = words.duel_words(summary, "b", "a", "house")
     assert told.first == "People prefer B." and told.rest.startswith("Asked about these two, 100 of 100 prefer B [54, 100]: 48 judgements")

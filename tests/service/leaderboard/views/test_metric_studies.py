@@ -168,7 +168,7 @@ def test_the_page_opens_with_a_figure_of_real_people_and_not_with_what_is_newest
 
 
 def test_beside_figures_of_real_people_nothing_is_said_of_made_up_ones(studied, client):
-    """What its differences mean, and where the metric contradicts people, is known from those whom its verdict is of."""
+    """The meaning of its differences, and where the metric contradicts people, is known from those whom its verdict is of."""
     phase, figures = studied.phase, studied.analyses.get()
     page = words(text(client.get(PAGE)))
     assert "Too few entries: 8 are needed, there are 2." in page and "Where it contradicts people" in page
