@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self
 
 import structlog
 from django.conf import settings
+from django.core.exceptions import EmptyResultSet
 from django.db import connection, models
 from django.db.models import F, Q
 
@@ -79,6 +80,8 @@ class LeasedQuerySet(models.QuerySet):
         mine = {"lease_token": uuid.uuid4(), "worker": worker, "machine": machine()} | values
         if connection.vendor == "postgresql":
             first = self._first_free if now is None else self._first(now)
+            if first is None:
+                return None
             # What is not to be had now may be locked by an act that leaves it free: it is waited for before there is nothing.
             return self._claim_first(first, mine, now, "SKIP LOCKED") or self._claim_first(first, mine, now, "")
         free = self.unleased(now).filter(lease_token__isnull=True)
@@ -89,9 +92,12 @@ class LeasedQuerySet(models.QuerySet):
                 return self.model._default_manager.get(pk=pk)
         return None
 
-    def _first(self, now: datetime | None = None) -> tuple[str, Sequence[Any]]:
-        """Statement that gives the key of the first of these rows that can be had, and its parameters."""
-        return self.unleased(now).filter(lease_token__isnull=True).values("pk")[:1].query.sql_with_params()
+    def _first(self, now: datetime | None = None) -> tuple[str, Sequence[Any]] | None:
+        """Statement that gives the key of the first of these rows that can be had, and its parameters; None where none is asked for."""
+        try:
+            return self.unleased(now).filter(lease_token__isnull=True).values("pk")[:1].query.sql_with_params()
+        except EmptyResultSet:
+            return None
 
     # Compiling it takes longer than the claim: whoever claims again and again does so from one query.
     _first_free = cached_property(_first)

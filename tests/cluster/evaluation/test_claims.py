@@ -92,3 +92,7 @@ def test_a_worker_looks_for_losses_once_a_second_and_not_with_each_claim(parts, 
     assert None not in claims("w", 5) and looked == [Part, Part]
     Submission.objects.to_validate().claim("w", status=Status.CLAIMED)
     assert looked == [Part, Part, Submission], "of each kind of row"
+
+
+def test_of_a_query_that_asks_for_no_row_none_is_claimed():
+    assert Part.objects.filter(pk__in=[]).claim("worker") is None
