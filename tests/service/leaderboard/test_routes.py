@@ -192,23 +192,11 @@ def nothing_in(wrong: list[str]) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_everybody_meets_what_the_table_says_and_comes_upon_no_secret(names, people):
-    # What a person may do is decided by the same code on both databases; that every page and act works there is asked here.
-    read = dict.fromkeys(SOME if environment.CLUSTER else table.PEOPLE, b"")
-    nothing_in(differences(ALL, names, people, read))
-    nothing_in(leaks(read))
-
-
-def test_with_a_token_everybody_meets_the_same_at_the_api(names, people):
-    nothing_in(differences(API, names, people, dict.fromkeys(SOME, b""), by_token=True))
-
-
-def test_what_the_table_does_not_say_is_refused(names, people):
-    nothing_in(unlisted(names, people))
-
-
 def test_a_full_database_changes_no_answer_but_to_service_unavailable(names, people):
-    """Neither an error of ours nor one of whoever asks: what needs no room is answered as ever."""
+    """Neither an error of ours nor one of whoever asks: what needs no room is answered as ever.
+
+    Before the next test, whose acts remove files of entries that are there again afterwards.
+    """
     by_rights = [person for person in ("staff", "organizer", "owner", "anonymous") if person in SOME]
     clients = {person: client_of(person, people) for person in by_rights}
     met: defaultdict[str, list[str]] = defaultdict(list)
@@ -224,6 +212,21 @@ def test_a_full_database_changes_no_answer_but_to_service_unavailable(names, peo
                 assert "disk is full; nothing that was sent is lost" in response.content.decode() and response["Retry-After"] == "30", line
     nothing_in([f"{what}: {address}" for what, addresses in met.items() if what not in {"as ever", "[503]"} for address in addresses])
     assert len(met["[503]"]) > 50 and len(met["as ever"]) > 100
+
+
+def test_everybody_meets_what_the_table_says_and_comes_upon_no_secret(names, people):
+    # What a person may do is decided by the same code on both databases; that every page and act works there is asked here.
+    read = dict.fromkeys(SOME if environment.CLUSTER else table.PEOPLE, b"")
+    nothing_in(differences(ALL, names, people, read))
+    nothing_in(leaks(read))
+
+
+def test_with_a_token_everybody_meets_the_same_at_the_api(names, people):
+    nothing_in(differences(API, names, people, dict.fromkeys(SOME, b""), by_token=True))
+
+
+def test_what_the_table_does_not_say_is_refused(names, people):
+    nothing_in(unlisted(names, people))
 
 
 # --- what the pages weigh -----------------------------------------------------------------------
