@@ -289,7 +289,7 @@ class PartQuerySet(LeasedQuerySet):
         done = PartRecord.objects.filter(part=OuterRef("pk"), token=token)
         own = own.filter(~Exists(done))
         left = token.parts_left.filter(state=Part.State.WAITING, lacking_since=None)
-        return own.exclude(pk__in=list(left.values_list("pk", flat=True))) if left.exists() and token.others_work(queue) else own
+        return own.exclude(pk__in=token.left_to_others(queue, list(left.values_list("pk", flat=True)))) if left.exists() else own
 
     def stalled(self, now: datetime | None = None) -> list[Part]:
         """Those that a remote worker has and that have used up more than half of the time in which the next item must be done."""

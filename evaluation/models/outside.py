@@ -149,13 +149,17 @@ class WorkerToken(models.Model):
         """A worker of the token brought a result that was taken."""
         type(self).objects.filter(pk=self.pk).update(worked_at=timezone.now(), in_vain=0, waits_until=None)
 
-    def others_work(self, queue: str) -> bool:
-        """Return whether a worker of the service, or of another token of the challenge that gets parts, is there for the queue."""
+    def left_to_others(self, queue: str, parts: list[int]) -> list[int]:
+        """Those of the parts, which its workers had and brought nothing for, that somebody else is there to do: a worker of the service, or
+        one of another token of the challenge that gets parts, and has neither done this one before nor left it, too."""
         if Process.objects.listeners()[queue]:
-            return True
+            return parts
         others = OutsideWorker.live().filter(token__challenge=self.challenge_id).exclude(token=self.pk).order_by()
         tokens = type(self).objects.filter(pk__in=others.values("token"))
-        return any(queue in token.queues and token.is_trusted and not token.is_waiting() for token in tokens)
+        there = [token for token in tokens if queue in token.queues and token.is_trusted and not token.is_waiting()]
+        had = set(self.parts_left.through.objects.filter(part__in=parts).values_list("part_id", "workertoken_id"))
+        had.update(PartRecord.objects.filter(part__in=parts).values_list("part_id", "token_id"))
+        return [part for part in parts if any((part, token.pk) not in had for token in there)]
 
     def revoke(self, actor: User | None) -> None:
         """Answer its workers no more; a part that one of them has goes to somebody else when its lease runs out, at once if it can."""
