@@ -150,8 +150,10 @@ class WorkerToken(models.Model):
         type(self).objects.filter(pk=self.pk).update(worked_at=timezone.now(), in_vain=0, waits_until=None)
 
     def left_to_others(self, queue: str, parts: list[int]) -> list[int]:
-        """Those of the parts, which its workers had and brought nothing for, that somebody else is there to do: a worker of the service, or
-        one of another token of the challenge that gets parts, and has neither done this one before nor left it, too."""
+        """Parts of the given ones, which its workers left without a result, that another worker can do.
+
+        That is a worker of the service, or one of another token of the challenge that gets parts and has neither done nor left this one.
+        """
         if Process.objects.listeners()[queue]:
             return parts
         others = OutsideWorker.live().filter(token__challenge=self.challenge_id).exclude(token=self.pk).order_by()

@@ -130,7 +130,8 @@ def _enough(summary: Summary, lines: Sequence[Line]) -> Sentence | None:
     else:
         first = "Not enough for any place yet."
     noun = next((line.noun for line in lines), NOUN)
-    return Sentence(first, " ".join([*_settling(summary, noun), *_unequal(summary)]))
+    given = [line.votes or line.ratings for line in summary.reliability.raters if not line.screened]
+    return Sentence(first, " ".join([*_settling(summary, noun), statements.unequal(given)]).strip())
 
 
 def _settling(summary: Summary, noun: str) -> list[str]:
@@ -139,13 +140,6 @@ def _settling(summary: Summary, noun: str) -> list[str]:
         return []
     units = plural(sampled_noun(noun, summary.unsampled))
     return statements.settling(summary.enough, summary.answers, summary.raters_counted, units, "judgement")
-
-
-def _unequal(summary: Summary) -> list[str]:
-    """Sentence that three raters gave most of the answers."""
-    given = [line.votes or line.ratings for line in summary.reliability.raters if not line.screened]
-    said = statements.unequal(given)
-    return [said] if said else []
 
 
 @dataclass(frozen=True)

@@ -209,8 +209,8 @@ class Team(models.Model):
         return ""
 
     def admit(self, user: User) -> bool:
-        """Make `user` a member, or raise `Refused` with the reason; False where they are one already. Who is alone in a team brings its
-        entries, and the tries that it has used."""
+        """Make `user` a member, or raise `Refused` with the reason; False where they are one already. A person who was alone
+        in a team brings its entries, and the tries that it has used."""
         with transaction.atomic():
             _require_participation(self.challenge, user)
             here = Membership.objects.filter(challenge_id=self.challenge_id, user=user).first()
