@@ -154,6 +154,12 @@ LONGEST = ("browser/leaderboard/test_access.py", "pure/evaluation/programs/test_
 PROFILE_FIXTURES = {"db", "transactional_db", "live_server", "s3_files", "s3_server", "redis"}
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name of a parameter that is a file's bytes: they may hold the second at which the file was made, and then each
+    process of a run would collect other tests."""
+    return f"{len(val)} bytes" if isinstance(val, bytes) and len(val) > 40 else None
+
+
 def pytest_collection_modifyitems(config, items) -> None:
     """Order tests so that long ones begin first and no process ends alone; on the cluster profile keep only what touches its services."""
     if environment.CLUSTER:
