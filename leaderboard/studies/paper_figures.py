@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from evaluation.metrics import papers
+
 FILE = Path(__file__).with_suffix(".toml")
 UNSTATED = "not stated"
 MAX_COLUMNS = 6  # of a table whose figures stand in a line
@@ -81,10 +83,7 @@ class Paper:
 
     slug: str
     short: str
-    title: str
-    authors: str
-    place: str
-    link: str
+    source: papers.Paper
     says: str
     mapping: str
     headline: tuple[str, str, str]
@@ -128,7 +127,7 @@ class Mention:
 
 
 @cache
-def papers() -> dict[str, Paper]:
+def studied() -> dict[str, Paper]:
     """By slug, in the order of the file."""
     found = {}
     for paper in tomllib.loads(FILE.read_text(encoding="utf-8"))["paper"]:
@@ -136,13 +135,14 @@ def papers() -> dict[str, Paper]:
         for table in paper["tables"]:
             rows = tuple(Row(name, key, tuple(map(float, values))) for name, key, *values in table["rows"])
             tables.append(Table(**{"n": None} | table | {"columns": tuple(table["columns"]), "rows": rows}))
-        found[paper["slug"]] = Paper(**paper | {"headline": tuple(paper["headline"]), "tables": tuple(tables)})
+        source, headline = papers.STUDIED[paper["slug"]], tuple(paper["headline"])
+        found[paper["slug"]] = Paper(**paper | {"source": source, "headline": headline, "tables": tuple(tables)})
     return found
 
 
 def printed(link: str) -> dict[str, float]:
     """By key of a metric, the figure in the headline of the paper at that address; nothing where there is no such paper."""
-    paper = next((paper for paper in papers().values() if link and paper.link == link), None)
+    paper = next((paper for paper in studied().values() if link and paper.source.link == link), None)
     if paper is None:
         return {}
     name, head, _ = paper.headline
@@ -152,4 +152,4 @@ def printed(link: str) -> dict[str, float]:
 
 def mentions(key: str) -> Iterator[Mention]:
     """All that papers print of metric `key`."""
-    return (Mention(paper, table, row) for paper in papers().values() for table in paper.tables for row in table.rows if row.key == key)
+    return (Mention(paper, table, row) for paper in studied().values() for table in paper.tables for row in table.rows if row.key == key)

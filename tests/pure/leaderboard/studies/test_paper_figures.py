@@ -8,15 +8,15 @@ import statistics
 import pytest
 
 from evaluation.metrics import registry
-from leaderboard.studies.paper_figures import UNSTATED, mentions, papers
+from leaderboard.studies.paper_figures import UNSTATED, mentions, studied
 
 
 def table(paper: str, name: str):
-    return next(one for one in papers()[paper].tables if one.name == name)
+    return next(one for one in studied()[paper].tables if one.name == name)
 
 
 def test_every_table_says_what_it_is_over_and_every_key_is_one_of_ours():
-    sizes = {paper.slug: [(len(one.rows), len(one.columns)) for one in paper.tables] for paper in papers().values()}
+    sizes = {paper.slug: [(len(one.rows), len(one.columns)) for one in paper.tables] for paper in studied().values()}
     assert sizes == {
         "osim": [(9, 1), (6, 1), (3, 1)],
         "puzzlesim": [(9, 12), (9, 12), (14, 4)],
@@ -24,8 +24,9 @@ def test_every_table_says_what_it_is_over_and_every_key_is_one_of_ours():
         "gpteval3d": [(6, 6), (4, 6)],
         "wireframes": [(1, 1), (3, 1), (2, 1)],
     }
-    for paper in papers().values():
-        assert paper.title and paper.place and paper.says and paper.mapping and paper.link.startswith("https://") and paper.in_a_line
+    for paper in studied().values():
+        assert paper.source.title and paper.source.place and paper.source.link.startswith("https://")
+        assert paper.says and paper.mapping and paper.in_a_line
         for one in paper.tables:
             assert one.statistic and one.over and (one.n or UNSTATED in one.basis) and one.kind in ("", "rho", "tau", "r")
             assert (one.why == "") == any(ends for _, cells in one.lines for _, ends in cells)
