@@ -77,6 +77,16 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Other:
+    """A table of a paper on something else than metrics and people, cell by cell as printed; `about` says what it holds."""
+
+    name: str
+    about: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
 class Paper:
     """Source of figures: what was asked of whom (`says`), and how the paper's metrics are ours (`mapping`). The `headline` is the table and
     the column that stand for it in a line, and the statistic in words."""
@@ -88,6 +98,8 @@ class Paper:
     mapping: str
     headline: tuple[str, str, str]
     tables: tuple[Table, ...]
+    others: tuple[Other, ...]
+    advice: str = ""
 
     @property
     def in_a_line(self) -> str:
@@ -99,6 +111,17 @@ class Paper:
         reach = f"{len(table.rows)} metrics from {low[0]:.3f} ({low[1]}) to {high[0]:.3f} ({high[1]})"
         n = f"n = {table.n}" if table.n is not None else f"n {UNSTATED}"
         return f"{f'{high[1]} {high[0]:.3f}' if len(table.rows) == 1 else reach}: {statistic}; {n}"
+
+    def reported(self, key: str) -> str:
+        """Figure of metric `key` in the headline with its interval, what it is, and what it is over; empty where it has none there."""
+        name, head, statistic = self.headline
+        table = next(table for table in self.tables if table.name == name)
+        cells = next((cells for row, cells in table.lines if row.key == key), None)
+        if cells is None:
+            return ""
+        value, ends = cells[table.columns.index(head)]
+        n = f"n = {table.n} {table.of}" if table.n is not None else f"n {UNSTATED}"
+        return f"{value:.3f}{f' [{ends[0]:.2f}, {ends[1]:.2f}]' if ends else ''}: {statistic}; {n}"
 
     @property
     def families(self) -> frozenset[str]:
@@ -135,8 +158,9 @@ def studied() -> dict[str, Paper]:
         for table in paper["tables"]:
             rows = tuple(Row(name, key, tuple(map(float, values))) for name, key, *values in table["rows"])
             tables.append(Table(**{"n": None} | table | {"columns": tuple(table["columns"]), "rows": rows}))
+        others = (Other(**it | {"columns": tuple(it["columns"]), "rows": tuple(map(tuple, it["rows"]))}) for it in paper.get("others", ()))
         source, headline = papers.STUDIED[paper["slug"]], tuple(paper["headline"])
-        found[paper["slug"]] = Paper(**paper | {"source": source, "headline": headline, "tables": tuple(tables)})
+        found[paper["slug"]] = Paper(**paper | {"source": source, "headline": headline, "tables": tuple(tables), "others": tuple(others)})
     return found
 
 

@@ -243,6 +243,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "evidence": evidence,
         "trained": trained,
         "mentions": list(paper_figures.mentions(key)),
+        "reported": [(paper, words) for paper in paper_figures.studied().values() if (words := paper.reported(key))],
         "studies": studies,
         "stood_for": {study for one in family.studies for study in one.sharing},
         "default": registry.fingerprint(key, {}),

@@ -62,3 +62,26 @@ def test_what_papers_say_of_one_metric_is_found_by_its_key():
     assert next(iter(mentions("psnr"))).in_a_line == "ρ 0.658 [0.02, 0.91]"
     assert next(one.in_a_line for one in mentions("puzzlesim")) == "0.461 to 0.768 in 12 columns"
     assert not list(mentions("edge_f1"))
+    assert studied()["osim"].reported("psnr") == "0.658 [0.02, 0.91]: Spearman’s ρ with opinion scores; n = 11 methods"
+    assert studied()["locase"].reported("locase") == "0.757: mean Spearman’s ρ with people’s scores; n not stated"
+    assert studied()["locase"].reported("psnr") == ""
+
+
+def test_other_tables_are_whole_and_hold_what_the_papers_print():
+    for paper in studied().values():
+        for one in paper.others:
+            assert one.about and all(len(row) == len(one.columns) for row in one.rows), (paper.slug, one.name)
+    assert [(one.name, len(one.rows)) for paper in studied().values() for one in paper.others] == [
+        ("Table 5", 2),
+        ("Table 1", 16),
+        ("Table 2", 4),
+        ("Table 5", 6),
+        ("Table 9", 5),
+        ("Table 10", 4),
+        ("Table 11", 16),
+        ("Table 13", 8),
+        ("Table R1", 12),
+        ("Table R2", 4),
+    ]
+    osim = next(one for one in studied()["osim"].others if one.name == "Table 5")
+    assert osim.rows[0][osim.columns.index("dark5")] == f"{table('osim', 'Table 2').rows[-1].values[0]:.3f}", "the paper's own choice"
