@@ -75,7 +75,7 @@ def _reference(pair: MeshPair, found: stored.Weights) -> tuple[np.ndarray, ...]:
 SPECS = (
     MetricSpec(
         key="locase",
-        title="LoCaSE",
+        title="LoCaSE-style (stage 1)",
         family="mesh",
         higher_is_better=True,
         bounds=(1.0, 5.0),
