@@ -203,7 +203,7 @@ class EvidenceTables:
 
     def entries_only(self) -> EvidenceTables:
         """The same set without references, damaged copies and empty entries. Items and entries that have no stimulus any more go;
-        criteria without an answer stay, with no rows; raters keep their numbers."""
+        criteria without an answer stay, with no rows; so do raters who scored none of the rest."""
         kept = self.stimuli.is_entry
         if kept.all():
             return self
