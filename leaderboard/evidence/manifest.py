@@ -194,6 +194,7 @@ class Printed:
     value: float
     digits: int
     procedure: str = ""
+    within: float = 0.0  # the largest difference that counts as the same; half a unit of the last digit where it is 0
 
 
 @dataclass(frozen=True)
@@ -214,8 +215,19 @@ class PrintedTable:
     metric: TextRule
     against: str
     digits: int
+    within: float
     cells: tuple[PrintedCell, ...]
     where: tuple[tuple[str, TextRule], ...]
+
+
+@dataclass(frozen=True)
+class Words:
+    """Nouns of a set's pages."""
+
+    item: str = "item"
+    group: str = "group"
+    entry: str = "entry"
+    family: str = "family"
 
 
 @dataclass(frozen=True)
@@ -232,6 +244,7 @@ class Manifest:
     licence: Licence
     material: str
     stimuli: str
+    words: Words
     overlaps: tuple[str, ...]
     files: tuple[SourceFile, ...]
     judgements: tuple[Judgements, ...]
@@ -310,6 +323,7 @@ def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
             problems.add(path, f"expected a column of `metrics`, found “{text}”")
     printed = tuple(_printed(one, known) for one in reader.readers("printed"))
     tables = _printed_tables(reader, known, {one.id for one in files})
+    words = _words(reader)
     reader.close()
     problems.raise_if_any()
     return Manifest(
@@ -319,6 +333,7 @@ def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
         licence,
         material,
         stimuli,
+        words,
         overlaps,
         files,
         judgements,
@@ -333,6 +348,15 @@ def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
         printed,
         tables,
     )
+
+
+def _words(reader: Reader) -> Words:
+    inner = reader.reader("words")
+    if inner is None:
+        return Words()
+    found = {key: inner.text(key, usual, most=40) or usual for key, usual in vars(Words()).items()}
+    inner.close()
+    return Words(**found)
 
 
 def _web(reader: Reader, key: str, address: str) -> None:
@@ -629,6 +653,7 @@ def _printed_tables(reader: Reader, known: set[str], files: set[str]) -> tuple[P
             one.fault("file", f"expected the id of a file, found “{file[:60]}”")
         metric = read_rule(one, "metric") or TextRule(column="metric")
         against, digits = _column(one, "against"), one.integer("digits", low=1, high=15) or 4
+        within = one.number("within", 0.0, "a difference such as 0.0001") or 0.0
         inner = one.reader("where")
         rules = {column: read_rule(inner, column) for column in list(inner.nodes)} if inner is not None else {}
         if inner is not None:
@@ -640,5 +665,5 @@ def _printed_tables(reader: Reader, known: set[str], files: set[str]) -> tuple[P
             cell.close()
         one.close()
         where = tuple((column, rule) for column, rule in rules.items() if rule is not None)
-        found.append(PrintedTable(file, metric, against, digits, tuple(cells), where))
+        found.append(PrintedTable(file, metric, against, digits, within, tuple(cells), where))
     return tuple(found)

@@ -588,7 +588,7 @@ class _Reader:
             for cell in one.cells:
                 value = self._number(table, line, places[cell.column], row)
                 if not math.isnan(value):
-                    yield Printed(cell.statistic, name, one.against, (*own, *cell.where), value, one.digits)
+                    yield Printed(cell.statistic, name, one.against, (*own, *cell.where), value, one.digits, within=one.within)
 
     def _groups(self, source: MetricValues, table: RawTable) -> np.ndarray:
         """int64[N]: the group of each row of metric values; one and the same where the row does not say."""

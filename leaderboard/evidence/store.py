@@ -23,7 +23,7 @@ from leaderboard.evidence import canonical, catalogue, reading
 from leaderboard.evidence.manifest import Manifest, SourceFile
 from leaderboard.evidence.raw import EvidenceError
 from leaderboard.evidence.reading import Reading
-from submissions.formats.errors import FormatError
+from submissions.formats.errors import FormatError, size_text
 
 RAW, TABLES, ACCEPTED = "raw", "tables", "accepted.json"
 Ask = Callable[[str], bool]
@@ -98,11 +98,13 @@ def _get(manifest: Manifest, file: SourceFile, source: str, progress: fetching.P
     licence, megabytes = manifest.licence.name, file.bytes / 1e6
     raw = RawFile(file.name, file.name, file.url, licence, megabytes, manifest.title, file.sha256, file.bytes, into=folder)
     try:
-        return fetching.fetch(raw, came_from, progress)
+        was_here = raw.there
+        fetching.fetch(raw, came_from, progress)
     except fetching.OtherFile as error:
         raise StoreError(_other(file, error.digest)) from None
     except fetching.FetchError as error:
         raise StoreError(str(error)) from None
+    return f"{file.name} is here{' already' if was_here else ''}: {size_text(file.bytes)}, with the digest of the catalogue."
 
 
 def _other(file: SourceFile, digest: str) -> str:
