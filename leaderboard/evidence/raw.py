@@ -42,7 +42,7 @@ class RawTable:
                 found[column] = self.heads.index(column)
                 continue
             near = difflib.get_close_matches(column, self.heads, n=1, cutoff=0.6)
-            hint = f"did you mean {excerpt(near[0])}?" if near else f"there are: {heads_text(self.heads)}"
+            hint = f"did you mean {excerpt(near[0])}?" if near else f"there are: {heads_text(self.heads)}."
             faults.append(f"{self.name} has no column {excerpt(column)}; {hint}")
         if faults:
             raise EvidenceError(faults)

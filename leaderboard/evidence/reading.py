@@ -69,6 +69,8 @@ class _Faults:
     counts: dict[str, int] = field(default_factory=dict)
 
     def add(self, kind: str, sentence: str) -> None:
+        if sentence in self.found.get(kind, ()):
+            return
         self.counts[kind] = self.counts.get(kind, 0) + 1
         if self.counts[kind] <= SHOWN:
             self.found.setdefault(kind, []).append(sentence)
@@ -256,6 +258,7 @@ class _Reader:
             elif table.heads[place] in block.columns:
                 head = excerpt(table.heads[place])
                 self.faults.add("columns like these", f"Column {head} names a stimulus and is no rater; {block.score} matches it.")
+        self.faults.raise_if_any()
         return wide
 
     def _used(self, table: RawTable, wide: Sequence[int], session: Callable[[Row], str] | None) -> Iterable[tuple[str, int]]:

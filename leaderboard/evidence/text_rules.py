@@ -21,7 +21,7 @@ class NoText(ValueError):
 
 @dataclass(frozen=True)
 class TextRule:
-    """A column's text, or a `template` with columns in braces. Then in this order: the groups of `pattern` are joined; `fold` makes all
+    """A column's text, or a `template` with columns in braces, or with none. Then in this order: the groups of `pattern` are joined; `fold` makes all
     letters small; `values` translates the whole text, and `otherwise` stands for texts that neither pattern nor values know; `rename`
     mends spellings."""
 
@@ -121,7 +121,7 @@ def _plain(reader: Reader, key: str, text: str) -> TextRule | None:
     if not text.strip() or "\0" in text:
         reader.fault(key, "expected the name of a column, or a template such as “{Codec} {Rate}”")
         return None
-    if "{" not in text and "}" not in text:
+    if key != "template" and "{" not in text and "}" not in text:
         return TextRule(column=text)
     rest = _BRACES.sub("", text)
     if "{" in rest or "}" in rest:
