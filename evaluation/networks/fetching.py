@@ -35,7 +35,7 @@ class FetchError(WeightsError):
 
 
 class OtherFile(FetchError):
-    """What came is another file: its `digest`, empty where it was too long to be read to its end."""
+    """The file that came is another one, of this `digest`: empty where it was too long to be read to its end."""
 
     def __init__(self, sentence: str, digest: str) -> None:
         super().__init__(sentence)

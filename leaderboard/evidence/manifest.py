@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import yaml
 
@@ -46,7 +47,7 @@ _ALONE = {"name", "names", "address", "addresses", "ip", "username", "firstname"
 
 def is_personal(header: str) -> bool:
     """True for the header of a column of names, mail, sex, age, addresses or IP numbers of people."""
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", header)  # FirstName
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", header)  # FirstName, IPAddress
     words = [word for word in _WORDS.split(apart.lower()) if word]
     if not words:
         return False
@@ -263,6 +264,12 @@ class Manifest:
         return next(file for file in self.files if file.id == file_id)
 
     @property
+    def tables(self) -> frozenset[str]:
+        """The ids of the files that are read as tables."""
+        answers, values, printed = ({one.file for one in some} for some in (self.judgements, self.metrics, self.printed_tables))
+        return frozenset(answers | values | printed)
+
+    @property
     def size(self) -> int:
         """Bytes of all files."""
         return sum(file.bytes for file in self.files)
@@ -270,13 +277,9 @@ class Manifest:
     @property
     def mended(self) -> tuple[tuple[str, str], ...]:
         """Spellings that are mended, which the set's page lists."""
-        rules = [
-            rule
-            for one in (*self.judgements, *self.metrics)
-            for rule in (one.item, one.entry, one.key, *((one.group, one.family) if isinstance(one, Judgements) else ()))
-            if rule is not None
-        ]
-        return tuple(dict.fromkeys(pair for rule in rules for pair in rule.rename.items()))
+        rules = [rule for one in self.judgements for rule in (one.item, one.group, one.entry, one.family, one.key, one.left, one.right)]
+        rules += [rule for values in self.metrics for rule in (values.item, values.entry, values.key)]
+        return tuple(dict.fromkeys(pair for rule in rules if rule for pair in rule.rename.items()))
 
 
 @cache
@@ -296,14 +299,11 @@ def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
     name = reader.text("name") or ""
     if name and not NAME.fullmatch(name):
         reader.fault("name", "expected small letters, digits and hyphens")
-    texts = {}
-    texts["title"] = reader.text("title", most=200) or ""
-    texts["authors"] = reader.text("authors", most=500) or ""
-    for key in ("paper", "doi", "published"):
-        texts[key] = reader.text(key, "", most=500) or ""
-    if texts["doi"] and not _DOI.fullmatch(texts["doi"]):
+    title, authors = reader.text("title", most=200) or "", reader.text("authors", most=500) or ""
+    paper, doi, published = (reader.text(key, "", most=500) or "" for key in ("paper", "doi", "published"))
+    if doi and not _DOI.fullmatch(doi):
         reader.fault("doi", "expected a DOI such as 10.1109/ICIP.2021.9506457")
-    _web(reader, "paper", texts["paper"])
+    _web(reader, "paper", paper)
     source = _source(reader)
     licence = _licence(reader)
     material = reader.choice("material", list(MATERIALS))
@@ -313,7 +313,7 @@ def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
     if licence.file and licence.file not in [one.path for one in files]:
         problems.add("licence.file", f"expected the path of a file in `files`, found “{licence.file}”")
     judgements, said = _judgements(reader, {one.id for one in files})
-    metrics = _metrics(reader, {one.id for one in files}, bool(judgements))
+    metrics = _metrics(reader, {one.id for one in files})
     labels = _labels(reader)
     known = {column.column for one in metrics for column in one.columns}
     compare = []
@@ -327,26 +327,30 @@ def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
     reader.close()
     problems.raise_if_any()
     return Manifest(
-        name,
-        *(texts[key] for key in ("title", "authors", "paper", "doi", "published")),
-        source,
-        licence,
-        material,
-        stimuli,
-        words,
-        overlaps,
-        files,
-        judgements,
-        said.raters,
-        said.because,
-        said.scale,
-        said.scale_name,
-        said.better_is_higher,
-        metrics,
-        labels,
-        tuple(compare),
-        printed,
-        tables,
+        name=name,
+        title=title,
+        authors=authors,
+        paper=paper,
+        doi=doi,
+        published=published,
+        source=source,
+        licence=licence,
+        material=material,
+        stimuli=stimuli,
+        words=words,
+        overlaps=overlaps,
+        files=files,
+        judgements=judgements,
+        raters_are=said.raters,
+        because=said.because,
+        scale=said.scale,
+        scale_name=said.scale_name,
+        better_is_higher=said.better_is_higher,
+        metrics=metrics,
+        labels=labels,
+        compare=tuple(compare),
+        printed=printed,
+        printed_tables=tables,
     )
 
 
@@ -482,8 +486,8 @@ def _block(one: Reader, files: set[str]) -> tuple[Judgements, _Said]:
         one.fault("file", f"expected the id of a file, found “{file[:60]}”")
     item = _rule(one, "item", required=True) or TextRule(column="item")
     optional = ("group", "entry", "family", "criterion", "session", "key", "rater", "left", "right", "choice")
-    rules = {key: _rule(one, key) for key in optional}
-    columns = {key: _column(one, key) for key in ("score", "mean", "sd", "n", "se", "low", "high", "half_width")}
+    rules: dict[str, Any] = {key: _rule(one, key) for key in optional}
+    columns: dict[str, Any] = {key: _column(one, key) for key in ("score", "mean", "sd", "n", "se", "low", "high", "half_width")}
     level = one.number("level", 95.0, "a level in percent, such as 95") or 95.0
     if not 50 <= level < 100:
         one.fault("level", f"expected a level from 50 to below 100 percent, found {level:g}")
@@ -548,7 +552,7 @@ def _scale(one: Reader) -> tuple[tuple[float, float] | None, str, bool]:
     return None, "", better != "lower"
 
 
-def _metrics(reader: Reader, files: set[str], has_answers: bool) -> tuple[MetricValues, ...]:
+def _metrics(reader: Reader, files: set[str]) -> tuple[MetricValues, ...]:
     found, seen = [], set()
     for one in reader.readers("metrics"):
         file = one.text("file") or ""

@@ -9,7 +9,8 @@ import fnmatch
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from statistics import NormalDist
 
@@ -159,13 +160,10 @@ class _Answers:
 
 def read(manifest: Manifest, folder: Path, read_sheet: ReadSheet) -> Reading:
     """The set whose files lie in `folder` under their names, with digests that were checked. Raises `EvidenceError`."""
-    raw = {
-        file.id: read_table(folder / file.name, file, read_sheet)
-        for file in manifest.files
-        if file.format and file.id in {one.file for one in (*manifest.judgements, *manifest.metrics, *manifest.printed_tables)}
-    }
-    for id_ in {one.file for one in (*manifest.judgements, *manifest.metrics, *manifest.printed_tables)} - raw.keys():
-        raise EvidenceError([f"{manifest.file(id_).name} is no table; say its format: csv, tsv or xlsx."])
+    for file in manifest.files:
+        if file.id in manifest.tables and not file.format:
+            raise EvidenceError([f"{file.name} is no table; say its format: csv, tsv, xlsx or tex."])
+    raw = {file.id: read_table(folder / file.name, file, read_sheet) for file in manifest.files if file.id in manifest.tables}
     return _Reader(manifest, raw).read()
 
 
@@ -189,8 +187,7 @@ class _Reader:
         metrics = tuple(column for one in self.manifest.metrics for column in one.columns)
         values = self._values(metrics)
         self.faults.raise_if_any()
-        tables = self._tables(metrics, values)
-        self._require_pairs(tables)
+        tables = self._with_pairs(self._tables(metrics, values))
         printed = [*self.manifest.printed, *(one for table in self.manifest.printed_tables for one in self._printed_in(table))]
         return Reading(tables, tuple(self._printed(one) for one in printed))
 
@@ -531,16 +528,17 @@ class _Reader:
             tuple(self.remarks),
         )
 
-    def _require_pairs(self, tables: EvidenceTables) -> None:
-        """Raise `EvidenceError` where no figure is possible: no two entries on one item, and too few stimuli for one across items."""
+    def _with_pairs(self, tables: EvidenceTables) -> EvidenceTables:
+        """The tables, with a remark where no two entries met on an item. Raises `EvidenceError` where no figure is possible then: there are
+        too few stimuli for one across items."""
         entries = tables.entries_only().stimuli
         if not len(entries):
             raise EvidenceError(["Every entry is a reference, a damaged copy or empty: there is nothing to compare."])
         if np.bincount(entries.item).max() > 1:
-            return
+            return tables
         if not tables.metrics or len(entries) < ACROSS_STIMULI or len(entries.groups) < ACROSS_GROUPS:
             raise EvidenceError([_NO_PAIRS])
-        self._remark(_NO_PAIRS)
+        return replace(tables, remarks=(*tables.remarks, _NO_PAIRS))
 
     def _printed(self, one: Printed) -> PrintedColumns:
         source = next(source for source in self.manifest.metrics if any(column.column == one.metric for column in source.columns))
@@ -548,7 +546,7 @@ class _Reader:
         missing = next(column.missing for column in source.columns if column.column == one.metric)
         chosen = np.ones(len(table.rows), dtype=bool)
         for column, texts in one.where:
-            chosen &= self._kept(("where", source.file, column, *texts), lambda c=column, t=texts: self._says(table, c, t))
+            chosen &= self._kept(("where", source.file, column, *texts), partial(self._says, table, column, texts))
         x = self._kept(("numbers", source.file, one.metric), lambda: self._column(table, one.metric, missing))
         y = self._kept(("numbers", source.file, one.against), lambda: self._column(table, one.against))
         group = self._kept(("group", source.file), lambda: self._groups(source, table))

@@ -21,9 +21,11 @@ class NoText(ValueError):
 
 @dataclass(frozen=True)
 class TextRule:
-    """A column's text, or a `template` with columns in braces, or with none. Then in this order: the groups of `pattern` are joined; `fold` makes all
-    letters small; `values` translates the whole text, and `otherwise` stands for texts that neither pattern nor values know; `rename`
-    mends spellings."""
+    """A column's text, or a `template` with columns in braces, or with none.
+
+    Then in this order: the groups of `pattern` are joined; `fold` makes all letters small; `values` translates the whole text, and
+    `otherwise` is for texts that neither pattern nor values know; `rename` mends spellings.
+    """
 
     column: str = ""
     template: str = ""

@@ -212,7 +212,7 @@ WRONG_TABLES = [
         "a file of unknown form",
         [("data/Results.csv", "data/Results.dat")],
         TABLE,
-        ["Results.dat is no table; say its format: csv, tsv or xlsx."],
+        ["Results.dat is no table; say its format: csv, tsv, xlsx or tex."],
     ),
     (
         "text that the pattern does not match",
