@@ -10,15 +10,8 @@ import pytest
 from leaderboard.evidence import catalogue, reading
 from leaderboard.evidence.reading import Reading
 from submissions.formats.spreadsheet import read_sheet
+from tests.support.leaderboard.evidence.published import FOLDERS
 
-FOLDERS = {
-    "gsc": "gsc-aipfqa",
-    "nerf-qa": "nerf-qa-kobejean",
-    "basics": "basics-mtb-pcqa",
-    "icip2020": "icip2020-quach",
-    "geo-metric": "geo-metric",
-    "mate-3d": "mate-3d",
-}
 # Stimuli, items, groups, entries, families, metrics; of these stimuli no references.
 SIZES = {
     "gsc": (96, 12, 6, 8, 2, 10, 96),
