@@ -336,7 +336,7 @@ def test_a_name_that_a_spreadsheet_would_evaluate_is_plain_in_every_export_and_r
         first, second = csv.DictReader(io.StringIO(text))
         assert (first["rater"], first["left"], first["right"]) == ("'+cmd", "'=1+1", "'@x")
         assert (second["left"], second["seconds"]) == ("-2", "1.5")  # a number is no formula
-    assert voting.read(tmp_path / "out.csv") == study.votes()
+    assert voting.read(tmp_path / "out.csv") == list(study.votes())
 
 
 def test_another_criterion_has_its_own_page_and_unknown_ones_none(phase, client):
