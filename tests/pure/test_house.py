@@ -37,6 +37,8 @@ PURE = (
     "evaluation/work/outbound.py",
     "evaluation/work/parent_death.py",
     "leaderboard/kinds.py",
+    "leaderboard/evidence/record_file.py",
+    "leaderboard/evidence/tables.py",
     "leaderboard/package",
     "leaderboard/stats",
     "leaderboard/boards/certainty.py",
