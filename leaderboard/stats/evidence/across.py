@@ -50,7 +50,7 @@ class LeftOut:
 
 
 def left_out(judged: Judged, persons: bool, known: NDArray[np.bool_]) -> LeftOut:
-    """Of the stimuli that are `known`."""
+    """The means of the stimuli that are `known`, with each cluster left out in turn."""
     group = np.unique(judged.group[known], return_inverse=True)[1]
     y, n_groups = judged.y[known], int(group.max(initial=-1)) + 1
     by_group = np.where(np.arange(n_groups)[:, None] == group, math.nan, y)
@@ -222,7 +222,7 @@ class Across:
 
 
 def likeness(judged: Judged, metrics: Mapping[str, Floats], persons: bool, among: Sequence[str] = ()) -> Across:
-    """How alike people's order of all stimuli is to that of each metric x float64[J]. A metric that lacks values stands on the stimuli it
+    """Likeness of people's order of all stimuli to that of each metric x float64[J]. A metric that lacks values stands on the stimuli it
     has. Places are those of the metrics `among`, which have all values, and a metric called "size" is what they are held against."""
     found: dict[str, dict[str, Figure]] = {"srocc": {}, "plcc": {}}
     tests: dict[str, list[MetricPair]] = {"srocc": [], "plcc": []}

@@ -59,7 +59,7 @@ def record_of(tables: EvidenceTables, facts: Facts, reproduction: Reproduction |
 
 
 def _basis(tables: EvidenceTables, criterion: Criterion) -> tuple[Basis, PeopleCheck | None]:
-    """What is known of people's answers, and the check of columns of scores."""
+    """Basis of a criterion's figures, and the check of columns of scores."""
     if criterion.pairs is not None:
         known = tables.raters_are in (RatersAre.COLUMNS, RatersAre.PERSONS)
         return (Basis.PAIRS if known else Basis.PAIRS_WITHOUT_PERSONS), None
@@ -85,7 +85,7 @@ def _same_in_sessions(stimuli: Stimuli, scores: Scores | None) -> PeopleCheck | 
 
 
 def _beside_leading(leading: Judged, other: Judged) -> Figure | None:
-    """How often the means of a criterion name the entry that the leading one's do."""
+    """Agreement of a criterion's means with those of the leading one; None where they never judged the same."""
     if leading.basis.pairs or other.basis.pairs:
         return None
     items, entries = ({name: n for n, name in enumerate(names)} for names in (leading.items, leading.entries))

@@ -59,8 +59,8 @@ class Reason:
 
     cause: Cause
     what: Counted | None = None
-    need: float | None = None
-    have: float | None = None
+    need: int | float | None = None
+    have: int | float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -101,7 +101,7 @@ def _alike(first: Floats, second: Floats) -> tuple[float, float]:
 
 
 def _one(judged: Judged) -> list[float]:
-    """Of each person the correlation of their scores with the mean of all others."""
+    """Correlation of each person's scores with the mean of all others."""
     scores = judged.by_rater
     total, count = np.nansum(scores, axis=0), (~np.isnan(scores)).sum(axis=0)
     found = []

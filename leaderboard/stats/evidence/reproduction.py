@@ -39,7 +39,7 @@ class PrintedLine:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """How many numbers are `printed`, how many are the `same` here, and the chief lines, with every one that differs."""
+    """Counts of the numbers that are `printed` and of those that are the `same` here; the chief lines, and every one that differs."""
 
     printed: int
     same: int

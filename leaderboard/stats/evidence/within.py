@@ -22,8 +22,8 @@ SPLIT = 0.75  # the largest share of decisive answers on one side that makes a c
 
 
 def agreements(answers: Answers, tables: Mapping[str, Floats], persons: bool, among: Sequence[str] = ()) -> Compared:
-    """How often each metric picks the entry that the answers name. `tables` are metrics x float64[items, entries], turned so that higher
-    is better; places are those of the metrics `among`, and a metric called "size" is what they are held against."""
+    """Share of the answers that name the entry which each metric picks. `tables` are metrics x float64[items, entries], turned so that
+    higher is better; places are those of the metrics `among`, and a metric called "size" is what they are held against."""
     deltas = {key: agreement.differences(answers, x) for key, x in tables.items()}
     found = {
         key: replace(figures.share(agreement.decided(one), persons), coverage=1.0 if one.coverage is None else one.coverage)
@@ -80,7 +80,7 @@ class WithinCeiling:
 
 
 def ceiling(answers: Answers) -> WithinCeiling | None:
-    """How often two people who both decided say the same; None where no two decided one comparison."""
+    """Agreement of two people who both decided, and the bounds that it sets; None where no two decided one comparison."""
     two = another_rater.another_rater(answers)
     best = None if two is None else another_rater.ceiling(answers, two)
     if two is None or best is None:
