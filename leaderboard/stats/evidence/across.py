@@ -30,6 +30,7 @@ ROUNDING = 9  # decimals beyond which means differ by rounding alone
 STEEP = (0.1, 30.0)  # bounds of the logistic's steepness, for a metric of mean 0 and sd 1
 BEYOND = 1.0  # by how much its middle may lie beyond the metric's values
 PEAKS = 10  # of a grid, from which the largest correlation is looked for
+VALUES_OF_BLOCK = 2_000_000  # of means with something left out, at a time
 NEIGHBOURHOODS = 400  # of stimuli, that the grid looks at
 STEPS, HALVINGS, FARTHEST = 200, 40, 2.0  # of a search uphill
 FLAT = 1e-10  # a gradient that ends it
@@ -40,31 +41,49 @@ FLAT = 1e-10  # a gradient that ends it
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """Means float64[B, J] of the stimuli, each row without one group, one rater, or one rater's scores of one group; NaN where nothing is
-    left of a stimulus. The rows of the three kinds follow one another: `groups`, `raters` and `cells` of them."""
+    """Means of J stimuli without one group, without one rater, and without one rater's scores of one group.
+
+    `y` and `group` [J] are those of all; `without` float64[raters, J] are the means without each rater; `cells` int64[cells, 2] are the
+    raters and groups that go together. Where people are not known, there are none of both.
+    """
 
     y: Floats
-    groups: int
-    raters: int
-    cells: int
+    group: Ints
+    without: Floats
+    cells: Ints
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Number of groups, raters and cells."""
+        return int(self.group.max(initial=-1)) + 1, len(self.without), len(self.cells)
+
+    def blocks(self) -> Iterator[Floats]:
+        """Means float64[B, J], NaN where nothing is left of a stimulus: groups, raters and cells in turn, some at a time."""
+        groups, raters, cells = self.counts
+        step = max(1, VALUES_OF_BLOCK // max(1, len(self.y)))
+        for at in range(0, groups, step):
+            yield np.where(np.arange(at, min(groups, at + step))[:, None] == self.group, math.nan, self.y)
+        for at in range(0, raters, step):
+            yield self.without[at : at + step]
+        for at in range(0, cells, step):
+            rater, group = self.cells[at : at + step].T
+            yield np.where(group[:, None] == self.group, self.without[rater], self.y)
 
 
 def left_out(judged: Judged, persons: bool, known: NDArray[np.bool_]) -> LeftOut:
-    """The means of the stimuli that are `known`, with each cluster left out in turn."""
-    group = np.unique(judged.group[known], return_inverse=True)[1]
-    y, n_groups = judged.y[known], int(group.max(initial=-1)) + 1
-    by_group = np.where(np.arange(n_groups)[:, None] == group, math.nan, y)
+    """The means of the stimuli that are `known`, to be left out of."""
+    group, y = np.unique(judged.group[known], return_inverse=True)[1].astype(np.int64), judged.y[known]
     if not persons:
-        return LeftOut(by_group, n_groups, 0, 0)
+        return LeftOut(y, group, np.zeros((0, len(y))), np.zeros((0, 2), dtype=np.int64))
     scores = judged.by_rater[:, known]
     scores = scores[(~np.isnan(scores)).any(axis=1)]
     there = ~np.isnan(scores)
     count, total = there.sum(axis=0), np.nansum(scores, axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        without = np.where(there, (total - np.nan_to_num(scores)) / (count - 1), y)  # one score alone: 0 / 0
+        without = np.where(there, (total - np.nan_to_num(scores)) / (count - 1), y)
     without[there & (count == 1)] = math.nan
-    cells = [np.where(group == g, without[r], y) for r in range(len(scores)) for g in np.unique(group[there[r]])]
-    return LeftOut(np.concatenate([by_group, without, np.array(cells).reshape(-1, len(y))]), n_groups, len(scores), len(cells))
+    rater, stimulus = np.nonzero(there)
+    return LeftOut(y, group, without, np.unique(np.stack([rater, group[stimulus]], axis=1), axis=0))
 
 
 def _by_mask(y: Floats) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
@@ -190,24 +209,27 @@ def _uphill(gradient: Floats, hessian: Floats, free: NDArray[np.bool_]) -> Float
     return np.clip(step, -FARTHEST, FARTHEST)
 
 
-def pearson(x: Floats, y: Floats, full: Floats) -> tuple[Floats, Floats]:
-    """The largest correlations [K] of metrics x [J, K] with means `full` [J], and [B, K] with the rows of y, each the local maximum
-    reached from the full set's curve."""
-    k = x.shape[1]
-    best, made = np.full(k, math.nan), np.full((len(y), k), math.nan)
-    if np.ptp(full) == 0:
-        return best, made
-    starts: dict[int, Floats] = {}
-    for n in range(k):
-        if np.ptp(x[:, n]) > 0:
-            best[n], starts[n] = Logistic(x[:, n]).largest(_standard(full, 0))
-    for rows, kept in _by_mask(y):
-        theirs = _standard(y[np.ix_(rows, np.flatnonzero(kept))], axis=1)
-        varies = ~np.isnan(theirs).any(axis=1)
-        for n, start in starts.items():
-            if np.ptp(x[kept, n]) > 0 and varies.any():
-                made[rows[varies], n] = Logistic(x[kept, n]).near(np.tile(start, (int(varies.sum()), 1)), theirs[varies])[0]
-    return best, made
+class Pearson:
+    """The largest correlations `best` [K] of metrics x [J, K] with means y [J]; NaN where one side does not vary."""
+
+    def __init__(self, x: Floats, y: Floats) -> None:
+        self.x, self.best = x, np.full(x.shape[1], math.nan)
+        self.starts: dict[int, Floats] = {}
+        for n in range(x.shape[1] if np.ptp(y) > 0 else 0):
+            if np.ptp(x[:, n]) > 0:
+                self.best[n], self.starts[n] = Logistic(x[:, n]).largest(_standard(y, 0))
+
+    def near(self, y: Floats) -> Floats:
+        """The correlations [B, K] with rows of means y [B, J], each the local maximum reached from the full set's curve."""
+        made = np.full((len(y), self.x.shape[1]), math.nan)
+        for rows, kept in _by_mask(y):
+            theirs = _standard(y[np.ix_(rows, np.flatnonzero(kept))], axis=1)
+            varies = ~np.isnan(theirs).any(axis=1)
+            for n, start in self.starts.items():
+                if np.ptp(self.x[kept, n]) > 0 and varies.any():
+                    starts = np.tile(start, (int(varies.sum()), 1))
+                    made[rows[varies], n] = Logistic(self.x[kept, n]).near(starts, theirs[varies])[0]
+        return made
 
 
 # --- the figures
@@ -233,14 +255,17 @@ def likeness(judged: Judged, metrics: Mapping[str, Floats], persons: bool, among
         known = ~np.isnan(metrics[keys[0]])
         x = np.stack([metrics[key][known] for key in keys], axis=1)
         rows, y = left_out(judged, persons, known), judged.y[known]
-        reason = figures.few(rows.raters if persons else None, rows.groups, len(y))
+        groups, raters, _ = rows.counts
+        reason = figures.few(raters if persons else None, groups, len(y))
         if not len(y):
             reason = Reason(Cause.NO_VALUES)
         values = {"srocc": spearman(x, y[None])[0], "plcc": np.full(len(keys), math.nan)} if len(y) else {}
         without = {}
         if reason is None:
-            without["srocc"] = spearman(x, rows.y)
-            values["plcc"], without["plcc"] = pearson(x, rows.y, y)
+            curves = Pearson(x, y)
+            values["plcc"] = curves.best
+            without["srocc"] = np.concatenate([spearman(x, block) for block in rows.blocks()])
+            without["plcc"] = np.concatenate([curves.near(block) for block in rows.blocks()])
         for name in found:
             made = _figures(keys, values.get(name, np.full(len(keys), math.nan)), without.get(name), rows, len(y), reason)
             found[name] |= made[0]
@@ -260,8 +285,8 @@ def _figures(
     keys: Sequence[str], value: Floats, without: Floats | None, rows: LeftOut, n: int, reason: Reason | None
 ) -> tuple[dict[str, Figure], list[MetricPair]]:
     """The figure of each metric, and the tests between each two of them, "size" always the second."""
-    raters = rows.raters or None
-    base = Figure(n=n, groups=rows.groups, raters=raters)
+    groups, raters = rows.counts[0], rows.counts[1] or None
+    base = Figure(n=n, groups=groups, raters=raters)
     found: dict[str, Figure] = {}
     sure: list[int] = []
     for at, key in enumerate(keys):
@@ -289,7 +314,7 @@ def _figures(
             found[keys[at]] = replace(base, value=float(value[at]), state=State.ALIKE, reason=Reason(Cause.ALIKE))
             continue
         low, high = (float(np.tanh(end)) for end in crossed.interval(float(z[place]), se, df))
-        state = figures.certainty(raters, rows.groups)
+        state = figures.certainty(raters, groups)
         found[keys[at]] = replace(base, value=float(value[at]), low=low, high=high, state=state, se=se, df=df)
     tests = []
     total, df_between = between.total, between.df
@@ -313,8 +338,9 @@ def _variance(apart: Floats, rows: LeftOut) -> Variance:
         own = own - own.mean(axis=0)
         return (n - 1) / n * (own.T @ own)
 
-    by_group = part(0, rows.groups)
-    if not rows.raters:  # groups are the only clusters
-        return Variance(by_group, by_group, by_group, (rows.groups,) * 3)
-    by_rater, by_cell = part(rows.groups, rows.raters), part(rows.groups + rows.raters, rows.cells)
-    return Variance(by_rater, by_group, by_cell, (rows.raters, rows.groups, rows.cells))
+    groups, raters, cells = rows.counts
+    by_group = part(0, groups)
+    if not raters:  # groups are the only clusters
+        return Variance(by_group, by_group, by_group, (groups,) * 3)
+    by_rater, by_cell = part(groups, raters), part(groups + raters, cells)
+    return Variance(by_rater, by_group, by_cell, (raters, groups, cells))

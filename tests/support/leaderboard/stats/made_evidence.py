@@ -36,7 +36,7 @@ def scores(
 
 
 def metrics(rng: np.random.Generator, means: list[Mean], gaps: int = 4) -> dict[str, Metric]:
-    """Of three metrics one sees much, one little and in coarse steps, and one lacks some values."""
+    """Three metrics: one sees much, one little and in coarse steps, and one lacks some values."""
     sharp = {(item, entry): mean + rng.normal(0, 0.5) for item, _, entry, mean, _ in means}
     coarse = {(item, entry): float(round(0.5 * mean + rng.normal(0, 1))) for item, _, entry, mean, _ in means}
     short = {(item, entry): mean + rng.normal(0, 0.8) for item, _, entry, mean, _ in means}

@@ -16,6 +16,7 @@ from leaderboard.stats.evidence.across import Logistic, likeness, spearman
 from leaderboard.stats.evidence.figure import Cause, State
 from leaderboard.stats.evidence.judged import Basis, Judged, judged
 from tests.support.examples import examples
+from tests.support.leaderboard.stats import made_evidence, plain_evidence
 from tests.support.leaderboard.stats.published_sets import means_of, stimuli_of, tables_of
 
 
@@ -147,8 +148,21 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(groups, entries):
         of = set_of(groups, entries, y)
         rows = across.left_out(of, False, np.ones(len(of), dtype=bool))
         value = spearman(x.reshape(-1, 1), of.y[None])[0]
-        made, _ = across._figures(["x"], value, spearman(x.reshape(-1, 1), rows.y), rows, len(of), None)
+        without = np.concatenate([spearman(x.reshape(-1, 1), block) for block in rows.blocks()])
+        made, _ = across._figures(["x"], value, without, rows, len(of), None)
         held += made["x"].low <= truth <= made["x"].high
         half = 1.96 * math.sqrt((1 + value[0] ** 2 / 2) / (len(of) - 3))
         independent += abs(math.atanh(value[0]) - math.atanh(truth)) <= half
     assert held / sets >= 0.88 and held > independent, (held / sets, independent / sets)
+
+
+def test_means_are_left_out_of_in_blocks_as_at_once(monkeypatch):
+    rng = np.random.default_rng(6)
+    scores = made_evidence.scores(rng)
+    tables = made_evidence.tables(scores, made_evidence.metrics(rng, plain_evidence.means_of(scores)))
+    of = judged(tables, tables.criteria[0], Basis.PERSONS)
+    metrics = {"x": of.x[:, 0], "y": of.x[:, 1]}
+    whole = likeness(of, metrics, persons=True, among=("x", "y"))
+    monkeypatch.setattr(across, "VALUES_OF_BLOCK", 3 * len(of))
+    assert max(len(block) for block in across.left_out(of, True, np.ones(len(of), dtype=bool)).blocks()) == 3
+    assert likeness(of, metrics, persons=True, among=("x", "y")) == whole
