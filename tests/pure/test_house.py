@@ -45,6 +45,7 @@ PURE = (
     "leaderboard/evidence/manifest.py",
     "leaderboard/evidence/raw.py",
     "leaderboard/evidence/reading.py",
+    "leaderboard/evidence/record_file.py",
     "leaderboard/evidence/tables.py",
     "leaderboard/evidence/text_rules.py",
     "leaderboard/package",
