@@ -140,15 +140,15 @@ class MetricValues:
     entry: TextRule | None = None
 
 
+Where = tuple[tuple[str, tuple[str, ...]], ...]  # any of these texts, by column
+
+
 @dataclass(frozen=True)
 class EntryLabel:
-    """A label of all entries whose row has these texts in these columns."""
+    """A label of all entries whose row has one of these texts in each of these columns."""
 
-    where: tuple[tuple[str, str], ...]
+    where: Where
     label: Label
-
-
-Where = tuple[tuple[str, tuple[str, ...]], ...]  # any of these texts, by column
 
 
 @dataclass(frozen=True)
@@ -556,7 +556,7 @@ def _labels(reader: Reader) -> tuple[EntryLabel, ...]:
         if not where:
             one.fault("where", "expected at least one column with its text")
         if label:
-            found.append(EntryLabel(tuple((column, texts[0]) for column, texts in where), Label(label)))
+            found.append(EntryLabel(where, Label(label)))
     return tuple(found)
 
 
@@ -570,6 +570,8 @@ def _where(one: Reader) -> Where:
         _refuse_personal(one, "where", (column,))
         if isinstance(inner.nodes[column], yaml.SequenceNode):
             texts = tuple(text for _, text in inner.texts(column))
+            if not texts:
+                inner.fault(column, "expected at least one text")
         else:
             texts = (inner.text(column) or "",)
         found.append((column, texts))

@@ -16,7 +16,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from leaderboard.evidence.manifest import Judgements, Manifest, MetricColumn, MetricValues, Printed, PrintedTable, is_personal
+from leaderboard.evidence.manifest import Judgements, Manifest, MetricColumn, MetricValues, Printed, PrintedTable, Where, is_personal
 from leaderboard.evidence.raw import EvidenceError, RawTable, ReadSheet, read_table
 from leaderboard.evidence.tables import (
     Criterion,
@@ -225,7 +225,7 @@ class _Reader:
             if "key" in texts and self.by_key.setdefault(texts["key"], stimulus) != stimulus:
                 self.faults.add("keys like these", f"{table.name}, row {line}: the key {excerpt(texts['key'])} names two stimuli.")
             for one, at in labels:
-                if all(row[at[column]].strip() == text for column, text in one.where):
+                if all(row[at[column]].strip() in wanted for column, wanted in one.where):
                     self.stimuli.label_of[texts["entry"]] = one.label
             if block.mean:
                 self._mean(block, table, line, row, places, stimulus, answers)
@@ -622,7 +622,7 @@ def _criterion(name: str, answers: _Answers, raters: _Raters, new: Ints) -> Crit
     return Criterion(name, pairs=Pairs(new[rows[:, 0]], new[rows[:, 1]], rows[:, 2], rater, *about))
 
 
-def _has(table: RawTable, where: Sequence[tuple[str, str]]) -> bool:
+def _has(table: RawTable, where: Where) -> bool:
     return all(column in table.heads for column, _ in where)
 
 
