@@ -52,7 +52,6 @@ def line(
     y: Floats,
     printed: float,
     digits: int,
-    within: float = 0.0,
     *,
     metric: str,
     against: str,
@@ -63,8 +62,8 @@ def line(
 ) -> PrintedLine:
     """The number that the metric's values x float64[J] and people's y float64[J] give, both as they stand in the source.
 
-    Of a metric of which lower is better papers print the correlation with either sign: it is compared in the sign that is printed. `within`
-    is the largest difference that counts as the same, half a unit of the last of the `digits` where it is 0.
+    Of a metric of which lower is better papers print the correlation with either sign: it is compared in the sign that is printed. A number
+    printed to `digits` must round to the same; one that is printed to more may differ by one unit of these.
     """
     known = ~(np.isnan(x) | np.isnan(y))
     x, y = x[known], y[known]
@@ -74,7 +73,9 @@ def line(
     here = {Statistic.PLCC: found.plcc, Statistic.SRCC: found.srocc, Statistic.KRCC: found.krocc}[statistic]
     if here is not None and not procedure and not higher_is_better and here * printed < 0:
         here = -here
-    same = here is not None and abs(here - printed) <= (within or 0.5 * 10.0**-digits) + 1e-12
+    unit = 10.0**-digits
+    rounded = abs(printed - round(printed, digits)) <= 1e-12
+    same = here is not None and abs(here - printed) <= (unit / 2 if rounded else unit) + 1e-12
     return PrintedLine(statistic, metric, against, printed, digits, same, here, where or {}, procedure)
 
 
