@@ -7,7 +7,6 @@ names. References, damaged copies and empty entries are here too, with their `la
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -203,41 +202,38 @@ class EvidenceTables:
 
     def entries_only(self) -> EvidenceTables:
         """The same set without references, damaged copies and empty entries. Items and entries that have no stimulus any more go;
-        criteria without an answer stay, with no rows; raters keep their numbers."""
+        criteria without an answer stay, with no rows; so do raters who scored none of the rest."""
         kept = self.stimuli.is_entry
         if kept.all():
             return self
         new = np.cumsum(kept) - 1
         stimuli = self.stimuli
-        items, item = _renumbered(stimuli.items, stimuli.item[kept])
-        entries, entry = _renumbered(stimuli.entries, stimuli.entry[kept])
-        old_items = [stimuli.items.index(name) for name in items]
-        old_entries = [stimuli.entries.index(name) for name in entries]
-        groups, group_of = _renumbered(stimuli.groups, stimuli.group_of[old_items])
-        families, family_of = _renumbered(stimuli.families, stimuli.family_of[old_entries])
-        labels = tuple(stimuli.labels[n] for n in old_entries)
+        of_items, item = np.unique(stimuli.item[kept], return_inverse=True)
+        of_entries, entry = np.unique(stimuli.entry[kept], return_inverse=True)
+        of_groups, group_of = np.unique(stimuli.group_of[of_items], return_inverse=True)
+        of_families, family_of = np.unique(stimuli.family_of[of_entries], return_inverse=True)
+        of = Stimuli(
+            tuple(stimuli.items[n] for n in of_items),
+            tuple(stimuli.groups[n] for n in of_groups),
+            tuple(stimuli.entries[n] for n in of_entries),
+            tuple(stimuli.families[n] for n in of_families),
+            tuple(stimuli.labels[n] for n in of_entries),
+            item,
+            entry,
+            group_of,
+            family_of,
+        )
         criteria = []
         for one in self.criteria:
             scores, means, pairs = one.scores, one.means, one.pairs
             if scores is not None:
-                of = kept[scores.stimulus]
-                scores = replace(scores, stimulus=new[scores.stimulus[of]], rater=scores.rater[of], score=scores.score[of])
+                some = kept[scores.stimulus]
+                scores = replace(scores, stimulus=new[scores.stimulus[some]], rater=scores.rater[some], score=scores.score[some])
             if means is not None:
                 means = Means(means.mean[kept], means.sd[kept], means.n[kept], means.se[kept])
             if pairs is not None:
-                of = kept[pairs.left] & kept[pairs.right]
-                left, right = new[pairs.left[of]], new[pairs.right[of]]
-                pairs = replace(pairs, left=left, right=right, choice=pairs.choice[of], rater=pairs.rater[of])
+                some = kept[pairs.left] & kept[pairs.right]
+                left, right = new[pairs.left[some]], new[pairs.right[some]]
+                pairs = replace(pairs, left=left, right=right, choice=pairs.choice[some], rater=pairs.rater[some])
             criteria.append(Criterion(one.name, scores, means, pairs))
-        return replace(
-            self,
-            stimuli=Stimuli(items, groups, entries, families, labels, item, entry, group_of, family_of),
-            criteria=tuple(criteria),
-            values=self.values[kept],
-        )
-
-
-def _renumbered(names: Sequence[str], used: Ints) -> tuple[tuple[str, ...], Ints]:
-    """The names that are used, in their order, and the index of each use among them."""
-    kept, index = np.unique(used, return_inverse=True)
-    return tuple(names[n] for n in kept), index.astype(np.int64)
+        return replace(self, stimuli=of, criteria=tuple(criteria), values=self.values[kept])

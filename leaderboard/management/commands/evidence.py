@@ -1,0 +1,162 @@
+"""Published sets of people's answers from a terminal: `evidence list | show | fetch | verify | forget NAME`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from evaluation.networks import fetch_command
+from leaderboard.bundle.document import BundleError
+from leaderboard.evidence import catalogue, store
+from leaderboard.evidence import manifest as manifests
+from leaderboard.evidence.catalogue import NoSuchSet
+from leaderboard.evidence.manifest import Manifest
+from leaderboard.evidence.reading import Reading
+from leaderboard.evidence.store import StoreError
+from submissions.formats.errors import excerpt, size_text
+
+
+class Command(BaseCommand):
+    help = "List published sets of people's answers, bring one in under its licence, check it, or delete it from this machine."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        acts = parser.add_subparsers(dest="act", required=True)
+        acts.add_parser("list", help="say what sets there are, under which licence, and what of them is here; needs no network")
+        for act, help_ in (
+            ("show", "say what is known of a set"),
+            ("fetch", "show a set's licence, ask, get its files and read them"),
+            ("verify", "fetch what is not here, check every digest and read the files again"),
+            ("forget", "delete a set's files and tables from this machine; its figures stay"),
+        ):
+            one = acts.add_parser(act, help=help_)
+            one.add_argument("name", metavar="NAME")
+            if act in ("fetch", "verify"):
+                one.add_argument(
+                    "--from", dest="source", default="", metavar="SOURCE", help="a folder, or an address, that holds the files"
+                )
+                one.add_argument(
+                    "--accept", metavar="LICENCE", help='accept the licence without being asked, by its name, such as "none stated"'
+                )
+
+    def handle(self, act: str, **options: Any) -> None:
+        if act == "list":
+            self._list()
+            return
+        name = options["name"]
+        try:
+            if act == "forget":
+                if not manifests.NAME.fullmatch(name):
+                    raise NoSuchSet(f"{excerpt(name)} is no name of a set.")
+                there = store.forget(name)
+                self.stdout.write(f"The files and tables of {name} were deleted." if there else f"Nothing of {name} was here.")
+                return
+            manifest = store.find(name)
+            if act == "show":
+                self._show(manifest)
+            else:
+                self._fetch(manifest, options["source"], options["accept"])
+                self._read(manifest, writes=act == "fetch")
+        except (NoSuchSet, BundleError, StoreError) as error:
+            raise CommandError(str(error)) from None
+        except OSError as error:
+            raise CommandError(f"{settings.EVIDENCE_DIR}: {error.strerror or error}.") from None
+
+    def _list(self) -> None:
+        own = catalogue.own(settings.EVIDENCE_DIR)
+        for name in sorted(catalogue.shipped() | own):
+            try:
+                manifest = store.find(name)
+            except (NoSuchSet, BundleError) as error:
+                self.stdout.write(f"{name}: its manifest cannot be used.\n  {error}")
+                continue
+            figures = "figures ship" if (catalogue.RECORDS / f"{name}.toml").is_file() else "no figures ship"
+            here = "data here" if store.is_here(manifest) else "data not here"
+            about = f"{manifest.material}; licence {manifest.licence.name}; {size_text(manifest.size)}; {figures}; {here}"
+            self.stdout.write(f"{name}: {manifest.title}\n  {about}")
+        self.stdout.write("\nNot tried here:")
+        for one in catalogue.not_tried():
+            self.stdout.write(f"{one.name}: {one.title}\n  {one.people}; licence {one.licence}\n  {one.where}\n  {one.problems}")
+
+    def _show(self, manifest: Manifest) -> None:
+        for line in about(manifest):
+            self.stdout.write(line)
+        accepted = store.accepted(manifest)
+        here = f"here; the licence was accepted on {accepted}" if store.is_here(manifest) and accepted else "not here"
+        self.stdout.write(f"Data: {here}.")
+        record = catalogue.RECORDS / f"{manifest.name}.toml"
+        if record.is_file():
+            self.stdout.write(f"\n{record.read_text()}")
+
+    def _fetch(self, manifest: Manifest, source: str, accept: str | None) -> None:
+        """Get the files, after the licence was accepted: in a terminal by hand, in a script by its name."""
+        if store.is_here(manifest) and store.accepted(manifest):
+            return
+        for line in about(manifest):
+            self.stdout.write(line)
+        wanted, is_accepted = manifest.licence.name, bool(store.accepted(manifest))
+        if accept is not None and accept != wanted:
+            raise CommandError(f'--accept “{excerpt(accept)}” is another licence. Repeat the one that is stated: --accept "{wanted}".')
+        if text := store.licence_text(manifest, source, fetch_command.progress):
+            self.stdout.write(f"\n{text.rstrip()}\n")
+        if accept is None and not is_accepted:
+            if not sys.stdin.isatty():
+                raise CommandError(f'Accept the licence with --accept "{wanted}", or run this in a terminal, where you are asked.')
+            asked = f"Licence: {wanted}. Do you accept it, and fetch {size_text(manifest.size)}? [yes/no] "
+            if input(asked).strip().lower() not in ("y", "yes"):
+                raise CommandError("Nothing was fetched.")
+        store.accept(manifest)
+        for line in store.fetch(manifest, source, fetch_command.progress):
+            self.stdout.write(line)
+
+    def _read(self, manifest: Manifest, writes: bool) -> None:
+        found = store.read(manifest)
+        n = len(manifest.files)
+        self.stdout.write(f"{n} of {n} files have the digest of the catalogue.")
+        for line in counts(found):
+            self.stdout.write(line)
+        if writes:
+            paths = store.write_tables(found)
+            self.stdout.write(f"The tables {', '.join(path.name for path in paths)} are in {paths[0].parent}.")
+
+
+def about(manifest: Manifest) -> list[str]:
+    """Facts of a set: what somebody who accepts its licence should know."""
+    licence, source = manifest.licence, manifest.source
+    lines = [manifest.title, f"Authors: {manifest.authors}."]
+    if paper := manifest.paper or manifest.doi:
+        lines.append(f"Paper: {paper}" + (f" ({manifest.published})" if manifest.published else ""))
+    lines.append(f"Source: {source.repository or source.doi}, {source.version}.")
+    lines.append(f"Licence: {licence.name}.{f' {licence.note}' if licence.note else ''}")
+    if not licence.is_stated:
+        lines.append("No licence means that all rights are the authors'.")
+    lines.append(f"Material: {manifest.material}. Files, {size_text(manifest.size)} in all:")
+    for file in manifest.files:
+        lines += [f"  {file.name}, {size_text(file.bytes)}, {file.url or 'without an address'}", f"    sha256 {file.sha256}"]
+    lines += [f"Spelling mended: {old} is read as {new}." for old, new in manifest.mended]
+    return lines
+
+
+def counts(found: Reading) -> list[str]:
+    """Sentences on what a set holds, and what was left out of it."""
+    tables = found.tables
+    of = tables.stimuli
+    lines = [
+        f"{len(of):,} stimuli: {len(of.entries):,} entries of {len(of.families):,} families on {len(of.items):,} items of "
+        f"{len(of.groups):,} groups; {len(tables.metrics)} metrics."
+    ]
+    for one in tables.criteria:
+        if one.scores is not None:
+            said = f"{len(one.scores):,} scores in {one.scores.n_raters} columns or by as many raters"
+        elif one.pairs is not None:
+            said = f"{len(one.pairs):,} answers on pairs"
+        else:
+            assert one.means is not None
+            errors = "with their standard errors" if (one.means.se > 0).any() else "without errors"
+            said = f"{int((one.means.mean == one.means.mean).sum()):,} means, {errors}"
+        lines.append(f"Criterion {one.name}: {said}.")
+    if found.printed:
+        lines.append(f"The source prints {len(found.printed):,} numbers that are computed from these data.")
+    return [*lines, *tables.remarks]
