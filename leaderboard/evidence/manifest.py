@@ -19,13 +19,15 @@ import yaml
 from leaderboard.bundle.document import Problems, Reader, compose, described
 from leaderboard.evidence.tables import Label, RatersAre
 from leaderboard.evidence.text_rules import TextRule, read_rule
+from leaderboard.stats.evidence.record import Licence, Source, Words
+from leaderboard.stats.evidence.reproduction import Statistic
 
 VERSION = 1
 FILE_NAME = "evidence.yaml"
 MATERIALS = ("splat videos", "nerf videos", "point clouds", "meshes", "generated meshes", "wireframes", "pictures")
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".xlsx": "xlsx", ".tex": "tex"}
 LABELS = [str(label) for label in Label if label]
-STATISTICS = ("srcc", "plcc", "krcc")
+STATISTICS = [str(statistic) for statistic in Statistic]
 NO_VERSION = "Say which version: a commit, a DOI or a dated release. A branch changes."
 NO_LICENCE = "Say what licence is stated, or `stated: none`."
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -56,40 +58,6 @@ def is_personal(header: str) -> bool:
     if any(word in _PERSONAL for word in words):
         return True
     return any(word in _ALONE for word in words) and all(word in _WHOSE or word in _ALONE for word in words)
-
-
-@dataclass(frozen=True)
-class Source:
-    """Place of the files, and their version: at least one of commit, doi and release."""
-
-    repository: str = ""
-    commit: str = ""
-    doi: str = ""
-    release: str = ""
-
-    @property
-    def version(self) -> str:
-        """The version in words."""
-        said = (("commit", self.commit), ("DOI", self.doi), ("release", self.release))
-        return ", ".join(f"{word} {text}" for word, text in said if text)
-
-
-@dataclass(frozen=True)
-class Licence:
-    """Licence as the publication states it; `file` is the path of its text among the files."""
-
-    stated: str
-    file: str = ""
-    note: str = ""
-
-    @property
-    def is_stated(self) -> bool:
-        return self.stated.lower() != "none"
-
-    @property
-    def name(self) -> str:
-        """What somebody who accepts it repeats."""
-        return self.stated if self.is_stated else "none stated"
 
 
 @dataclass(frozen=True)
@@ -195,7 +163,6 @@ class Printed:
     value: float
     digits: int
     procedure: str = ""
-    within: float = 0.0  # the largest difference that counts as the same; half a unit of the last digit where it is 0
 
 
 @dataclass(frozen=True)
@@ -216,19 +183,8 @@ class PrintedTable:
     metric: TextRule
     against: str
     digits: int
-    within: float
     cells: tuple[PrintedCell, ...]
     where: tuple[tuple[str, TextRule], ...]
-
-
-@dataclass(frozen=True)
-class Words:
-    """Nouns of a set's pages."""
-
-    item: str = "item"
-    group: str = "group"
-    entry: str = "entry"
-    family: str = "family"
 
 
 @dataclass(frozen=True)
@@ -436,7 +392,7 @@ def _files(reader: Reader, source: Source) -> tuple[SourceFile, ...]:
 
 @dataclass
 class _Said:
-    """What all blocks of answers say alike."""
+    """Facts that all blocks of answers say alike."""
 
     raters: RatersAre = RatersAre.NONE
     because: str = ""
@@ -622,7 +578,7 @@ def _where(one: Reader) -> Where:
 
 
 def _printed(one: Reader, known: set[str]) -> Printed:
-    statistic = one.choice("statistic", list(STATISTICS)) or STATISTICS[0]
+    statistic = one.choice("statistic", STATISTICS) or STATISTICS[0]
     metric, against = one.text("metric") or "", _column(one, "against")
     if metric and metric not in known:
         one.fault("metric", f"expected a column of `metrics`, found “{metric}”")
@@ -657,17 +613,16 @@ def _printed_tables(reader: Reader, known: set[str], files: set[str]) -> tuple[P
             one.fault("file", f"expected the id of a file, found “{file[:60]}”")
         metric = read_rule(one, "metric") or TextRule(column="metric")
         against, digits = _column(one, "against"), one.integer("digits", low=1, high=15) or 4
-        within = one.number("within", 0.0, "a difference such as 0.0001") or 0.0
         inner = one.reader("where")
         rules = {column: read_rule(inner, column) for column in list(inner.nodes)} if inner is not None else {}
         if inner is not None:
             inner.close()
         cells = []
         for cell in one.readers("cells"):
-            statistic = cell.choice("statistic", list(STATISTICS)) or STATISTICS[0]
+            statistic = cell.choice("statistic", STATISTICS) or STATISTICS[0]
             cells.append(PrintedCell(cell.text("column") or "", statistic, _where(cell)))
             cell.close()
         one.close()
         where = tuple((column, rule) for column, rule in rules.items() if rule is not None)
-        found.append(PrintedTable(file, metric, against, digits, within, tuple(cells), where))
+        found.append(PrintedTable(file, metric, against, digits, tuple(cells), where))
     return tuple(found)

@@ -45,7 +45,7 @@ _NO_PAIRS = "No two entries met on an item: there is nothing to agree with."
 
 @dataclass(frozen=True, eq=False)
 class PrintedColumns:
-    """What a printed number is computed from: the metric's values and the people's, row by row, float64[N] each; and the group
+    """Columns that a printed number is computed from: the metric's values and the people's, row by row, float64[N] each; and the group
     of its item, int64[N]."""
 
     printed: Printed
@@ -589,7 +589,7 @@ class _Reader:
             for cell in one.cells:
                 value = self._number(table, line, places[cell.column], row)
                 if not math.isnan(value):
-                    yield Printed(cell.statistic, name, one.against, (*own, *cell.where), value, one.digits, within=one.within)
+                    yield Printed(cell.statistic, name, one.against, (*own, *cell.where), value, one.digits)
 
     def _groups(self, source: MetricValues, table: RawTable) -> np.ndarray:
         """int64[N]: the group of each row of metric values; one and the same where the row does not say."""

@@ -1,7 +1,7 @@
 """Published sets on this machine: fetched with their digests checked, read into canonical tables, and forgotten.
 
 Below `EVIDENCE_DIR`, which only its owner may enter, a set's folder holds `raw/` (the files as published), `tables/` (the canonical ones)
-and, where the operator wrote one, `evidence.yaml`.
+and, for a set of the operator's own, `evidence.yaml` and `record.toml`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from leaderboard.evidence.raw import EvidenceError
 from leaderboard.evidence.reading import Reading
 from submissions.formats.errors import FormatError, size_text
 
-RAW, TABLES, ACCEPTED = "raw", "tables", "accepted.json"
+RAW, TABLES, ACCEPTED, RECORD = "raw", "tables", "accepted.json", "record.toml"
 Ask = Callable[[str], bool]
 
 
@@ -51,6 +51,12 @@ def folder_of(name: str) -> Path:
 def find(name: str) -> Manifest:
     """The manifest of a set. Raises `NoSuchSet`, and `BundleError` for a faulty one."""
     return catalogue.find(name, settings.EVIDENCE_DIR)
+
+
+def record_path(name: str) -> Path:
+    """The place of a set's record: with the code for a set of the catalogue, in the operator's folder for one of their own."""
+    is_own = name in catalogue.own(settings.EVIDENCE_DIR)
+    return folder_of(name) / RECORD if is_own else catalogue.RECORDS / f"{name}.toml"
 
 
 def is_here(manifest: Manifest) -> bool:
@@ -147,8 +153,8 @@ def write_tables(found: Reading) -> list[Path]:
 
 
 def forget(name: str) -> bool:
-    """Delete the answers of a set from this machine: its files, its tables and what was accepted. The operator's own manifest stays.
-    False where there was nothing."""
+    """Delete the answers of a set from this machine: its files, its tables and what was accepted. The operator's own manifest and the
+    record stay. False where there was nothing."""
     folder = folder_of(name)
     there = [folder / part for part in (RAW, TABLES, ACCEPTED) if (folder / part).exists()]
     for path in there:

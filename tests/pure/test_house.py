@@ -46,6 +46,7 @@ PURE = (
     "leaderboard/evidence/raw.py",
     "leaderboard/evidence/reading.py",
     "leaderboard/evidence/record_file.py",
+    "leaderboard/evidence/recording.py",
     "leaderboard/evidence/tables.py",
     "leaderboard/evidence/text_rules.py",
     "leaderboard/package",

@@ -1,8 +1,9 @@
-"""Published sets of people's answers from a terminal: `evidence list | show | fetch | verify | forget NAME`."""
+"""Published sets of people's answers from a terminal: `evidence list | show | fetch | verify | record | forget NAME`."""
 
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
@@ -10,13 +11,16 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.networks import fetch_command
 from leaderboard.bundle.document import BundleError
-from leaderboard.evidence import catalogue, store
+from leaderboard.evidence import catalogue, record_file, recording, store
 from leaderboard.evidence import manifest as manifests
 from leaderboard.evidence.catalogue import NoSuchSet
 from leaderboard.evidence.manifest import Manifest
 from leaderboard.evidence.reading import Reading
+from leaderboard.evidence.record_file import RecordError
 from leaderboard.evidence.store import StoreError
 from submissions.formats.errors import excerpt, size_text
+
+MAX_ROWS = 50  # of the table of figures that differ
 
 
 class Command(BaseCommand):
@@ -28,7 +32,8 @@ class Command(BaseCommand):
         for act, help_ in (
             ("show", "say what is known of a set"),
             ("fetch", "show a set's licence, ask, get its files and read them"),
-            ("verify", "fetch what is not here, check every digest and read the files again"),
+            ("verify", "fetch what is not here, check every digest, compute all figures again and compare them with those that ship"),
+            ("record", "compute all figures of a set that is here, and write its record"),
             ("forget", "delete a set's files and tables from this machine; its figures stay"),
         ):
             one = acts.add_parser(act, help=help_)
@@ -57,9 +62,12 @@ class Command(BaseCommand):
             if act == "show":
                 self._show(manifest)
             else:
-                self._fetch(manifest, options["source"], options["accept"])
-                self._read(manifest, writes=act == "fetch")
-        except (NoSuchSet, BundleError, StoreError) as error:
+                if act != "record":
+                    self._fetch(manifest, options["source"], options["accept"])
+                found = self._read(manifest, writes=act == "fetch")
+                if act != "fetch":
+                    self._compute(manifest, found, writes=act == "record")
+        except (NoSuchSet, BundleError, StoreError, RecordError) as error:
             raise CommandError(str(error)) from None
         except OSError as error:
             raise CommandError(f"{settings.EVIDENCE_DIR}: {error.strerror or error}.") from None
@@ -72,7 +80,7 @@ class Command(BaseCommand):
             except (NoSuchSet, BundleError) as error:
                 self.stdout.write(f"{name}: its manifest cannot be used.\n  {error}")
                 continue
-            figures = "figures ship" if (catalogue.RECORDS / f"{name}.toml").is_file() else "no figures ship"
+            figures = "figures are here" if store.record_path(name).is_file() else "no figures"
             here = "data here" if store.is_here(manifest) else "data not here"
             about = f"{manifest.material}; licence {manifest.licence.name}; {size_text(manifest.size)}; {figures}; {here}"
             self.stdout.write(f"{name}: {manifest.title}\n  {about}")
@@ -86,7 +94,7 @@ class Command(BaseCommand):
         accepted = store.accepted(manifest)
         here = f"here; the licence was accepted on {accepted}" if store.is_here(manifest) and accepted else "not here"
         self.stdout.write(f"Data: {here}.")
-        record = catalogue.RECORDS / f"{manifest.name}.toml"
+        record = store.record_path(manifest.name)
         if record.is_file():
             self.stdout.write(f"\n{record.read_text()}")
 
@@ -111,7 +119,7 @@ class Command(BaseCommand):
         for line in store.fetch(manifest, source, fetch_command.progress):
             self.stdout.write(line)
 
-    def _read(self, manifest: Manifest, writes: bool) -> None:
+    def _read(self, manifest: Manifest, writes: bool) -> Reading:
         found = store.read(manifest)
         n = len(manifest.files)
         self.stdout.write(f"{n} of {n} files have the digest of the catalogue.")
@@ -120,6 +128,32 @@ class Command(BaseCommand):
         if writes:
             paths = store.write_tables(found)
             self.stdout.write(f"The tables {', '.join(path.name for path in paths)} are in {paths[0].parent}.")
+        return found
+
+    def _compute(self, manifest: Manifest, found: Reading, writes: bool) -> None:
+        """Compute the record, say which printed numbers come out, and write it or compare it with the one that is here."""
+        self.stdout.write("Computing all figures; for large sets this takes minutes.")
+        record = recording.record_of(manifest, found, made=datetime.now(UTC).date().isoformat())
+        if record.reproduction is not None:
+            self.stdout.write(recording.sentence(record.reproduction))
+            for line in record.reproduction.lines:
+                self.stdout.write(f"  {recording.told(line)}")
+        path = store.record_path(manifest.name)
+        if writes:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(record_file.to_toml(record), encoding="utf-8")
+            self.stdout.write(f"The record is {path}.")
+            return
+        if not path.is_file():
+            self.stdout.write(f"There is no record of {manifest.name} to compare these figures with.")
+            return
+        differ = record_file.differences(record_file.of_toml(path.read_text(encoding="utf-8"), path.name), record)
+        if differ:
+            rows = [f"  {name}: the record has {theirs}, here it is {ours}" for name, theirs, ours in differ[:MAX_ROWS]]
+            more = [f"  {len(differ) - MAX_ROWS:,} more"] if len(differ) > MAX_ROWS else []
+            counted = "1 figure differs" if len(differ) == 1 else f"{len(differ):,} figures differ"
+            raise CommandError("\n".join([f"{counted} from {path.name}:", *rows, *more]))
+        self.stdout.write(f"All figures are those of {path.name}.")
 
 
 def about(manifest: Manifest) -> list[str]:

@@ -36,6 +36,15 @@ class Licence:
     file: str = ""
     note: str = ""
 
+    @property
+    def is_stated(self) -> bool:
+        return self.stated.lower() != "none"
+
+    @property
+    def name(self) -> str:
+        """The words that somebody who accepts it repeats."""
+        return self.stated if self.is_stated else "none stated"
+
 
 @dataclass(frozen=True)
 class Source:
@@ -45,6 +54,12 @@ class Source:
     commit: str = ""
     doi: str = ""
     release: str = ""
+
+    @property
+    def version(self) -> str:
+        """The version in words."""
+        said = (("commit", self.commit), ("DOI", self.doi), ("release", self.release))
+        return ", ".join(f"{word} {text}" for word, text in said if text)
 
 
 @dataclass(frozen=True)

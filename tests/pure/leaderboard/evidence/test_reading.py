@@ -1,4 +1,4 @@
-"""What is made of a manifest and its files."""
+"""Tables that are made of a manifest and its files."""
 
 from __future__ import annotations
 

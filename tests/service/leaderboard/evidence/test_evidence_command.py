@@ -192,9 +192,34 @@ class TestVerify:
         with pytest.raises(CommandError, match=r"Results\.csv is not the file of the catalogue: its SHA-256 is"):
             evidence("verify", "small")
 
-    def test_it_fetches_what_is_not_here(self, home, published):
-        assert "6 stimuli" in evidence("verify", "small", "--from", published, "--accept", "MIT")
+    def test_it_fetches_what_is_not_here_and_says_that_there_is_no_record(self, home, published):
+        said = evidence("verify", "small", "--from", published, "--accept", "MIT")
+        assert "6 stimuli" in said and "There is no record of small to compare these figures with." in said
         assert not (home / "small" / "tables").exists()
+
+    def test_figures_are_compared_with_the_record_and_a_changed_digit_is_shown(self, home, published):
+        evidence("fetch", "small", "--from", published, "--accept", "MIT")
+        file = home / "small" / "record.toml"
+        assert f"The record is {file}." in evidence("record", "small")
+        assert "All figures are those of record.toml." in evidence("verify", "small")
+        text = file.read_text()
+        file.write_text(text.replace("stimuli = 5\n", "stimuli = 6\n"))
+        with pytest.raises(CommandError) as refused:
+            evidence("verify", "small")
+        first, *rows = str(refused.value).splitlines()
+        assert first == "1 figure differs from record.toml:"
+        assert rows == ["  criteria.quality.stimuli: the record has 6, here it is 5"]
+        file.write_text("evidence = 99\n")
+        with pytest.raises(CommandError, match=r"record\.toml has the format 99"):
+            evidence("verify", "small")
+
+    def test_a_record_holds_no_answer_and_no_value(self, home, published):
+        evidence("fetch", "small", "--from", published, "--accept", "MIT")
+        evidence("record", "small")
+        text = (home / "small" / "record.toml").read_text()
+        for value in ("20.5", "25.5", "Subject", "bicycle path 1"):
+            assert value not in text
+        assert "figures are here" in evidence("list").partition("small: ")[2].splitlines()[1]
 
 
 def test_forget_deletes_the_answers_and_keeps_the_operators_manifest(home, published):
@@ -271,6 +296,5 @@ def test_a_set_of_the_catalogue_comes_from_a_server(home, data_folder, name):
     n = len(store.find(name).files)
     assert f"{n} of {n} files have the digest of the catalogue." in said
     assert (home / name / "tables" / "judgements.csv").is_file()
-    assert f"{n} of {n} files" in evidence("verify", name)
     evidence("forget", name)
     assert not (home / name).exists()
