@@ -259,11 +259,11 @@ def likeness(judged: Judged, metrics: Mapping[str, Floats], persons: bool, among
         reason = figures.few(raters if persons else None, groups, len(y))
         if not len(y):
             reason = Reason(Cause.NO_VALUES)
-        values = {"srocc": spearman(x, y[None])[0], "plcc": np.full(len(keys), math.nan)} if len(y) else {}
-        without = {}
-        if reason is None:
+        values, without = {}, {}
+        if len(y):
             curves = Pearson(x, y)
-            values["plcc"] = curves.best
+            values = {"srocc": spearman(x, y[None])[0], "plcc": curves.best}
+        if reason is None:
             without["srocc"] = np.concatenate([spearman(x, block) for block in rows.blocks()])
             without["plcc"] = np.concatenate([curves.near(block) for block in rows.blocks()])
         for name in found:

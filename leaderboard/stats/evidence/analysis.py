@@ -18,6 +18,7 @@ from leaderboard.stats.evidence.record import AcrossState, CriterionFigures, Evi
 from leaderboard.stats.evidence.reproduction import Reproduction
 from leaderboard.stats.votes import Floats
 
+REFERENCE_POINTS = ("constant", "coin", "size")  # keys of rows that are no metrics
 POOLED = ("decided", "decided_between", "srocc")  # figures whose differences are pooled over sets
 
 
@@ -187,6 +188,7 @@ def _keys(published: Sequence[PublishedMetric]) -> list[str]:
     """Keys of metrics: the published name, the column where it has none or shares it, and "size" for the first reference point."""
     names = [metric.name or metric.column for metric in published]
     keys = [name if names.count(name) == 1 else metric.column for name, metric in zip(names, published, strict=True)]
+    keys = [f"{key} as published" if key in REFERENCE_POINTS else key for key in keys]
     size = next((n for n, metric in enumerate(published) if metric.reference_point), None)
     if size is not None:
         keys[size] = "size"

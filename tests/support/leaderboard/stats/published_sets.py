@@ -229,7 +229,8 @@ def geo_metric(folder: Path) -> EvidenceTables:
     jod = undamaged.JOD.to_numpy(dtype=float)
     for name in names:
         criteria.append(Criterion(name, means=means_of(np.where(undamaged.setting == name, jod, np.nan))))
-    metrics = [(PublishedMetric(name, name.lower(), False), undamaged[name].to_numpy(dtype=float)) for name in GEO_METRICS]
+    values = undamaged[[*GEO_METRICS]].replace(-1, np.nan)  # the source prints no correlation where these are
+    metrics = [(PublishedMetric(name, name.lower(), False), values[name].to_numpy(dtype=float)) for name in GEO_METRICS]
     return tables_of("geo-metric", "meshes", stimuli, criteria, metrics, None, scale_name="JOD")
 
 

@@ -282,6 +282,15 @@ def test_a_size_is_what_metrics_are_held_against(some):
     assert found["sharp"].decided.above_size and found["size"].decided.above_size is None and found["short"].srocc.above_size is None
 
 
+def test_names_that_two_columns_share_and_names_of_reference_points_are_told_apart(some):
+    columns = [("one", "lpips", False), ("two", "lpips", False), ("coin", "", False), ("bytes", "bytes", True), ("points", "points", True)]
+    metrics = tuple(PublishedMetric(column, name, True, reference) for column, name, reference in columns)
+    rng = np.random.default_rng(0)
+    found = record_of(replace(some, metrics=metrics, values=rng.normal(size=(len(some.stimuli), 5))), FACTS).criteria["quality"]
+    assert list(found.metrics) == ["one", "two", "coin as published", "size", "points", "constant", "coin"]
+    assert found.compared == ("one", "two", "coin as published") and found.metrics["one"].name == found.metrics["two"].name == "lpips"
+
+
 # --- less than all
 
 
@@ -331,7 +340,7 @@ def test_too_few_raters_groups_or_stimuli_leave_a_value_and_the_reason():
     metrics = made_evidence.metrics(rng, plain_evidence.means_of(small))
     line = record_of(made_evidence.tables(small, metrics), FACTS).criteria["quality"].metrics["sharp"]
     assert line.srocc.reason == Reason(Cause.FEW, Counted.STIMULI, 24, 20) and line.srocc.value is not None and not line.srocc.shown
-    assert line.plcc.reason == line.srocc.reason and line.concordance.low is not None
+    assert line.plcc.reason == line.srocc.reason and line.plcc.value is not None and line.concordance.low is not None
 
 
 def test_a_criterion_that_nobody_answered_on_has_no_figures():

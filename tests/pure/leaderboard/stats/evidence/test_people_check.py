@@ -69,6 +69,13 @@ def test_a_column_without_scores_in_a_group_is_left_out_of_its_terms():
     assert found.columns == 3
 
 
+def test_one_group_shows_nothing_of_people():
+    rng = np.random.default_rng(0)
+    table, group = scored(rng, rng.normal(0, 1, 8), 1, 20)
+    found = check(table, group)
+    assert found.p_across == 1 and found.stable_bias_sd == 0 and not found.people
+
+
 def test_the_order_of_scores_changes_no_draw():
     rng = np.random.default_rng(3)
     table, group = scored(rng, rng.normal(0, 0.2, 10), 5, 6)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -67,3 +69,18 @@ def test_places_follow_from_the_tests_and_size_gets_none():
     assert found.figures["size"].places is None and not found.figures["x"].above_size
     ours = next(one for one in found.differences if (one.first, one.second) == ("x", "right"))
     assert ours.value == pytest.approx(found.figures["x"].value - found.figures["right"].value) and ours.low < ours.value < ours.high < 0
+
+
+def test_intervals_of_means_hold_a_half_for_what_knows_nothing():
+    """A coin's agreement with means, groups of two items as clusters: the specification's second simulation, in small."""
+    rng = np.random.default_rng(2)
+    held, sets = 0, 120
+    for _ in range(sets):
+        rows = [Vote("r", "A", "B", "left" if one else "right", f"s{n:02}") for n, one in enumerate(rng.random(40) < 0.5)]
+        counted = answers(canonical(rows))
+        group = np.arange(40) // 2
+        counted = replace(counted, group_of=group, rater=group[counted.sample])
+        figure = within.agreements(counted, {"coin": rng.normal(size=(40, 2))}, persons=False).figures["coin"]
+        assert figure.groups == 20 and figure.raters is None and figure.df == pytest.approx(19)
+        held += figure.low <= 0.5 <= figure.high
+    assert held / sets >= 0.89, held / sets
