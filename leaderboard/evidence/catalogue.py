@@ -9,6 +9,7 @@ from pathlib import Path
 
 from leaderboard.evidence import manifest as manifests
 from leaderboard.evidence.manifest import Manifest
+from submissions.formats.errors import excerpt
 
 FOLDER = Path(__file__).with_name("sets")
 RECORDS = Path(__file__).with_name("records")
@@ -60,4 +61,4 @@ def find(name: str, folder: Path) -> Manifest:
     waiting = next((one for one in not_tried() if one.name == name), None)
     if waiting is not None:
         raise NoSuchSet(f"{name} was not tried here: write {folder / name / manifests.FILE_NAME} for it. Where it is: {waiting.where}.")
-    raise NoSuchSet(f"There is no set {name}; there are: {', '.join(sorted(known))}.")
+    raise NoSuchSet(f"There is no set {excerpt(name)}; there are: {', '.join(sorted(known))}.")
