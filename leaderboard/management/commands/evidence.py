@@ -18,6 +18,7 @@ from leaderboard.evidence.manifest import Manifest
 from leaderboard.evidence.reading import Reading
 from leaderboard.evidence.record_file import RecordError
 from leaderboard.evidence.store import StoreError
+from leaderboard.evidence.tables import RatersAre
 from submissions.formats.errors import excerpt, size_text
 
 MAX_ROWS = 50  # of the table of figures that differ
@@ -176,14 +177,18 @@ def about(manifest: Manifest) -> list[str]:
 def counts(found: Reading) -> list[str]:
     """Sentences on what a set holds, and what was left out of it."""
     tables = found.tables
-    of = tables.stimuli
+    stimuli = tables.stimuli
     lines = [
-        f"{len(of):,} stimuli: {len(of.entries):,} entries of {len(of.families):,} families on {len(of.items):,} items of "
-        f"{len(of.groups):,} groups; {len(tables.metrics)} metrics."
+        f"{len(stimuli):,} stimuli: {len(stimuli.entries):,} entries of {len(stimuli.families):,} families on "
+        f"{len(stimuli.items):,} items of {len(stimuli.groups):,} groups; {len(tables.metrics)} metrics."
     ]
     for one in tables.criteria:
         if one.scores is not None:
-            said = f"{len(one.scores):,} scores in {one.scores.n_raters} columns or by as many raters"
+            of = {
+                RatersAre.PERSONS: f"of {one.scores.n_raters} raters",
+                RatersAre.COLUMNS: f"of {one.scores.n_raters} raters, unless the check of columns says that they are no people",
+            }
+            said = f"{len(one.scores):,} scores {of.get(tables.raters_are, 'without persons')}"
         elif one.pairs is not None:
             said = f"{len(one.pairs):,} answers on pairs"
         else:

@@ -125,7 +125,7 @@ class TestFetch:
         said = evidence("fetch", "small", "--from", published, "--accept", "MIT")
         assert "2 of 2 files have the digest of the catalogue." in said
         assert "6 stimuli: 4 entries of 3 families on 2 items of 2 groups; 2 metrics." in said
-        assert "Criterion quality: 17 scores in 3 columns or by as many raters." in said
+        assert "Criterion quality: 17 scores of 3 raters, unless the check of columns says that they are no people." in said
         assert f"The tables judgements.csv, values.csv, labels.csv are in {home / 'small' / 'tables'}." in said
         for folder in (home, home / "small"):
             assert stat.S_IMODE(folder.stat().st_mode) == 0o700
