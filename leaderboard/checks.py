@@ -6,6 +6,7 @@ A setting that cannot be read ends the process in `settings.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -56,6 +57,14 @@ def check_settings(app_configs: Any, **kwargs) -> list:
     if settings.HTTPS_REDIRECT and not settings.BEHIND_PROXY:
         hint = "Set PLUMBLINE_BEHIND_PROXY=true, with a proxy that sends X-Forwarded-Proto, or PLUMBLINE_HTTPS_REDIRECT=false."
         problems.append(Error("Every page would be redirected to itself without end.", hint=hint, id="plumbline.E012"))
+    evidence, repository = settings.EVIDENCE_DIR.resolve(), settings.BASE_DIR.resolve()
+    # What the repository ignores lies below HOME, where HOME is in it at all.
+    is_committed = evidence.is_relative_to(repository) and not evidence.is_relative_to(settings.HOME.resolve())
+    is_served = any(evidence.is_relative_to((settings.HOME / served).resolve()) for served in ("files", "uploads"))
+    if is_committed or is_served or evidence.is_relative_to(Path(settings.STATIC_ROOT).resolve()):
+        place = "the repository" if is_committed else "a folder whose files this service sends"
+        hint = "Set PLUMBLINE_EVIDENCE_DIR to a folder of its own, such as /var/lib/plumbline/evidence."
+        problems.append(Error(f"Answers of people would lie in {place}: {settings.EVIDENCE_DIR}.", hint=hint, id="plumbline.E013"))
     if settings.DATABASE_URL and not settings.S3_BUCKET:
         problems.append(
             Warning(

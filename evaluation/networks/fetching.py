@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 import httpx
 
-from evaluation.networks.weights import CHUNK, PublishedFile, WeightsError, cache_folder, file_digest
+from evaluation.networks.weights import CHUNK, PublishedFile, WeightsError, file_digest
 
 ATTEMPTS = 6  # in a row that bring nothing
 LONGEST_PAUSE = 30.0
@@ -32,6 +32,14 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 class FetchError(WeightsError):
     """The file could not be got, or is not the one it should be; one sentence."""
+
+
+class OtherFile(FetchError):
+    """The file that came is another one, of this `digest`: empty where it was too long to be read to its end."""
+
+    def __init__(self, sentence: str, digest: str) -> None:
+        super().__init__(sentence)
+        self.digest = digest
 
 
 class _Cut(Exception):
@@ -89,9 +97,9 @@ def fetch(file: PublishedFile, source: str = "", progress: Progress | None = Non
                 _download(file, came_from, place, progress, pause)
             return _keep(file, place, came_from)
     except OSError as error:
-        why = f"{file.name} cannot be written to {cache_folder()}: {error.strerror or error}."
+        why = f"{file.name} cannot be written to {file.folder}: {error.strerror or error}."
         if error.errno in FULL:
-            why = f"There is no room left for {file.name} in {cache_folder()}; make room and run this again, it goes on where it stopped."
+            why = f"There is no room left for {file.name} in {file.folder}; make room and run this again, it goes on where it stopped."
         raise FetchError(why) from error
 
 
@@ -178,6 +186,10 @@ def _go_on(client: httpx.Client, file: PublishedFile, url: str, place: _Place, p
                 stream.seek(have)
                 for piece in answer.iter_raw():  # as it comes: what is gathered into larger pieces is lost at a cut
                     stream.write(piece)
+                    if file.size and stream.tell() > file.size:  # a server may send without end
+                        stream.truncate(0)
+                        place.notes.unlink(missing_ok=True)
+                        raise OtherFile(f"What {url} gives for {file.name} is longer than its {file.size:,} bytes.", "")
                     if bar:
                         bar.update(len(piece))
         finally:
@@ -217,7 +229,7 @@ def _keep(file: PublishedFile, place: _Place, source: str) -> str:
         if record:
             again = f"if its publisher has replaced it, remove {place.record} and fetch it again"
             must = f"be {expected}, as when it was first fetched; {again}"
-        raise FetchError(f"What {source} gave for {file.name} was not kept: its sha256 is {digest}, and it must {must}.")
+        raise OtherFile(f"What {source} gave for {file.name} was not kept: its sha256 is {digest}, and it must {must}.", digest)
     found = {
         "sha256": digest,
         "bytes": size,
@@ -253,5 +265,5 @@ def partly(file: PublishedFile) -> int:
 def _require_space(file: PublishedFile, place: _Place, needed: int) -> None:
     free = shutil.disk_usage(place.file.parent).free
     if free < needed + RESERVE:
-        sizes = f"{needed / 1e6:.0f} MB more in {cache_folder()} and {free / 1e6:.0f} MB are free"
+        sizes = f"{needed / 1e6:.0f} MB more in {file.folder} and {free / 1e6:.0f} MB are free"
         raise FetchError(f"{file.name} needs {sizes}; make room and run this again.")

@@ -45,7 +45,8 @@ class WeightsError(ValueError):
 class PublishedFile:
     """A file that others publish. `stated` are the hex digits of its sha256 that its publisher gives: all, eight or none.
 
-    `megabytes` is about what it weighs. Where it lies, and what its digest was when it was fetched, the cache says.
+    `megabytes` is about what it weighs, `size` its bytes where they are known. Where it lies, and what its digest was when it was fetched,
+    its folder says: the cache.
     """
 
     name: str
@@ -55,15 +56,20 @@ class PublishedFile:
     megabytes: float
     what: str
     stated: str = ""
+    size: int = 0
+
+    @property
+    def folder(self) -> Path:
+        return cache_folder()
 
     @property
     def path(self) -> Path:
-        return cache_folder() / self.filename
+        return self.folder / self.filename
 
     @property
     def record(self) -> dict[str, Any]:
         """The note made when it was fetched: sha256, bytes, source, fetched; empty if it never was."""
-        path = cache_folder() / f"{self.filename}.json"
+        path = self.folder / f"{self.filename}.json"
         try:
             found = _record(path, path.stat().st_mtime_ns)
         except OSError:

@@ -196,6 +196,16 @@ def inputs(folder: Path, job: dict) -> dict:
     return {"faults": [], "table": write_table(found), "n": len(found)}
 
 
+def sheet(folder: Path, job: dict) -> dict:
+    """Read a sheet of a spreadsheet, and return its `rows` of texts, or the `fault`; see `submissions.formats.spreadsheet`."""
+    from submissions.formats.spreadsheet import SheetError, read_sheet
+
+    try:
+        return {"rows": read_sheet(Path(job["file"]), job["sheet"]), "fault": ""}
+    except SheetError as error:
+        return {"rows": [], "fault": str(error)}
+
+
 def properties(folder: Path, job: dict) -> dict:
     """A slice of the property suite; see `evaluation.properties.slices.measure_slice`."""
     from evaluation.properties import slices
@@ -361,6 +371,7 @@ JOBS = {
     "reference": reference,
     "reference_warnings": reference_warnings,
     "inputs": inputs,
+    "sheet": sheet,
     "properties": properties,
     "pictures": pictures,
     "trial": try_column,
@@ -369,7 +380,7 @@ JOBS = {
     "card": try_card,
 }
 ENDS = {0: "ok", 3: "memory", 4: "weights", 5: "room", 6: "definition", 7: "library", 8: "card", 9: "accelerator"}  # by exit code
-PARSING = ("validate", "reference", "inputs")  # on bytes as somebody sent them
+PARSING = ("validate", "reference", "inputs", "sheet")  # on bytes as somebody sent them
 COMPUTE = ("prepare", "score", "properties", "trial", "card")  # on what was read and found well formed before
 
 
@@ -432,7 +443,7 @@ def run_job(folder: Path, memory: int, seconds: int, parent: int, spare: tuple[i
             os.nice(IDLE_NICE)
         os.chdir(folder)
         if job["kind"] in PARSING:
-            confine(folder, Path(job["file"]) if job["kind"] == "reference" else None)
+            confine(folder, Path(job["file"]) if job["kind"] in ("reference", "sheet") else None)
         if job.get("card"):
             device_use.require_card()
         with programs_of(job, own):

@@ -19,8 +19,8 @@ from typing import Any
 
 from leaderboard.boards.digits import Bounds, rounded
 from leaderboard.stats.votes import FEW
+from submissions.formats.formulas import plain_text
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 _LATEX = str.maketrans(
@@ -150,13 +150,13 @@ def to_csv(table: Table) -> str:
         head += [column.slug, f"{column.slug}_low", f"{column.slug}_high", f"{column.slug}_rank", f"{column.slug}_n"]
         head += [f"{column.slug}_people_{name}" for name, _ in _people_cells(column)]
     agreement = [[value if isinstance(value, str) else _number(value) for _, value in _people_cells(column)] for column in table.columns]
-    address = _plain_text(table.caption.address)
+    address = plain_text(table.caption.address)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")  # which writes a float in full, and nothing for None
-    writer.writerow([_plain_text(name) for name in [*head, "snapshot"]])
+    writer.writerow([plain_text(name) for name in [*head, "snapshot"]])
     for row in table.rows:
         line: list[Any] = [row.rank, row.rank_low, row.rank_high]
-        line += [_plain_text(text) for text in (row.entry, row.team, " ".join(row.flags))]
+        line += [plain_text(text) for text in (row.entry, row.team, " ".join(row.flags))]
         for (value, low, high, rank, n), people in zip(row.cells, agreement, strict=True):
             line += (_number(value), _number(low), _number(high), rank, n)
             line += people
@@ -271,7 +271,7 @@ def _people_cells(column: Column) -> list[tuple[str, float | str | None]]:
     found: list[tuple[str, float | str | None]] = []
     for name, figure in column.people.figures.items():
         found += [(name, figure.value), (f"{name}_low", figure.low), (f"{name}_high", figure.high)]
-        found += [(f"{name}_n", "" if figure.n is None else str(figure.n)), (f"{name}_why", _plain_text(figure.why))]
+        found += [(f"{name}_n", "" if figure.n is None else str(figure.n)), (f"{name}_why", plain_text(figure.why))]
     if "decided" in column.people.figures:
         low, high = column.people.places or (None, None)
         found += [("place_low", None if low is None else str(low)), ("place_high", None if high is None else str(high))]
@@ -337,11 +337,6 @@ def _number(value: float | None) -> float | None:
 
 def _pair(low: float | None, high: float | None) -> list[float | int] | None:
     return None if low is None or high is None or not math.isfinite(high - low) else [low, high]
-
-
-def _plain_text(text: str) -> str:
-    """Text that no spreadsheet evaluates."""
-    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) else text
 
 
 def _one_line(text: str) -> str:

@@ -16,7 +16,7 @@ import scipy
 
 from leaderboard.stats import crossed
 from leaderboard.stats.agreement import Agreement, Differences, credit
-from leaderboard.stats.answers import Answers
+from leaderboard.stats.answers import Answers, pairs_within
 from leaderboard.stats.crossed import ALIKE, Ends, Estimate, Figure, Variance
 from leaderboard.stats.votes import FEW, Floats, Ints
 
@@ -59,7 +59,7 @@ class Dyads:
         _, question, counts = np.unique(decisive.question, return_inverse=True, return_counts=True)
         n = counts[question] if len(decisive) else np.zeros(0, dtype=np.int64)
         self.shared = int(np.count_nonzero(n >= 2))
-        self.first, self.second = _within(question, counts)
+        self.first, self.second = pairs_within(question)
         each = np.divide(decisive.weight, n - 1, out=np.zeros(len(decisive)), where=n >= 2)
         self.weight_first, self.weight_second = each[self.first], each[self.second]
         self.weight = self.weight_first + self.weight_second
@@ -138,19 +138,6 @@ class Dyads:
             return (value, None, None), None
         low, high = crossed.interval(value, se, float(variance.df))
         return (value, float(low), float(high)), se
-
-
-def _within(group: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """All pairs of positions within each group."""
-    order = np.argsort(group, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
-    firsts, seconds = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    for n in np.unique(counts[counts >= 2]):  # groups of one size at once
-        at = starts[counts == n]
-        i, j = np.triu_indices(int(n), 1)
-        firsts.append((at[:, None] + i).ravel())
-        seconds.append((at[:, None] + j).ravel())
-    return order[np.concatenate(firsts)], order[np.concatenate(seconds)]
 
 
 def standing(decided: Agreement, person: Person | None) -> Standing | None:

@@ -40,13 +40,16 @@ class Answers:
     side: Ints
     weight: Floats
     sampled: bool = True
+    group_of: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.verdict)
 
     @cached_property
     def unit(self) -> Ints:
-        """Unit that an interval takes for the sample of each answer: the sample, or the question where none is named."""
+        """Unit that an interval takes for the sample of each answer: its group, or the question where no sample is named."""
+        if self.group_of is not None:
+            return self.group_of[self.sample]
         return self.sample if self.sampled else self.question
 
     @cached_property
@@ -96,30 +99,42 @@ def answers(votes: Votes, entries: Collection[str] | None = None) -> Answers:
 
 def of_opinions(ratings: Ratings, entries: Collection[str] | None = None) -> Answers:
     """Opinion scores as answers: on each two entries of one sample that one rater scored, the sign of the difference."""
-    m = len(ratings.methods)
-    table = np.full((len(ratings.raters), len(ratings.samples), m), np.nan)
-    table[ratings.rater, ratings.sample, ratings.method] = ratings.score
     wanted = np.array([entries is None or name in entries for name in ratings.methods], dtype=bool)
-    a, b = np.triu_indices(m, 1)
-    a, b = a[wanted[a] & wanted[b]], b[wanted[a] & wanted[b]]
-    gap = table[:, :, b] - table[:, :, a]
-    rater, sample, pair = np.nonzero(~np.isnan(gap))
-    verdict = np.sign(gap[rater, sample, pair]).astype(np.int64)
-    none = np.zeros(len(pair), dtype=np.int64)
+    ratings = ratings.take(wanted[ratings.method] & ~np.isnan(ratings.score))
+    # In order of rater, sample and entry, so that of two scores in one place the first is of the entry that is named first.
+    ratings = ratings.take(np.lexsort((ratings.method, ratings.sample, ratings.rater)))
+    first, second = pairs_within(ratings.rater * max(1, len(ratings.samples)) + ratings.sample)
+    order = np.lexsort((second, first))
+    first, second = first[order], second[order]
+    verdict = np.sign(ratings.score[second] - ratings.score[first]).astype(np.int64)
     comparisons = Answers(
         ratings.raters,
         ratings.samples,
         ratings.methods,
-        rater,
-        sample,
-        a[pair],
-        b[pair],
+        ratings.rater[first],
+        ratings.sample[first],
+        ratings.method[first],
+        ratings.method[second],
         verdict,
-        none,
-        np.ones(len(pair)),
+        np.zeros(len(first), dtype=np.int64),
+        np.ones(len(first)),
         any(ratings.samples),
     )
     return weighted(comparisons)
+
+
+def pairs_within(group: Ints) -> tuple[Ints, Ints]:
+    """Positions of the first and the second of each two that have the same group, in the order in which they stand."""
+    _, place, counts = np.unique(group, return_inverse=True, return_counts=True)
+    order = np.argsort(place, kind="stable")
+    starts = np.cumsum(counts) - counts
+    firsts, seconds = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for n in np.unique(counts[counts >= 2]):  # groups of one size at once
+        at = starts[counts == n]
+        i, j = np.triu_indices(int(n), 1)
+        firsts.append((at[:, None] + i).ravel())
+        seconds.append((at[:, None] + j).ravel())
+    return order[np.concatenate(firsts)], order[np.concatenate(seconds)]
 
 
 def weighted(found: Answers) -> Answers:

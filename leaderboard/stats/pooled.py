@@ -6,7 +6,7 @@ tau^2 by Paule and Mandel, the interval by Hartung and Knapp, a prediction inter
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,12 +42,15 @@ class Pooled:
 
     def as_share(self) -> Pooled:
         """The same as shares, from logits."""
-        ends = (
-            None
-            if self.prediction is None
-            else (float(scipy.special.expit(self.prediction[0])), float(scipy.special.expit(self.prediction[1])))
-        )
-        value, low, high = (float(scipy.special.expit(v)) for v in (self.value, self.low, self.high))
+        return self._as(scipy.special.expit)
+
+    def as_correlation(self) -> Pooled:
+        """The same as correlations, from Fisher's z."""
+        return self._as(np.tanh)
+
+    def _as(self, change: Callable[[float], float]) -> Pooled:
+        ends = None if self.prediction is None else (float(change(self.prediction[0])), float(change(self.prediction[1])))
+        value, low, high = (float(change(v)) for v in (self.value, self.low, self.high))
         return replace(self, value=value, low=low, high=high, prediction=ends)
 
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from submissions.formats.decimals import SeparatedNumber, cell, hint
 from submissions.formats.errors import MAX_PROBLEMS, TableError, control_character, heads_text, more_cells
+from submissions.formats.formulas import restored
 from submissions.formats.stand_in import stand_in
 
 VERSION = 22  # of what is computed of judgements: raised whenever any number can change
@@ -279,6 +280,7 @@ def table_of(lines: Iterable[str], name: str) -> Table:
             raise VotesError([f"{name} has the column {heads_text([twice])} twice; leave one of the two out."])
         rows = []
         for row in cells:
+            row = [restored(text) for text in row]
             if any(text.strip() for text in row):
                 named: dict[Any, Any] = dict(zip_longest(heads, row[: len(heads)], fillvalue=""))
                 rows.append((cells.line_num, named | {None: row[len(heads) :]}))

@@ -22,6 +22,7 @@ from leaderboard.stats import mos_table as scoring
 from leaderboard.stats import screening
 from leaderboard.stats import votes as voting
 from leaderboard.stats.mos_table import Rating
+from submissions.formats.formulas import neutral_row
 from submissions.kinds import Family
 from submissions.storage import stored_files
 from submissions.visibility import WITH_FILES, holds
@@ -193,4 +194,4 @@ def _scores(
 
 def _write_csv(file: Path, rows: Iterable[list[str]]) -> None:
     with file.open("w", newline="", encoding="utf-8") as stream:
-        csv.writer(stream).writerows(rows)
+        csv.writer(stream).writerows(map(neutral_row, rows))

@@ -25,6 +25,7 @@ TITLES = {
     "ranking": ("Ranks and intervals", "How values, intervals, ranks and brackets are computed."),
     "properties": ("Sanity tests of metrics", "What the sanity tests ask of a metric, and how to read their table."),
     "studies": ("Studies of people", "What votes say of entries and metrics, and how it is computed."),
+    "evidence": ("Published sets", "Bring in answers of people that others published, under their licence and with their digests."),
     "judges": ("Judge models", "How a vision-language model is asked, what it costs, and what its answers are worth."),
     "organizers": ("For organizers", "Set up a challenge in the browser or as files."),
     "programs": ("Metrics of your own", "Bring a metric as a program: what it gets and returns, how it is checked, and where it runs."),

@@ -36,6 +36,7 @@ from leaderboard.studies.judge.shown import TITLES, of_study
 from leaderboard.studies.metric_ranking import source_of
 from leaderboard.studies.screening_effects import effects
 from leaderboard.studies.summary import HIDDEN_NAME, Summary
+from submissions.formats.formulas import neutral_row
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
 from submissions.visibility import hidden_from, through, visible_to
@@ -261,7 +262,9 @@ def study_judges(request: HttpRequest, challenge: str, phase: str, slug: str) ->
 def csv_response(table: Iterable[list[str]], name: str) -> StreamingHttpResponse:
     """Rows as a file that is sent as they come."""
     writer = csv.writer(Echo())
-    return attachment(StreamingHttpResponse((writer.writerow(row) for row in table), content_type="text/csv; charset=utf-8"), name)
+    return attachment(
+        StreamingHttpResponse((writer.writerow(neutral_row(row)) for row in table), content_type="text/csv; charset=utf-8"), name
+    )
 
 
 def seen(place: PhasePlace) -> list[Study]:

@@ -46,7 +46,7 @@ _DIRECTORY_BYTES_PER_ENTRY = 46 + 256
 _CHUNK = 1 << 16
 DEFAULT_BOUNDS = Bounds(max_file_bytes=max(family.max_file_bytes for family in FAMILIES.values()))
 # All that zipfile and the decompressors raise for archives they cannot read.
-_UNREADABLE = (
+UNREADABLE = (
     zipfile.BadZipFile,
     zipfile.LargeZipFile,
     zlib.error,
@@ -116,7 +116,7 @@ class Package:
                     if not chunk:
                         break
                     taken.write(chunk)
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             raise PackageError(name, "", f"cannot be unpacked ({excerpt(str(error))}); make the archive again") from None
         if taken.tell() != entry.size:
             raise PackageError(name, "", "has another size than the archive says; make the archive again")
@@ -267,7 +267,7 @@ def _zip_entries(stream: BinaryIO, label: str, bounds: Bounds, stack: ExitStack,
         archive = stack.enter_context(zipfile.ZipFile(guarded))
     except _DirectoryTooLarge:
         raise PackageError(label, "", f"lists too many files; at most {bounds.max_entries} are taken") from None
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise PackageError(label, "", f"is a broken zip archive ({excerpt(str(error))}); make it again") from None
     infos = archive.infolist()
     if len(infos) > bounds.max_entries:

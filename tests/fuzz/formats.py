@@ -22,12 +22,16 @@ from evaluation.result_tables import Layout, ResultColumn, ResultsError
 from evaluation.result_tables import read as read_results
 from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.parse import parse
+from leaderboard.evidence import canonical
+from leaderboard.evidence import manifest as evidence_manifest
+from leaderboard.evidence import reading as evidence_reading
 from leaderboard.stats import labels, mos_table, votes
 from leaderboard.stats.votes import VotesError
-from submissions.formats.errors import FormatError
+from submissions.formats.errors import FormatError, TableError
 from submissions.formats.mesh.mesh_files import Mesh, write_ply
 from submissions.formats.mesh.obj import write_obj as write_mesh_obj
 from submissions.formats.render.views import Render
+from submissions.formats.spreadsheet import read_sheet
 from submissions.formats.wireframe.wireframe_files import Wireframe, write_json, write_npz, write_obj
 from submissions.kinds import MESH, RENDER, WIREFRAME, Family
 from submissions.manifest import Bounds, Item, Manifest
@@ -35,6 +39,7 @@ from submissions.validation import validate
 from tests.fuzz import edits
 from tests.fuzz.edits import Edit
 from tests.support.leaderboard.bundle.folders import SMALL, WHOLE, write_bundle
+from tests.support.leaderboard.evidence import small_set, workbooks
 from tests.support.submissions.glb import Scene
 from tests.support.submissions.hostile.cases import zipped
 
@@ -66,7 +71,65 @@ class Format:
         return [data for data in found if len(data) <= LARGEST_REAL]
 
 
+SHEET_MEMBERS = ("xl/workbook.xml", "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml", "xl/_rels/workbook.xml.rels", "[Content_Types].xml")
+
+
 # --- doors
+
+
+def spreadsheets() -> list[bytes]:
+    """Workbooks with numbers, texts, formulas and two sheets."""
+    rows = [[_cell(text) for text in line.split(",")] for line in small_set.TABLE.splitlines()]
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "Results.xlsx"
+        found.append(workbooks.workbook(path, rows).read_bytes())
+        parts = workbooks.members({"Sheet1": workbooks.sheet([["a", ("1+1", 2)], [None, -3]]), "Notes": workbooks.sheet([["b"]])})
+        found.append(workbooks.write(path, parts).read_bytes())
+    return found
+
+
+def _cell(text: str) -> object:
+    try:
+        return float(text)
+    except ValueError:
+        return text or None
+
+
+def spreadsheet(folder: Path) -> list[str]:
+    try:
+        rows = read_sheet(folder / "Results.xlsx", "Sheet1")
+    except FormatError as error:
+        return [str(fault) for fault in error.all()]
+    if not all(isinstance(cell, str) for row in rows for cell in row):
+        raise ReaderBroke("a cell is no text")
+    return []
+
+
+def published_set(folder: Path) -> list[str]:
+    """The small set with this table, and everything that is made of it."""
+    try:
+        found = evidence_reading.read(small_set.manifest_of(), folder, read_sheet)
+    except TableError as error:
+        return list(error.problems)
+    (folder / "tables").mkdir(exist_ok=True)
+    canonical.write(found.tables, folder / "tables")
+    return []
+
+
+def published_manifest(folder: Path) -> list[str]:
+    """The small set by this manifest."""
+    try:
+        manifest = evidence_manifest.parse((folder / "evidence.yaml").read_bytes())
+    except BundleError as error:
+        return [str(problem) for problem in error.problems]
+    for file in manifest.files:
+        (folder / file.name).write_text(small_set.TABLE)
+    try:
+        evidence_reading.read(manifest, folder, read_sheet)
+    except TableError as error:
+        return list(error.problems)
+    return []
 
 
 def upload(family: Family, limits: tuple[int, int], name: str, folder: Path) -> list[str]:
@@ -582,5 +645,27 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format("labels CSV", "table.csv", lambda: [LABELS], partial(table, labels.read, dict), (edits.words(b"empty", b","), edits.lines())),
     Format("results CSV", "table.csv", lambda: [RESULTS], results, (edits.words(b'"', b","), edits.lines())),
+    Format(
+        "spreadsheet",
+        "Results.xlsx",
+        spreadsheets,
+        spreadsheet,
+        (edits.zip_members(edits.words(b"<c", b"<row", b'r="A1"', b't="s"', b"<!DOCTYPE", b"&#65;", b"</"), SHEET_MEMBERS),),
+        ("evidence/*/*.xlsx",),
+    ),
+    Format(
+        "published set CSV",
+        "Results.csv",
+        lambda: [small_set.TABLE.encode()],
+        published_set,
+        (edits.words(b"6", b"NaN", b'"', b","), edits.lines(small_set.ROWS[0].encode())),
+    ),
+    Format(
+        "published set YAML",
+        "evidence.yaml",
+        lambda: [small_set.MANIFEST.encode()],
+        published_manifest,
+        (edits.words(*YAML_WORDS, b"{Scene}", b"raters: none", b"mean: LPIPS"), edits.lines(*YAML_WORDS)),
+    ),
 )
 BY_NAME = {one.name: one for one in FORMATS}

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from evaluation.training.errors import DataError
 from submissions.formats.decimals import delimiter
 from submissions.formats.errors import heads_text, more_cells
+from submissions.formats.formulas import restored
 
 COLUMNS = ("rater", "sample", "left", "right", "choice", "repeat_of", "criterion")
 NEEDED = ("rater", "sample", "left", "right", "choice")
@@ -114,7 +115,7 @@ def read(path: Path, criterion: str | None = None, columns: Mapping[str, str] | 
 def _named(row: dict, named: Mapping[str, str], where: str) -> dict[str, str]:
     if surplus := more_cells(row):
         raise DataError(f"{where}: {surplus}")
-    return {column: (row.get(key) or "").strip() for column, key in named.items()}
+    return {column: restored((row.get(key) or "").strip()) for column, key in named.items()}
 
 
 METHOD_GROUPS = 3

@@ -17,6 +17,7 @@ from leaderboard.stats.votes import VotesError
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.folder import CannotExport, write_study
 from leaderboard.studies.judge.answers import runs_of, table
+from submissions.formats.formulas import neutral_row
 from submissions.models import Phase
 from submissions.storage.store import StorageError
 
@@ -118,7 +119,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study {options['slug']!r} in {options['phase']}; there are: {known}.")
         if options["labels"]:
             with options["labels"].open("w", newline="", encoding="utf-8") as stream:
-                csv.writer(stream).writerows(labels.write(study.labels()))
+                csv.writer(stream).writerows(map(neutral_row, labels.write(study.labels())))
         if options["folder"]:
             if options["judges"]:
                 raise CommandError("A folder holds what people said; give --judges a file.")
@@ -135,7 +136,7 @@ class Command(BaseCommand):
         if options["judges"]:
             runs = runs_of(study)
             with options["file"].open("w", newline="", encoding="utf-8") as stream:
-                csv.writer(stream).writerows(table(runs))
+                csv.writer(stream).writerows(map(neutral_row, table(runs)))
             self.stdout.write(f"{sum(run.n_answered for run in runs):,} comparisons by judge models are in {options['file']}.")
             return
         opinions = study.kind == Study.Kind.OPINIONS
@@ -143,5 +144,5 @@ class Command(BaseCommand):
         with options["file"].open("w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream)
             for n, line in enumerate(rating.write(study.ratings()) if opinions else voting.write(study.votes())):  # noqa: B007
-                writer.writerow(line)
+                writer.writerow(neutral_row(line))
         self.stdout.write(f"{n:,} {'scores' if opinions else 'votes'} are in {options['file']}.")

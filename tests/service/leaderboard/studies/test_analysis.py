@@ -326,6 +326,19 @@ def test_votes_are_for_organizers_and_hidden_studies_too(phase, client, people):
     assert rows == [[*map(str, row)] for row in voting.write(study.votes())] and len(rows) == 1 + 18
 
 
+def test_a_name_that_a_spreadsheet_would_evaluate_is_plain_in_every_export_and_reads_back(phase, client, people, tmp_path):
+    study = imported(phase, [vote("=1+1", "@x", "left", rater="+cmd"), vote("-2", "@x", "tie", rater="r", seconds=1.5)], is_public=False)
+    client.force_login(people.organizer)
+    address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
+    sent = b"".join(client.get(f"{address}votes.csv").streaming_content).decode()
+    call_command("study", "export", f"{phase.challenge.slug}/{phase.slug}", "people", str(tmp_path / "out.csv"))
+    for text in (sent, (tmp_path / "out.csv").read_text()):
+        first, second = csv.DictReader(io.StringIO(text))
+        assert (first["rater"], first["left"], first["right"]) == ("'+cmd", "'=1+1", "'@x")
+        assert (second["left"], second["seconds"]) == ("-2", "1.5")  # a number is no formula
+    assert voting.read(tmp_path / "out.csv") == list(study.votes())
+
+
 def test_another_criterion_has_its_own_page_and_unknown_ones_none(phase, client):
     imported(phase, [vote("x", "y", "left", criterion="overall"), vote("x", "y", "right", criterion="detail")])
     analyse_due(), analyse_due()

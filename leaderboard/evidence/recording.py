@@ -1,0 +1,80 @@
+"""The record of a set: its figures, and the numbers that its publication prints, computed from what was read. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from leaderboard.evidence.manifest import Manifest
+from leaderboard.evidence.reading import PrintedColumns, Reading
+from leaderboard.stats.evidence import analysis, reproduction
+from leaderboard.stats.evidence.record import EvidenceRecord, Facts, SourceFile
+from leaderboard.stats.evidence.reproduction import PrintedLine, Reproduction, Statistic
+
+
+def record_of(manifest: Manifest, found: Reading, made: str = "") -> EvidenceRecord:
+    """All that is computed of a set. `made` is the day."""
+    facts = Facts(
+        title=manifest.title,
+        authors=manifest.authors,
+        paper=manifest.paper,
+        doi=manifest.doi,
+        licence=manifest.licence,
+        source=manifest.source,
+        files=tuple(SourceFile(file.path, file.sha256, file.bytes) for file in manifest.files),
+        overlaps=manifest.overlaps,
+        words=manifest.words,
+    )
+    return analysis.record_of(found.tables, facts, reproduced(manifest, found.printed), made)
+
+
+def reproduced(manifest: Manifest, printed: Sequence[PrintedColumns]) -> Reproduction | None:
+    """The printed numbers against those that the same data give; None where the set has none. The chief lines are rank correlations over
+    all rows, and every number that differs is among the lines."""
+    if not printed:
+        return None
+    higher = {column.column: column.higher_is_better for values in manifest.metrics for column in values.columns}
+    lines = [_line(one, higher[one.printed.metric]) for one in printed]
+    shown = [one for one in lines if (one.statistic == Statistic.SRCC and not one.where) or not one.same]
+    return Reproduction(len(lines), sum(one.same for one in lines), tuple(shown))
+
+
+def _line(one: PrintedColumns, higher_is_better: bool) -> PrintedLine:
+    said = one.printed
+    return reproduction.line(
+        Statistic(said.statistic),
+        one.x,
+        one.y,
+        said.value,
+        said.digits,
+        metric=said.metric,
+        against=said.against,
+        higher_is_better=higher_is_better,
+        group=one.group,
+        procedure=said.procedure,
+        where=dict(said.where),
+    )
+
+
+NAMES = {Statistic.PLCC: "PLCC", Statistic.SRCC: "SRCC", Statistic.KRCC: "KRCC"}
+
+
+def told(one: PrintedLine) -> str:
+    """A printed number and the one that came out, in words."""
+    rows = "; ".join(f"{column} {' or '.join(texts)}" for column, texts in one.where.items())
+    printed, here = _digits(one.printed, one.digits), "nothing" if one.here is None else _digits(one.here, one.digits)
+    of = f"{one.metric} {NAMES[one.statistic]} with {one.against}{f', {rows}' if rows else ''}"
+    return f"{of}: printed {printed}, here {here}{'' if one.same else ', which differs'}"
+
+
+def _digits(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}".replace("0.", ".", 1)
+
+
+def sentence(found: Reproduction) -> str:
+    """The reproduction line: the first chief number that comes out the same, and how many of all do."""
+    counted = f"{found.same:,} of {found.printed:,} printed numbers"
+    chief = next((one for one in found.lines if one.same and one.here is not None), None)
+    if chief is None or chief.here is None:
+        return f"{counted} come out the same here."
+    printed, here = _digits(chief.printed, chief.digits), _digits(chief.here, chief.digits)
+    return f"The source prints {chief.metric} {NAMES[chief.statistic]} {printed}; the same data give {here} here ({counted})."

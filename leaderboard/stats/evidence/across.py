@@ -1,0 +1,346 @@
+"""Agreement across items: all stimuli in one order, and how alike the metric's and people's are.
+
+Two correlations: Spearman's, and Pearson's of people's means with the best increasing logistic of the metric. Their intervals come from
+leaving out, on the scale of Fisher's z: one group of items at a time, and where people are known one rater, and one rater's scores of one
+group.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from leaderboard.stats import crossed
+from leaderboard.stats.agreement import MetricPair
+from leaderboard.stats.crossed import Variance
+from leaderboard.stats.evidence import figure as figures
+from leaderboard.stats.evidence import places
+from leaderboard.stats.evidence.figure import Cause, Figure, Reason, State
+from leaderboard.stats.evidence.judged import Judged
+from leaderboard.stats.evidence.places import Compared
+from leaderboard.stats.votes import Floats, Ints
+
+IN_LINE = 1e-12  # so near to 1 or -1, all stimuli are in one line
+ROUNDING = 9  # decimals beyond which means differ by rounding alone
+STEEP = (0.1, 30.0)  # bounds of the logistic's steepness, for a metric of mean 0 and sd 1
+BEYOND = 1.0  # by how much its middle may lie beyond the metric's values
+PEAKS = 10  # of a grid, from which the largest correlation is looked for
+VALUES_OF_BLOCK = 2_000_000  # of means with something left out, at a time
+NEIGHBOURHOODS = 400  # of stimuli, that the grid looks at
+STEPS, HALVINGS, FARTHEST = 200, 40, 2.0  # of a search uphill
+FLAT = 1e-10  # a gradient that ends it
+
+
+# --- leaving out
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Means of J stimuli without one group, without one rater, and without one rater's scores of one group.
+
+    `y` and `group` [J] are those of all; `without` float64[raters, J] are the means without each rater; `cells` int64[cells, 2] are the
+    raters and groups that go together. Where people are not known, there are none of both.
+    """
+
+    y: Floats
+    group: Ints
+    without: Floats
+    cells: Ints
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Number of groups, raters and cells."""
+        return int(self.group.max(initial=-1)) + 1, len(self.without), len(self.cells)
+
+    def blocks(self) -> Iterator[Floats]:
+        """Means float64[B, J], NaN where nothing is left of a stimulus: groups, raters and cells in turn, some at a time."""
+        groups, raters, cells = self.counts
+        step = max(1, VALUES_OF_BLOCK // max(1, len(self.y)))
+        for at in range(0, groups, step):
+            yield np.where(np.arange(at, min(groups, at + step))[:, None] == self.group, math.nan, self.y)
+        for at in range(0, raters, step):
+            yield self.without[at : at + step]
+        for at in range(0, cells, step):
+            rater, group = self.cells[at : at + step].T
+            yield np.where(group[:, None] == self.group, self.without[rater], self.y)
+
+
+def left_out(judged: Judged, persons: bool, known: NDArray[np.bool_]) -> LeftOut:
+    """The means of the stimuli that are `known`, to be left out of."""
+    group, y = np.unique(judged.group[known], return_inverse=True)[1].astype(np.int64), judged.y[known]
+    if not persons:
+        return LeftOut(y, group, np.zeros((0, len(y))), np.zeros((0, 2), dtype=np.int64))
+    scores = judged.by_rater[:, known]
+    scores = scores[(~np.isnan(scores)).any(axis=1)]
+    there = ~np.isnan(scores)
+    count, total = there.sum(axis=0), np.nansum(scores, axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        without = np.where(there, (total - np.nan_to_num(scores)) / (count - 1), y)
+    without[there & (count == 1)] = math.nan
+    rater, stimulus = np.nonzero(there)
+    return LeftOut(y, group, without, np.unique(np.stack([rater, group[stimulus]], axis=1), axis=0))
+
+
+def _by_mask(y: Floats) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
+    """Rows with the same stimuli left, and these stimuli."""
+    _, place = np.unique(np.isnan(y), axis=0, return_inverse=True)
+    for n in range(int(place.max(initial=-1)) + 1):
+        rows = np.flatnonzero(place.ravel() == n)
+        yield rows, ~np.isnan(y[rows[0]])
+
+
+# --- the two correlations, each of K metrics with B rows of means
+
+
+def spearman(x: Floats, y: Floats) -> Floats:
+    """Spearman's correlations [B, K] of metrics x [J, K] with means y [B, J] on the stimuli that a row has; NaN where one side does not
+    vary."""
+    made = np.full((len(y), x.shape[1]), math.nan)
+    for rows, kept in _by_mask(y):
+        own = _standard(scipy.stats.rankdata(x[kept], axis=0), axis=0)
+        theirs = _standard(scipy.stats.rankdata(np.round(y[np.ix_(rows, np.flatnonzero(kept))], ROUNDING), axis=1), axis=1)
+        made[rows] = theirs @ own
+    return made
+
+
+def _standard(values: Floats, axis: int) -> Floats:
+    """With mean 0 and sum of squares 1; NaN where they do not vary."""
+    values = values - values.mean(axis=axis, keepdims=True)
+    size = np.sqrt((values**2).sum(axis=axis, keepdims=True))
+    return np.divide(values, size, out=np.full_like(values, math.nan), where=size > 1e-9)
+
+
+class Logistic:
+    """The correlation of means with an increasing logistic of a metric x [J]: r(sigma(b3 (z - b4)), y), z being x with mean 0 and sd 1,
+    over b3 in [.1, 30] and b4 from 1 below the least z to 1 above the largest. Means y have mean 0 and sum of squares 1."""
+
+    def __init__(self, x: Floats) -> None:
+        self.z = (x - x.mean()) / x.std()
+        self.low = np.array([STEEP[0], self.z.min() - BEYOND])
+        self.high = np.array([STEEP[1], self.z.max() + BEYOND])
+
+    def r(self, b: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
+        """Correlation [B] of curves b [B, 2] with means y [B, J], its gradient [B, 2] and second derivatives [B, 2, 2]."""
+        steep, apart = b[:, :1], self.z - b[:, 1:]
+        curve = scipy.special.expit(steep * apart)
+        slope = curve * (1 - curve)
+        bend = slope * (1 - 2 * curve)
+        first = np.stack([slope * apart, -steep * slope], axis=1)
+        mixed = -slope - steep * bend * apart
+        second = np.stack([bend * apart**2, mixed, steep**2 * bend], axis=1)
+        curve, first, second = (part - part.mean(axis=-1, keepdims=True) for part in (curve, first, second))
+        with np.errstate(divide="ignore", invalid="ignore"):  # a curve that is flat on all values has no correlation
+            size = np.sqrt((curve**2).sum(axis=1))
+            curve = curve / size[:, None]
+            r = (curve * y).sum(axis=1)
+            first, second = first / size[:, None, None], second / size[:, None, None]
+            c, p = first @ curve[:, :, None], first @ y[:, :, None]  # [B, 2, 1]
+            gradient = (p - r[:, None, None] * c)[:, :, 0]
+            turned = c.swapaxes(1, 2)
+            inner = (second @ y[:, :, None])[:, :, 0] - r[:, None] * (second @ curve[:, :, None])[:, :, 0]
+            hessian = inner[:, [0, 1, 1, 2]].reshape(-1, 2, 2) - r[:, None, None] * (first @ first.swapaxes(1, 2))
+            hessian += 3 * r[:, None, None] * c * turned - p * turned - c * p.swapaxes(1, 2)
+        flat = ~np.isfinite(r) | (size < 1e-100)
+        r, gradient, hessian = (np.where(flat.reshape(-1, *(1,) * (part.ndim - 1)), 0.0, part) for part in (r, gradient, hessian))
+        return r, gradient, hessian
+
+    def near(self, start: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """The local maxima [B] reached from the curves `start` [B, 2] uphill, and where they are [B, 2]: Newton's steps within the bounds,
+        or along the gradient where the surface does not bend down, each halved until it leads up."""
+        b = np.clip(start, self.low, self.high)
+        r, gradient, hessian = self.r(b, y)
+        active = np.ones(len(b), dtype=bool)
+        for _ in range(STEPS):
+            free = ~((b <= self.low) & (gradient < 0)) & ~((b >= self.high) & (gradient > 0))
+            slope = np.where(free, gradient, 0.0)
+            active &= np.abs(slope).max(axis=1) > FLAT
+            if not active.any():
+                break
+            rows = np.flatnonzero(active)
+            step = _uphill(slope[rows], hessian[rows], free[rows])
+            left, length = np.ones(len(rows), dtype=bool), np.ones(len(rows))
+            for _ in range(HALVINGS):
+                tried = np.clip(b[rows[left]] + length[left, None] * step[left], self.low, self.high)
+                found = self.r(tried, y[rows[left]])
+                better = found[0] > r[rows[left]]
+                taken = rows[left][better]
+                b[taken], r[taken], gradient[taken], hessian[taken] = tried[better], *(part[better] for part in found)
+                left[np.flatnonzero(left)[better]] = False
+                if not left.any():
+                    break
+                length[left] /= 2
+            active[rows[left]] = False  # no step leads up any more
+        return r, b
+
+    def largest(self, y: Floats) -> tuple[float, Floats]:
+        """The largest of all for the means y [J]: uphill from the highest peaks of a grid, which of many stimuli looks at neighbours
+        together."""
+        b3, b4 = np.geomspace(*STEEP, 28), np.linspace(self.low[1], self.high[1], 240)
+        order = np.array_split(np.argsort(self.z, kind="stable"), min(len(y), NEIGHBOURHOODS))
+        weight = np.array([len(part) for part in order], dtype=float)
+        z, theirs = (np.array([values[part].mean() for part in order]) for values in (self.z, y))
+        r = np.empty((len(b3), len(b4)))
+        for n, steep in enumerate(b3):
+            curve = scipy.special.expit(steep * (z - b4[:, None]))
+            curve -= (curve @ weight / weight.sum())[:, None]
+            size = np.sqrt(curve**2 @ weight)
+            r[n] = np.divide(curve @ (weight * theirs), size, out=np.full(len(b4), -1.0), where=size > 1e-9)
+        peaks = np.argwhere(r >= scipy.ndimage.maximum_filter(r, 3, mode="nearest"))
+        highest = peaks[np.argsort(-r[tuple(peaks.T)], kind="stable")[:PEAKS]]
+        found, at = self.near(np.stack([b3[highest[:, 0]], b4[highest[:, 1]]], axis=1), np.tile(y, (len(highest), 1)))
+        best = int(np.argmax(found))
+        return float(found[best]), at[best]
+
+
+def _uphill(gradient: Floats, hessian: Floats, free: NDArray[np.bool_]) -> Floats:
+    """Steps [B, 2] in the free directions, by Newton where the surface bends down in them."""
+    bent = np.where(free[:, :, None] & free[:, None, :], -hessian, 0.0) + np.where(free, 0.0, 1.0)[:, :, None] * np.eye(2)
+    determinant = bent[:, 0, 0] * bent[:, 1, 1] - bent[:, 0, 1] ** 2
+    down = (bent[:, 0, 0] > 0) & (determinant > 1e-14 * np.abs(bent).max(axis=(1, 2)) ** 2)
+    # Where it does not, each direction by itself, as far as its own bend says; at least a little.
+    step = gradient / np.maximum(np.abs(np.diagonal(bent, axis1=1, axis2=2)), 1e-3)
+    adjugate = np.stack([bent[:, 1, 1], -bent[:, 0, 1], -bent[:, 0, 1], bent[:, 0, 0]], axis=1).reshape(-1, 2, 2)
+    step[down] = (adjugate @ gradient[:, :, None])[down, :, 0] / determinant[down, None]
+    return np.clip(step, -FARTHEST, FARTHEST)
+
+
+class Pearson:
+    """The largest correlations `best` [K] of metrics x [J, K] with means y [J]; NaN where one side does not vary."""
+
+    def __init__(self, x: Floats, y: Floats) -> None:
+        self.x, self.best = x, np.full(x.shape[1], math.nan)
+        self.starts: dict[int, Floats] = {}
+        for n in range(x.shape[1] if np.ptp(y) > 0 else 0):
+            if np.ptp(x[:, n]) > 0:
+                self.best[n], self.starts[n] = Logistic(x[:, n]).largest(_standard(y, 0))
+
+    def near(self, y: Floats) -> Floats:
+        """The correlations [B, K] with rows of means y [B, J], each the local maximum reached from the full set's curve."""
+        made = np.full((len(y), self.x.shape[1]), math.nan)
+        for rows, kept in _by_mask(y):
+            theirs = _standard(y[np.ix_(rows, np.flatnonzero(kept))], axis=1)
+            varies = ~np.isnan(theirs).any(axis=1)
+            for n, start in self.starts.items():
+                if np.ptp(self.x[kept, n]) > 0 and varies.any():
+                    starts = np.tile(start, (int(varies.sum()), 1))
+                    made[rows[varies], n] = Logistic(self.x[kept, n]).near(starts, theirs[varies])[0]
+        return made
+
+
+# --- the figures
+
+
+@dataclass(frozen=True)
+class Across:
+    """Both correlations of each metric, with places."""
+
+    srocc: Compared
+    plcc: Compared
+
+
+def likeness(judged: Judged, metrics: Mapping[str, Floats], persons: bool, among: Sequence[str] = ()) -> Across:
+    """Likeness of people's order of all stimuli to that of each metric x float64[J]. A metric that lacks values stands on the stimuli it
+    has. Places are those of the metrics `among`, which have all values, and a metric called "size" is what they are held against."""
+    found: dict[str, dict[str, Figure]] = {"srocc": {}, "plcc": {}}
+    tests: dict[str, list[MetricPair]] = {"srocc": [], "plcc": []}
+    patterns: dict[bytes, list[str]] = {}
+    for key, x in metrics.items():
+        patterns.setdefault(np.isnan(x).tobytes(), []).append(key)
+    for keys in patterns.values():
+        known = ~np.isnan(metrics[keys[0]])
+        x = np.stack([metrics[key][known] for key in keys], axis=1)
+        rows, y = left_out(judged, persons, known), judged.y[known]
+        groups, raters, _ = rows.counts
+        reason = figures.few(raters if persons else None, groups, len(y))
+        if not len(y):
+            reason = Reason(Cause.NO_VALUES)
+        values, without = {}, {}
+        if len(y):
+            curves = Pearson(x, y)
+            values = {"srocc": spearman(x, y[None])[0], "plcc": curves.best}
+        if reason is None:
+            without["srocc"] = np.concatenate([spearman(x, block) for block in rows.blocks()])
+            without["plcc"] = np.concatenate([curves.near(block) for block in rows.blocks()])
+        for name in found:
+            made = _figures(keys, values.get(name, np.full(len(keys), math.nan)), without.get(name), rows, len(y), reason)
+            found[name] |= made[0]
+            tests[name] += made[1]
+    wanted = {key: n for n, key in enumerate(among)}
+
+    def placed(name: str) -> Compared:
+        ranked = [key for key in among if found[name][key].low is not None]
+        chosen = [one for one in tests[name] if one.first in ranked and (one.second in ranked or one.second == "size")]
+        chosen.sort(key=lambda one: (wanted[one.first], wanted.get(one.second, len(wanted))))
+        return places.compared(found[name], ranked, chosen)
+
+    return Across(placed("srocc"), placed("plcc"))
+
+
+def _figures(
+    keys: Sequence[str], value: Floats, without: Floats | None, rows: LeftOut, n: int, reason: Reason | None
+) -> tuple[dict[str, Figure], list[MetricPair]]:
+    """The figure of each metric, and the tests between each two of them, "size" always the second."""
+    groups, raters = rows.counts[0], rows.counts[1] or None
+    base = Figure(n=n, groups=groups, raters=raters)
+    found: dict[str, Figure] = {}
+    sure: list[int] = []
+    for at, key in enumerate(keys):
+        own, why, state = (None if math.isnan(value[at]) else float(value[at])), reason, State.TOO_FEW
+        if why is None and own is None:
+            why, state = Reason(Cause.ALIKE), State.ALIKE
+        elif why is None and own is not None and abs(own) >= 1 - IN_LINE:
+            why, state = Reason(Cause.IN_LINE), State.NO_INTERVAL
+        elif why is None and without is not None and not (np.abs(without[:, at]) < 1 - IN_LINE).all():
+            why, state = Reason(Cause.UNSTABLE), State.NO_INTERVAL
+        elif why is not None and why.cause is Cause.NO_VALUES:
+            state = State.NOT_APPLICABLE
+        if why is not None:
+            found[key] = replace(base, value=own, state=state, reason=why)
+        else:
+            sure.append(at)
+    if not sure or without is None:
+        return found, []
+    z = np.arctanh(value[sure])
+    variance = _variance(z - np.arctanh(without[:, sure]), rows)
+    own_variance, between = variance.own(), variance.between()
+    for place, at in enumerate(sure):
+        se, df = math.sqrt(float(own_variance.total[place])), float(own_variance.df[place])
+        if se <= crossed.NOTHING:
+            found[keys[at]] = replace(base, value=float(value[at]), state=State.ALIKE, reason=Reason(Cause.ALIKE))
+            continue
+        low, high = (float(np.tanh(end)) for end in crossed.interval(float(z[place]), se, df))
+        state = figures.certainty(raters, groups)
+        found[keys[at]] = replace(base, value=float(value[at]), low=low, high=high, state=state, se=se, df=df)
+    tests = []
+    total, df_between = between.total, between.df
+    for i, first in enumerate(sure):
+        for j, second in enumerate(sure):
+            names = keys[first], keys[second]
+            if names[0] == "size" or i == j or (j < i and names[1] != "size"):
+                continue
+            apart, v, df = float(z[i] - z[j]), float(total[i, j]), float(df_between[i, j])
+            low, high = crossed.interval(apart, math.sqrt(v), df)
+            p = crossed.two_sided(0.0 if abs(apart) <= crossed.NOTHING else apart, v, df)
+            tests.append(MetricPair(apart, float(low), float(high), n, first=names[0], second=names[1], p=p, p_holm=None, se=math.sqrt(v)))
+    return found, tests
+
+
+def _variance(apart: Floats, rows: LeftOut) -> Variance:
+    """Covariances [K, K] by leaving out, from what each figure loses or gains by it [B, K]."""
+
+    def part(start: int, n: int) -> Floats:
+        own = apart[start : start + n]
+        own = own - own.mean(axis=0)
+        return (n - 1) / n * (own.T @ own)
+
+    groups, raters, cells = rows.counts
+    by_group = part(0, groups)
+    if not raters:  # groups are the only clusters
+        return Variance(by_group, by_group, by_group, (groups,) * 3)
+    by_rater, by_cell = part(groups, raters), part(groups + raters, cells)
+    return Variance(by_rater, by_group, by_cell, (raters, groups, cells))

@@ -1,0 +1,130 @@
+"""Published metrics over several sets: by name and material, apart from the metrics of this service, which go by fingerprint.
+
+Three figures are pooled, each by itself: `decided` and `decided_between` on the scale of the logit, `srocc` on Fisher's z. Agreement with
+means is listed and never pooled with these. Sets that share people or stimuli count once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from leaderboard.stats import agreement, pooled
+from leaderboard.stats.evidence.figure import Figure
+from leaderboard.stats.evidence.record import EvidenceRecord
+from leaderboard.stats.pooled import Pooled
+
+POOLS = ("decided", "decided_between", "srocc")
+
+
+@dataclass(frozen=True)
+class InSet:
+    """A metric's figure in one set; `counts` where it is in the pool: it has an interval, lies inside its scale, and no larger set shares
+    people or stimuli with this one."""
+
+    record: str
+    figure: Figure
+    counts: bool
+
+
+@dataclass(frozen=True)
+class NamedMetric:
+    """A published metric in one figure. `pooled` is None below three sets that count; places are those among the metrics that are pooled on
+    this material."""
+
+    name: str
+    material: str
+    sets: tuple[InSet, ...]
+    pooled: Pooled | None = None
+    places: tuple[int, int] | None = None
+    may_be_best: bool | None = None
+
+
+def named_metrics(records: Sequence[EvidenceRecord], pool: str) -> list[NamedMetric]:
+    """The published metrics in the figure `pool`, one of `POOLS`, by each set's leading criterion: those that are pooled first, by their
+    mean, then by name."""
+    if pool not in POOLS:
+        raise ValueError(f"{pool} is not pooled over sets; {', '.join(POOLS)} are")
+    found: dict[tuple[str, str], dict[str, Figure]] = {}
+    for record in records:
+        for metric in record.leading.metrics.values() if record.leading else ():
+            figure = getattr(metric, pool)
+            if metric.name and not metric.reference_point and figure is not None and figure.value is not None:
+                found.setdefault((metric.name, record.material), {})[record.name] = figure
+    alone = {record.name: record for record in records}
+    rows, counted = [], {}
+    for (name, material), by_set in found.items():
+        sure = {key: figure for key, figure in by_set.items() if _scaled(figure, pool) is not None}
+        kept = _counting(sure, alone)
+        counted[name, material] = kept
+        values = [_scaled(sure[key], pool) for key in sorted(kept)]
+        mean = pooled.pool([y for y, _ in filter(None, values)], [se for _, se in filter(None, values)])
+        sets = tuple(InSet(key, figure, key in kept) for key, figure in sorted(by_set.items()))
+        shown = None if mean is None else mean.as_correlation() if pool == "srocc" else mean.as_share()
+        rows.append(NamedMetric(name, material, sets, shown))
+    placed = []
+    for material in sorted({row.material for row in rows}):
+        among = {row.name: row for row in rows if row.material == material and row.pooled is not None}
+        placed += [row for row in rows if row.material == material and row.pooled is None]
+        places = _places(sorted(among), {name: counted[name, material] for name in among}, alone, pool)
+        placed += [
+            NamedMetric(row.name, material, row.sets, row.pooled, places.get(name), places[name][0] == 1 if name in places else None)
+            for name, row in among.items()
+        ]
+    placed.sort(key=lambda row: (row.material, row.pooled is None, -(row.pooled.value if row.pooled else 0.0), row.name))
+    return placed
+
+
+def _scaled(figure: Figure, pool: str) -> tuple[float, float] | None:
+    """The figure and its standard error on the scale that is pooled; None without an interval, and at the ends of the scale."""
+    if figure.low is None or figure.se is None or figure.value is None or not figure.se > 0:
+        return None
+    if pool != "srocc":
+        return pooled.on_logit(figure.value, figure.se)
+    return (math.atanh(figure.value), figure.se) if abs(figure.value) < 1 else None
+
+
+def _counting(figures: Mapping[str, Figure], records: Mapping[str, EvidenceRecord]) -> set[str]:
+    """The sets that count: of those that share people or stimuli, directly or by a chain of others, the one with most groups."""
+    part = {name: {name} for name in figures}
+    for one, other in combinations(figures, 2):
+        if other in records[one].overlaps or one in records[other].overlaps:
+            joined = part[one] | part[other]
+            part.update(dict.fromkeys(joined, joined))
+    return {min(names, key=lambda name: (-figures[name].groups, -figures[name].n, name)) for names in part.values()}
+
+
+def _places(
+    names: Sequence[str], counted: Mapping[str, set[str]], records: Mapping[str, EvidenceRecord], pool: str
+) -> dict[str, tuple[int, int]]:
+    """Places of metrics by the differences of each two in the sets that count for both, pooled on the scale they are tested on."""
+    by_pair: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for first, second in combinations(names, 2):
+        apart = []
+        for record in sorted(counted[first] & counted[second]):
+            found = _difference(records[record], pool, first, second)
+            if found is not None:
+                apart.append(found)
+        by_pair[first, second] = apart
+    return agreement.places(names, pooled.pairs(by_pair))
+
+
+def _difference(record: EvidenceRecord, pool: str, first: str, second: str) -> tuple[float, float] | None:
+    assert record.leading is not None
+    name_of = {key: metric.name for key, metric in record.leading.metrics.items()}
+    for one in record.leading.differences.get(pool, ()):
+        names = name_of[one.first], name_of[one.second]
+        if one.se and set(names) == {first, second}:
+            return (one.value if names[0] == first else -one.value), one.se
+    return None
+
+
+def shared_groups(first: EvidenceRecord, second: EvidenceRecord) -> list[str]:
+    """Groups that two sets have by the same name, such as public scenes: with other renders and other people they stay two sets."""
+    return sorted({_plain(name) for name in first.groups} & {_plain(name) for name in second.groups})
+
+
+def _plain(name: str) -> str:
+    return name.strip().casefold()

@@ -1,0 +1,34 @@
+"""Texts that a spreadsheet would take for a formula, made plain in every table that people download. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def plain_text(text: str) -> str:
+    """Text that no spreadsheet evaluates: one that begins like a formula gets an apostrophe before it."""
+    return f"'{text}" if text.lstrip(" ").startswith(STARTS) else text
+
+
+def restored(cell: str) -> str:
+    """A cell as it was before `plain_text`, for tables that are read back."""
+    return cell[1:] if cell.startswith("'") and cell[1:].lstrip(" ").startswith(STARTS) else cell
+
+
+def neutral_row(row: Iterable[str]) -> list[str]:
+    """The cells of a row, each as `neutral` leaves it."""
+    return [neutral(cell) for cell in row]
+
+
+def neutral(cell: str) -> str:
+    """A cell that no spreadsheet evaluates; a number is left as it is, with its sign."""
+    made = plain_text(cell)
+    if made == cell:
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return made
+    return cell
