@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -11,8 +11,6 @@ import scipy
 
 from leaderboard.stats import correlation
 from leaderboard.stats.votes import Floats, Ints
-
-SHOWN = 20  # lines that a record keeps of those that are the same, where none are named
 
 
 class Statistic(StrEnum):
@@ -77,15 +75,6 @@ def line(
     rounded = abs(printed - round(printed, digits)) <= 1e-12
     same = here is not None and abs(here - printed) <= (unit / 2 if rounded else unit) + 1e-12
     return PrintedLine(statistic, metric, against, printed, digits, same, here, where or {}, procedure)
-
-
-def reproduction(lines: Sequence[PrintedLine], chief: Sequence[str] = ()) -> Reproduction | None:
-    """The count of all lines, and those to show: of the metrics that are `chief`, else the first ones; None without any line."""
-    if not lines:
-        return None
-    wanted = [one for one in lines if one.metric in chief] if chief else list(lines[:SHOWN])
-    shown = [one for one in lines if one in wanted or not one.same]
-    return Reproduction(len(lines), sum(one.same for one in lines), tuple(shown))
 
 
 def logistic_of_other_groups(x: Floats, y: Floats, group: Ints) -> Floats:
