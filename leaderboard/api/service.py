@@ -23,7 +23,7 @@ from ninja.parser import Parser
 from ninja.responses import Response
 from structlog.contextvars import get_contextvars
 
-from leaderboard.api import agreement, boards, entries, programs, studies, worker
+from leaderboard.api import agreement, boards, entries, evidence, programs, studies, worker
 from submissions.api import challenges, teams
 from submissions.errors import Refused
 from submissions.formats.texts import UnkeptText, check_texts
@@ -91,6 +91,7 @@ api.add_router("", teams.account)
 api.add_router("", entries.router)  # with those of submissions/api/entries.py
 api.add_router("", boards.router)
 api.add_router("", agreement.router)
+api.add_router("", evidence.router)
 api.add_router("", studies.router)
 api.add_router("", programs.router)
 api.add_router("", worker.router)

@@ -53,28 +53,3 @@ def _line(one: PrintedColumns, higher_is_better: bool) -> PrintedLine:
         procedure=said.procedure,
         where=dict(said.where),
     )
-
-
-NAMES = {Statistic.PLCC: "PLCC", Statistic.SRCC: "SRCC", Statistic.KRCC: "KRCC"}
-
-
-def told(one: PrintedLine) -> str:
-    """A printed number and the one that came out, in words."""
-    rows = "; ".join(f"{column} {' or '.join(texts)}" for column, texts in one.where.items())
-    printed, here = _digits(one.printed, one.digits), "nothing" if one.here is None else _digits(one.here, one.digits)
-    of = f"{one.metric} {NAMES[one.statistic]} with {one.against}{f', {rows}' if rows else ''}"
-    return f"{of}: printed {printed}, here {here}{'' if one.same else ', which differs'}"
-
-
-def _digits(value: float, digits: int) -> str:
-    return f"{value:.{digits}f}".replace("0.", ".", 1)
-
-
-def sentence(found: Reproduction) -> str:
-    """The reproduction line: the first chief number that comes out the same, and how many of all do."""
-    counted = f"{found.same:,} of {found.printed:,} printed numbers"
-    chief = next((one for one in found.lines if one.same and one.here is not None), None)
-    if chief is None or chief.here is None:
-        return f"{counted} come out the same here."
-    printed, here = _digits(chief.printed, chief.digits), _digits(chief.here, chief.digits)
-    return f"The source prints {chief.metric} {NAMES[chief.statistic]} {printed}; the same data give {here} here ({counted})."

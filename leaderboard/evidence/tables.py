@@ -164,7 +164,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Criterion:
-    """Criterion that people were asked about, with exactly one of scores, means and pairs."""
+    """Question that people were asked, with exactly one of scores, means and pairs."""
 
     name: str
     scores: Scores | None = None

@@ -19,6 +19,7 @@ from leaderboard.lookup import page_numbers, page_of, search_text
 from leaderboard.models import Snapshot, Study
 from leaderboard.studies import metric_ranking
 from leaderboard.viewer import thumbnails
+from leaderboard.views import evidence
 from submissions.kinds import FAMILIES
 from submissions.models import Announcement, Challenge, Phase
 from submissions.models.challenge import MAX_TAGS, TAG
@@ -27,6 +28,7 @@ from submissions.visibility import board_is_out, visible_challenges
 MAX_SHOWN = 12  # cards of each kind on the front page
 MAX_NEWS = 5
 MAX_METRICS = 7  # of a family
+MAX_SETS = 2  # of published judgements, whose metrics are drawn
 PER_PAGE = 50
 MAX_SHOWN_TAGS = 30
 STATES = {"running": "running", "upcoming": "upcoming", "past": "past"}
@@ -65,7 +67,10 @@ def home(request: HttpRequest) -> HttpResponse:
         (FAMILIES[key].title, found, [row.line for row in found.rows if row.line.shown][:MAX_METRICS])
         for key, found in metric_ranking.of(request.user).families.items()
     ]
+    all_sets = evidence.sets()
     context = {
+        "published": [one for one in all_sets if one.has_people and one.rows][:MAX_SETS],
+        "all_sets": all_sets,
         "families": [family for family in families if family[2]],
         "sections": [section for section in sections if section["cards"]],
         "now": now,

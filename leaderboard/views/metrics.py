@@ -26,6 +26,7 @@ from leaderboard.stats.meaning import NOT_TOLD
 from leaderboard.stats.votes import MIN_COUNT
 from leaderboard.studies import metric_ranking, paper_figures
 from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing, Verdict
+from leaderboard.views import evidence
 from leaderboard.views.home import visible
 from leaderboard.views.metric_studies import contradictions, measured, verdict_on
 from submissions.kinds import FAMILIES
@@ -110,6 +111,7 @@ def metric_list(request: HttpRequest) -> HttpResponse:
     context = {
         "sections": sections,
         "papers": paper_figures.studied().values(),
+        "published": [one for one in evidence.sets() if one.rows],
         "n_metrics": sum(len(one.tests) for one in sections),
         "n_studies": sum(len(one.studies) for one in real),
         "n_judgements": sum(one.judgements for one in real),

@@ -19,6 +19,7 @@ from leaderboard.evidence.reading import Reading
 from leaderboard.evidence.record_file import RecordError
 from leaderboard.evidence.store import StoreError
 from leaderboard.evidence.tables import RatersAre
+from leaderboard.wording import evidence as wording
 from submissions.formats.errors import excerpt, size_text
 
 MAX_ROWS = 50  # of the table of figures that differ
@@ -136,9 +137,9 @@ class Command(BaseCommand):
         self.stdout.write("Computing all figures; for large sets this takes minutes.")
         record = recording.record_of(manifest, found, made=datetime.now(UTC).date().isoformat())
         if record.reproduction is not None:
-            self.stdout.write(recording.sentence(record.reproduction))
+            self.stdout.write(wording.reproduced(record.reproduction))
             for line in record.reproduction.lines:
-                self.stdout.write(f"  {recording.told(line)}")
+                self.stdout.write(f"  {wording.told(line)}")
         path = store.record_path(manifest.name)
         if writes:
             path.parent.mkdir(parents=True, exist_ok=True)

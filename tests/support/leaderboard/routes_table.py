@@ -34,6 +34,9 @@ GET    /metrics/{c}/own_lengths/program.zip         yyyyyyyy
 GET    /metrics/{private}/own_lengths/              xxxxxyxy
 GET    /metrics/papers/osim/                        yyyyyyyy
 GET    /metrics/papers/nothing/                     xxxxxxxx
+GET    /evidence/                                   yyyyyyyy
+GET    /evidence/gsc/                               yyyyyyyy
+GET    /evidence/nothing/                           xxxxxxxx
 GET    /docs/                                       yyyyyyyy
 GET    /search/?q=hss                               yyyyyyyy
 GET    /status/                                     yyyyyyyy
@@ -494,6 +497,9 @@ GET    /api/v1/challenges/{c}/phases/{p}/snapshots/{digest}/rows yyyyyyyy
 GET    /api/v1/challenges/{c}/phases/{p}/snapshots/{inner}/rows xxxxxyxy
 GET    /api/v1/metrics                              yyyyyyyy
 GET    /api/v1/metrics/hss                          yyyyyyyy
+GET    /api/v1/evidence/                            yyyyyyyy
+GET    /api/v1/evidence/gsc/                        yyyyyyyy
+GET    /api/v1/evidence/nothing/                    xxxxxxxx
 GET    /api/v1/metrics/{c}/own_lengths              yyyyyyyy
 GET    /api/v1/metrics/{private}/own_lengths        xxxxxyxy
 GET    /api/v1/challenges/{c}/programs              lnnnnyny

@@ -10,6 +10,7 @@ import pytest
 
 from leaderboard.evidence import catalogue, reading, record_file, recording
 from leaderboard.evidence.reading import Reading
+from leaderboard.wording import evidence as wording
 from submissions.formats.spreadsheet import read_sheet
 from tests.support.leaderboard.evidence.published import FOLDERS
 
@@ -96,13 +97,13 @@ def test_every_value_joins_its_stimulus(sets, data_folder):
     [
         ("nerf-qa", "The source prints DISTS SRCC .8615; the same data give .8615 here (144 of 144 printed numbers)."),
         ("icip2020", "The source prints tdf_5_ploss_09_mean SRCC .947; the same data give .947 here (12 of 12 printed numbers)."),
-        ("geo-metric", "The source prints METRO SRCC -.3479; the same data give -.3479 here (660 of 660 printed numbers)."),
+        ("geo-metric", "The source prints METRO SRCC −.3479; the same data give −.3479 here (660 of 660 printed numbers)."),
     ],
     ids=["nerf-qa", "icip2020", "geo-metric"],
 )
 def test_the_numbers_that_a_source_prints_come_out_of_its_data(sets, name, said):
     found = recording.reproduced(catalogue.find(name, Path("/nowhere")), sets[name].printed)
-    assert found is not None and recording.sentence(found) == said
+    assert found is not None and wording.reproduced(found) == said
     assert all(one.same for one in found.lines)
 
 
@@ -110,7 +111,7 @@ def test_the_numbers_that_a_source_prints_come_out_of_its_data(sets, name, said)
 def test_the_chief_lines_are_rank_correlations_over_all_rows(sets, name, chief):
     found = recording.reproduced(catalogue.find(name, Path("/nowhere")), sets[name].printed)
     assert found is not None and len(found.lines) == chief
-    assert "DISTS SRCC with BT-500: printed .8615, here .8615" in [recording.told(one) for one in found.lines] or name != "nerf-qa"
+    assert "DISTS SRCC with BT-500: printed .8615, here .8615" in [wording.told(one) for one in found.lines] or name != "nerf-qa"
 
 
 def test_a_printed_number_that_differs_is_shown(sets):
@@ -119,7 +120,7 @@ def test_a_printed_number_that_differs_is_shown(sets):
     found = recording.reproduced(catalogue.find("nerf-qa", Path("/nowhere")), [wrong, *rest])
     assert found is not None and (found.printed, found.same) == (144, 143)
     rows = "reference_folder gt_chair or gt_mic or gt_hotdog or gt_materials"
-    assert recording.told(found.lines[0]) == f"DISTS PLCC with BT-500, {rows}: printed .5000, here .8138, which differs"
+    assert wording.told(found.lines[0]) == f"DISTS PLCC with BT-500, {rows}: printed .5000, here .8138, which differs"
 
 
 def test_a_record_is_made_of_what_was_read(sets):

@@ -1,0 +1,196 @@
+"""Sentences and numbers on published sets, each made of the set's record alone. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from leaderboard.stats.evidence.figure import Cause, Counted, Figure, Reason
+from leaderboard.stats.evidence.judged import Basis
+from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, MetricFigures
+from leaderboard.stats.evidence.reproduction import PrintedLine, Reproduction, Statistic
+
+PRINTED_AS = {Statistic.PLCC: "PLCC", Statistic.SRCC: "SRCC", Statistic.KRCC: "KRCC"}
+NAMED = 3  # metrics that a sentence names; of more it says how many
+
+
+def several(noun: str) -> str:
+    """Plural of a noun of a set's pages, also of "kind of distortion"."""
+    head, of, rest = noun.partition(" of ")
+    head = head[:-1] + "ies" if head.endswith("y") and head[-2:-1] not in "aeiou" else head if head.endswith("s") else f"{head}s"
+    return head + of + rest
+
+
+def percent(value: float) -> str:
+    """A share as whole hundredths; none that is not 0 or 1 reads as such."""
+    whole = round(100 * value)
+    return str(min(max(whole, 1), 99) if 0 < value < 1 else whole)
+
+
+def decimal(value: float, digits: int = 2) -> str:
+    """A correlation without the zero before the point, with a true minus."""
+    text = f"{abs(value):.{digits}f}"
+    sign = "−" if value < 0 and float(text) else ""
+    return sign + (text[1:] if text.startswith("0") else text)
+
+
+def interval(figure: Figure, across: bool) -> str:
+    """The 95 % interval in brackets; empty where there is none."""
+    if figure.low is None or figure.high is None:
+        return ""
+    write = decimal if across else percent
+    return f"[{write(figure.low)}, {write(figure.high)}]"
+
+
+def with_interval(figure: Figure, across: bool = False) -> str:
+    """A figure's value with its interval: "84 [80, 88]", ".61 [.24, .82]"; empty where it has no value."""
+    if figure.value is None:
+        return ""
+    return f"{(decimal if across else percent)(figure.value)} {interval(figure, across)}".rstrip()
+
+
+def reason(why: Reason) -> str:
+    """Sentence on why a figure has no value, or no interval."""
+    noun = {Counted.STIMULI: "results", Counted.ENTRIES: "entries"}.get(why.what, str(why.what)) if why.what is not None else ""
+    return {
+        Cause.FEW: f"Too few {noun}: {why.need:g} are needed, there are {why.have:g}." if why.need is not None else "",
+        Cause.NO_WINNER: "No answer names a winner between entries that this metric has values for.",
+        Cause.NO_VALUES: "This metric has no value of what people judged.",
+        Cause.ALIKE: "All answers are alike, so there is no interval.",
+        Cause.IN_LINE: "Both orders are the same, so there is no interval.",
+        Cause.UNCONNECTED: "Some entries never met, not even by a chain of others: there is no order of all.",
+        Cause.LITTLE_IN_COMMON: "Too few entries were judged on both kinds of items: no interval.",
+        Cause.UNSTABLE: "Without one of the groups there is no value, so there is no interval.",
+    }[why.cause]
+
+
+def people(record: EvidenceRecord, criterion: CriterionFigures) -> str:
+    """Count of raters and of what they gave: "16 raters", "17,788 ratings, raters not known", "means alone"."""
+    if criterion.basis is Basis.PERSONS:
+        return f"{criterion.raters:,} raters, {criterion.answers:,} ratings"
+    return {
+        Basis.PAIRS: f"{criterion.raters or 0:,} raters, {criterion.answers:,} votes",
+        Basis.SCORES: f"{criterion.answers:,} ratings without raters' names",
+        Basis.ERRORS: "means with their errors",
+        Basis.MEANS: "means alone",
+        Basis.PAIRS_WITHOUT_PERSONS: f"{criterion.answers:,} votes without raters' names",
+    }[criterion.basis]
+
+
+def counted(record: EvidenceRecord, criterion: CriterionFigures) -> str:
+    """Count of what was judged: "96 results: 8 codecs and rates on 12 camera paths of 6 scenes"."""
+    words = record.words
+    entries = f"{criterion.entries_judged:,} {_entries(words.entry)}"
+    said = f"{criterion.stimuli:,} results of {entries} on {criterion.items:,} {several(words.item)}"
+    return said if criterion.groups == criterion.items else f"{said} of {criterion.groups:,} {several(words.group)}"
+
+
+def _entries(noun: str) -> str:
+    first, joined, second = noun.partition(" and ")
+    return f"{several(first)}{joined}{several(second) if joined else ''}"
+
+
+def scale(record: EvidenceRecord) -> str:
+    """The published scale."""
+    if record.scale is None:
+        return record.scale_name
+    low, high = record.scale
+    return f"{low:g} to {high:g}" + (f" ({record.scale_name})" if record.scale_name else "")
+
+
+def within_of(figures: MetricFigures) -> Figure | None:
+    """The figure within items that a set's basis allows: of people's own answers, else of means."""
+    return figures.decided if figures.decided is not None else figures.concordance
+
+
+def best(titles: Sequence[tuple[str, Figure | None]], where: str) -> str:
+    """Sentence on which metrics may be the best, from their places; empty where nothing was compared."""
+    tested = [(title, figure.may_be_best) for title, figure in titles if figure is not None and figure.may_be_best is not None]
+    if len(tested) < 2:
+        return ""
+    may = [title for title, is_best in tested if is_best]
+    if len(may) == len(tested):
+        return f"{where}, any of these {len(tested)} metrics may be the best."
+    if len(may) > NAMED + 2:
+        return f"{where}, {len(may)} of {len(tested)} metrics may be the best."
+    named = may[0] if len(may) == 1 else f"{', '.join(may[:-1])} and {may[-1]}"
+    return f"{where}, only {named} may be the best of {len(tested)}."
+
+
+def told(one: PrintedLine) -> str:
+    """A printed number and the one that came out."""
+    rows = "; ".join(f"{column} {' or '.join(texts)}" for column, texts in one.where.items())
+    printed, here = decimal(one.printed, one.digits), "nothing" if one.here is None else decimal(one.here, one.digits)
+    of = f"{one.metric} {PRINTED_AS[one.statistic]} with {one.against}{f', {rows}' if rows else ''}"
+    return f"{of}: printed {printed}, here {here}{'' if one.same else ', which differs'}"
+
+
+def reproduced(found: Reproduction | None) -> str:
+    """Sentence on what the source prints, beside what the same data give: the first chief number that comes out the same, and how many of all do; empty
+    where nothing printed can be checked."""
+    if found is None:
+        return ""
+    counted = f"{found.same:,} of {found.printed:,} printed numbers"
+    chief = next((one for one in found.lines if one.same and one.here is not None), None)
+    if chief is None or chief.here is None:
+        return f"{counted} come out the same here."
+    printed, here = decimal(chief.printed, chief.digits), decimal(chief.here, chief.digits)
+    return f"The source prints {chief.metric} {PRINTED_AS[chief.statistic]} {printed}; the same data give {here} here ({counted})."
+
+
+def size(criterion: CriterionFigures) -> str:
+    """Sentence on what size alone gets, within items and between families together; empty where no size is published."""
+    figures = criterion.metrics.get("size")
+    found = None if figures is None else within_of(figures)
+    if figures is None or found is None or not found.shown or found.value is None:
+        return ""
+    between = figures.decided_between if figures.decided is not None else figures.concordance_between
+    said = f"Size alone agrees in {with_interval(found)} of 100 comparisons within items"
+    if between is not None and between.shown and between.value is not None:
+        said += f" and in {with_interval(between)} of those between families"
+    if figures.srocc is not None and figures.srocc.shown and figures.srocc.value is not None:
+        said += f"; across items its ρ is {with_interval(figures.srocc, across=True)}"
+    return f"{said}."
+
+
+def ladders(record: EvidenceRecord, criterion: CriterionFigures) -> str:
+    """Sentence on how many comparisons are of two entries that differ in strength alone; empty where there are none."""
+    if criterion.ladders is None or not criterion.ladders.left_out:
+        return ""
+    noun = record.words.family
+    return (
+        f"{criterion.ladders.left_out:,} of {criterion.ladders.compared:,} comparisons are of one {noun} at two strengths. "
+        f"Between {several(noun)} only the others count."
+    )
+
+
+def divided(criterion: CriterionFigures) -> str:
+    """Agreement on comparisons that divided raters, from the least to the most of all metrics, with the most that is possible there."""
+    found = [one.decided_split for one in criterion.metrics.values() if one.decided_split is not None and not one.reference_point]
+    if not found:
+        return ""
+    low, high = (percent(pick(one.value for one in found)) for pick in (min, max))
+    reach = f"in {low}" if low == high else f"in {low} to {high}"
+    most = percent(max(one.bound for one in found))
+    return f"Where raters were divided ({found[0].n:,} answers), the metrics agree {reach} of 100; at most {most} is possible."
+
+
+def beside_leading(record: EvidenceRecord, name: str, criterion: CriterionFigures) -> str:
+    """Sentence on how far a criterion stands for the one that was named first; empty where that is not known."""
+    found = criterion.beside_leading
+    if found is None or found.value is None or not found.shown:
+        return ""
+    leading = next(iter(record.criteria))
+    return f"In {with_interval(found)} of 100 pairs within one {record.words.item}, “{name}” puts the result first that “{leading}” does."
+
+
+def fewness(criterion: CriterionFigures, record: EvidenceRecord) -> str:
+    """Warning of few sources; empty from eight on."""
+    if criterion.groups >= 8:
+        return ""
+    return f"Few sources: {criterion.groups} {several(record.words.group)} make rough intervals."
+
+
+def speaks_of(criterion: CriterionFigures, record: EvidenceRecord) -> str:
+    """Words for what an interval speaks of."""
+    group = several(record.words.group)
+    return f"other raters and other {group}" if criterion.basis.persons else f"other {group}, rated by the same people"

@@ -1,0 +1,67 @@
+"""Records that ship, as pages show them."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard.evidence import catalogue, shown
+from leaderboard.evidence.shown import Set, leading
+from leaderboard.stats.evidence.record import STATISTICS
+
+RECORDS = shown.shipped()
+SETS = [Set(record, name, figures) for record in RECORDS.values() for name, figures in record.criteria.items()]
+
+
+def test_a_record_ships_for_every_set_that_can_be_fetched_made_by_the_current_statistics():
+    assert RECORDS.keys() == catalogue.shipped().keys()
+    assert {record.statistics for record in RECORDS.values()} == {STATISTICS}
+
+
+def test_sets_with_raters_come_first_and_those_without_metrics_last():
+    order = [(leading(record).has_people, bool(leading(record).rows)) for record in RECORDS.values()]
+    assert order == sorted(order, reverse=True)
+
+
+@pytest.mark.parametrize("one", SETS, ids=lambda one: f"{one.record.name}-{one.name}")
+def test_every_number_has_its_interval_or_its_reason(one):
+    for row in one.rows:
+        for figure, text, ends, why in (
+            (row.within, row.within_text, row.within_interval, row.within_why),
+            (row.across, row.across_text, row.across_interval, row.across_why),
+        ):
+            assert figure is None or (ends if text != "–" and figure.low is not None else why), (row.key, figure)
+    assert one.rows or one.entries
+
+
+@pytest.mark.parametrize("one", SETS, ids=lambda one: f"{one.record.name}-{one.name}")
+def test_reference_points_stand_last_without_places_and_the_constant_at_chance(one):
+    assert all(row.is_reference_point and not row.places for row in one.reference_points)
+    assert not any(row.is_reference_point for row in one.rows)
+    if one.reference_points:
+        constant = next(row for row in one.reference_points if row.key == "constant")
+        assert (constant.within_text, constant.within_interval, constant.across_text) == ("50", "", "–")
+
+
+def test_rows_are_in_the_order_of_their_value_across_items():
+    values = [row.across.value for row in leading(RECORDS["nerf-qa"]).rows]
+    assert values == sorted(values, reverse=True) and len(values) == 17
+
+
+def test_little_room_holds_what_readers_look_for_and_size():
+    one = leading(RECORDS["gsc"])
+    chief = [row.key for row in one.chief]
+    assert len(chief) <= 8 and chief[-1] == "size" and {"psnr-y", "ssim", "vif", "lpips"} < set(chief)
+
+
+def test_a_set_without_values_of_metrics_is_an_order_of_entries():
+    one = leading(RECORDS["mate-3d"])
+    means = [float(mean) for _, mean, _ in one.entries]
+    assert not one.rows and len(means) == 8 and means == sorted(means, reverse=True)
+    others = [Set(one.record, name, figures).beside_leading for name, figures in one.record.criteria.items()]
+    assert others[0] == "" and all("of 100 pairs within one prompt" in said for said in others[1:])
+
+
+def test_no_answer_ships():
+    """A record names no rater, and holds no more numbers than its figures need."""
+    for path in catalogue.RECORDS.glob("*.toml"):
+        assert "Subject" not in path.read_text() and "rater_" not in path.read_text()

@@ -1,0 +1,140 @@
+"""Sentences on published sets, from records."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard.stats.evidence.figure import Cause, Counted, Figure, Reason, Split, State
+from leaderboard.stats.evidence.judged import Basis
+from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, Ladders, Licence, MetricFigures, Source, Words
+from leaderboard.stats.evidence.reproduction import PrintedLine, Reproduction, Statistic
+from leaderboard.wording import evidence as wording
+
+FIGURE = Figure(value=0.844, low=0.805, high=0.8761, n=500)
+
+
+def record(**values) -> EvidenceRecord:
+    about = {"name": "a", "title": "A", "authors": "B", "material": "meshes", "raters_are": "columns"}
+    return EvidenceRecord(
+        **about, licence=Licence("none"), source=Source(), words=Words("camera path", "scene", "codec and rate", "codec"), **values
+    )
+
+
+def criterion(**values) -> CriterionFigures:
+    known = {
+        "basis": Basis.PERSONS,
+        "stimuli": 96,
+        "items": 12,
+        "groups": 6,
+        "entries_judged": 8,
+        "families": 2,
+        "answers": 1536,
+        "raters": 16,
+    }
+    return CriterionFigures(**known | values)
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.0, "0"), (0.001, "1"), (0.5, "50"), (0.8449, "84"), (0.9999, "99"), (1.0, "100")])
+def test_a_share_reads_as_all_or_nothing_only_where_it_is(value, text):
+    assert wording.percent(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [(0.8615, 4, ".8615"), (-0.13, 2, "−.13"), (1.0, 2, "1.00"), (0.0, 2, ".00"), (-0.001, 2, ".00"), (-0.36, 1, "−.4")],
+)
+def test_a_correlation_has_no_zero_before_its_point(value, digits, text):
+    assert wording.decimal(value, digits) == text
+
+
+def test_an_interval_is_written_on_the_figures_own_scale():
+    assert wording.interval(FIGURE, across=False) == "[80, 88]" and wording.interval(FIGURE, across=True) == "[.81, .88]"
+    assert wording.interval(Figure(value=0.5), across=False) == ""
+
+
+@pytest.mark.parametrize("cause", Cause)
+def test_every_reason_has_a_sentence(cause):
+    said = wording.reason(Reason(cause, Counted.GROUPS, 5, 3))
+    assert said[0].isupper() and said.endswith(".")
+    assert wording.reason(Reason(Cause.FEW, Counted.STIMULI, 24, 12)) == "Too few results: 24 are needed, there are 12."
+
+
+@pytest.mark.parametrize("basis", Basis)
+def test_every_basis_says_who_answered(basis):
+    raters = 16 if basis.persons else None
+    assert wording.people(record(), criterion(basis=basis, raters=raters))
+
+
+@pytest.mark.parametrize(
+    ("noun", "plural"),
+    [("scene", "scenes"), ("method family", "method families"), ("kind of distortion", "kinds of distortion"), ("day", "days")],
+)
+def test_nouns_of_a_set_have_a_plural(noun, plural):
+    assert wording.several(noun) == plural
+
+
+def test_what_was_judged_is_counted():
+    assert wording.counted(record(), criterion()) == "96 results of 8 codecs and rates on 12 camera paths of 6 scenes"
+    assert wording.counted(record(), criterion(groups=12)) == "96 results of 8 codecs and rates on 12 camera paths"
+
+
+@pytest.mark.parametrize(
+    ("best", "sentence"),
+    [
+        ([True, True, True], "Across scenes, any of these 3 metrics may be the best."),
+        ([False, True, False], "Across scenes, only B may be the best of 3."),
+        ([True, True, False], "Across scenes, only A and B may be the best of 3."),
+        ([None, None, True], ""),
+        ([], ""),
+    ],
+)
+def test_which_may_be_the_best_follows_from_places_alone(best, sentence):
+    titles = [(name, Figure(value=0.9, may_be_best=may)) for name, may in zip("ABC", best, strict=False)]
+    assert wording.best(titles, "Across scenes") == sentence
+    many = [(str(n), Figure(value=0.9, may_be_best=n != 3)) for n in range(9)]
+    assert wording.best(many, "Across scenes") == "Across scenes, 8 of 9 metrics may be the best."
+
+
+def line(printed: float, here: float | None, same: bool) -> PrintedLine:
+    return PrintedLine(Statistic.SRCC, "DISTS", "mean", printed, 4, same, here)
+
+
+def test_what_the_source_prints_stands_beside_what_is_computed():
+    assert wording.reproduced(Reproduction(144, 144, (line(0.8615, 0.86151, True),))) == (
+        "The source prints DISTS SRCC .8615; the same data give .8615 here (144 of 144 printed numbers)."
+    )
+    differing = Reproduction(2, 1, (line(0.5, 0.6, False), line(0.8615, 0.86151, True)))
+    assert wording.reproduced(differing).endswith("(1 of 2 printed numbers).") and wording.reproduced(None) == ""
+    assert wording.reproduced(Reproduction(1, 0, (line(0.5, None, False),))) == "0 of 1 printed numbers come out the same here."
+    assert wording.told(line(-0.5, 0.6, False)) == "DISTS SRCC with mean: printed −.5000, here .6000, which differs"
+
+
+def test_size_is_told_within_and_between_families_together():
+    size = MetricFigures(
+        column="bytes",
+        reference_point=True,
+        decided=FIGURE,
+        decided_between=Figure(value=0.77, low=0.73, high=0.82),
+        srocc=Figure(value=0.78),
+    )
+    said = wording.size(criterion(metrics={"size": size}))
+    within, across = said.split("; ")
+    assert within == "Size alone agrees in 84 [80, 88] of 100 comparisons within items and in 77 [73, 82] of those between families"
+    assert across == "across items its ρ is .78."
+    assert wording.size(criterion()) == ""
+    few = Figure(value=0.9, state=State.TOO_FEW, reason=Reason(Cause.FEW, Counted.RATERS, 5, 2))
+    assert wording.size(criterion(metrics={"size": MetricFigures(column="b", reference_point=True, decided=few)})) == ""
+
+
+def test_ladders_and_divided_raters_are_told_with_their_numbers():
+    assert wording.ladders(record(), criterion(ladders=Ladders(1831, 4179))).startswith("1,831 of 4,179 comparisons are of one codec")
+    assert wording.ladders(record(), criterion(ladders=Ladders(0, 10))) == wording.ladders(record(), criterion()) == ""
+    metrics = {name: MetricFigures(column=name, decided_split=Split(value, 0.656, 776)) for name, value in (("a", 0.59), ("b", 0.61))}
+    said = wording.divided(criterion(metrics=metrics))
+    assert said == "Where raters were divided (776 answers), the metrics agree in 59 to 61 of 100; at most 66 is possible."
+    assert wording.divided(criterion()) == ""
+
+
+def test_few_sources_are_said_below_eight():
+    assert wording.fewness(criterion(), record()) == "Few sources: 6 scenes make rough intervals."
+    assert wording.fewness(criterion(groups=8), record()) == ""
