@@ -41,7 +41,7 @@ class Row:
 
     @property
     def meaning(self) -> str:
-        """What the published name stands for."""
+        """Definition behind the published name."""
         return published_names().get(self.figures.name, {}).get("is", "")
 
     @cached_property
@@ -239,7 +239,7 @@ class Set:
 
     @property
     def claim(self) -> list[str]:
-        """Which metrics may be the best, within and across items."""
+        """Sentences on which metrics may be the best, within and across items."""
         item = self.record.words.item
         within = wording.best([(row.title, row.within) for row in self.rows], f"Within one {item}")
         across = wording.best([(row.title, row.across) for row in self.rows], f"Across {wording.several(item)}")
@@ -255,7 +255,7 @@ class Set:
 
     @property
     def findings(self) -> list[str]:
-        """What is uncomfortable about the set's figures, in sentences."""
+        """Sentences on what is uncomfortable about the set's figures."""
         sentences = [
             wording.size(self.criterion),
             wording.ladders(self.record, self.criterion),
@@ -282,7 +282,7 @@ class Set:
 
     @property
     def beside_leading(self) -> str:
-        """How far this criterion stands for the leading one; empty for that one itself."""
+        """Sentence on how far this criterion stands for the leading one; empty for that one itself."""
         return wording.beside_leading(self.record, self.name, self.criterion)
 
     @property

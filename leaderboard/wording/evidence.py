@@ -125,8 +125,8 @@ def told(one: PrintedLine) -> str:
 
 
 def reproduced(found: Reproduction | None) -> str:
-    """Sentence on what the source prints, beside what the same data give: the first chief number that comes out the same, and how many of all do; empty
-    where nothing printed can be checked."""
+    """Sentence on what the source prints, beside what the same data give: the first chief number that comes out the same, and how many of
+    all do; empty where nothing printed can be checked."""
     if found is None:
         return ""
     counted = f"{found.same:,} of {found.printed:,} printed numbers"
