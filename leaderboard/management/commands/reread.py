@@ -38,6 +38,11 @@ class Command(BaseCommand):
         for reference in found.misread:
             n = len(reference.misread)
             lines.append(f"Version {reference.version} of the reference looks wrong in {n} items; upload its files again.")
+        for reference in found.untold:
+            lines.append(
+                f"Nobody can tell whether version {reference.version} of the reference was read rightly; upload its files again if they "
+                "hold colour profiles, 16-bit transparency or an orientation."
+            )
         for entry, reason in found.refused:
             lines.append(f"Entry {entry.number} keeps its values, because it cannot be read any more: {reason}")
         for entry in found.without_file:
