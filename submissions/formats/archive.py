@@ -20,8 +20,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO, Self
 
 from submissions.formats.errors import Findings, FormatError, excerpt, size_text
+from submissions.formats.invisible import has_invisible
 from submissions.formats.stand_in import STAND_IN_BYTES, stand_in
-from submissions.formats.unseen import has_unseen
 from submissions.kinds import FAMILIES
 from submissions.manifest import Bounds
 
@@ -390,7 +390,7 @@ def _checked_names(
 def _name_fault(name: str, max_depth: int) -> str:
     """Reason why a normalised name is refused; empty where it is not."""
     parts = name.split("/")
-    if has_unseen(name, ("Cc", "Cf", "Cs", "Zl", "Zp")):
+    if has_invisible(name, ("Cc", "Cf", "Cs", "Zl", "Zp")):
         return "has control or invisible characters in its name"
     if name.startswith("/") or name[1:2] == ":":
         return "has an absolute path; use names relative to the archive"
