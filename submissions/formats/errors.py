@@ -1,4 +1,4 @@
-"""Faults of a file, said once and in full: which file, where in it, and what to do."""
+"""Errors and remarks on files: which file, where in it, what is wrong and what to do."""
 
 import re
 import unicodedata

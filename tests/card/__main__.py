@@ -15,7 +15,6 @@ a row is wrong, and with 2 where there is no card.
 from __future__ import annotations
 
 import argparse
-import os
 import platform
 import resource
 import subprocess
@@ -53,7 +52,6 @@ def main(arguments: list[str] | None = None) -> int:
             return 2
     elif chosen.quick:  # on small pictures threads spend more on waiting for each other than they save
         torch.set_num_threads(1)
-        os.environ["OMP_NUM_THREADS"] = "1"  # of the scoring child
     begun, rows = time.monotonic(), list[Row]()
     facts = described(torch)
     print(facts + "\n\n" + header(), flush=True)
