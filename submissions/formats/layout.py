@@ -36,8 +36,8 @@ _OTHER_OUTPUTS = ("gt-color", "depth", "accumulation", "normal", "gt")
 _NOTES = ("info.json", "prompts.json", "results.json", "cameras.json")
 _GENERATED = re.compile(r"rgb_(\d{1,6})")
 _NORMALS = re.compile(r"normal_\d{1,6}")
-# Pictures of Blender beside its frames.
-_PASS = re.compile(r"(?:.+_)?(?:depth|normals?|albedo|alpha|mist)_?\d{1,6}|.+_(?:depth|normals?|albedo|alpha|mist)", re.IGNORECASE)
+# Pictures of Blender beside its frames: the frame's name, what the picture shows, and a number.
+_PASS = re.compile(r"(?:(.+)_)?(?:depth|normals?|albedo|alpha|mist)_?\d{1,6}|(.+)_(?:depth|normals?|albedo|alpha|mist)", re.IGNORECASE)
 
 
 def item_of(family: Family, name: str, ids: Collection[str]) -> str | None:
@@ -85,6 +85,12 @@ def is_silent(family: Family, name: str) -> bool:
     if not family.grouped:
         return path.suffix.lower() in family.companions
     return path.name in _NOTES or bool({*path.parts[:-1]} & {*_OTHER_OUTPUTS}) or bool(_NORMALS.fullmatch(path.stem))
+
+
+def frame_of(name: str) -> str:
+    """Return the frame beside which Blender writes the picture ``name``: r_0 for r_0_depth_0001. Empty for other names."""
+    found = _PASS.fullmatch(name)
+    return (found[1] or found[2] or "") if found else ""
 
 
 def normals_of(name: str) -> str:
