@@ -20,13 +20,20 @@ class Command(BaseCommand):
         phases = rereading.stale_phases()
         if not phases:
             self.stdout.write("All entries and references were read by today's readers.")
-        held = []
+        held, untold = [], []
         for phase in phases:
             with tqdm(total=rereading.stale_entries().filter(phase=phase).count(), unit="entry", desc=str(phase), disable=None) as bar:
                 try:
-                    self._tell(phase, rereading.read_anew(phase, bar.update))
+                    found = rereading.read_anew(phase, bar.update)
+                    self._tell(phase, found)
+                    untold += [f"version {reference.version} of {phase}" for reference in found.untold]
                 except Refused as error:
                     held.append(error.sentence)
+        if untold:
+            self.stdout.write(
+                f"Nobody can tell whether these references were read rightly: {', '.join(untold)}.\n"
+                "Ask their organizers to upload the files again where they hold colour profiles, 16-bit transparency or an orientation."
+            )
         if held:
             raise CommandError("\n".join(held))
 
@@ -38,11 +45,6 @@ class Command(BaseCommand):
         for reference in found.misread:
             n = len(reference.misread)
             lines.append(f"Version {reference.version} of the reference looks wrong in {n} items; upload its files again.")
-        for reference in found.untold:
-            lines.append(
-                f"Nobody can tell whether version {reference.version} of the reference was read rightly; upload its files again if they "
-                "hold colour profiles, 16-bit transparency or an orientation."
-            )
         for entry, reason in found.refused:
             lines.append(f"Entry {entry.number} keeps its values, because it cannot be read any more: {reason}")
         for entry in found.without_file:

@@ -250,7 +250,7 @@ class TestARender:
     def test_does_not_tell_of_a_reference_whether_it_was_read_rightly(self, entry, phase):
         out = StringIO()
         call_command("reread", stdout=out)
-        assert "Nobody can tell whether version 1 of the reference was read rightly" in out.getvalue()
+        assert f"Nobody can tell whether these references were read rightly: version 1 of {phase}.\n" in out.getvalue()
         assert "looks wrong" not in out.getvalue() and rereading.stale_phases() == []
 
 
