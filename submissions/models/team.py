@@ -86,7 +86,7 @@ class Team(models.Model):
     def found(cls, challenge: Challenge, user: User, name: str = "") -> Team:
         """A new team led by `user`, under `name` or, without one, under their user name.
 
-        Who is alone in a team that has uploaded nothing leaves it for the new one.
+        A person who is alone in a team without uploads leaves that team for the new one.
         """
         with transaction.atomic():
             Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)  # names are compared and taken under it

@@ -1,6 +1,6 @@
 """A reference of renders as a folder, read and written:
 
-<scene>/<view>.png            what an entry's render of the view is held against
+<scene>/<view>.png            the view's reference image, with which an entry's render is compared
 <scene>/masks/<view>.png      which of its pixels count for the masked metrics: grey, above 127 inside
 <scene>/clean/<any>.png       clean views of the scene, all of one size
 <scene>/rois.json             {"<view>": [{"box": [x1, y1, x2, y2], "label": "chair"}, ...], ...}

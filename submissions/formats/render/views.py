@@ -1,7 +1,7 @@
-"""A render and a view of a reference, once they have been read: small in memory, decoded when they are looked at.
+"""Renders of entries and views of references, as they are after reading: compressed in memory, and decoded on use.
 
-An image that was sent in any form becomes one PNG of 8-bit sRGB, so that everybody is quantised alike. An item of this
-family is a view; its id is ``scene/view``, and its group is the scene.
+Every image becomes a PNG of 8-bit sRGB, so that all entries are quantised alike. An item of this family is a view; its id is
+``scene/view``, and its group is the scene.
 """
 
 import hashlib
