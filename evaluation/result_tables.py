@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NoReturn
 
 from evaluation.metrics import registry
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.spec import MetricSpec
 from submissions.formats.decimals import SeparatedNumber, cell, delimiter, hint
 from submissions.formats.errors import TableError, control_character, heads_text, is_blank, more_cells
@@ -203,7 +204,7 @@ def spec_of(column: Mapping[str, Any]) -> MetricSpec:
         params=(),
         worst="null",
         doc="",
-        paper="",
+        origin=Origin(),
         function=_comes_with_its_values,
         needs=(),
         level="set",

@@ -314,10 +314,11 @@ def _fresh_cache(request):
         request.getfixturevalue("transactional_db" if "transactional_db" in request.fixturenames else "db")
         cache.clear()
         from evaluation.models import program
-        from evaluation.work import missing_weights
+        from evaluation.work import attempts, missing_weights
         from leaderboard.service.page_cache import PARTS
 
         missing_weights._left.clear()
+        attempts._storage_away_until = 0.0
         program.forget()
         PARTS.clear()
 

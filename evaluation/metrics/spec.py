@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.tolerance import EXACT, Tolerance
 from evaluation.networks import weights
 from evaluation.networks.precision import FLOAT32, PRECISIONS, computing_in
@@ -191,7 +192,7 @@ class MetricSpec:
     params: tuple[Param, ...]
     worst: str
     doc: str
-    paper: str
+    origin: Origin
     function: Callable[..., MetricResult]
     needs: tuple[str, ...] = ("reference",)
     weights: str | tuple[str, ...] | None = None  # the networks it needs, of evaluation/networks/weights.py; see `networks`

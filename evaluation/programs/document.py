@@ -18,6 +18,7 @@ from typing import Any
 
 import yaml
 
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.spec import Effort, MetricSpec, Param
 from evaluation.metrics.tolerance import Tolerance
 from submissions.formats.errors import excerpt
@@ -141,7 +142,7 @@ class MetricDocument:
             params=self.params,
             worst="null" if self.worst is None else repr(float(self.worst)),
             doc=self.doc,
-            paper=self.paper,
+            origin=Origin(note=self.paper),
             function=_NotHere(f"{challenge}/{self.key}") if program is None else program.one,
             needs=self.needs,
             device=self.device,

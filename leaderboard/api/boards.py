@@ -185,7 +185,7 @@ class MetricOut(Schema):
     version: int
     doc: str
     formula: str
-    paper: str
+    paper: str = Field(description="Where its definition is from: authors, title and place of papers, and notes.")
     fingerprint: str = Field(description="Of the metric with its default parameters.")
     properties: PropertyCount = Field(description="With the default parameters.")
     cost_ms: float | None = Field(description="Milliseconds a sample takes, here or where its sanity tests were made.")
@@ -368,6 +368,7 @@ def _metrics(specs: list[registry.MetricSpec]) -> list[MetricOut]:
         fingerprint = fingerprints[spec.key]
         cost = metric_evidence.cost_of(fingerprint, here.get(fingerprint))
         fields = {name: getattr(spec, name) for name in MetricOut.model_fields if hasattr(spec, name)}
+        fields["paper"] = str(spec.origin)
         fields["weights"] = " + ".join(network for network, _ in spec.networks) or None
         fields["bounds"] = finite_bounds(spec)
         fields["properties"] = PropertyCount.from_orm(counts[fingerprint])

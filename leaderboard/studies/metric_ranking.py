@@ -463,7 +463,7 @@ def verdict(found: Family, row: Standing | None, early: str = "", is_outdated: b
             return Verdict(f"It is too early to say how far it goes with people: {early.removeprefix('too early: ')}.")
         if early:
             return Verdict(f"Nothing says how far it goes with people: {early}.")
-        return Verdict("No study with people yet: nobody knows whether it chooses what people would choose.")
+        return Verdict("No study with people here yet.")
     line = row.line
     ends = f" [{line.low}, {line.high}]" if line.low is not None else ""
     rest = f"duels{ends}: {MEANING[line.level]}"

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from evaluation.metrics import papers
+
 FILE = Path(__file__).with_suffix(".toml")
 UNSTATED = "not stated"
 MAX_COLUMNS = 6  # of a table whose figures stand in a line
@@ -75,20 +77,29 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Other:
+    """A table of a paper on something else than metrics and people, cell by cell as printed; `about` says what it holds."""
+
+    name: str
+    about: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
 class Paper:
     """Source of figures: what was asked of whom (`says`), and how the paper's metrics are ours (`mapping`). The `headline` is the table and
     the column that stand for it in a line, and the statistic in words."""
 
     slug: str
     short: str
-    title: str
-    authors: str
-    place: str
-    link: str
+    source: papers.Paper
     says: str
     mapping: str
     headline: tuple[str, str, str]
     tables: tuple[Table, ...]
+    others: tuple[Other, ...]
+    advice: str = ""
 
     @property
     def in_a_line(self) -> str:
@@ -100,6 +111,17 @@ class Paper:
         reach = f"{len(table.rows)} metrics from {low[0]:.3f} ({low[1]}) to {high[0]:.3f} ({high[1]})"
         n = f"n = {table.n}" if table.n is not None else f"n {UNSTATED}"
         return f"{f'{high[1]} {high[0]:.3f}' if len(table.rows) == 1 else reach}: {statistic}; {n}"
+
+    def reported(self, key: str) -> str:
+        """Figure of metric `key` in the headline with its interval, what it is, and what it is over; empty where it has none there."""
+        name, head, statistic = self.headline
+        table = next(table for table in self.tables if table.name == name)
+        cells = next((cells for row, cells in table.lines if row.key == key), None)
+        if cells is None:
+            return ""
+        value, ends = cells[table.columns.index(head)]
+        n = f"n = {table.n} {table.of}" if table.n is not None else f"n {UNSTATED}"
+        return f"{value:.3f}{f' [{ends[0]:.2f}, {ends[1]:.2f}]' if ends else ''}: {statistic}; {n}"
 
     @property
     def families(self) -> frozenset[str]:
@@ -128,7 +150,7 @@ class Mention:
 
 
 @cache
-def papers() -> dict[str, Paper]:
+def studied() -> dict[str, Paper]:
     """By slug, in the order of the file."""
     found = {}
     for paper in tomllib.loads(FILE.read_text(encoding="utf-8"))["paper"]:
@@ -136,13 +158,15 @@ def papers() -> dict[str, Paper]:
         for table in paper["tables"]:
             rows = tuple(Row(name, key, tuple(map(float, values))) for name, key, *values in table["rows"])
             tables.append(Table(**{"n": None} | table | {"columns": tuple(table["columns"]), "rows": rows}))
-        found[paper["slug"]] = Paper(**paper | {"headline": tuple(paper["headline"]), "tables": tuple(tables)})
+        others = (Other(**it | {"columns": tuple(it["columns"]), "rows": tuple(map(tuple, it["rows"]))}) for it in paper.get("others", ()))
+        source, headline = papers.STUDIED[paper["slug"]], tuple(paper["headline"])
+        found[paper["slug"]] = Paper(**paper | {"source": source, "headline": headline, "tables": tuple(tables), "others": tuple(others)})
     return found
 
 
 def printed(link: str) -> dict[str, float]:
     """By key of a metric, the figure in the headline of the paper at that address; nothing where there is no such paper."""
-    paper = next((paper for paper in papers().values() if link and paper.link == link), None)
+    paper = next((paper for paper in studied().values() if link and paper.source.link == link), None)
     if paper is None:
         return {}
     name, head, _ = paper.headline
@@ -152,4 +176,4 @@ def printed(link: str) -> dict[str, float]:
 
 def mentions(key: str) -> Iterator[Mention]:
     """All that papers print of metric `key`."""
-    return (Mention(paper, table, row) for paper in papers().values() for table in paper.tables for row in table.rows if row.key == key)
+    return (Mention(paper, table, row) for paper in studied().values() for table in paper.tables for row in table.rows if row.key == key)

@@ -20,6 +20,7 @@ from leaderboard.lookup import audience_of, not_shown_yet
 from leaderboard.models import Snapshot
 from leaderboard.service.page_cache import PARTS
 from leaderboard.stats.ranking_variants import FEW, TOGETHER, RankingVariant, centre
+from leaderboard.studies.paper_figures import studied
 from submissions.lookup import PhasePlace, phase_place
 
 MAX_ROWS = 50  # entries in the table, the first of the board
@@ -148,7 +149,8 @@ def choosing(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         return not_shown_yet(request, place, "board")
     audience = Snapshot.Audience.PUBLIC if request.GET.get("view") == "public" else audience_of(place.viewer)
     snapshot = Snapshot.current(place.phase, audience)
-    context = place.context("board") | {"snapshot": snapshot}
+    advised = [paper for paper in studied().values() if paper.advice and place.challenge.family in paper.families]
+    context = place.context("board") | {"snapshot": snapshot, "advised": advised}
     if snapshot is not None:
         agreement = ranking_variants.of_snapshot(snapshot)
         by, view = request.GET.get("by", "tau"), "public" if request.GET.get("view") == "public" else ""

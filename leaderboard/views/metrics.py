@@ -109,7 +109,7 @@ def metric_list(request: HttpRequest) -> HttpResponse:
     real = [one.found for one in sections if one.found.studies and not one.found.made_up]
     context = {
         "sections": sections,
-        "papers": paper_figures.papers().values(),
+        "papers": paper_figures.studied().values(),
         "n_metrics": sum(len(one.tests) for one in sections),
         "n_studies": sum(len(one.studies) for one in real),
         "n_judgements": sum(one.judgements for one in real),
@@ -153,11 +153,11 @@ def _section(family: Family, ranking: Ranking, tests: Mapping[str, Tested], of_r
 
 def paper(request: HttpRequest, slug: str) -> HttpResponse:
     """Figures that a paper prints of metrics and people, and the boards of its own comparison that the reader may see."""
-    found = paper_figures.papers().get(slug)
+    found = paper_figures.studied().get(slug)
     if found is None:
         raise Http404
     now = timezone.now()
-    boards = Phase.objects.filter(results_url=found.link, challenge__in=visible_challenges(request.user)).select_related("challenge")
+    boards = Phase.objects.filter(results_url=found.source.link, challenge__in=visible_challenges(request.user)).select_related("challenge")
     shown = [phase for phase in boards.order_by("id") if board_is_out(phase, now)]
     return render(request, "leaderboard/paper.html", {"paper": found, "boards": shown})
 
@@ -243,6 +243,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "evidence": evidence,
         "trained": trained,
         "mentions": list(paper_figures.mentions(key)),
+        "reported": [(paper, words) for paper in paper_figures.studied().values() if (words := paper.reported(key))],
         "studies": studies,
         "stood_for": {study for one in family.studies for study in one.sharing},
         "default": registry.fingerprint(key, {}),

@@ -83,7 +83,7 @@ def search(request: HttpRequest) -> HttpResponse:
     folded = [word.casefold() for word in words]
     metrics = []
     for key, spec in REGISTRY.items():
-        if all(word in f"{key} {spec.title} {spec.doc} {spec.paper}".casefold() for word in folded):
+        if all(word in f"{key} {spec.title} {spec.doc} {spec.origin}".casefold() for word in folded):
             in_name = all(word in f"{key} {spec.title}".casefold() for word in folded)
             metrics.append((not in_name, spec.title, Found(reverse("metric", args=[key]), spec.title, spec.doc)))
     metrics.sort(key=lambda one: one[:2])

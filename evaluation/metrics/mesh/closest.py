@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 
 ROUNDING = 1e-14  # of a surface of size 1: a point this near to it lies on it
+NEEDLE = 1e-5  # height over the longest side, below which a triangle is looked at by its sides too
 FIRST = 16  # points asked at first; then as many as take about PACE
 PACE = 0.1  # seconds that the interpreter may be held at a time
 NEARLY = 0.5  # what is only bounded is at most this share further than the nearest corner
@@ -36,12 +37,18 @@ def to_triangles(corners: np.ndarray, faces: np.ndarray) -> Callable[[np.ndarray
     """The same with the place of the mesh that is nearest to each point, float64[N, 3], and the row of the face it lies in, int64[N]."""
     import igl
 
+    a, b, c = (corners[faces[:, column]] for column in range(3))
+    longest = np.max([np.einsum("ij,ij->i", side, side) for side in (b - a, c - b, a - c)], axis=0)
+    needles = np.flatnonzero(np.linalg.norm(np.cross(b - a, c - a), axis=1) <= NEEDLE * longest)
+    # A needle's own figure can be wrong by a good part of its length; its sides, as triangles of two corners, have exact ones.
+    sides = [faces[needles][:, (first, second, second)] for first, second in ((0, 1), (1, 2), (2, 0))]
+    faces, of_face = np.concatenate([faces, *sides]), np.concatenate([np.arange(len(faces)), *3 * [needles]])
     tree = igl.AABB()
     tree.init(corners, faces)
 
     def search(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         _, rows, places = tree.squared_distance(corners, faces, points)
-        return _apart(points, places), places, rows
+        return _apart(points, places), places, of_face[rows]
 
     return search
 

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from evaluation.metrics import papers
 from evaluation.metrics.mesh import closest, parameters
 from evaluation.metrics.mesh.pair import Cloud, MeshPair
 from evaluation.metrics.mesh.sampling import WORTH_A_CARD
 from evaluation.metrics.mesh.surface import Surface
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.spec import MetricSpec, Param
 from evaluation.networks import graphics_card
@@ -272,7 +274,7 @@ SPECS = (
         key="chamfer_l1",
         title="Chamfer distance (L1)",
         doc="Mean distance from points of one surface to the nearest point of the other, averaged over both directions.",
-        paper=parameters.OSIM,
+        origin=parameters.OSIM,
         function=chamfer_l1,
         formula="(mean a + mean b) / 2, where a are the distances from samples of the prediction to the nearest sample of the reference, "
         "b those the other way",
@@ -282,7 +284,7 @@ SPECS = (
         title="Chamfer distance (L2, squared)",
         worst="gt_diagonal_squared",
         doc="Mean squared distance from points of one surface to the nearest point of the other, summed over both directions.",
-        paper=parameters.OSIM,
+        origin=parameters.OSIM,
         function=chamfer_l2,
         formula="mean a² + mean b²",
     ),
@@ -307,7 +309,7 @@ SPECS = (
         ),
         worst="0",
         doc="Harmonic mean of the share of the predicted surface near the reference and the share of the reference near the prediction.",
-        paper=parameters.OSIM,
+        origin=parameters.OSIM,
         function=mesh_fscore,
         formula="2 P R / (P + R), P the share of a ≤ threshold, R the share of b ≤ threshold",
     ),
@@ -316,7 +318,7 @@ SPECS = (
         title="Unidirectional Hausdorff distance",
         doc="How far the worst point of the reference is missed by the prediction's surface. Samples and vertices are measured to the "
         "triangles themselves, and what lies between them where it may be further by more than a hundredth.",
-        paper=parameters.LOCASE,
+        origin=parameters.LOCASE,
         function=uhd,
         formula="max over points b of the reference (samples, vertices and what lies between) of min ‖b − p‖, p on the prediction's "
         "triangles",
@@ -326,7 +328,7 @@ SPECS = (
         key="p2s",
         title="Point to surface distance",
         doc="Mean distance from points of the predicted surface to the reference's surface itself; what is missing costs nothing.",
-        paper="PIFu, ICCV 2019",
+        origin=Origin((papers.PIFU,)),
         function=p2s,
         formula="mean over samples p of the prediction of min |p - q|, q on the reference's triangles",
     ),
@@ -341,7 +343,7 @@ SPECS = (
         worst="1",
         doc="How far the surfaces face the same way: one minus the absolute cosine between the normals of a point and of the nearest "
         "point of the other surface, averaged over both directions. Faces turned inside out cost nothing.",
-        paper=parameters.LOCASE,
+        origin=parameters.LOCASE,
         function=normal_difference,
         formula="(mean (1 - |n(A) · n(nearest B)|) + mean (1 - |n(B) · n(nearest A)|)) / 2",
     ),

@@ -220,7 +220,7 @@ def _hits(points: np.ndarray, faces: np.ndarray, grid: Grid) -> Iterator[tuple[n
     heights = points[faces][:, :, 1]
     rows = np.searchsorted(y_centres, heights.min(axis=1)), np.searchsorted(y_centres, heights.max(axis=1))
     for face, row in spread(*rows):
-        up, down = _cuts(points, faces[face], y_centres[row])
+        up, down, _ = cuts(points, faces[face], y_centres[row])
         left, right = np.where(up[:, :1] < down[:, :1], (up, down), (down, up))
         columns = np.searchsorted(x_centres, left[:, 0]), np.searchsorted(x_centres, right[:, 0])
         for span, column in spread(*columns):
@@ -229,9 +229,10 @@ def _hits(points: np.ndarray, faces: np.ndarray, grid: Grid) -> Iterator[tuple[n
             yield column * grid.n + row[span], height
 
 
-def _cuts(points: np.ndarray, faces: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(x, z) float64[M, 2] where each face's side that goes up in y, and the one that goes down, crosses its line at y."""
-    up, down = np.zeros((2, len(faces), 2))
+def cuts(points: np.ndarray, faces: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(up, down, met): (x, z) float64[M, 2] where each face's side that goes up in y, and the one that goes down, crosses its line
+    at y; and whether the face meets the line (its upper end does not)."""
+    up, down, met = np.zeros((len(faces), 2)), np.zeros((len(faces), 2)), np.zeros(len(faces), dtype=bool)
     for side in range(3):
         a, b = points[faces[:, side]], points[faces[:, (side + 1) % 3]]
         rises = (a[:, 1] <= y) & (y < b[:, 1])
@@ -242,7 +243,8 @@ def _cuts(points: np.ndarray, faces: np.ndarray, y: np.ndarray) -> tuple[np.ndar
         share = (y - lower[:, 1]) / np.where(rise == 0, 1.0, rise)
         at = (lower + share[:, None] * (upper - lower))[:, [0, 2]]
         up[rises], down[falls] = at[rises], at[falls]
-    return up, down
+        met |= rises
+    return up, down, met
 
 
 def spread(start: np.ndarray, stop: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from evaluation.metrics import papers
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.spec import MetricSpec, Param
 
-OSIM = "Object-level similarity (OSIM), and the usual conventions for surfaces"
-LOCASE = "LoCaSE, and the usual conventions for surfaces"
+OSIM = Origin((papers.OSIM,), "with the usual conventions for surfaces")
+LOCASE = Origin((papers.LOCASE,), "with the usual conventions for surfaces")
 
 NORMALIZE = Param(
     "normalize",

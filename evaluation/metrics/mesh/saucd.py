@@ -14,9 +14,11 @@ from collections.abc import Callable
 import numpy as np
 import scipy
 
+from evaluation.metrics import papers
 from evaluation.metrics.mesh import parameters
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.mesh.surface import Surface, surface
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.spec import Effort, MetricSpec, Param
 from evaluation.networks import weights as stored
@@ -211,7 +213,7 @@ def _spec(
         ),
         worst="2",
         doc=doc,
-        paper="SAUCD: 3D shape quality by spectrum area under curve difference, arXiv 2403.01619",
+        origin=Origin((papers.SAUCD,)),
         function=function,
         weights=key if params else None,
         effort=Effort(120.0, 10_000, power=3.0, most="max_vertices"),

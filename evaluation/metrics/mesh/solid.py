@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
-from evaluation.metrics.mesh.occupancy import spread
+from evaluation.metrics.mesh.occupancy import cuts, spread
 from evaluation.metrics.mesh.surface import Surface, cross
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _crossings(side: Shells, rays: Rays, which: int) -> tuple[np.ndarray, np.nda
             x, y = x_of[column, row[span]], y_of[column, row[span]]
             near = (lowest[which_face] <= y) & (y < highest[which_face]) & (leftmost[which_face] <= x) & (x < rightmost[which_face])
             span, column, x, y = span[near], column[near], x[near], y[near]
-            up, down, met = _cuts(points, side.faces[which_face[near]], y)
+            up, down, met = cuts(points, side.faces[which_face[near]], y)
             rightwards = up[:, 0] < down[:, 0]
             start, end = np.where(rightwards[:, None], (up, down), (down, up))
             hit = np.flatnonzero(met & (start[:, 0] <= x) & (x < end[:, 0]))
@@ -196,24 +196,6 @@ def _reach(corners: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.n
             x = np.where(flat, a[:, 0], a[:, 0] + share * (b[:, 0] - a[:, 0]))
             left, right = np.minimum(left, x), np.maximum(right, x)
     return left, right
-
-
-def _cuts(points: np.ndarray, faces: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(up, down, met): (x, z) float64[M, 2] where each face's side that goes up in y, and the one that goes down, crosses its line
-    at y; and whether the face meets the line (its upper end does not)."""
-    up, down, met = np.zeros((len(faces), 2)), np.zeros((len(faces), 2)), np.zeros(len(faces), dtype=bool)
-    for side in range(3):
-        a, b = points[faces[:, side]], points[faces[:, (side + 1) % 3]]
-        rises = (a[:, 1] <= y) & (y < b[:, 1])
-        falls = (b[:, 1] <= y) & (y < a[:, 1])
-        # From the lower end, so that the two faces of an edge get the same number to the last bit.
-        lower, upper = np.where(falls[:, None], (b, a), (a, b))
-        rise = upper[:, 1] - lower[:, 1]
-        share = (y - lower[:, 1]) / np.where(rise == 0, 1.0, rise)
-        at = (lower + share[:, None] * (upper - lower))[:, [0, 2]]
-        up[rises], down[falls] = at[rises], at[falls]
-        met |= rises
-    return up, down, met
 
 
 def exact(side: Shells, doubled: float, rays: Rays, tolerance: float) -> Manifold | None:

@@ -131,7 +131,7 @@ SPECS = (
         "inwards then encloses nothing. Then random places, two in each block of cells, stand for all. The standard error of the value "
         "is a part of it, 0 where the value is exact. The flag thin says that the surface of a mesh, as thick as a cell, would be more "
         "than 2 % of its volume. A reference that encloses nothing gives no value.",
-        paper=parameters.LOCASE,
+        origin=parameters.LOCASE,
         function=volume_iou,
         effort=Effort(5.0, 200_000, power=1.0, by=1, least=True),
         formula="|A ∩ B| / |A ∪ B|",

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evaluation.metrics import papers
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.render import variants
 from evaluation.metrics.render.image import resized
 from evaluation.metrics.result import MetricResult
@@ -102,7 +104,7 @@ _CLIP_SIM = MetricSpec(
     params=(published(NETWORK, "OpenAI's weights."), PRECISION),
     worst="0",
     doc="How alike the two images are to CLIP ViT-B/32: the cosine of their embeddings.",
-    paper="CLIP, ICML 2021; image against image as in OSIM",
+    origin=Origin((papers.CLIP, papers.OSIM), "the network of the first, image against image as in the second"),
     function=clip_sim,
     ahead=ahead,
     weights=NETWORK,

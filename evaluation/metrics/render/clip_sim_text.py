@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evaluation.metrics import papers
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.render.clip_sim import cosine, embeddings, of_render
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import for_all
@@ -78,7 +80,10 @@ SPECS = (
         "mean over the object's views. No reference image is needed, but the reference must hold prompts; an object without one has no "
         "value. Of a text CLIP reads 77 pieces of words at most, start and end included. Views that fit well reach about 0.3, so compare "
         "entries with each other, and at the same views only.",
-        paper="CLIP, ICML 2021; text against views as the baseline in GPTEval3D (arXiv 2401.04092), which takes 30 views around the object",
+        origin=Origin(
+            (papers.CLIP, papers.GPTEVAL3D),
+            "the network of the first; text against views as the baseline of the second, which takes 30 views around the object",
+        ),
         function=clip_sim_text,
         ahead=ahead,
         needs=("prompt",),

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evaluation.metrics import papers
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
 from evaluation.metrics.shared import for_all
 from evaluation.metrics.spec import PRECISION, MetricSpec, published
@@ -123,7 +125,7 @@ SPECS = (
         worst="null",
         doc="Fréchet distance between all renders and all reference views together, in features of Inception-v3. It has no value where a "
         "render is missing, and with fewer than 2,048 views it is biased upwards: compare it at equal numbers of views only.",
-        paper="Heusel et al., NeurIPS 2017",
+        origin=Origin((papers.FID,)),
         function=fid,
         ahead=ahead,
         weights=NETWORK,

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evaluation.metrics import papers
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.render import variants
 from evaluation.metrics.render.image import resized
 from evaluation.metrics.render.variants import inside, masked
@@ -154,7 +156,7 @@ _LPIPS = MetricSpec(
     params=(),
     worst="1",
     doc="Distance of the two images in the features of a network.",
-    paper="LPIPS, CVPR 2018 (arXiv 1801.03924)",
+    origin=Origin((papers.LPIPS,)),
     function=lpips,
     formula="Σ over taps, mean over places: Σ over channels w (x̂ − ŷ)², x̂ and ŷ of length 1 along the channels",
 )
@@ -211,7 +213,7 @@ SPECS = (
             PRECISION,
         ),
         doc=f"Distance of the two images in the features of a network. {_UNTRAINED} Images with a side under 64 px have no value.",
-        paper=f"after {_LPIPS.paper}; the network is our own",
+        origin=_LPIPS.origin.noting("after the paper; the network is our own"),
         formula="mean over taps and places of 1 − cos(x, y), x and y the features of both images at a place",
         note=f" {_UNTRAINED}",
     ),

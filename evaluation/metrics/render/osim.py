@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evaluation.metrics import papers
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.render import gbvs
 from evaluation.metrics.render.detections import (
     LOOKING,
@@ -350,7 +352,7 @@ OSIM = MetricSpec(
     doc="Are the objects of a scene still there? A detector finds objects in the reference views; its features of render and reference are "
     "compared within each object's box, and classes are weighed by how much their objects catch the eye. A missing view counts 0 for its "
     "objects; a scene whose reference views show no object has no value.",
-    paper="Object-level similarity (OSIM)",
+    origin=Origin((papers.OSIM,)),
     function=osim,
     ahead=ahead,
     finish=finish,

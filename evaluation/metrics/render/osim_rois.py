@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evaluation.metrics import papers
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.render.detections import ROUNDING, Letterbox, marked
 from evaluation.metrics.render.image import working_size
 from evaluation.metrics.render.osim import OSIM, of_view, salient_in
@@ -83,7 +85,7 @@ SPECS = (
         "the organizer marked, in features that are learnt from the reference images of the scene, and the labels are weighed by how much "
         "their regions catch the eye. It needs no weights. A missing view counts 0 for its regions; regions of fewer than 4 cells of 16 × "
         "16 px are passed over; a scene without regions has no value.",
-        paper="Plumbline; own definition, after Object-level similarity (OSIM), without its detector",
+        origin=Origin((papers.OSIM,), "our own definition, after the paper’s, without its detector"),
         function=osim_rois,
         formula="Σ s_l o_l / Σ s_l over labels l, o_l the mean over the label's regions of the mean over the region's cells of "
         "1 / (1 + (‖x̂_reference − x̂_render‖ / d₀)²), s_l the mean saliency of their boxes",

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evaluation.metrics import papers
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.render import variants
 from evaluation.metrics.render.variants import inside, masked
 from evaluation.metrics.result import MetricResult
@@ -67,7 +69,7 @@ _PSNR = MetricSpec(
     params=(),
     worst="0",
     doc="Peak signal-to-noise ratio of the whole image; of two images that are alike it is capped at 100 dB.",
-    paper="The usual conventions for novel views (NerfBaselines)",
+    origin=Origin((papers.NERFBASELINES,), "the usual conventions for novel views"),
     function=psnr,
     formula="−10 log₁₀ MSE, over all pixels and channels of images in [0, 1]",
 )

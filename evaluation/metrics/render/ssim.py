@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from evaluation.metrics import papers
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.render import variants
 from evaluation.metrics.render.image import to_float
 from evaluation.metrics.render.variants import inside, masked
@@ -93,7 +95,7 @@ _SSIM = MetricSpec(
     "Images with a side under 11 px have no value. It equals scikit-image's value with the same window (gaussian_weights, sigma=1.5, "
     "use_sample_covariance=False, data_range=1.0) up to rounding, 3·10⁻¹³; torchmetrics 1.9 pads the image and counts the padded border "
     "too, so its value differs, by up to 0.007 where we have compared them.",
-    paper="Wang et al., IEEE TIP 2004",
+    origin=Origin((papers.SSIM,)),
     function=ssim,
     formula="(2μxμy + C₁)(2σxy + C₂) / ((μx² + μy² + C₁)(σx² + σy² + C₂)), C₁ = 0.01², C₂ = 0.03², σ = 1.5 px",
 )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evaluation.metrics import papers
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.render.detections import LOOKING, Looking, detections
 from evaluation.metrics.render.pair import NO_REFERENCE
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
@@ -84,7 +86,7 @@ def boxed(spec: MetricSpec, function: Callable[..., MetricResult], crops: str = 
         title=f"{spec.title} in boxes",
         doc=f"{spec.title} of each object that a detector finds in the references of a scene, or that its organizer marked: both images "
         f"are cut to the object's box, and the mean is over all objects.{crops} A scene without objects has no value.{note}",
-        paper="Object-level similarity (OSIM), its comparison in the boxes of objects",
+        origin=Origin((papers.OSIM,), "its comparison in the boxes of objects"),
         function=function,
         ahead=None,
         params=(*(param for param in spec.params if param != PRECISION), replace(LOOKING[0], name="detector"), *LOOKING[1:], PRECISION),

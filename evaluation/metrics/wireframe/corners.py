@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from evaluation.metrics import papers
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.result import MetricResult
 from evaluation.metrics.spec import Micro
 from evaluation.metrics.wireframe import parameters
@@ -67,7 +69,7 @@ SPECS = (
         title="Corner precision",
         params=_PARAMS,
         doc="Share of predicted corners that lie within tau of the reference corner they are matched to.",
-        paper=parameters.HOHO,
+        origin=parameters.HOHO,
         function=corner_precision,
         micro=Micro("corner_precision_micro", "tp", ("n_pred",)),
         formula=f"TP / |P|, {_HITS}",
@@ -77,7 +79,7 @@ SPECS = (
         title="Corner recall",
         params=_PARAMS,
         doc="Share of reference corners that have a matched predicted corner within tau.",
-        paper=parameters.HOHO,
+        origin=parameters.HOHO,
         function=corner_recall,
         micro=Micro("corner_recall_micro", "tp", ("n_gt",)),
         formula=f"TP / |G|, {_HITS}",
@@ -87,7 +89,7 @@ SPECS = (
         title="Corner F1",
         params=_PARAMS,
         doc="Harmonic mean of corner precision and corner recall.",
-        paper=parameters.HOHO,
+        origin=Origin((papers.WIREFRAMES,), f"which recommends it; defined by the {parameters.HOHO.note}"),
         function=corner_f1,
         micro=Micro("corner_f1_micro", "tp", ("n_pred", "n_gt"), factor=2.0),
         formula=f"2 TP / (|P| + |G|), {_HITS}",
@@ -98,7 +100,7 @@ SPECS = (
         params=_PARAMS,
         worst="tau",
         doc="Mean distance of the corners that are hits; tau where there is none.",
-        paper=parameters.BUILDING3D,
+        origin=parameters.BUILDING3D,
         function=corner_offset,
         micro=Micro("corner_offset_micro", "distance_sum", ("tp",)),
         formula="(1 / TP) Σ ‖p − g‖ over matched (p, g) with ‖p − g‖ ≤ τ",

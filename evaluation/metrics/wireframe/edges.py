@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import scipy
 
+from evaluation.metrics import papers
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.result import MetricResult
 from evaluation.metrics.spec import Micro, Param
 from evaluation.metrics.wireframe import parameters
@@ -115,7 +117,7 @@ SPECS = (
         title="Edge precision",
         params=_PARAMS,
         doc="Share of predicted edges within tau_edge (Hausdorff distance) of the reference edge they are matched to.",
-        paper=parameters.BUILDING3D,
+        origin=parameters.BUILDING3D,
         function=edge_precision,
         micro=Micro("edge_precision_micro", "tp", ("n_pred",)),
         formula=f"TP / |P|, {_HITS}",
@@ -126,7 +128,7 @@ SPECS = (
         title="Edge recall",
         params=_PARAMS,
         doc="Share of reference edges that have a matched predicted edge within tau_edge.",
-        paper=parameters.BUILDING3D,
+        origin=parameters.BUILDING3D,
         function=edge_recall,
         micro=Micro("edge_recall_micro", "tp", ("n_gt",)),
         formula=f"TP / |G|, {_HITS}",
@@ -137,7 +139,7 @@ SPECS = (
         title="Edge F1",
         params=_PARAMS,
         doc="Harmonic mean of edge precision and edge recall.",
-        paper=parameters.BUILDING3D,
+        origin=Origin((papers.BUILDING3D, papers.WIREFRAMES), "defined by the first, recommended by the second"),
         function=edge_f1,
         micro=Micro("edge_f1_micro", "tp", ("n_pred", "n_gt"), factor=2.0),
         formula=f"2 TP / (|P| + |G|), {_HITS}",

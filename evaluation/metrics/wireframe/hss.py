@@ -130,7 +130,7 @@ SPECS = (
         "As in the official scorer the tubes are sheared hexagonal prisms, so the score depends on orientation; "
         "unlike it, coordinates are first centred on the reference, so nothing is lost at projected coordinates, "
         "and equal edges have an IoU of exactly 1, not 0.99999….",
-        paper=parameters.HOHO,
+        origin=parameters.HOHO,
         function=hss,
         version=4,
         formula=f"{_FORMULA}, A, B of sheared hexagonal prisms",
@@ -142,7 +142,7 @@ SPECS = (
         doc="The Hybrid Structure Score with straight round tubes (64 sides, the volume of true cylinders), "
         "so that it does not depend on orientation. "
         "Its values are not those of the official scorer and are not comparable with them; equal edges have an IoU of exactly 1.",
-        paper=parameters.HOHO,
+        origin=parameters.HOHO,
         function=hss_exact,
         version=3,
         effort=EFFORT,

@@ -300,7 +300,7 @@ SPECS = (
         ),
         worst="1",
         doc="One minus the intersection over union of the solid tubes around the edges; exactly 0 for equal edges, by either method.",
-        paper=parameters.WIREFRAME,
+        origin=parameters.WIREFRAME,
         function=jaccard_distance,
         version=3,
         effort=replace(EFFORT, only=("method", "exact")),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from evaluation.metrics import papers
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.spec import MetricSpec, Param
 
-HOHO = "HoHo / S23DR 2025 official scorer, hoho2025 0.2.2"
-S23DR_2024 = "S23DR 2024 official scorer"
-WIREFRAME = "Wireframe metrics against human preference, ICCV 2025"
-BUILDING3D = "Building3D, ICCV 2023"
-WIRE_PARSING = "L-CNN, ICCV 2019, carried over to 3D by PC2WF, ICLR 2021"
+HOHO = Origin(note="HoHo / S23DR 2025 official scorer, hoho2025 0.2.2")
+S23DR_2024 = Origin(note="S23DR 2024 official scorer")
+WIREFRAME = Origin((papers.WIREFRAMES,))
+BUILDING3D = Origin((papers.BUILDING3D,))
+WIRE_PARSING = Origin((papers.LCNN, papers.PC2WF), "of the first in images, carried over to 3D by the second")
 
 
 def tau(name: str, doc: str, default: float = 0.5) -> Param:

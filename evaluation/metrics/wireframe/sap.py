@@ -88,7 +88,7 @@ SPECS = (
         doc="Average precision of the predicted edges in the order of their confidence, averaged over three distances. "
         "It needs the edges' confidences (edge_score); an entry that gives none gets 0, the worst value, "
         "and its items are marked as ones it does not apply to.",
-        paper=parameters.WIRE_PARSING,
+        origin=parameters.WIRE_PARSING,
         function=sap3d,
         formula="⅓ Σ_δ Σ_k (R_k − R_{k−1}) max_{j≥k} P_j; TP: min_g (‖a − u‖² + ‖b − v‖²) < 2δ², each g once",
     ),

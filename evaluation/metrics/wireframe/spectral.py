@@ -114,7 +114,7 @@ def _spec(p: int, function: Callable[..., MetricResult], formula: str) -> Metric
         worst="empty_prediction",
         doc=f"Wasserstein-{p} distance between the eigenvalues of the two graphs' Laplacians, edges weighted by their length. "
         "It sees how edges hang together and how long they are, not where they are. Large buildings weigh more in a mean over items.",
-        paper=parameters.WIREFRAME,
+        origin=parameters.WIREFRAME,
         function=function,
         effort=Effort(10.0, 3_000, power=3.0),  # both spectra, where all vertices hang together; parts that do not are solved alone
         formula=f"{formula}, λ, μ = eig(diag(A1) − A), A_ij = ‖v_i − v_j‖",

@@ -284,7 +284,7 @@ SPECS = (
         doc=f"{_TURNING}, after giving it the reference's mean and spread. "
         "Vertices are matched one to one whatever their distance; deleting the edges of a deleted vertex is free. "
         "Moving or scaling a prediction as a whole hardly costs anything.",
-        paper=parameters.S23DR_2024,
+        origin=parameters.S23DR_2024,
         function=wed_prereg,
         formula=f"{_COST}, p ← (p − μ_P) σ_G / σ_P + μ_G, matched by Hungarian",
     ),
@@ -296,7 +296,7 @@ SPECS = (
         worst="empty_prediction",
         doc=f"{_TURNING}. "
         "Vertices that are each other's nearest are moved onto one another, all others deleted or inserted, and then edges.",
-        paper=parameters.WIREFRAME,
+        origin=parameters.WIREFRAME,
         function=wed_mnn,
         formula=f"{_COST}, p ↔ g iff each is the other's nearest",
     ),
@@ -307,7 +307,7 @@ SPECS = (
         params=(_INSERT, _vertex_cost("merge_cost", 0.0, "each predicted vertex moved onto a vertex that another took first"), *_REST),
         worst="empty_prediction",
         doc=f"{_TURNING}. Every predicted vertex is moved to the nearest reference vertex, so several may become one; none is deleted.",
-        paper=parameters.WIREFRAME,
+        origin=parameters.WIREFRAME,
         function=wed_nearest,
         formula="(T + c_ins·n_ins + c_merge·n_merged + c_e·(len_del + len_ins)) / L, T = Σ_p min_g ‖p − g‖",
     ),
@@ -318,7 +318,7 @@ SPECS = (
         params=(_INSERT, _DELETE, *_REST),
         worst="empty_prediction",
         doc=f"{_TURNING}. Vertices are matched one to one with the least total distance, whatever the distance of a pair.",
-        paper=parameters.WIREFRAME,
+        origin=parameters.WIREFRAME,
         function=wed_hungarian,
         formula=f"{_COST}, matched by Hungarian on ‖p − g‖",
     ),
@@ -331,7 +331,7 @@ SPECS = (
         doc="Length of the edges to delete and to insert, and the way that the corners of kept edges have to go, "
         "relative to the reference's length. "
         "Edges are matched as for edge F1. Unlike the published evaluator it compares the prediction, not the labels, with the reference.",
-        paper=parameters.BUILDING3D,
+        origin=parameters.BUILDING3D,
         function=wed_ap,
         formula="(Σ_{p∈M_P} min_{g∈M_G} ‖p − g‖ + len_del + len_ins) / L",
         version=2,

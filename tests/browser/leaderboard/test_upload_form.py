@@ -121,7 +121,7 @@ def test_a_stopped_upload_goes_on_where_it_was(show, server) -> None:
     tab = show(FORM)
     tab.set_input_files("#id_file", FILE)
     tab.click("button.primary")
-    until(tab, "document.querySelector('progress').value > 0.29")
+    until(tab, "document.querySelector('progress')?.value > 0.29")
     tab.click("button.stop")
     assert tab.inner_text(".alert").endswith("go on, or start anew.")
     server.hold.set()
@@ -138,7 +138,7 @@ def test_a_page_that_is_closed_gives_up_the_uploads_place(show, server) -> None:
     tab = show(FORM)
     tab.set_input_files("#id_file", FILE)
     tab.click("button.primary")
-    until(tab, "document.querySelector('progress').value > 0.29")
+    until(tab, "document.querySelector('progress')?.value > 0.29")
     assert server.heard == []
     tab.close()
     assert server.told.wait(10) and server.heard == ["pause"]

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evaluation.metrics import papers
 from evaluation.metrics.mesh.locase.alignment import shape
 from evaluation.metrics.mesh.pair import MeshPair
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.spec import PRECISION, MetricSpec, Param
 from evaluation.metrics.tolerance import OF_NETWORKS
@@ -73,7 +75,7 @@ def _reference(pair: MeshPair, found: stored.Weights) -> tuple[np.ndarray, ...]:
 SPECS = (
     MetricSpec(
         key="locase",
-        title="LoCaSE",
+        title="LoCaSE-style (stage 1)",
         family="mesh",
         higher_is_better=True,
         bounds=(1.0, 5.0),
@@ -95,7 +97,7 @@ SPECS = (
         "score: they were trained on made-up damage and pseudo-scores, so the value is a pseudo-score and has not been shown to agree with "
         "people. Both meshes are seen in a frame of their own, so place, turn and size do not count, and at some 512 points of each: "
         "detail that those do not show does not count either. Only the reference itself has 5.",
-        paper="LoCaSE, CVPR 2026 (architecture and weights are our own)",
+        origin=Origin((papers.LOCASE,), "the architecture and the weights are our own"),
         function=locase,
         warning="Shown, not ranked: on ten meshes that training never saw the shipped weights broke three of four sentences. Noise that "
         "nobody sees stayed within 2 % of the clean score on eight of ten (worst 11.9 %), more damage scored no higher in 44 of 60 series, "

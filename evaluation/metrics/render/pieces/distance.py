@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evaluation.metrics import papers
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.render.image import resized, working_size
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.pieces.features import DICTIONARY, LEAST_DEVIATION, SMALLEST, Features, Views
@@ -102,7 +104,7 @@ SPECS = (
         doc="Distance of render and reference in features that are learnt from the reference images of the scene, where the same place "
         "seen from a step aside counts about 1: the mean over cells of 16 × 16 px. It needs no weights. Images with a side under 96 px "
         "have no value, and images are looked at with at most 960 pixels on their longer side. For ranking, larger values count as 10.",
-        paper="Plumbline; own definition, with a dictionary of patches as in Coates, Lee, Ng (AISTATS 2011)",
+        origin=Origin((papers.PATCHES,), "our own definition; the dictionary of patches is the paper’s"),
         function=piece_distance,
         learnt=True,
         version=3,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evaluation.metrics import papers
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.render import image
 from evaluation.metrics.render.image import resized
 from evaluation.metrics.render.pair import RenderPair
@@ -220,10 +222,7 @@ _FEATURES = Param(
     "weights are needed. squeeze: by the three layers of SqueezeNet that PuzzleSim looks at, trained on ImageNet; its weights are fetched, "
     "and its values are a column of their own.",
 )
-_PAPER = (
-    "Plumbline; own definition, after Puzzle Similarity (arXiv 2411.17489), with a dictionary of patches as in Coates, Lee, Ng "
-    "(AISTATS 2011)"
-)
+_ORIGIN = Origin((papers.PUZZLESIM, papers.PATCHES), "our own definition, after the first, with a dictionary of patches as in the second")
 _BLIND = (
     "It cannot see a wrong pose: a view like another clean view of the scene scores as a clean one. It does not know what "
     "people mind, and passes a smooth patch where a smooth wall could be. Let a column that compares with the true view stand beside it."
@@ -251,7 +250,7 @@ _PIECES = MetricSpec(
     "under 96 px, have no value; of more than 100 views 100 are taken, and images are looked at with at most 960 pixels on their longer "
     "side. A clean view scores about a half, not 1: compare entries view by view, and with the scores of the clean views that stand among "
     "the parts. A view that copies a clean one counts 0, and one that scores above all clean views counts as the best of these.",
-    paper=_PAPER,
+    origin=_ORIGIN,
     function=puzzlesim_pieces,
     needs=("clean views",),
     weights="pieces:features",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evaluation.metrics import papers
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.render.image import subset, working_size
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.variants import inside
@@ -181,7 +183,7 @@ _WEIGHTS = Param(
 )
 # Pixels of a map that lie at the threshold fall on either side of it.
 _TOLERANCE = replace(OF_NETWORKS, parts=(("share_below_0.6", Tolerance(absolute=2e-3)),))
-_PAPER = "N. Hermann, J. Condor, P. Didyk: Puzzle Similarity (arXiv 2411.17489); the mean of the map is our own score"
+_ORIGIN = Origin((papers.PUZZLESIM,), "the mean of the map is our own score")
 _FORMULA = (
     "S(p) = Σ_l w_l max_{n,q} ⟨F_l(ref_n, q), F_l(render, p)⟩, w = (0.67, 0.20, 0.13) on the third to fifth feature map of the backbone, "
     "features of length 1, each map enlarged bilinearly"
@@ -200,7 +202,7 @@ SPECS = (
         doc="Whether each place of a render is found again somewhere in the clean views of its scene, whatever the viewpoint: "
         "the mean of a map that shows artifacts as low places. It needs no aligned reference. Of more than 100 clean views 100 are "
         "taken, and images are looked at with at most 960 pixels on their longer side.",
-        paper=_PAPER,
+        origin=_ORIGIN,
         function=puzzlesim,
         formula=f"mean over the pixels p of {_FORMULA}",
         needs=("clean views",),
@@ -218,7 +220,7 @@ SPECS = (
         params=(_WEIGHTS, PRECISION),
         worst="0",
         doc="The mean of the PuzzleSim map over the pixels inside the view's mask.",
-        paper=_PAPER,
+        origin=_ORIGIN,
         function=puzzlesim_mask,
         formula=f"mean over the pixels p inside the mask of {_FORMULA}",
         needs=("clean views", "mask"),

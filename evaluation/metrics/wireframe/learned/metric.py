@@ -107,7 +107,7 @@ SPECS = (
         worst="empty_prediction",
         doc="What a network that was trained on people's choices makes of one picture of the wireframe over its reference. The difference "
         "of two entries' values on a sample is the log-odds that people would prefer the one; a value alone means nothing.",
-        paper=f"{WIREFRAME} (view, head and weights are our own)",
+        origin=WIREFRAME.noting("the view, the head and the weights are our own"),
         function=wf_learned,
         warning="Never let it decide alone. A network learns what raters happened to like, from one side, and an entry can be made to "
         "please it without being better (reward hacking): rank by a geometric metric and read this one beside it.",

@@ -133,7 +133,7 @@ def test_every_metric_stands_beside_its_function(name):
 
 @pytest.mark.parametrize("spec", REGISTRY.values(), ids=list(REGISTRY))
 def test_every_spec_says_what_pages_need(spec):
-    assert spec.title and spec.doc and spec.paper and spec.formula and spec.family in ("wireframe", "mesh", "render")
+    assert spec.title and spec.doc and spec.origin and spec.formula and spec.family in ("wireframe", "mesh", "render")
     assert (spec.device, spec.aggregation) == ("cpu", "macro_mean")
     assert all(param.doc for param in spec.params)
     if spec.family != "render":

@@ -8,15 +8,15 @@ import statistics
 import pytest
 
 from evaluation.metrics import registry
-from leaderboard.studies.paper_figures import UNSTATED, mentions, papers
+from leaderboard.studies.paper_figures import UNSTATED, mentions, studied
 
 
 def table(paper: str, name: str):
-    return next(one for one in papers()[paper].tables if one.name == name)
+    return next(one for one in studied()[paper].tables if one.name == name)
 
 
 def test_every_table_says_what_it_is_over_and_every_key_is_one_of_ours():
-    sizes = {paper.slug: [(len(one.rows), len(one.columns)) for one in paper.tables] for paper in papers().values()}
+    sizes = {paper.slug: [(len(one.rows), len(one.columns)) for one in paper.tables] for paper in studied().values()}
     assert sizes == {
         "osim": [(9, 1), (6, 1), (3, 1)],
         "puzzlesim": [(9, 12), (9, 12), (14, 4)],
@@ -24,8 +24,9 @@ def test_every_table_says_what_it_is_over_and_every_key_is_one_of_ours():
         "gpteval3d": [(6, 6), (4, 6)],
         "wireframes": [(1, 1), (3, 1), (2, 1)],
     }
-    for paper in papers().values():
-        assert paper.title and paper.place and paper.says and paper.mapping and paper.link.startswith("https://") and paper.in_a_line
+    for paper in studied().values():
+        assert paper.source.title and paper.source.place and paper.source.link.startswith("https://")
+        assert paper.says and paper.mapping and paper.in_a_line
         for one in paper.tables:
             assert one.statistic and one.over and (one.n or UNSTATED in one.basis) and one.kind in ("", "rho", "tau", "r")
             assert (one.why == "") == any(ends for _, cells in one.lines for _, ends in cells)
@@ -61,3 +62,26 @@ def test_what_papers_say_of_one_metric_is_found_by_its_key():
     assert next(iter(mentions("psnr"))).in_a_line == "ρ 0.658 [0.02, 0.91]"
     assert next(one.in_a_line for one in mentions("puzzlesim")) == "0.461 to 0.768 in 12 columns"
     assert not list(mentions("edge_f1"))
+    assert studied()["osim"].reported("psnr") == "0.658 [0.02, 0.91]: Spearman’s ρ with opinion scores; n = 11 methods"
+    assert studied()["locase"].reported("locase") == "0.757: mean Spearman’s ρ with people’s scores; n not stated"
+    assert studied()["locase"].reported("psnr") == ""
+
+
+def test_other_tables_are_whole_and_hold_what_the_papers_print():
+    for paper in studied().values():
+        for one in paper.others:
+            assert one.about and all(len(row) == len(one.columns) for row in one.rows), (paper.slug, one.name)
+    assert [(one.name, len(one.rows)) for paper in studied().values() for one in paper.others] == [
+        ("Table 5", 2),
+        ("Table 1", 16),
+        ("Table 2", 4),
+        ("Table 5", 6),
+        ("Table 9", 5),
+        ("Table 10", 4),
+        ("Table 11", 16),
+        ("Table 13", 8),
+        ("Table R1", 12),
+        ("Table R2", 4),
+    ]
+    osim = next(one for one in studied()["osim"].others if one.name == "Table 5")
+    assert osim.rows[0][osim.columns.index("dark5")] == f"{table('osim', 'Table 2').rows[-1].values[0]:.3f}", "the paper's own choice"

@@ -257,7 +257,7 @@ def test_a_metrics_page_opens_with_a_verdict_by_its_state():
     assert said(0.52) == f"{start} 52 of 100 duels [48, 56]: at chance, which is 50. {place}"
     assert said(0.4) == f"{start} 40 of 100 duels [36, 44]: worse than chance, which is 50. {place}"
     nothing = family("wireframe", [])
-    assert verdict(nothing, None).words.startswith("No study with people yet: nobody knows")
+    assert verdict(nothing, None).words == "No study with people here yet."
     assert verdict(nothing, None, "too early: 3 of 5 people").words == "It is too early to say how far it goes with people: 3 of 5 people."
     assert verdict(nothing, None, "no duel is decided").words == "Nothing says how far it goes with people: no duel is decided."
     assert verdict(nothing, None, "", True).words.startswith("Only another version")

@@ -417,7 +417,11 @@ class TestPages:
         listed = text(client.get("/metrics/"))
         for key, spec in REGISTRY.items():
             page = text(client.get(f"/metrics/{key}/"))
-            assert spec.title in page and spec.paper in page and all(param.name in page for param in spec.params), key
+            assert (
+                spec.title in page
+                and all(paper.title in page for paper in spec.origin.papers)
+                and all(param.name in page for param in spec.params)
+            ), key
             assert (two[0].phase.challenge.title in page) == (key in ("corner_f1", "edge_f1", "hss")), key
             assert spec.title in listed, key
 

@@ -60,7 +60,7 @@ def test_it_says_where_how_far_by_whom_and_when(studied, client):
     assert "by 8 people, " in page and f"{row.finished_at:%B %Y}" in page
     assert f"{phase.challenge.title}, {phase.title}" in page and "made up" in page
     assert reverse("study", args=[phase.challenge.slug, phase.slug, "people"]) in html
-    assert f"made up No study with people yet. It chooses what made-up people choose in {agreed} of 100 duels [" in page
+    assert f"made up No study with people here yet. It chooses what made-up people choose in {agreed} of 100 duels [" in page
     assert f"]: {MEANING[line.standing]}." in page
     assert NOTHING in text(client.get("/metrics/sap3d/"))  # a metric that the phase does not have
 
@@ -162,7 +162,7 @@ def test_the_page_opens_with_a_figure_of_real_people_and_not_with_what_is_newest
     assert analyse_due() == 1
     page = words(text(client.get(PAGE)))
     assert page.index("Of three people") < page.index("Which is closer?") and "too early: 3 of 5 people" in page
-    assert "No study with people yet. It chooses what made-up people choose in" in page
+    assert "No study with people here yet. It chooses what made-up people choose in" in page
     studied.raters.first().study.delete()
     assert "It is too early to say how far it goes with people: 3 of 5 people." in words(text(client.get(PAGE)))
 

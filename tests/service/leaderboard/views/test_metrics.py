@@ -59,7 +59,7 @@ class TestPage:
     @pytest.mark.parametrize("key", list(registry.REGISTRY))
     def test_every_metric_has_its_page(self, client, key):
         page = text(client.get(f"/metrics/{key}/"))
-        assert registry.get(key).title in page and "What it satisfies" in page and "No study with people yet: nobody knows" in page
+        assert registry.get(key).title in page and "What it satisfies" in page and "No study with people here yet." in page
 
     def test_a_learned_metric_warns_and_says_whose_votes_its_weights_have_seen(self, client, phase, monkeypatch, tmp_path):
         random_weights.shelf(monkeypatch, tmp_path)

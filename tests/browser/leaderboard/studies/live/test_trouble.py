@@ -30,6 +30,7 @@ def test_who_does_not_want_to_wait_for_the_server_need_not(rate):
     part(tab, "trouble").wait_for()
     desk.down = None
     tab.get_by_role("button", name="Try now").click()
+    until_stored(desk, 1)
     ready(tab, 2)
     assert desk.stored == {1: {"overall": "left"}} and not part(tab, "trouble").is_visible()
 

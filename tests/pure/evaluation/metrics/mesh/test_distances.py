@@ -273,6 +273,15 @@ def test_a_missing_mast_counts_by_its_tip():
     assert value(uhd, joined, box(), n=10) == 0.0
 
 
+@pytest.mark.parametrize("width", [1e-3, 1.0, 30.0])
+def test_a_needle_is_no_way_from_itself_and_as_far_as_it_is_from_another(width):
+    """Twenty million long: the figure of a triangle so thin would be wrong by 0.4 % of its length."""
+    needles = mesh([(0, 0, -1e7), (0, width, 0), (0, 0, 0), (0, 0, 1e7)], [(0, 1, 2), (0, 1, 3)])
+    for seed in range(4):
+        assert value(uhd, shuffled(needles, seed), needles) == 0.0
+    assert value(uhd, moved(needles, (4e6, 0, 0)), needles) == pytest.approx(0.2, rel=1e-6)
+
+
 def test_the_other_way_is_the_part():
     one, other = noisy(sphere(8), 0.1, 0), scaled(sphere(8), (1.0, 1.2, 0.9))
     there, back = (uhd(pair(*sides), n=500, normalize="none") for sides in ((one, other), (other, one)))
