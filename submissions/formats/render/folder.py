@@ -81,9 +81,9 @@ def read(package: Package, label: str, background: Colour = WHITE, remarks: Rema
     for scene in scenes.values():
         for named in (scene.images, scene.clean):
             for view in [view for view in named if frame_of(view) in named]:
-                file = named.pop(view)
+                left_out = named.pop(view)
                 if remarks is not None:
-                    remarks.add("Depth, normals and other pictures that Blender writes beside a frame are left out", [file])
+                    remarks.add("Depth, normals and other pictures that Blender writes beside a frame are left out", [left_out])
     views: dict[str, View] = {}
     for name, scene in sorted(scenes.items()):
         views |= _Reader(package, name, scene, background, prompts.get(name, ""), findings, remarks).views()
