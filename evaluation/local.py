@@ -15,7 +15,7 @@ from evaluation.metrics import registry, runner
 from evaluation.metrics.aggregation import Summary
 from evaluation.metrics.runner import MetricRequest, SampleScores
 from evaluation.networks import weights
-from submissions.formats.errors import FormatError
+from submissions.formats.errors import FormatError, Remarks
 from submissions.formats.guess import family_of
 from submissions.kinds import FAMILIES, Family
 from submissions.manifest import ITEM_ID, Bounds, Item, Manifest, ManifestError
@@ -159,7 +159,8 @@ def _score(
     family = _family(metrics, manifest, (reference, prediction))
     requests = requested(metrics, params, manifest, family)
     try:
-        references = family.load_folder(reference, **(manifest.reading() if manifest else {}))
+        remarks = Remarks()
+        references = family.load_folder(reference, remarks=remarks, **(manifest.reading() if manifest else {}))
     except FormatError as error:
         raise CannotScore(f"The reference cannot be read: {error}.") from error
     if not references:
@@ -200,10 +201,11 @@ def _score(
     said = [f"{name}: {slug}: {reason}" for slug, column in scores.items() for name, reason, _ in results.failures(column)]
     cut = [f"... and {len(said) - SHOWN_SAMPLES} more."] if len(said) > SHOWN_SAMPLES else []
     lost = [] if metrics or manifest is None else [m.key for m in manifest.metrics if registry.find(m.key) is None and "/" in m.key]
+    of_reference = [f"Reference: {sentence}" for sentence in remarks.sentences()]
     left_out = [f"{key} is a program of the organizer's and is left out; with its files, add --metric ./FOLDER." for key in lost]
     return Outcome(
         runner.finish(requests, [scores], ids, groups),
-        warnings=(*verdict.warnings, *verdict.to_confirm, *left_out, *said[:SHOWN_SAMPLES], *cut),
+        warnings=(*of_reference, *verdict.warnings, *verdict.to_confirm, *left_out, *said[:SHOWN_SAMPLES], *cut),
     )
 
 

@@ -1,4 +1,4 @@
-"""Answers to what django-allauth asks of this service."""
+"""The adapter of django-allauth: addresses, e-mails and log-ins as this service wants them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The short checklist of a challenge's overview: what one viewer does next."""
+"""The checklist on a challenge's overview: the steps that a viewer still has to take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The error of a model method that will not do what was asked."""
+"""The error that a model method raises to refuse an act, in one sentence for people."""
 
 from __future__ import annotations
 

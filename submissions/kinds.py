@@ -139,9 +139,11 @@ class Family:
         """Warnings about these items as a reference, of what an organizer may not have meant, in sentences; nothing is refused for them."""
         return self._reader("reference_warnings", lambda items: [])(items)
 
-    def looks_misread(self, item: Any) -> bool:
-        """True if a stored item looks as an earlier reader of its family gave it, and this one would not."""
-        return bool(self._reader("looks_misread", lambda item: False)(item))
+    def looks_misread(self, item: Any) -> bool | None:
+        """True if a stored item looks as an earlier reader of its family gave it, and this one would not; None where its looks do not
+        tell."""
+        found: bool | None = self._reader("looks_misread", lambda item: None)(item)
+        return found
 
     def stored_size(self, item: Any) -> int:
         """About how many bytes a read item keeps in memory and in the storage, for families that must count them."""
@@ -269,5 +271,6 @@ RENDER = Family(
     images=True,
     stored="renders",
     per="view",
+    reader=2,  # 1 judged colour profiles by their names, and overlooked 16-bit transparency and orientations behind the pixels or in XMP
 )
 FAMILIES: Mapping[str, Family] = MappingProxyType({family.key: family for family in (WIREFRAME, MESH, RENDER)})

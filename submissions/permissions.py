@@ -1,4 +1,4 @@
-"""Permissions: the one place that decides who may do what. What is not said here is denied. Who may see what is visibility's.
+"""Permissions: the one place that decides who may do what. An act without a rule here is denied. `visibility` decides who may see what.
 
 `allowed(user, action, thing)` answers; `require(...)` raises what a view should raise. Actions are
 named `noun.verb`; each has one rule below, a function of a `Viewer` and the thing.

@@ -1,4 +1,4 @@
-"""Is this upload acceptable? One answer for the page, the API, the client and the worker."""
+"""The check of an upload: which items it holds, what is wrong, and what its team is asked. Page, API, client and worker share it."""
 
 import difflib
 import re
@@ -49,13 +49,15 @@ class ReaderFault:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The content of an upload and what is wrong with it.
+    """The items of an upload, and what is wrong with it.
 
-    ``items`` are the readable samples in manifest order, as the family's reader gives them, ``missing`` the ids without
-    a file, ``problems`` the first hundred of ``n_problems``. ``warnings`` are sentences that do not stand in the way.
-    ``to_confirm`` are warnings that somebody must confirm before the entry is scored, and ``hold`` is the first reason for them, a
-    ``submissions.formats.hold.Reason``, or empty.
-    ``faults`` are those of the problems that are ours.
+    - ``items``: the items that could be read, by id, in the manifest's order.
+    - ``missing``: the ids of the other items.
+    - ``problems``: why the upload is rejected, the first hundred of ``n_problems``.
+    - ``warnings``: sentences about an upload that is accepted.
+    - ``to_confirm``: questions that put the entry on hold until its team answers them.
+    - ``hold``: the first reason for these questions, a ``submissions.formats.hold.Reason``, or empty.
+    - ``faults``: crashes of our own readers, which are among the problems too.
     """
 
     items: dict[str, Any]
@@ -74,12 +76,12 @@ class Verdict:
 
 @dataclass
 class _Notes:
-    """Problems and warnings while they are collected, and the items an attempt was made at."""
+    """Problems and warnings while they are collected."""
 
     problems: list[Problem] = field(default_factory=list)
     count: int = 0
     warnings: list[str] = field(default_factory=list)
-    sent: set[str] = field(default_factory=set)
+    sent: set[str] = field(default_factory=set)  # items that the upload has a file of, readable or not
     files: list[str] = field(default_factory=list)  # that items were read from
     degenerate: dict[str, str] = field(default_factory=dict)  # by file, or item of a table, that holds nothing to score: what it holds
     faults: list[ReaderFault] = field(default_factory=list)
@@ -91,8 +93,8 @@ class _Notes:
             self.problems.append(Problem(file, where, reason))
 
     def error(self, file: str, error: Exception) -> None:
-        """Return what reading ``file`` raised: the reader's findings, or else a fault of the reader's own. A lack of memory says
-        nothing about either, and goes on to whoever set the limit."""
+        """Note what reading ``file`` raised: the faults that the reader found, or else a crash of the reader itself. Raises
+        ``MemoryError`` again, which says nothing about the file."""
         if isinstance(error, FormatError):
             for one in error.all():
                 self.problem(one.file, one.where, one.reason)
@@ -113,12 +115,11 @@ def validate(
     name: str | None = None,
     own_machine: bool = False,
 ) -> Verdict:
-    """Reads the upload at ``path`` (zip archive, folder or single file) whole and judges it against the manifest.
+    """Reads all of the upload at ``path`` (zip archive, folder or single file) and checks it against the manifest.
 
-    ``progress`` is called with (files read, files in all); ``name`` is what the participant called the file. On the participant's
-    ``own_machine``, links of a folder are followed to files of items. Never
-    raises for what the upload holds: every fault is a problem of the verdict, one of a reader too. What it does raise is
-    the machine's: ``OSError`` where the path cannot be read, and ``MemoryError``.
+    ``progress`` is called with (files read, files in all). ``name`` is what the participant called the file. On the participant's
+    ``own_machine``, links in a folder are followed where they are named like files of items. Every fault of the upload, and every crash
+    of a reader, becomes a problem of the verdict. Raises ``OSError`` where the path cannot be read, and ``MemoryError``.
     """
     notes = _Notes()
     try:
@@ -236,7 +237,7 @@ def _read_table(package: Package, table: str, manifest: Manifest, notes: _Notes,
 
 
 def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[Item, str]]:
-    """File of each item; files that are nobody's are problems or, for texts that explain, warnings."""
+    """Return each item with its file. Other files become problems, or warnings where they may be ignored."""
     items = {item.id: item for item in manifest.items}
     wanted = manifest.kind.wanted(manifest.formats)
     if "s23dr" in manifest.formats:
@@ -279,8 +280,8 @@ def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[
 
 
 def _meant(file: str, kind: str | None, manifest: Manifest, known: int) -> str:
-    """The item that a file was probably meant to be, as a question; empty where none comes near, and beyond the first problems, which
-    alone are read."""
+    """Return a question that names the item for which a file was probably meant; empty where no name is similar, and after the first
+    problems, because nobody reads the others."""
     if kind not in manifest.formats or known >= MAX_PROBLEMS or len(manifest.items) > MAX_NAMES:
         return ""
     path = PurePosixPath(file)
@@ -295,5 +296,5 @@ def _meant(file: str, kind: str | None, manifest: Manifest, known: int) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name without what people write in different ways: cases, signs between words, zeros before numbers."""
+    """Return a name in small letters, without signs between words and without leading zeros."""
     return "".join(re.findall(r"[a-z]+|[1-9][0-9]*|0(?![0-9])", name.casefold()))

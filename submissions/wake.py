@@ -1,8 +1,8 @@
-"""The nudge: a message that makes waiting workers look at the rows now.
+"""The nudge: a message that tells waiting workers to look for new rows now.
 
-It carries nothing and may be lost: the row is the request, and the sweeper and the workers themselves, now and then, find what
-no nudge announced. So no failure of the broker may reach the person whose row was just committed. Nor does it run out: Celery
-would decide that by the clocks of two machines, and a worker whose clock is ahead would never hear one.
+It is empty and may be lost, because the row itself is the request: workers and the sweeper look for rows now and then without a nudge. So
+a failure of the broker never reaches the person whose row was just committed. A nudge has no expiry: Celery would compare the clocks of
+two machines, and a worker whose clock is ahead would drop every nudge.
 """
 
 from __future__ import annotations

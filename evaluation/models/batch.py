@@ -139,6 +139,11 @@ class EvaluationBatch(models.Model):
         return max(cls.live(phase), key=lambda batch: batch.state == cls.State.BUILDING, default=None)
 
     @classmethod
+    def is_prepared(cls, phase: Phase) -> bool:
+        """Return whether a re-evaluation of entries that were read anew waits for the organizers to switch to it or drop it."""
+        return cls.objects.filter(phase=phase, state=cls.State.BUILDING, by_hand=True).exists()
+
+    @classmethod
     def relabel(cls, phase: Phase) -> None:
         """Take over what changes no number into the live batches: titles, weights, order, and which
         metric is primary. Their columns and fingerprints stay."""

@@ -22,7 +22,7 @@ from evaluation.metrics.papers import Origin
 from evaluation.metrics.spec import Effort, MetricSpec, Param
 from evaluation.metrics.tolerance import Tolerance
 from submissions.formats.errors import excerpt
-from submissions.formats.unseen import has_unseen
+from submissions.formats.invisible import has_invisible
 from submissions.kinds import FAMILIES
 
 FILE = "metric.yaml"
@@ -480,7 +480,7 @@ class _Reader:
 
 def is_seen(text: str) -> bool:
     """Return whether a reader sees every character of a text, in its place; line ends and tabs count as spaces."""
-    return not BLANK.search(text) and not has_unseen(text.replace("\n", " ").replace("\t", " "))
+    return not BLANK.search(text) and not has_invisible(text.replace("\n", " ").replace("\t", " "))
 
 
 def _is_number(value: Any) -> bool:

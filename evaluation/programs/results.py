@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.programs.document import MetricDocument
 from submissions.formats.errors import excerpt
-from submissions.formats.texts import UnkeptText, check_texts
+from submissions.formats.text import UnkeptText, check_texts
 
 if TYPE_CHECKING:
     from evaluation.metrics.runner import SampleScores

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from submissions.formats.archive import open_package
 from submissions.formats.arrays import Mesh
-from submissions.formats.errors import Findings, FormatError
+from submissions.formats.errors import Findings, FormatError, Remarks
 from submissions.formats.render import folder
 from submissions.formats.render.images import WHITE, Colour
 from submissions.formats.render.views import View, with_scenes
@@ -37,14 +37,14 @@ class Drawing:
             raise ValueError(f"out of range: {self.size} px, {self.seeds} seeds")
 
 
-def load(path: Path, drawing: Drawing, background: Colour = WHITE) -> dict[str, View]:
+def load(path: Path, drawing: Drawing, background: Colour = WHITE, remarks: Remarks | None = None) -> dict[str, View]:
     """The views `<prompt>/<seed>-<n>` of what `read` finds, whose `FormatError` it raises."""
-    return with_scenes(dict(sorted(_views(*read(path, background), drawing))))
+    return with_scenes(dict(sorted(_views(*read(path, background, remarks), drawing))))
 
 
-def read(path: Path, background: Colour = WHITE) -> tuple[dict[str, Mesh], dict[str, str]]:
+def read(path: Path, background: Colour = WHITE, remarks: Remarks | None = None) -> tuple[dict[str, Mesh], dict[str, str]]:
     """The meshes `<prompt>.glb` (or in another format of meshes) in a folder or archive, and the texts of `prompts.json`
-    beside them, where there is one.
+    beside them, where there is one. `remarks` take what is worth knowing of how the meshes were read.
 
     Raises `FormatError`, with every fault of the files; also where the background is not the white that is drawn on.
     """
@@ -55,7 +55,7 @@ def read(path: Path, background: Colour = WHITE) -> tuple[dict[str, Mesh], dict[
         there = any(file.name == folder.PROMPTS for file in package.files)
         prompts = folder.prompts_of(package, folder.PROMPTS, findings) if there else {}
         findings.raise_if_any()
-    meshes = MESH.load_folder(path)
+    meshes = MESH.load_folder(path, remarks=remarks)
     if not meshes:
         findings.add("", f"holds no mesh; put one for each prompt there, named after it ({', '.join(MESH.suffixes)})")
     for name in sorted(prompts.keys() - meshes.keys()):

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 
+from evaluation.networks.device_use import CardTrouble
 from evaluation.networks.weights import WeightsError
 from submissions.formats.errors import FormatError
 
@@ -22,7 +23,7 @@ def reported(train: Callable[[argparse.Namespace], None], options: argparse.Name
     """`train(options)` as a command: 0, or 2 with a sentence on standard error where it is not possible as given."""
     try:
         train(options)
-    except (TrainingError, WeightsError, FormatError, OSError) as error:
+    except (TrainingError, WeightsError, CardTrouble, FormatError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
     return 0

@@ -8,15 +8,28 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from torch import nn, optim
 
+from evaluation.networks import device_use
+from evaluation.networks.inference import best_device, exact
 from evaluation.training.checkpoint import keep, resume
 
 Advance = Callable[[str, float], object]  # after a step: the phase's name, and the loss
+
+
+def require(device: str) -> str:
+    """Return the name of a device of torch, `cpu` or `cuda`, after which this process computes on no other than the graphics card where
+    it is `cuda`. CardTrouble where that card cannot be computed on."""
+    if device != "cpu":
+        device_use.require_card()
+        best_device.cache_clear()  # the processor may have been the best while nobody asked for a card
+        best_device()
+    return device
 
 
 class OnePhase(Protocol):
@@ -74,7 +87,13 @@ class Phased(ABC, Generic[Phase]):
         return sum(phase.steps(self.plan) for phase in self.phases[: self._phase]) + self._step
 
     def run(self, advance: Advance | None = None, stop_after: int | None = None) -> bool:
-        """Train to the end (True), or stop after so many more steps (False); the state is on disk either way."""
+        """Train to the end (True), or stop after so many more steps (False); the state is on disk either way. A graphics card computes in
+        float32 without TF32, as it does for metrics."""
+        device = next(self.model.parameters()).device
+        with nullcontext() if device.type == "cpu" else exact(device, inference=False):
+            return self._run(advance, stop_after)
+
+    def _run(self, advance: Advance | None, stop_after: int | None) -> bool:
         taken = 0
         while self._phase < len(self.phases):
             phase = self.phases[self._phase]

@@ -165,7 +165,7 @@ def reference(folder: Path, job: dict) -> dict:
         if not job.get("drawing"):
             items = family.load_folder(Path(job["file"]), remarks=remarks, **job["reading"])
         elif job["draws"]:
-            items = objects.load(Path(job["file"]), objects.Drawing(**job["drawing"]), **job["reading"])
+            items = objects.load(Path(job["file"]), objects.Drawing(**job["drawing"]), remarks=remarks, **job["reading"])
         else:
             objects.read(Path(job["file"]), **job["reading"])
             return {"faults": [], "remarks": []}

@@ -25,13 +25,15 @@ REASON = "Files that an earlier version read wrongly were read anew: {}"
 @dataclass
 class Found:
     """Entries of a phase by what came of reading their files anew. `refused` are those that cannot be read any more, each with why; their
-    values stay. `misread` are the references that seem to have been read wrongly, whose files are not kept."""
+    values stay. `misread` are the references that seem to have been read wrongly, and `untold` those whose stored items do not tell; the
+    files of references are not kept."""
 
     same: int = 0
     changed: list[Submission] = field(default_factory=list)
     without_file: list[Submission] = field(default_factory=list)
     refused: list[tuple[Submission, str]] = field(default_factory=list)
     misread: list[Reference] = field(default_factory=list)
+    untold: list[Reference] = field(default_factory=list)
     batch: EvaluationBatch | None = None
 
 
@@ -83,10 +85,12 @@ def read_anew(phase: Phase, progress: Callable[[], object] = lambda: None) -> Fo
             changed = {pk: new for pk, (old, new) in keys.items() if pk in left and left[pk].artifact_key == old}
             Submission.objects.filter(pk__in=left).update(reader=phase.challenge.kind.reader)
             for reference in stale_references().filter(phase=phase):
-                names = [name for name, item in reference.items().items() if reference.family.looks_misread(item)]
+                looks = {name: reference.family.looks_misread(item) for name, item in reference.items().items()}
+                names = [name for name, is_misread in looks.items() if is_misread]
                 Reference.objects.filter(pk=reference.pk).update(misread=names, reader=reference.family.reader)
                 reference.misread = names
                 found.misread += [reference] if names else []
+                found.untold += [reference] if None in looks.values() else []
             if changed:
                 numbers = ", ".join(f"entry {entry.number}" for entry in found.changed if entry.pk in changed)
                 found.batch = EvaluationBatch.start(

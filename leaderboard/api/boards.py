@@ -11,7 +11,7 @@ from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
 from evaluation.metrics import registry
-from evaluation.models import Score
+from evaluation.models import EvaluationBatch, Score
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.build import finite_bounds
 from leaderboard.boards.payload import Board, ColumnHead, PublicEntry, Ranks, StudyFacts, StudyName
@@ -117,6 +117,14 @@ class SnapshotFull(SnapshotBrief):
     )
     problem: str = Field(description="Why there is no overall rank; empty where there is one.")
     frozen_at: datetime | None
+    reevaluation_prepared: bool = Field(
+        description="Whether an earlier version read files of entries of the phase wrongly, all entries are scored again beside the board, "
+        "and the organizers have yet to switch to the new values or drop them."
+    )
+    reference_misread: bool = Field(
+        description="Whether an earlier version probably read the files of this ranking's reference wrongly, so that the organizers are "
+        "asked to upload them again."
+    )
     study: StudyOut | None
     columns: list[Column]
     rows_url: str
@@ -222,6 +230,8 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> SnapshotFul
         problem=board.overall.problem,
         uncertainty=board.uncertainty,
         frozen_at=board.frozen_at,
+        reevaluation_prepared=EvaluationBatch.is_prepared(phase),
+        reference_misread=snapshot.batch.reference is not None and bool(snapshot.batch.reference.misread),
         study=None
         if people is None
         else StudyOut(**_part(StudyFacts, people), **_part(StudyName, people.study), withdrawn=snapshot.withdrawn, rules=people.people),

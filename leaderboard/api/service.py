@@ -26,7 +26,7 @@ from structlog.contextvars import get_contextvars
 from leaderboard.api import agreement, boards, entries, evidence, programs, studies, worker
 from submissions.api import challenges, teams
 from submissions.errors import Refused
-from submissions.formats.texts import UnkeptText, check_texts
+from submissions.formats.text import UnkeptText, check_texts
 from submissions.outages import Outage, outage
 from submissions.throttling import TooOften
 

@@ -91,6 +91,7 @@ class ReferenceDef:
     load: Callable[[], dict[str, Any]] = field(compare=False, repr=False)
     version: int | None = field(default=None, compare=False)  # of a stored one
     prompted: Callable[[], bool] = field(default=lambda: False, compare=False, repr=False)  # whether any item has a prompt
+    remarks: tuple[str, ...] = field(default=(), compare=False)  # of the readers of its files, in sentences
 
 
 @dataclass(frozen=True)

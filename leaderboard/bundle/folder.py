@@ -87,7 +87,7 @@ class Folder:
         # The faults of its files are named too, but nothing is drawn for what is refused.
         draws = not (drawing and reader.problems.found)
         try:
-            items, _ = items_of(path, family, background, drawing, child=sandbox, seconds=DRAWING_SECONDS, draws=draws)
+            items, remarks = items_of(path, family, background, drawing, child=sandbox, seconds=DRAWING_SECONDS, draws=draws)
         except Unreadable as error:
             for fault in error.faults:
                 reader.fault("path", f"expected readable {family.plural}; {fault}")
@@ -105,6 +105,7 @@ class Folder:
             note=note,
             load=lambda: items,
             prompted=lambda: any(getattr(item, "prompt", "") for item in items.values()),
+            remarks=tuple(remarks),
         )
 
     def files(self, reader: Reader, key: str, kind: str) -> tuple[FileDef, ...]:

@@ -320,8 +320,8 @@ def _reference_changes(path: tuple[str, ...], before: ReferenceDef | None, after
 
 
 def _reference_warnings(reference: ReferenceDef, family: Family) -> str:
-    """Doubts about the items, in sentences; the first few."""
-    return " ".join(family.reference_warnings(reference.load())[:5])
+    """Doubts about the items and remarks of their readers, in sentences; the first few."""
+    return " ".join([*family.reference_warnings(reference.load()), *reference.remarks][:5])
 
 
 def reference_difference(before: ReferenceDef, after: ReferenceDef) -> str:

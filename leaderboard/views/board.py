@@ -105,7 +105,7 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     context["waits"] = any(not column.computed for column in outdated)
     context |= {"outdated": sentences(outdated), "again": again.progress() if again else None}
     if place.challenge.kind.reader > 1 and not place.phase.is_imported:  # files of other kinds were never read otherwise
-        context["read_anew"] = EvaluationBatch.live(place.phase).filter(state=EvaluationBatch.State.BUILDING, by_hand=True).exists()
+        context["read_anew"] = EvaluationBatch.is_prepared(place.phase)
         context["misread"] = snapshot is not None and snapshot.batch.reference is not None and bool(snapshot.batch.reference.misread)
     studies = list(place.phase.studies.begun().order_by("-created_at", "-pk"))
     asking = [study for study in studies if study.asks_everybody(place.now)]

@@ -267,7 +267,7 @@ def get_participation(request: HttpRequest, challenge: Slug) -> Any:
     auth=SIGNED_IN,
     response={200: ParticipationOut, **ACT_ERRORS},
     summary="Accept the rules and take part",
-    description="Who is in no team yet gets a team of one; make another, or join one, any time before the first upload.",
+    description="If you are in no team yet, you get a team of one; make another, or join one, any time before the first upload.",
 )
 def join(request: HttpRequest, challenge: Slug, data: JoinIn) -> Any:
     if data.access_key and opens(private := private_challenge(challenge), data.access_key):

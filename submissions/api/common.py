@@ -23,7 +23,7 @@ from submissions.permissions import lacks_second_factor
 MAX_PER_PAGE = 100
 LARGEST_ID = 2**63 - 1  # what a database column holds
 
-NAME = r"^[-\w@.]+$"  # of anything an address names; what a body may hold, see `submissions.formats.texts`
+NAME = r"^[-\w@.]+$"  # of anything an address names; what a body may hold, see `submissions.formats.text`
 Slug = Annotated[str, Path(max_length=63, pattern=NAME)]
 Id = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 PartNumber = Annotated[int, Path(ge=1, le=10_000)]

@@ -85,7 +85,7 @@ def _check(args: argparse.Namespace) -> int:
     manifest = _manifest(args)
     with tempfile.TemporaryDirectory() as folder:
         verdict = _judge(_as_file(args, Path(folder), manifest), manifest)
-    _print_verdict(verdict, manifest)
+    _print_verdict(verdict, manifest, args.as_is)
     return OK if verdict.accepted and (args.as_is or not verdict.to_confirm) else REJECTED
 
 
@@ -95,7 +95,7 @@ def _upload(args: argparse.Namespace) -> int:
         path = _as_file(args, Path(folder), manifest)
         if manifest:
             verdict = _judge(path, manifest)
-            _print_verdict(verdict, manifest)
+            _print_verdict(verdict, manifest, args.as_is)
             if not verdict.accepted:
                 return _say("Nothing was sent.", REJECTED)
             if verdict.to_confirm and not args.as_is:
@@ -240,7 +240,7 @@ def _bar(description: str, unit: str, **options: Any) -> Any:
     return tqdm(desc=description, unit=unit, disable=None, file=sys.stderr, **options)
 
 
-def _print_verdict(verdict: Verdict, manifest: Manifest) -> None:
+def _print_verdict(verdict: Verdict, manifest: Manifest, as_is: bool) -> None:
     for problem in verdict.problems:
         print(problem)
     if verdict.n_problems > len(verdict.problems):
@@ -253,7 +253,9 @@ def _print_verdict(verdict: Verdict, manifest: Manifest) -> None:
         print("Note: units, axes and place were not checked, because nothing is said of the inputs, or not to you without a token.")
     count = f"{len(verdict.items)} of {len(manifest.items)} items"
     problems = f"{verdict.n_problems} problem{'' if verdict.n_problems == 1 else 's'}"
-    said = "Acceptable" if verdict.accepted else f"Not acceptable, {problems}"
+    said = f"Not acceptable, {problems}"
+    if verdict.accepted:
+        said = "Acceptable if you add --as-is; it would be put on hold" if verdict.to_confirm and not as_is else "Acceptable"
     print(f"{said}: {count} for {manifest.challenge}, {manifest.phase}.")
 
 

@@ -1,7 +1,7 @@
 """An upload as a set of named files: a zip archive, a folder, or one file. Nothing is ever unpacked to disk.
 
-Archives are hostile until read. Headers are used only to refuse early; what bounds a read is the number of bytes
-that really came out of the decompressor.
+Archives are hostile. What their headers claim is used only to refuse early. Each read is bounded by the number of bytes that the
+decompressor really returns.
 """
 
 import io
@@ -20,8 +20,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO, Self
 
 from submissions.formats.errors import Findings, FormatError, excerpt, size_text
+from submissions.formats.invisible import has_invisible
 from submissions.formats.stand_in import STAND_IN_BYTES, stand_in
-from submissions.formats.unseen import has_unseen
 from submissions.kinds import FAMILIES
 from submissions.manifest import Bounds
 
@@ -83,7 +83,7 @@ class _Entry:
 
 @dataclass
 class _Listing:
-    """Content of an upload, before its names are held against each other."""
+    """Content of an upload, before its names are checked against each other."""
 
     entries: list[_Entry] = field(default_factory=list)
     folders: list[str] = field(default_factory=list)
@@ -390,7 +390,7 @@ def _checked_names(
 def _name_fault(name: str, max_depth: int) -> str:
     """Reason why a normalised name is refused; empty where it is not."""
     parts = name.split("/")
-    if has_unseen(name, ("Cc", "Cf", "Cs", "Zl", "Zp")):
+    if has_invisible(name, ("Cc", "Cf", "Cs", "Zl", "Zp")):
         return "has control or invisible characters in its name"
     if name.startswith("/") or name[1:2] == ":":
         return "has an absolute path; use names relative to the archive"
@@ -426,8 +426,8 @@ def _kind_fault(mode: int) -> str:
 
 
 def readable_member(name: str, at: tuple[int, int, int, int, int, int] | None = None) -> zipfile.ZipInfo:
-    """A member of an archive that people unpack, written `at` a time (now without one): everybody on the machine may read the file,
-    where `zipfile` by itself lets its owner alone."""
+    """Return a member of an archive for people, dated `at` (by default now). After unpacking, every user of the machine may read the
+    file; by default `zipfile` lets only its owner read it."""
     info = zipfile.ZipInfo(name, at or time.localtime()[:6])
     info.external_attr, info.compress_type = READABLE, zipfile.ZIP_DEFLATED
     return info

@@ -1,4 +1,4 @@
-"""From loose numbers to the arrays of a wireframe or a mesh: shapes, finiteness, ranges and indices, each fault by element."""
+"""The arrays of a wireframe or a mesh, checked: shapes, finite numbers, ranges and indices. Each fault names its element."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The form in which validated items are stored: one NPZ with the rows of all items one behind the other, and their counts."""
+"""The stored form of an entry's wireframes or meshes: one NPZ with the rows of all items in sequence, and the number of rows of each."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The test for an item that holds nothing an entry could be measured against, a function for each kind of entry."""
+"""Tests for degenerate items, one for each kind of entry: a wireframe without an edge, a mesh without an area, a view without an image."""
 
 import numpy as np
 
@@ -11,13 +11,13 @@ SMALLEST = 1e-14  # of a face, over the square of the diagonal of the faces' bou
 
 
 def wireframe(frame: Wireframe) -> bool:
-    """No edge with a length."""
+    """True without any edge of a positive length."""
     ends = frame.vertices[frame.edges].reshape(-1, 2, 3)
     return not (np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1) > SHORTEST).any()
 
 
 def mesh(item: Mesh) -> bool:
-    """No face with three corners and an area."""
+    """True without any face of a positive area."""
     if not len(item.faces):
         return True
     used = np.zeros(len(item.vertices), bool)
@@ -34,5 +34,5 @@ def mesh(item: Mesh) -> bool:
 
 
 def render(view: View) -> bool:
-    """No image, no clean views of the scene, and no text that it was to show."""
+    """True without an image, clean views of its scene, and a text that it was asked for with."""
     return view.image is None and view.clean is None and not view.prompt

@@ -1,4 +1,4 @@
-"""Faults of a file, said once and in full: which file, where in it, and what to do."""
+"""Errors and remarks on files: which file, where in it, what is wrong and what to do."""
 
 import re
 import unicodedata
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from submissions.formats.unseen import has_unseen
+from submissions.formats.invisible import has_invisible
 
 MAX_FINDINGS_PER_FILE = 20
 MAX_PROBLEMS = 100  # of one table
@@ -129,7 +129,7 @@ def excerpt(text: str, most: int = _SHOWN_LENGTH) -> str:
     """``text`` made safe to print: control and invisible characters escaped, what is longer than ``most`` cut in the middle."""
     if len(text) > most:
         text = f"{text[: most * 3 // 5]}…{text[-(most * 3 // 10) :]}"
-    if not has_unseen(text):
+    if not has_invisible(text):
         return text  # with the joiners that its script needs
     return "".join(c if unicodedata.category(c)[0] != "C" else c.encode("unicode_escape").decode() for c in text)
 

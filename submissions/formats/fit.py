@@ -1,6 +1,6 @@
-"""Does one box lie where another does, as large, and with its axes in the same order? PURE.
+"""The comparison of two boxes: do they have the same size, order of axes and place? PURE.
 
-The same test serves twice: an entry against the inputs that were given out, before it is scored, and against the reference afterwards.
+It is used twice: before scoring, on an entry and its inputs; after scoring, on an entry and the reference.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Guess of the kind of entry that files hold, where nobody states it: by their suffixes, and for OBJ, which several kinds share, by their
-records."""
+"""A guess at the kind of entry that files hold, where no manifest or metric says it. It goes by their suffixes; OBJ files of wireframes
+and meshes differ in their records."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from submissions.kinds import FAMILIES, MESH, RENDER, WIREFRAME, Family
 
 
 def family_of(paths: Iterable[Path]) -> Family:
-    """The kind that most files tell, in the first of ``paths`` that tells any; wireframes where none does.
+    """Return the kind of most files in the first of ``paths`` that has any recognisable file; wireframes where there is none.
 
     Raises ``FormatError`` where a path is no readable package.
     """

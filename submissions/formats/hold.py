@@ -1,11 +1,11 @@
-"""Reasons for which an entry waits for its team to say that it is meant as it is. PURE."""
+"""Reasons to put an entry on hold: it is scored only after its team confirms it. PURE."""
 
 from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """Reasons to ask a team about its entry; the first that applies is the entry's."""
+    """Reasons to ask a team about its entry. An entry stores the first that applies."""
 
-    KIND = "kind"  # many of its files hold nothing that can be scored
-    INPUTS = "inputs"  # it does not fit what was given out
-    FOLDERS = "folders"  # its files may be of several runs
+    KIND = "kind"  # many files hold nothing that can be scored, such as points where meshes are asked for
+    INPUTS = "inputs"  # its size, axes or place do not fit the inputs
+    FOLDERS = "folders"  # its files lie in several folders and may come from several runs

@@ -1,6 +1,7 @@
-"""An entry held against the inputs that were given out, in sentences: what can be plausible for a parser and wrong all the same. PURE.
+"""The check of an entry against the inputs given out: another unit, other axes, an offset, or files of several runs. PURE.
 
-Nothing here knows of a reference. Each sentence is a warning: whoever sent the entry may say that it is meant so.
+The answer comes from the entry and the inputs alone, never from the reference. Each sentence is a question, which puts the entry on hold
+until its team confirms it.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ SHOWN = 3  # items that a sentence names
 
 
 def sentences(items: Mapping[str, Any], manifest: Manifest) -> list[str]:
-    """Warnings on entries whose size, axes or place do not fit their inputs, or that are their inputs; none of images, and none of items of
-    whose inputs nothing is said."""
+    """Return questions about items whose size, axes or place do not fit their inputs, or that seem to be the inputs themselves. Images, and
+    items whose inputs are not stated, get none."""
     if manifest.kind.images:
         return []
     found: dict[Any, list[tuple[str, Misfit]]] = {}
@@ -90,8 +91,8 @@ def _sentence(names: Sequence[str], misfits: Sequence[Misfit], manifest: Manifes
 
 
 def folders(files: Iterable[str]) -> list[str]:
-    """A warning where the files of an entry lie in several folders of which any holds several: they may be of two runs. A folder for each
-    item is none."""
+    """Return a question where the files of an entry lie in several folders and may come from two runs. One folder for each item is
+    fine."""
     held: dict[str, int] = {}
     for name in files:
         parent = str(PurePosixPath(name).parent)

@@ -1,7 +1,7 @@
-"""Inputs that were given out, as an organizer states them: a bounding box, a number of points and a unit for each item. PURE.
+"""Inputs given out to participants, as an organizer states them: a bounding box, a number of points and a unit for each item. PURE.
 
-Entries are held against it before they are scored. It is computed from the input files, or stated in a table; nothing in it is ever
-taken from a reference.
+Entries are compared with them before they are scored. They are computed from the input files or stated in a table, never taken from a
+reference.
 """
 
 from __future__ import annotations

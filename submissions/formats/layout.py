@@ -1,17 +1,26 @@
-"""Assignment of an upload's files to items.
+"""Assignment of an upload's files to items, by the names of files and folders.
 
-Items without groups are files named after them, in whatever folder. Renders are ``<scene>/<view>`` in one of these layouts:
+The file of a wireframe or a mesh is named after its item and may lie in any folder.
 
-- ``<scene>/<view>.png``, and ``<view>.png`` alone, or in one folder of any name, where the phase has one scene;
-- NerfBaselines' predictions: ``color/<view>.png``, within a folder of the scene's name where there are several scenes;
-  ``gt-color``, ``info.json`` and other outputs stand beside and are passed over;
-- 3D Gaussian Splatting's renders: ``<scene>/test/ours_30000/renders/<view>.png``, with folders of any names between the scene's and
-  ``renders``; ``gt`` stands beside, and renders of the training views in ``train``, and both are passed over;
-- Blender's frames: ``<scene>/<view>.png``, beside which ``<view>_depth_0001.png``, ``<view>_normal_0001.png`` and pictures like them are
-  passed over;
-- generated objects: ``<prompt>/<seed>/rgb_<n>.png`` is the view ``<seed>-<n>`` of the scene ``<prompt>``, n without leading
-  zeros; ``normal_<n>.png`` beside it are its normals, ``prompts.json`` says what the prompts are, and ``cameras.json`` where
-  the views are taken from.
+The item of a render is ``<scene>/<view>``. Its file may be written in one of these layouts:
+
+=================================  ==========================================  ==================================================
+written by                         file of the item ``<scene>/<view>``         files that are ignored
+=================================  ==========================================  ==================================================
+hand, or any program               ``<scene>/<view>.png``
+Blender                            ``<scene>/<view>.png``                      ``<view>_depth_0001.png``, ``<view>_normal_0001.png``
+                                                                               and other passes of the frame
+NerfBaselines                      ``<scene>/color/<view>.png``                ``gt-color/``, ``info.json`` and other outputs
+3D Gaussian Splatting              ``<scene>/test/ours_30000/renders/``        ``gt/``, and renders of the training views in
+                                   ``<view>.png``; folders between the scene   ``train/``
+                                   and ``renders`` may have other names
+programs that generate objects     ``<prompt>/<seed>/rgb_<n>.png`` is          ``prompts.json`` and ``cameras.json``
+                                   the view ``<seed>-<n>`` of the scene
+                                   ``<prompt>``, n without leading zeros
+=================================  ==========================================  ==================================================
+
+A phase with one scene needs no folder of the scene: ``<view>.png`` is enough, alone or in a folder of any name. Beside a generated
+object's ``rgb_<n>.png``, ``normal_<n>.png`` is read as its normals.
 """
 
 import re
@@ -27,19 +36,19 @@ _OTHER_OUTPUTS = ("gt-color", "depth", "accumulation", "normal", "gt")
 _NOTES = ("info.json", "prompts.json", "results.json", "cameras.json")
 _GENERATED = re.compile(r"rgb_(\d{1,6})")
 _NORMALS = re.compile(r"normal_\d{1,6}")
-# Pictures of Blender beside its frames.
-_PASS = re.compile(r"(?:.+_)?(?:depth|normals?|albedo|alpha|mist)_?\d{1,6}|.+_(?:depth|normals?|albedo|alpha|mist)", re.IGNORECASE)
+# Pictures of Blender beside its frames: the frame's name, what the picture shows, and a number.
+_PASS = re.compile(r"(?:(.+)_)?(?:depth|normals?|albedo|alpha|mist)_?\d{1,6}|(.+)_(?:depth|normals?|albedo|alpha|mist)", re.IGNORECASE)
 
 
 def item_of(family: Family, name: str, ids: Collection[str]) -> str | None:
-    """The item that the file ``name`` is of, by its name alone."""
+    """Return the item, among ``ids``, to which the file ``name`` belongs; None where it belongs to none."""
     path = PurePosixPath(name)
     if not family.grouped:
         return path.stem if path.stem in ids else None
     scenes = {item.partition("/")[0] for item in ids}
     *folders, _ = path.parts
     stem = path.stem
-    # The ids that the file could be of, the plainest reading first.
+    # The items to which the file could belong, the plainest reading first.
     candidates = [f"{folders[-1]}/{stem}"] if folders else []
     generated = _GENERATED.fullmatch(stem)
     if generated and len(folders) > 1:
@@ -61,7 +70,8 @@ def item_of(family: Family, name: str, ids: Collection[str]) -> str | None:
 
 
 def is_companion(family: Family, name: str) -> bool:
-    """Return whether a file may stand beside the items' own without being one: texts that explain, and what goes with them."""
+    """Return whether a file that belongs to no item is ignored instead of refused: a text that explains, a texture, another output of the
+    program that wrote the entry."""
     path = PurePosixPath(name)
     if path.suffix.lower() in (*EXPLAINS, *family.companions) or path.stem.upper() in ("README", "LICENSE"):
         return True
@@ -70,15 +80,21 @@ def is_companion(family: Family, name: str) -> bool:
 
 
 def is_silent(family: Family, name: str) -> bool:
-    """Return whether a companion is so usual that nobody needs to be told that it was not read."""
+    """Return whether a companion is so common that no note says that it was not read."""
     path = PurePosixPath(name)
     if not family.grouped:
         return path.suffix.lower() in family.companions
     return path.name in _NOTES or bool({*path.parts[:-1]} & {*_OTHER_OUTPUTS}) or bool(_NORMALS.fullmatch(path.stem))
 
 
+def frame_of(name: str) -> str:
+    """Return the frame beside which Blender writes the picture ``name``: r_0 for r_0_depth_0001. Empty for other names."""
+    found = _PASS.fullmatch(name)
+    return (found[1] or found[2] or "") if found else ""
+
+
 def normals_of(name: str) -> str:
-    """Name of the file for the normals of a generated object's image; empty for another file."""
+    """Return the name of the file with the normals of the image ``name`` of a generated object; empty for other files."""
     path = PurePosixPath(name)
     found = _GENERATED.fullmatch(path.stem)
     return str(path.with_name(f"normal_{found[1]}{path.suffix}")) if found else ""

@@ -1,4 +1,4 @@
-"""Text formats in blocks of lines: numbers are read many at a time, and only a block with a fault is looked at by line."""
+"""The line reader of all text formats. It parses numbers in blocks of about a megabyte, and goes line by line only to name a fault."""
 
 import codecs
 import re

@@ -1,4 +1,4 @@
-"""NPZ without numpy's loader: headers are read by pattern, never evaluated, and bounded before an array exists."""
+"""NPZ without numpy's loader: a header is matched by a pattern, never evaluated, and its size is checked before an array is made."""
 
 import io
 import math

@@ -1,9 +1,8 @@
-"""Rows of a parquet file, after its footer and every page header have been held against bounds.
+"""Rows of a parquet file, read after its footer and every page header have been checked against bounds.
 
-A few bytes of parquet can stand for billions of values (runs of one value, shared dictionaries, pages that claim any
-size), and the reader allocates by what page headers say. So these headers are walked here first, and the reader is
-let loose only when their sums are small. Its own view of a chunk is not asked for: on some malformed files that ends
-the process.
+A few bytes of parquet can mean billions of values: runs of one value, shared dictionaries, pages that claim any size. The library
+allocates what page headers claim. So these headers are parsed here first, and the library reads the file only where their sums are small.
+The library's own metadata of a chunk is not used, because reading it ends the process on some malformed files.
 """
 
 import io

@@ -1,4 +1,4 @@
-"""Files that stand in for others: pointers of Git LFS and git-annex, and web pages that were saved in place of a download. PURE."""
+"""Files that only stand in for the real ones: pointers of Git LFS and git-annex, and web pages saved in place of a download. PURE."""
 
 import re
 from pathlib import PurePosixPath
@@ -12,9 +12,9 @@ _PAGES = (".html", ".htm", ".xhtml")
 
 
 def stand_in(head: bytes, name: str) -> str:
-    """Reason to refuse the file ``name``: what it is in truth, and the command that fetches the real one; empty for other files.
+    """Return why the file ``name`` is refused: what it is, and the command that fetches the real file. Empty for other files.
 
-    ``head`` are the file's first bytes, at most ``STAND_IN_BYTES`` are looked at.
+    ``head`` are the file's first bytes, of which at most ``STAND_IN_BYTES`` are read.
     """
     head = head[:STAND_IN_BYTES]
     if _LFS.match(head):

@@ -1,12 +1,16 @@
-"""Text and JSON from bytes nobody has looked at yet, bounded before Python builds anything from them."""
+"""Text and JSON from outside: bounded before Python builds anything from the bytes, and without characters that no database stores."""
 
 import codecs
 import json
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from submissions.formats.errors import FormatError, excerpt
 
 MAX_INTEGER_DIGITS = 18
+UNKEPT = "A text in it has a NUL, or half of a pair of surrogates, which no database keeps; leave such characters out."
+_UNKEPT = re.compile("[\x00\ud800-\udfff]")
 _UTF16_OR_32 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 
 
@@ -71,3 +75,21 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key in keys if keys.count(key) > 1)
         raise _Refusal(f'holds the key "{excerpt(twice)}" twice in one object')
     return found
+
+
+class UnkeptText(ValueError):
+    """A text has a character that PostgreSQL refuses, and that nobody means: NUL, or half of a pair of surrogates. One sentence."""
+
+
+def check_texts(said: Any) -> None:
+    """Raise `UnkeptText` where any text of a JSON value cannot be kept, the names in its objects included."""
+    left = [said]
+    while left:  # not by recursion: it may be nested deep
+        one = left.pop()
+        if isinstance(one, str):
+            if _UNKEPT.search(one):
+                raise UnkeptText(UNKEPT)
+        elif isinstance(one, Mapping):
+            left += [*one.keys(), *one.values()]
+        elif isinstance(one, list | tuple):
+            left += one

@@ -1,8 +1,7 @@
-"""Just enough of Thrift's compact protocol to read parquet's own headers before a parquet library sees them.
+"""The part of Thrift's compact protocol that parquet's headers need, to check them before a parquet library reads them.
 
-The library must not come to see anything else in the same bytes. So what it would take differently is refused: fields
-given twice, numbers that it would cut to fewer bits, and lists whose elements are not of the declared kind, which it
-reads without looking.
+The library must read the same bytes in the same way. So everything that it would read differently is refused: fields given twice, numbers
+that it would cut to fewer bits, and lists whose elements are not of the declared kind, which it does not check.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,7 @@
-"""Files that can be read and hold nothing that could be scored, because they are of another kind than the phase asks for. PURE.
+"""Entries of the wrong kind: files that can be read but hold nothing to score, such as points where a phase asks for meshes. PURE.
 
-Nothing here knows of a reference. What is said is a question: whoever sent the entry may say that it is meant so.
+The answer comes from the entry's files alone, never from the reference. It is a question, which puts the entry on hold until its team
+confirms it.
 """
 
 import re
@@ -10,7 +11,7 @@ from typing import Any
 
 from submissions.kinds import Family
 
-SHARE = 4  # one item of so many, from which on it is asked
+SHARE = 4  # the question is asked from one item in so many on
 FACE, LINE = re.compile(rb"(?:^|\r)[ \t]*f[ \t]", re.MULTILINE), re.compile(rb"(?:^|\r)[ \t]*l[ \t]", re.MULTILINE)
 _SPLAT = re.compile(rb"^property \w+ (?:f_dc_0|opacity|scale_0|rot_0)\s", re.MULTILINE)
 _HEAD = 8_000  # bytes that hold the header of a PLY file
@@ -18,7 +19,8 @@ SHOWN = 3  # files that a sentence names
 
 
 def contents(kind: Family, item: Any, name: str, data: bytes) -> str:
-    """Content of the file ``name`` whose item is degenerate, as the object of a sentence. ``data`` are its bytes, empty of a table."""
+    """Return what the file ``name`` holds, as in "points and no faces". Its item is degenerate. ``data`` are its bytes, empty for an item
+    of a table."""
     corners, parts = kind.size(item)
     noun = kind.sizes[1]
     if parts:
@@ -36,7 +38,8 @@ def contents(kind: Family, item: Any, name: str, data: bytes) -> str:
 
 
 def sentences(kind: Family, n_items: int, found: Mapping[str, str]) -> list[str]:
-    """Questions about the files of ``found``, by name what each holds, where they are a quarter of the ``n_items`` or more; else none."""
+    """Return a question for each kind of content in ``found`` (by file name, what it holds), where a quarter or more of the ``n_items``
+    items are concerned; else none."""
     if not found or SHARE * len(found) < n_items:
         return []
     by_content: dict[str, list[str]] = {}

@@ -13,7 +13,7 @@ from django.core.validators import URLValidator
 
 from submissions.errors import Refused
 from submissions.formats.decimals import Ambiguous, typed
-from submissions.formats.unseen import has_unseen
+from submissions.formats.invisible import has_invisible
 
 TEXTS = {
     "method_name": 80,
@@ -80,7 +80,7 @@ def checked_about(**given: str | float | None) -> dict[str, str | float | None]:
             raise Refused(f"The {LABELS[name]} may have at most {TEXTS[name]:,} characters; make it shorter.", name)
         if name == "method_name" and not value:
             raise Refused("The entry needs a method name; give it one.", name)
-        if name in ONE_LINE and has_unseen(value):
+        if name in ONE_LINE and has_invisible(value):
             raise Refused(f"The {LABELS[name]} holds invisible characters; type it anew, in one line.", name)
         if name.endswith("_url") and value:
             try:

@@ -1,7 +1,7 @@
-"""A frozen board: from the phase's `board_at` on the public board takes no more entries. What is received later has no rank, and is
-shown to nobody but its team and the organizers, until these lift the freeze.
+"""A frozen board: from the phase's `board_at` on, the public board takes no more entries. Later entries have no rank, and only their team
+and the organizers see them, until the organizers lift the freeze.
 
-Nothing happens at that moment: whoever shows or ranks a board asks the clock.
+No task runs at that moment: the code that shows or ranks a board asks the clock.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from submissions import wake
 from submissions.errors import Refused
-from submissions.formats.unseen import has_unseen
+from submissions.formats.invisible import has_invisible
 from submissions.look_alikes import folded, look_alike
 from submissions.models.audit import AuditEntry
 from submissions.models.challenge import Challenge
@@ -86,7 +86,7 @@ class Team(models.Model):
     def found(cls, challenge: Challenge, user: User, name: str = "") -> Team:
         """A new team led by `user`, under `name` or, without one, under their user name.
 
-        Who is alone in a team that has uploaded nothing leaves it for the new one.
+        A person who is alone in a team without uploads leaves that team for the new one.
         """
         with transaction.atomic():
             Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)  # names are compared and taken under it
@@ -145,7 +145,7 @@ class Team(models.Model):
     @classmethod
     def _free_name(cls, challenge: Challenge, name: str, but: Team | None = None) -> str:
         name = " ".join(unicodedata.normalize("NFC", name).split())
-        if not name or len(name) > NAME_LENGTH or has_unseen(name):
+        if not name or len(name) > NAME_LENGTH or has_invisible(name):
             raise Refused(f"A team's name is 1 to {NAME_LENGTH} visible characters; choose such a name.", "bad_name")
         if cls._taken(challenge, name, but):
             raise Refused(f"There is a team “{name}” in this challenge already; choose another name.", "name_taken")

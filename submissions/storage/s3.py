@@ -1,4 +1,4 @@
-"""Files in a bucket of an S3 server. See `submissions/storage/stored_files.py` for what the methods promise."""
+"""Files in a bucket of an S3 server. See `submissions/storage/store.py` for what the methods promise."""
 
 from __future__ import annotations
 

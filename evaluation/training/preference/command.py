@@ -39,6 +39,7 @@ def add_to(networks: Any) -> None:
     parser.add_argument("--cache", type=Path, metavar="DIR", help="folder of fetched weights")
     parser.add_argument("--epochs", type=int, default=30, metavar="N", help="default: %(default)s")
     parser.add_argument("--folds", type=int, default=10, metavar="N", help="disjoint in samples and in methods; 0: none (default: 10)")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cuda: a graphics card; part of the result's last digits")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="processor threads; part of the result's last digits")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
 
@@ -62,11 +63,13 @@ def _train(options: argparse.Namespace) -> None:
     import torch
 
     from evaluation.metrics.wireframe.learned.network import KNOWN
+    from evaluation.training.phased import require
     from evaluation.training.preference.material import seen, study
     from evaluation.training.preference.training import Plan, Training, digest, usable
     from evaluation.training.preference.votes import read
 
     torch.set_num_threads(options.threads)
+    device = require(options.device)
     known = [weights.get(*pair) for pair in weights.FEATURES[NETWORK]]
     if options.features:
         chosen = next(one for one in known if one.name == options.features)
@@ -90,7 +93,7 @@ def _train(options: argparse.Namespace) -> None:
     if absent:
         print(f"Without files: {', '.join(absent)}.", file=sys.stderr)
     plan = Plan(features.name, digest(kept, views), options.seed, options.epochs, folds=options.folds)
-    training = Training(kept, views, plan, options.out)
+    training = Training(kept, views, plan, options.out, device=device)
     with _bar("train", training.total, training.done) as bar:
         training.run(lambda phase, loss: (bar.set_postfix_str(f"{phase}, loss {loss:.3f}", refresh=False), bar.update()))
     _describe(options, about, kept, features, training)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from django.http import QueryDict
 
+from submissions.formats.invisible import has_invisible
 from submissions.formats.render.views import MAX_LABEL, Roi
-from submissions.formats.unseen import has_unseen
 
 MAX_REGIONS = 24  # of a view that is edited here
 VIEWS_SHOWN = 8  # with five fields a region still less than the number of fields that Django takes of one form
@@ -93,7 +93,7 @@ class View:
             if roi is None:
                 row.fault = "This region needs a number for each of x1, y1, x2 and y2."
             elif roi not in self.stored:  # what stands in the reference may stay, however it came there
-                odd = has_unseen(roi.label)
+                odd = has_invisible(roi.label)
                 if roi.fault:
                     row.fault = f"This region {roi.fault}."
                 elif roi.x1 < 0 or roi.y1 < 0 or roi.x2 > self.width or roi.y2 > self.height:

@@ -20,13 +20,20 @@ class Command(BaseCommand):
         phases = rereading.stale_phases()
         if not phases:
             self.stdout.write("All entries and references were read by today's readers.")
-        held = []
+        held, untold = [], []
         for phase in phases:
             with tqdm(total=rereading.stale_entries().filter(phase=phase).count(), unit="entry", desc=str(phase), disable=None) as bar:
                 try:
-                    self._tell(phase, rereading.read_anew(phase, bar.update))
+                    found = rereading.read_anew(phase, bar.update)
+                    self._tell(phase, found)
+                    untold += [f"version {reference.version} of {phase}" for reference in found.untold]
                 except Refused as error:
                     held.append(error.sentence)
+        if untold:
+            self.stdout.write(
+                f"Nobody can tell whether these references were read rightly: {', '.join(untold)}.\n"
+                "Ask their organizers to upload the files again where they hold colour profiles, 16-bit transparency or an orientation."
+            )
         if held:
             raise CommandError("\n".join(held))
 

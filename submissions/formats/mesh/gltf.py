@@ -1,4 +1,4 @@
-"""The container of glTF: chunks of a ``.glb``, or text with its buffers within or beside it, and looks into its JSON that trust nothing."""
+"""Meshes in glTF: a ``.glb``, or a ``.gltf`` with its buffers in it or beside it. Every type and index of its JSON is checked."""
 
 import base64
 import binascii
@@ -129,14 +129,14 @@ class Document:
 
 
 def _file_name(uri: str) -> str:
-    """The name of a file in the same folder that a URI means; empty where it means anything else: it has a scheme, or leads elsewhere."""
+    """Return the name of the file in the same folder to which a URI refers; empty where it has a scheme or leads to another folder."""
     name = unquote(uri).removeprefix("./")
     return "" if name in ("", ".", "..") or any(sign in name for sign in "/\\:?#\0") else name
 
 
 def open_document(data: bytes, file: str, beside: Callable[[str], bytes | None] | None = None) -> Document:
-    """A file as JSON and binary data, or ``FormatError``. What it is, is judged by its first bytes, not its name. ``beside`` gives the
-    content of a file in the same folder by its name, or None."""
+    """Return a file's JSON and binary data, or raise ``FormatError``. The first bytes tell a ``.glb`` from a ``.gltf``, not the name.
+    ``beside`` gives the content of a file in the same folder by its name, or None."""
     text, binary = _chunks(data, file) if data.startswith(_MAGIC) else (data, None)
     tree = parse_json(text, file, MAX_JSON_VALUES)
     if type(tree) is not dict or type(tree.get("asset")) is not dict:
@@ -277,7 +277,7 @@ _MODES = {0: "points", 1: "lines", 2: "a loop of lines", 3: "a strip of lines"}
 
 @dataclass(frozen=True)
 class _Instance:
-    """A primitive as it stands in the scene."""
+    """A primitive with its place in the scene."""
 
     primitive: dict[str, Any]
     where: str

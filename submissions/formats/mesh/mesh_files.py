@@ -1,4 +1,4 @@
-"""Mesh files: which reader a name asks for, and the forms meshes are written and stored in."""
+"""Mesh files: the reader for each suffix, and the forms in which meshes are written and stored."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -122,7 +122,7 @@ def load_folder(path: Path, remarks: Remarks | None = None) -> dict[str, Mesh]:
 
 
 def looks_misread(item: Mesh) -> bool:
-    """Return whether the surface folds back on itself as concave polygons do that were cut as fans."""
+    """Return whether the surface folds back on itself, as it does where a concave polygon was cut as a fan."""
     return folded_fans(item.vertices, item.faces) > 0
 
 

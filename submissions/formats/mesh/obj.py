@@ -1,7 +1,6 @@
-"""The records of an OBJ file that a mesh is made of, a block of lines at a time.
+"""Meshes in OBJ: ``v``, ``f`` and the records of materials.
 
-A block of plain records is read as a whole, by its letters; any other one, and one with a fault, is read line by line.
-Both give the same.
+A block of plain records is parsed in one piece. A block with other records, or with a fault, is parsed line by line, with the same result.
 """
 
 from collections.abc import Callable

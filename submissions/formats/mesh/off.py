@@ -1,4 +1,4 @@
-"""Meshes in OFF: counts, vertices, then polygons, each with its number of corners; colours of either are kept."""
+"""Meshes in OFF: counts, vertices, then polygons, each with its number of corners. Colours of vertices and polygons are kept."""
 
 import re
 

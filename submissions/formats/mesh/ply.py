@@ -1,4 +1,4 @@
-"""Meshes in PLY: text and both binary forms, any order of elements and properties, polygons, colours of either kind."""
+"""Meshes in PLY: text and both binary forms, elements and properties in any order, polygons, colours of vertices or faces."""
 
 import re
 import struct

@@ -1,4 +1,4 @@
-"""Polygons as triangles, and the colours of faces from those of materials and corners."""
+"""Polygons cut into triangles, concave ones too, and colours of faces from the colours of their materials or corners."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Meshes in STL, text and binary. Corners that are exactly equal become one vertex, for STL itself knows none."""
+"""Meshes in STL, text and binary. STL has no shared vertices, so corners that are exactly equal become one vertex."""
 
 import re
 import struct

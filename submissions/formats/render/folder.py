@@ -1,12 +1,14 @@
 """A reference of renders as a folder, read and written:
 
-<scene>/<view>.png            what an entry's render of the view is held against
+<scene>/<view>.png            the view's reference image, with which an entry's render is compared
 <scene>/masks/<view>.png      which of its pixels count for the masked metrics: grey, above 127 inside
 <scene>/clean/<any>.png       clean views of the scene, all of one size
 <scene>/rois.json             {"<view>": [{"box": [x1, y1, x2, y2], "label": "chair"}, ...], ...}
 <scene>/views.json            the views without a reference image: ["<view>", ...], or
                               [{"view": "<view>", "width": 512, "height": 512}, ...] where a size is asked for
 prompts.json                  {"<scene>": "text", ...}, or a list for scenes that are called 0, 1, 2, ...
+
+Depth, normals and other pictures that Blender writes beside a frame, such as <view>_depth_0001.png, are no views.
 """
 
 import json
@@ -17,6 +19,7 @@ from typing import Any
 
 from submissions.formats.archive import Package
 from submissions.formats.errors import Findings, FormatError, Remarks
+from submissions.formats.layout import frame_of
 from submissions.formats.render.images import WHITE, Colour, read_image, read_mask
 from submissions.formats.render.views import MAX_SIDE, CleanViews, Render, Roi, View, encoded, render, with_scenes
 from submissions.formats.text import parse_json
@@ -75,6 +78,12 @@ def read(package: Package, label: str, background: Colour = WHITE, remarks: Rema
             findings.add("", f"gives {path.stem}, which {named[path.stem]} gives too", file.name)
         else:
             named[path.stem] = file.name
+    for scene in scenes.values():
+        for named in (scene.images, scene.clean):
+            for view in [view for view in named if frame_of(view) in named]:
+                left_out = named.pop(view)
+                if remarks is not None:
+                    remarks.add("Depth, normals and other pictures that Blender writes beside a frame are left out", [left_out])
     views: dict[str, View] = {}
     for name, scene in sorted(scenes.items()):
         views |= _Reader(package, name, scene, background, prompts.get(name, ""), findings, remarks).views()

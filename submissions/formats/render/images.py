@@ -1,4 +1,4 @@
-"""Size that an image states, read from its first bytes before any library decodes it."""
+"""PNG, JPEG and WebP files as 8-bit sRGB pixels. Sizes are checked in the file's header, before a library decodes anything."""
 
 import io
 import re
@@ -94,8 +94,7 @@ def _webp(data: bytes, name: str) -> tuple[int, int]:
     raise FormatError(name, "", "is a WebP of an unknown kind; write it again")
 
 
-# Whether a PNG holds all the pixels it claims: the library fills what is missing with black and says nothing.
-
+# --- is a PNG whole? The library fills missing pixels with black and says nothing.
 
 _SIGNATURE = 8
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by colour type
@@ -134,13 +133,14 @@ def _pixels(data: bytes) -> Iterator[bytes]:
         at += 12 + length
 
 
-# From the bytes of an image file to 8-bit sRGB pixels. Hostile until decoded: sizes are held against the bounds first.
+# --- pixels
 #
-# What is done, in this order: 16-bit values are kept as they are until the end (v / 65535); an embedded colour profile whose curves and
-# primaries are not sRGB's is converted to sRGB (by relative colorimetric intent, 8 bits a channel); grey becomes three equal channels;
-# alpha is composited on the background; the orientation is applied; and the result is rounded to 8 bits. Nothing else changes the values:
-# gamma and chromaticity chunks of PNG without a profile are passed over. A remark says of each image what changed it.
-
+# The steps, in this order:
+# 1. Colours are converted to sRGB where the image has a colour profile with other curves or primaries (relative colorimetric, 8 bits).
+# 2. Grey becomes three equal channels.
+# 3. Transparent pixels are composited on the background, and 16-bit values (v / 65535), are rounded to 8 bits.
+# 4. The orientation is applied.
+# The gamma and chromaticity chunks of a PNG without a profile are ignored. A remark names each step that changed an image.
 
 DEEP = "16-bit values were rounded to 8 bits"
 TURNED = "The orientation that the image states was applied"

@@ -1,4 +1,4 @@
-"""Images in other sizes."""
+"""Images brought to another size: by area, bilinear or bicubic."""
 
 from __future__ import annotations
 

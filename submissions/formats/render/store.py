@@ -1,4 +1,4 @@
-"""The form in which renders and views are stored: a list of what there is, as JSON, and the PNGs one behind the other.
+"""The stored form of renders and views: a JSON list of the items, followed by their PNGs.
 
 The file: ``MAGIC``, the length of the list (uint64, little-endian), the list, and the images. Each image is read when its
 item is asked for, so a slice of an entry costs the memory of its own images.

@@ -1,7 +1,7 @@
-"""A render and a view of a reference, once they have been read: small in memory, decoded when they are looked at.
+"""Renders of entries and views of references, as they are after reading: compressed in memory, and decoded on use.
 
-An image that was sent in any form becomes one PNG of 8-bit sRGB, so that everybody is quantised alike. An item of this
-family is a view; its id is ``scene/view``, and its group is the scene.
+Every image becomes a PNG of 8-bit sRGB, so that all entries are quantised alike. An item of this family is a view; its id is
+``scene/view``, and its group is the scene.
 """
 
 import hashlib
@@ -35,6 +35,19 @@ class Render:
     def pixels(self) -> NDArray[np.uint8]:
         """uint8 [H, W, 3], decoded anew at each call."""
         return _decoded(self.png, "RGB", (self.width, self.height))
+
+    def same_as(self, other: "Render") -> bool:
+        """Return whether both hold the same pixels and normals, however these are compressed."""
+        from PIL import Image
+
+        def shown(png: bytes) -> NDArray[np.uint8]:  # a picture of normals may have a size of its own
+            with Image.open(io.BytesIO(png), formats=("PNG",)) as image:
+                return np.asarray(image)
+
+        if self.resized != other.resized or (self.normal is None) != (other.normal is None):
+            return False
+        pairs = ((self.png, other.png), (self.normal or b"", other.normal or b""))
+        return all(a == b or np.array_equal(shown(a), shown(b)) for a, b in pairs)
 
 
 @dataclass(frozen=True)
@@ -138,7 +151,7 @@ class View:
                 return False
         if self.image is None or other.image is None:
             return self.image is other.image
-        return self.image.png == other.image.png or np.array_equal(self.image.pixels(), other.image.pixels())
+        return self.image.same_as(other.image)
 
     def mask_pixels(self) -> NDArray[np.bool_] | None:
         """bool [H, W], True inside; None where there is no mask."""

@@ -1,4 +1,4 @@
-"""Wireframe files: which reader a name asks for, and the forms wireframes are written and stored in."""
+"""Wireframe files: the reader for each suffix, and the forms in which wireframes are written and stored."""
 
 import json
 from collections.abc import Mapping

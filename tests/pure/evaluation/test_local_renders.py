@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from PIL import Image
 
 from evaluation import local
 from evaluation.__main__ import main
@@ -39,6 +40,15 @@ def test_one_file_is_set_against_one_view_whatever_it_is_called(tmp_path):
     (tmp_path / "mine.png").write_bytes(noisy(view(1), 5).png)
     outcome = local.score(tmp_path / "mine.png", tmp_path / "reference" / "garden", metrics=["psnr"])
     assert outcome.problems == () and 30 < outcome.scores["psnr"][1].value < 40
+
+
+def test_what_reading_changed_in_the_reference_is_said(reference, tmp_path):
+    image = Image.fromarray(pixels(1)).convert("RGBA")
+    image.putpixel((0, 0), (0, 0, 0, 0))
+    image.save(reference / "garden" / "000.png")
+    outcome = local.score(reference, reference, metrics=["psnr"])
+    said = "Transparent pixels were laid on the background, #ffffff (garden/000.png)."
+    assert outcome.warnings == (f"Reference: {said}", said)
 
 
 def test_views_without_a_reference_image_have_no_value_of_what_needs_one(tmp_path):

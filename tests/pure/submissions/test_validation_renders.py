@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from submissions.formats.errors import FormatError
+from submissions.formats.errors import FormatError, Remarks
 from submissions.formats.render.images import TURNED
 from submissions.kinds import RENDER
 from submissions.manifest import Item, Manifest
@@ -52,6 +52,19 @@ def test_predictions_of_nerfbaselines_as_they_are(tmp_path) -> None:
     assert np.array_equal(found.items["garden/a"].pixels(), pixels(0)), "the prediction, not the ground truth beside it"
     several = {f"{scene}/{name}": data for scene in ("garden", "hall") for name, data in files.items()}
     assert verdict_of(tmp_path, several, manifest("garden/a", "garden/b", "hall/a", "hall/b")).accepted
+
+
+def test_a_reference_leaves_out_what_blender_writes_beside_its_frames(tmp_path) -> None:
+    alone = {"garden/depth_0001.png": PNG[3]}  # no frame is beside it, so it is a view
+    frames = {"garden/r_0.png": PNG[0], "garden/r_0_depth_0000.png": PNG[1], "garden/r_0_Normal0001.png": PNG[2]}
+    clean = {"garden/clean/c.png": PNG[1], "garden/clean/c_alpha.png": PNG[2]}
+    (tmp_path / "reference.zip").write_bytes(zipped(frames | clean | alone))
+    remarks = Remarks()
+    found = RENDER.load_folder(tmp_path / "reference.zip", remarks=remarks)
+    assert list(found) == ["garden/depth_0001", "garden/r_0"] and np.array_equal(found["garden/r_0"].image.pixels(), pixels(0))
+    assert found["garden/r_0"].clean is not None and len(found["garden/r_0"].clean.images) == 1
+    left_out = "r_0_Normal0001.png, r_0_depth_0000.png, clean/c_alpha.png"
+    assert remarks.sentences() == [f"Depth, normals and other pictures that Blender writes beside a frame are left out ({left_out})."]
 
 
 def test_renders_of_gaussian_splatting_and_frames_of_blender_as_they_are(tmp_path) -> None:

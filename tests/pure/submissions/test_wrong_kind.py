@@ -63,6 +63,26 @@ def test_it_is_asked_from_a_quarter_of_the_items_on(tmp_path: Path, kind: str, n
     assert (verdict.accepted, verdict.hold) == (True, hold)
 
 
+@pytest.mark.parametrize(
+    ("kind", "flat", "needs"),
+    [
+        ("wireframe", b"v 0 0 0\nv 0 0 0\nl 1 2\n", "an item needs at least one edge with a length"),
+        ("mesh", b"v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n", "an item needs at least one face with an area"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("n", "n_flat", "named"),
+    [(5, 1, "item_0 is"), (4, 1, ""), (9, 2, "item_0, item_1 are"), (8, 2, ""), (4, 0, "")],
+)
+def test_fewer_items_of_zero_size_are_a_warning_and_a_quarter_is_a_question(
+    tmp_path: Path, kind: str, flat: bytes, needs: str, n: int, n_flat: int, named: str
+) -> None:
+    files = {f"item_{k}.obj": flat if k < n_flat else GOOD[kind][1] for k in range(n)}
+    verdict = judged(tmp_path, files, phase(kind, n))
+    assert verdict.accepted and verdict.warnings == ((f"{named} of zero size; {needs}.",) if named else ())
+    assert (verdict.hold, len(verdict.to_confirm)) == (("kind", 1) if n_flat and not named else ("", 0))
+
+
 def test_items_that_are_missing_do_not_count(tmp_path: Path) -> None:
     """The share is of what the entry holds, not of what the phase asks for."""
     assert judged(tmp_path, {"item_0.obj": b"v 0 0 0\n"}, phase("wireframe", 40)).hold == "kind"

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
+from PIL import Image
 
 from evaluation.models import Evaluation, EvaluationBatch, Reference, Score
 from evaluation.work import rereading
@@ -21,10 +22,13 @@ from leaderboard.templatetags.plumbline import number
 from submissions.errors import Refused
 from submissions.formats.arrays import Mesh
 from submissions.formats.mesh.mesh_files import read_mesh, write_obj
-from submissions.kinds import MESH, same
+from submissions.formats.render.views import Render, View, render
+from submissions.kinds import MESH, RENDER, same
 from submissions.models import AuditEntry, Phase, Status, Submission
 from submissions.storage import stored_files
 from tests.support.factories import ChallengeFactory, PhaseFactory, give_reference, received
+from tests.support.submissions.hostile.renders import file_of
+from tests.support.submissions.profiles import SRGB_CURVE, gamma_profile
 
 # A slab in the form of an L, 1 m high: each side is one polygon, and the fans around the first corners of its floor and ceiling overlap.
 L = [(2, 0), (2, 1), (1, 1), (1, 2), (0, 2), (0, 0)]
@@ -43,11 +47,18 @@ def area(item: Mesh) -> float:
     return float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2)
 
 
-def package(text: str) -> bytes:
+LINEAR = gamma_profile(1.0, b"sRGB linear")
+
+
+def zipped(name: str, data: str | bytes) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as target:
-        target.writestr("slab.obj", text)
+        target.writestr(name, data)
     return buffer.getvalue()
+
+
+def package(text: str) -> bytes:
+    return zipped("slab.obj", text)
 
 
 @pytest.fixture
@@ -185,6 +196,65 @@ class TestAnEntry:
 
 
 @pytest.mark.django_db
+class TestARender:
+    """An image of linear values whose profile is called sRGB: earlier the name was believed."""
+
+    LIGHT = np.linspace(60, 250, 8 * 6 * 3).reshape(6, 8, 3).round().astype(np.uint8)  # linear
+    SHOWN = np.rint(255 * np.interp(LIGHT / 255, SRGB_CURVE, np.linspace(0, 1, len(SRGB_CURVE)))).astype(np.uint8)  # the same in sRGB
+
+    @pytest.fixture
+    def challenge(self, db):
+        return ChallengeFactory(family="render")
+
+    @pytest.fixture
+    def phase(self, challenge):
+        phase = PhaseFactory(challenge=challenge)
+        give_reference(phase, {"room/v1": View(render(self.SHOWN), 8, 6)}, [{"slug": "psnr", "key": "psnr", "is_primary": True}])
+        return phase
+
+    @pytest.fixture
+    def entry(self, phase, people):
+        """Scored as its values stand; the kept file has the profile."""
+        sent = [zipped("room/v1.png", file_of("PNG", self.LIGHT, **options)) for options in ({}, {"icc_profile": LINEAR})]
+        entry = received(phase, people.team, sent[0], user=people.owner)
+        drain()
+        stored_files.store().save_bytes("uploads/kept.zip", sent[1])
+        Submission.objects.filter(pk=entry.pk).update(reader=1, file_key="uploads/kept.zip")
+        Reference.objects.filter(phase=phase).update(reader=1)
+        entry.refresh_from_db()
+        assert entry.status == Status.SCORED
+        return entry
+
+    def test_whose_profile_was_judged_by_its_name_is_read_anew(self, entry, phase, committing):
+        wrong = 10 * np.log10(255**2 / np.mean((self.LIGHT.astype(float) - self.SHOWN) ** 2))
+        assert value(entry) == pytest.approx(wrong) and wrong < 20
+        found = rereading.read_anew(phase)
+        assert [it.pk for it in found.changed] == [entry.pk]
+        drain()
+        with committing():
+            assert found.batch.switch_if_complete(by_hand=True)
+        entry.refresh_from_db()
+        pixels = RENDER.unpack(stored_files.store().read(entry.artifact_key))["room/v1"].pixels()
+        assert np.abs(pixels.astype(int) - self.SHOWN).max() <= 1 and value(entry) > 45 and entry.reader == RENDER.reader
+
+    def test_with_the_same_pixels_packed_otherwise_is_the_same(self, entry, phase):
+        packed = io.BytesIO()
+        Image.fromarray(self.SHOWN).save(packed, "PNG", compress_level=0)
+        image = Render(packed.getvalue(), 8, 6)
+        stored_files.store().save_bytes("artifacts/other.renders", RENDER.pack({"room/v1": image}))
+        stored_files.store().save_bytes("uploads/plain.zip", zipped("room/v1.png", file_of("PNG", self.SHOWN)))
+        Submission.objects.filter(pk=entry.pk).update(artifact_key="artifacts/other.renders", file_key="uploads/plain.zip")
+        found = rereading.read_anew(phase)
+        assert (found.same, found.changed, found.batch) == (1, [], None)
+
+    def test_does_not_tell_of_a_reference_whether_it_was_read_rightly(self, entry, phase):
+        out = StringIO()
+        call_command("reread", stdout=out)
+        assert f"Nobody can tell whether these references were read rightly: version 1 of {phase}.\n" in out.getvalue()
+        assert "looks wrong" not in out.getvalue() and rereading.stale_phases() == []
+
+
+@pytest.mark.django_db
 def test_a_reference_whose_files_are_not_kept_is_named_and_its_new_version_clears_it(phase, client, people, scored_before):
     wrong = Reference.add(phase, {"slab": WRONG})
     batch = EvaluationBatch.start(phase, reference=wrong)
@@ -201,10 +271,13 @@ def test_a_reference_whose_files_are_not_kept_is_named_and_its_new_version_clear
     scored_before()
     Snapshot.make_all(phase)
     assert "probably read the reference of this board wrongly" in client.get(board).content.decode()
+    address = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/board"
+    assert client.get(address).json()["reference_misread"]
     EvaluationBatch.start(phase, reference=Reference.add(phase, {"slab": RIGHT}))
     drain()
     Snapshot.make_all(phase)
     assert "read wrongly" not in client.get(board).content.decode()
+    assert not client.get(address).json()["reference_misread"]
 
 
 @pytest.mark.django_db
@@ -217,6 +290,9 @@ def test_the_console_and_the_board_say_what_is_prepared_and_organizers_switch(ph
     scoring = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/scoring/"
     board = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     assert "the organizers decide" in " ".join(client.get(board).content.decode().split())
+    address = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/board"
+    Snapshot.make_all(phase)
+    assert client.get(address).json()["reevaluation_prepared"]
     client.force_login(people.organizer)
     page = client.get(scoring).content.decode()
     assert "have been read anew" in page and 'value="switch"' not in page
@@ -230,5 +306,6 @@ def test_the_console_and_the_board_say_what_is_prepared_and_organizers_switch(ph
     assert value(entry) < before
     assert AuditEntry.objects.get(action="batch.switch").actor == people.organizer
     assert "the organizers decide" not in " ".join(client.get(board).content.decode().split())
+    assert not client.get(address).json()["reevaluation_prepared"]
     call_command("reread", stdout=out)
     assert out.getvalue().endswith("All entries and references were read by today's readers.\n")

@@ -217,10 +217,10 @@ class TestHeldBack:
     def test_without_inputs_there_is_no_such_check_and_the_page_says_so(self, phase, people, scored):
         assert scored(items=scaled(gables(), 1000)).status == Status.SCORED
         page = f"/challenges/{phase.challenge.slug}/{phase.slug}/upload/"
-        assert "Nothing is said of the inputs here" in browser(people.owner).get(page).content.decode()
+        assert "The organizers have not described the inputs" in browser(people.owner).get(page).content.decode()
         Phase.objects.filter(pk=phase.pk).update(input_boxes=boxes(gables()))
         text = " ".join(browser(people.owner).get(page).content.decode().split())
-        assert "held against what was given out (4 of 4 items)" in text
+        assert "compared with the inputs (4 of 4 items)" in text
 
 
 FACES = b"v 0 0 0\nv 8 0 0\nv 0 8 0\nf 1 2 3\n"

@@ -38,6 +38,7 @@ def add_to(networks: Any) -> None:
     parser.add_argument("--folds", type=int, metavar="N", help="folds with disjoint objects; 0: none (default: 0 in stage 1, 4 in stage 2)")
     parser.add_argument("--objects", type=int, default=512, metavar="N", help="stage 1: objects, of 20 pairs each (default: %(default)s)")
     parser.add_argument("--queries", type=int, default=40, metavar="N", help="points of a mesh in one step (default: %(default)s)")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cuda: a graphics card; part of the result's last digits")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="processor threads; part of the result's last digits")
     parser.add_argument("--processes", type=int, default=2, metavar="N", help="stage 1: that make the objects (default: %(default)s)")
     parser.add_argument("--stop", action="store_true", help="write the weights as far as the training in DIR has got, and train no further")
@@ -63,12 +64,14 @@ def _train(options: argparse.Namespace) -> None:
 
     from evaluation.metrics.mesh.locase.training import Training
     from evaluation.networks import weights
+    from evaluation.training.phased import require
 
     torch.set_num_threads(options.threads)
+    device = require(options.device)
     plan = _plan(options)
     base = weights.get("locase", options.base) if options.stage == 2 else None
     with _subjects(options) as subjects:
-        training = Training(subjects, plan, options.out, base.read() if base else None, judging=_judging)
+        training = Training(subjects, plan, options.out, base.read() if base else None, judging=_judging, device=device)
         if options.stop:
             training.stop()
             _describe(options, plan, subjects, training.results, base)

@@ -16,8 +16,9 @@ from evaluation.metrics.wireframe.pair import Pair
 from evaluation.networks import weights
 from evaluation.properties.corruptions import KINDS, LEVELS, corrupt
 from evaluation.synthetic.houses import houses
+from evaluation.training import phased
 from evaluation.training.errors import DataError, TrainingError
-from evaluation.training.preference import material
+from evaluation.training.preference import material, training
 from evaluation.training.preference.material import Seen, seen, study
 from evaluation.training.preference.training import Plan, Training, digest, over_folds, phases, usable
 from evaluation.training.preference.votes import Decisions, folds, read
@@ -262,6 +263,18 @@ def test_the_command_trains_weights_that_the_metric_then_uses(exported, tmp_path
     before = data
     assert main(command) == 0 and (out / "mine.safetensors").read_bytes() == before, "a run that is done is done"
     assert main([*command, "--epochs", "3"]) == 2 and "another plan" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("options", "device"), [((), "cpu"), (("--device", "cuda"), "cuda")])
+def test_it_trains_on_the_device_that_is_asked_for(exported, tmp_path, monkeypatch, capsys, options, device):
+    def made(*given, device, **more):
+        raise TrainingError(f"on {device}")
+
+    random_weights.shelf(monkeypatch, tmp_path / "shelf")
+    monkeypatch.setattr(phased, "require", lambda name: name)
+    monkeypatch.setattr(training, "Training", made)
+    assert main(["train", "wireframe-preference", "--votes", str(exported), "--out", str(tmp_path / "out"), *options]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == f"on {device}"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from evaluation.models import Reference
 from leaderboard.bundle.apply import apply, facts_of, plan_for
@@ -15,6 +16,7 @@ from leaderboard.bundle.state import read
 from submissions.kinds import same
 from submissions.models import Challenge, Phase
 from tests.support.scenes import file_of, pixels, rich_views, views, write_folder
+from tests.support.submissions.glb import triangle
 
 YAML = """\
 slug: novel-views
@@ -112,6 +114,24 @@ def test_what_may_not_be_meant_is_a_warning_of_the_plan(db, bundle):
     (bundle / "reference" / "garden" / "masks" / "001.png").unlink()
     warnings = " ".join(plan_for(parse(bundle).definition).warnings)
     assert "garden: 1 of 2 views have no mask" in warnings
+
+
+def test_what_reading_changed_is_a_warning_of_the_plan(db, bundle):
+    image = Image.fromarray(pixels(7)).convert("RGBA")
+    image.putpixel((0, 0), (0, 0, 0, 0))
+    image.save(bundle / "reference" / "garden" / "000.png")
+    warnings = " ".join(plan_for(parse(bundle).definition).warnings)
+    assert "Transparent pixels were laid on the background, #102030 (garden/000.png)." in warnings
+
+
+def test_what_reading_changed_in_meshes_whose_views_are_drawn_is_a_warning_too(db, bundle):
+    drawn = YAML.replace("#102030", "#ffffff") + "      render: {views: turntable, size: 64}\n"
+    (bundle / "challenge.yaml").write_text(drawn.replace("path: reference", "path: meshes"))
+    hidden = {"mesh": 0, "extensions": {"KHR_node_visibility": {"visible": False}}}
+    (bundle / "meshes").mkdir()
+    (bundle / "meshes" / "chair.glb").write_bytes(triangle(nodes=[{"mesh": 0}, hidden], scenes=[{"nodes": [0, 1]}]).glb())
+    warnings = " ".join(plan_for(parse(bundle).definition).warnings)
+    assert "Hidden nodes are left out (chair.glb: nodes[1])." in warnings
 
 
 WRONG = {

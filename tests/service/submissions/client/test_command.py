@@ -82,6 +82,7 @@ def test_what_does_not_fit_its_input_is_asked_about_before_it_is_sent(
     assert run("check", entry, "--manifest", str(tmp_path / "far.json")) == 1
     said = capsys.readouterr().out
     assert "Is it meant so?" in said and "were not checked" not in said
+    assert said.splitlines()[-1] == "Acceptable if you add --as-is; it would be put on hold: 4 of 4 items for rooflines, final."
     assert run("check", entry, "--manifest", str(tmp_path / "far.json"), "--as-is") == 0
     server.manifest = far.to_dict()
     assert upload(server, entry) == 1 and not server.entries

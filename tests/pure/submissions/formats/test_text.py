@@ -2,7 +2,7 @@
 
 import pytest
 
-from submissions.formats.texts import UnkeptText, check_texts
+from submissions.formats.text import UnkeptText, check_texts
 
 
 @pytest.mark.parametrize("odd", ["\0", "a\0b", "\ud800", "x\udfff", "\udc00\ud800"])

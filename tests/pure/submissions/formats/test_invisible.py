@@ -3,7 +3,7 @@
 import pytest
 
 from submissions.formats.errors import excerpt
-from submissions.formats.unseen import has_unseen
+from submissions.formats.invisible import has_invisible
 
 NEEDED = {
     "a person with a profession": "👩\u200d🔬 lab",
@@ -46,15 +46,15 @@ NOT_NEEDED = {
 
 @pytest.mark.parametrize("name", NEEDED)
 def test_what_a_script_needs_may_stand(name: str) -> None:
-    assert not has_unseen(NEEDED[name])
+    assert not has_invisible(NEEDED[name])
     assert excerpt(NEEDED[name]) == NEEDED[name]
 
 
 @pytest.mark.parametrize("name", NOT_NEEDED)
 def test_what_none_needs_is_refused(name: str) -> None:
-    assert has_unseen(NOT_NEEDED[name])
+    assert has_invisible(NOT_NEEDED[name])
     assert "\\u" in excerpt(NOT_NEEDED[name]) or "\u2028" in NOT_NEEDED[name] or "\\U" in excerpt(NOT_NEEDED[name])
 
 
 def test_a_long_name_is_judged_all_along() -> None:
-    assert not has_unseen("می\u200cخواهم " * 2000) and has_unseen("می\u200cخواهم " * 2000 + "a\u200cb")
+    assert not has_invisible("می\u200cخواهم " * 2000) and has_invisible("می\u200cخواهم " * 2000 + "a\u200cb")
