@@ -30,7 +30,7 @@ def people(n_raters=12, n_samples=24, seed=0) -> tuple[Answers, np.ndarray]:
 
 
 def standings(answers: Answers, metrics: dict[str, np.ndarray], seed=0, size=None) -> list[metric_board.Standing]:
-    """Where metrics and reference points stand; one whose key says so was trained on the answers."""
+    """Standings of metrics and reference points; one whose key says so was trained on the answers."""
     scored = [Scored(key, x, trained="these" if key.startswith("trained") else "") for key, x in metrics.items()]
     return metric_board.ranked(answers, [*scored, *metric_board.reference_points(answers, seed, size)]).standings
 
