@@ -289,7 +289,7 @@ def _enough(model: Model, entries: Sequence[Entry], places: davidson.Places | No
     first = int(np.argmax(model.theta[among]))
     others = [name for n, name in enumerate(names) if n != first and places.low[n] == 1]
     if places.high[first] == 1:
-        return Enough(settled, names[first], others, None)
+        return Enough(settled, names[first], [], None)
     found = plans.Outlook.of(model, float(places.critical[first]), places.df, among).plans()
     step()
     return Enough(settled, names[first], others, found)
