@@ -166,7 +166,8 @@ def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
     if summary.enough is not None:
         k = min(summary.enough.settled, n)
         if k:
-            rows.append(EnoughRow(_places(1, k), True, "enough", "the intervals of their places overlap none below"))
+            more = "the intervals of their places overlap none below" if k > 1 else "the interval of the first is 1 to 1"
+            rows.append(EnoughRow(_places(1, k), True, "enough", more))
         if k < n:
             rows.append(EnoughRow(_places(k + 1, n), False, "not yet", " ".join(_settling(summary, noun))))
     for curve in summary.adequacy:
