@@ -257,10 +257,10 @@ def tested_of(
     """The entries that are tested, in their order; the groups that it is done over, which are those that more than half of the ranked ones
     have; and whether there were more entries. None where fewer than two entries or six groups are left."""
     known = ~np.isnan(samples)
-    some = known.any(axis=1).tolist()
+    some = np.asarray(known.any(axis=1))
     candidates = [i for i in in_order if ranks[i] is not None and some[i]]
     used = known[candidates].sum(axis=0) > len(candidates) / 2
-    every = known[:, used].all(axis=1).tolist()
+    every = np.asarray(known[:, used].all(axis=1))
     complete = [i for i in candidates if every[i]]
     if len(complete) < 2 or used.sum() < MIN_GROUPS:
         return [], used, False

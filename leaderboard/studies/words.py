@@ -70,10 +70,10 @@ def _preferred(summary: Summary) -> Sentence:
         )
     if not open_:  # all answers are alike: nothing says how surely anything leads
         return Sentence(ranked[0].why)
-    high = ranked[0].rank[1] if ranked[0].rank is not None else None
-    if high != 1:  # by the first's own interval, as everywhere
+    end = ranked[0].rank[1] if ranked[0].rank is not None else None
+    if end != 1:  # by the first's own interval, as everywhere
         may = f"{names([line.method for line in open_])} may be first"
-        alone = f"{open_[0].method} may be first, and its place may be as low as {high}"
+        alone = f"{open_[0].method} may be first, and its place may be as low as {end}"
         return Sentence("First place with people is open:", f"{may if len(open_) > 1 else alone}.{apart}")
     value, low, high = ranked[0].implied
     ends = f" [{percent(low)}, {percent(high)}]" if low is not None else ""
