@@ -176,7 +176,8 @@ def summarise(
     present = [value for value in values if value is not None]
     single = len(means) == 1 and spec.level == "item"
     # What is averaged: the groups, the items of the one group there is, or the set as one.
-    units = present[:1] if spec.level == "set" else present if single else [mean for mean in means.values() if mean is not None]
+    # In the order of their names, so that rounding does not depend on the order in which items are listed.
+    units = present[:1] if spec.level == "set" else present if single else [mean for _, mean in sorted(means.items()) if mean is not None]
     counts = Counter(str(status) for status in statuses)
     found = Summary(
         value=None,

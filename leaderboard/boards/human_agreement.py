@@ -474,19 +474,21 @@ class Claim:
 @dataclass(frozen=True)
 class FirstWithPeople:
     """The counted entries that share first place with people, those that may stand there as well, and the others, as indices; `tested` says
-    that the second are known by the intervals of all places, not by the first's duels alone."""
+    that the second are known by the intervals of all places, not by the first's duels alone. First place is settled where that of the
+    first ends at 1; where it ends lower and no other may be first, `low_end` is that end."""
 
     level: list[int]
     open: list[int]
     behind: list[int]
     tested: bool
+    low_end: int | None = None
 
     @property
     def others(self) -> str:
         """In words, how many of the others may be first as well; empty for none."""
         k, n = len(self.open), len(self.open) + len(self.behind)
         if not k:
-            return ""
+            return f"with people its place may be as low as {self.low_end}" if self.low_end else ""
         some = "the other" if n == 1 else f"{k} of {n} others" if k < n else f"all {n} others"
         return f"with people {some} may be first too" if self.tested else f"people do not tell it from {some}"
 
@@ -659,12 +661,16 @@ class People:
         others = [n for n, place in enumerate(places) if place is not None and place > 1]
         if len(level) + len(others) < 2:
             return None
+        high = None
         if found.may_be_first is not None:
-            open_ = [n for n in others if n in found.may_be_first]
+            own = found.places[first] if found.places is not None else None
+            high = None if own is None else own[1]
+            open_ = [n for n in others if n in found.may_be_first] if high != 1 else []
         else:
             over = {n: found.over[n] for n in others} if found.over else {}
             open_ = [n for n, one in over.items() if one is None or one.p_holm is None or one.p_holm > ALPHA]
-        return FirstWithPeople(level, open_, [n for n in others if n not in open_], found.may_be_first is not None)
+        low_end = high if high not in (None, 1) and not open_ and len(level) == 1 else None
+        return FirstWithPeople(level, open_, [n for n in others if n not in open_], found.may_be_first is not None, low_end)
 
     def values(self, board: Board) -> list[float | None]:
         """People's value of each entry, without those that too few people judged, or on too few items."""
@@ -736,9 +742,9 @@ class People:
             return Claim(f"{words}{apart}", ours, people)
         against = self.found.over[leader]
         if against is None or against.p_holm is None or against.p_holm > ALPHA:
-            # By the intervals of places the metrics' first may not be first with people: this is the test of all duels.
-            counted = ", all duels of the study counted," if theirs.tested and leader in theirs.behind else ""
-            met = f"between these two{counted} people are too close to call" if against is not None else "nobody was asked about these two"
+            # By the intervals of places the metrics' first may not be first with people: this is the test of all pairs.
+            corrected = ", corrected for all pairs" if theirs.tested and leader in theirs.behind else ""
+            met = f"with people these two are tied{corrected}" if against is not None else "nobody was asked about these two"
             return Claim(f"The metrics put {ours_name} first, people {first_name}; {met}.{apart}", ours, people)
         if against.value[1] is None:
             return Claim(f"The metrics put {ours_name} first, people {first_name}; {ALIKE}.{apart}", ours, people)

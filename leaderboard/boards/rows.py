@@ -201,7 +201,9 @@ class BoardRows:
             cells = []
             for metric in self.visible_metrics:
                 own = replace(cell(metric, index, noun), slug=metric.slug)
-                if next_ is not None and metric.slug in self._meanings and metric.n[index] == metric.n[next_]:
+                # Of two that people judged, they say it themselves.
+                asked = board.people is not None and next_ is not None and board.people.n[index] > 0 and board.people.n[next_] > 0
+                if next_ is not None and not asked and metric.slug in self._meanings and metric.n[index] == metric.n[next_]:
                     own = replace(own, gap=meaning_words(metric, self._meanings[metric.slug], index, next_))
                 against = self.marks.get(metric.slug, {}).get(str(entry.id), [])
                 if metric.slug in (entry.waiting or ()):

@@ -13,11 +13,13 @@ from django.conf import settings
 from django.db import models, transaction
 from django.db.models import F, Q
 from django.utils import timezone
+from pydantic import TypeAdapter
 
 from evaluation.models import MetricProgram
 from evaluation.models.runs import Run
 from evaluation.programs.results import Cause
 from leaderboard.models.study import Study
+from leaderboard.stats.metric_board import Standing
 from leaderboard.stats.votes import FEW, MIN_COUNT
 from submissions import wake
 from submissions.choices import TextChoices
@@ -26,6 +28,7 @@ from submissions.leases import Fault, LeasedQuerySet
 from submissions.models import AuditEntry, User
 
 KEPT_FAILURES = 10
+READER: TypeAdapter[list[Standing]] = TypeAdapter(list[Standing])
 UNCHECKED_PER_DAY = 10  # programs of one entrant that the service fails to check: they use up no upload
 
 
@@ -146,7 +149,7 @@ class MetricChallenge(models.Model):
     A program reads hidden items, so all that its entrant can see of how it did there tells something of them. Until the end that is one
     figure in whole percent and two yes-or-no sentences, or that there is none (101 x 4 + 1 cases, 8.7 bits), and the midnight (UTC) at
     which it is first shown (log2 of the days until the end, 4.9 bits for 30). An upload carries at most the sum, and `limit_total`
-    bounds the number of uploads of an account: 20 x 13.6 = 272 bits by default. The final board adds about 50 bits once.
+    bounds the number of uploads of an account: 20 x 13.6 = 272 bits by default. The final board adds about 60 bits once.
     """
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="metric_challenges")
@@ -157,8 +160,8 @@ class MetricChallenge(models.Model):
     limit_per_day = models.PositiveSmallIntegerField(default=1)
     limit_total = models.PositiveSmallIntegerField(default=20)
     seed = models.PositiveIntegerField(default=0)  # of the halves; shown to nobody
-    # {"public": [...], "final": [...]}, `Standing` of stats as JSON by the entry's number, "halves", the samples of each, "without", the
-    # numbers of entries that it could not be computed of, and "made", when that was
+    # {"public": [...], "final": [...]}, `metric_board.Standing` as JSON by the entry's number, "halves", the samples of each, "without",
+    # the numbers of entries that it could not be computed of, "made", when that was, and "people", the version of their rule, from 3 on
     standings = models.JSONField(null=True)
     standings_at = models.DateTimeField(null=True)  # None: they are to be made anew
     before_today = models.JSONField(null=True)  # the newest that were made before the day (UTC) on which `standings` were made
@@ -270,6 +273,14 @@ class MetricChallenge(models.Model):
         if self.standings is None or self.is_over(now) or _made(self.standings) < midnight(now):
             return self.standings
         return self.before_today
+
+    @staticmethod
+    def read(standings: dict[str, Any] | None, half: str) -> list[Standing]:
+        """The standings of a half of the samples; of those of before November 2026, which put metrics into tiers, order and figures."""
+        rows = (standings or {}).get(half, [])
+        if "people" not in (standings or {}):
+            rows = [{"trained": "", "person": None, "standing": None, "reference_point": row["guard"]} | row for row in rows]
+        return READER.validate_python(rows)
 
 
 class MetricEntry(models.Model):

@@ -13,13 +13,14 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from leaderboard.stats import labels, opinion_study, screening, sentences
 from leaderboard.stats import mos_table as rating
@@ -114,7 +115,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with options.votes.open(newline="", encoding="utf-8-sig") as stream:
             head = voting.table_of(stream, options.votes.name).heads
         holds_opinions = columns.get("score", "score") in head and columns.get("choice", "choice") not in head
-        analyses = _opinions(options) if holds_opinions else _pairs(options)
+        # On a terminal alone, and gone when the analysis is printed.
+        with tqdm(desc="Analysing", unit=" steps", disable=None, leave=False, file=sys.stderr) as bar:
+            analyses = (_opinions if holds_opinions else _pairs)(options, bar.update)
     except VotesError as error:
         print(error, file=sys.stderr)
         return 1
@@ -129,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _pairs(options: argparse.Namespace) -> dict[str, StudySummary]:
+def _pairs(options: argparse.Namespace, step: Callable[[], None]) -> dict[str, StudySummary]:
     """The analysis of votes on pairs, by criterion."""
     _refuse(options, ("screen", "left_out"), "votes on pairs")
     rows = list(_by_criterion(options, voting.read(options.votes, dict(options.column), options.value), "votes"))
@@ -146,13 +149,14 @@ def _pairs(options: argparse.Namespace) -> dict[str, StudySummary]:
             options.gold,
             options.anchor,
             options.seed,
+            step=step,
             damaged=_damaged(options, votes),
             fragility=not options.no_fragility,
         )
     return found
 
 
-def _opinions(options: argparse.Namespace) -> dict[str, StudySummary]:
+def _opinions(options: argparse.Namespace, step: Callable[[], None]) -> dict[str, StudySummary]:
     """The analysis of opinion scores, by criterion."""
     _refuse(options, ("gold", "anchor", "value"), "opinion scores")
     rows = list(_by_criterion(options, rating.read(options.votes, dict(options.column)), "scores"))
@@ -163,7 +167,7 @@ def _opinions(options: argparse.Namespace) -> dict[str, StudySummary]:
         metrics, damaged = _metrics(options, scores), _damaged(options, scores)
         # As in the service, one that is left out is in no headline, like damaged ones, and keeps its mean.
         aside = {*(damaged or ()), *options.left_out} if options.left_out else damaged
-        summary = opinion_study.analyse(scores, metrics, options.screen, options.left_out, options.seed, damaged=aside)
+        summary = opinion_study.analyse(scores, metrics, options.screen, options.left_out, options.seed, step, damaged=aside)
         found[criterion] = replace(summary, scales=[row for row in summary.scales if row.method not in (damaged or ())])
     return found
 

@@ -96,7 +96,7 @@ def _drawer(votes: Votes, resource: str) -> tuple[int, Callable[[int, int, np.ra
         points, met = points_of(kinds)
 
         def some(size: int, resamples: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-            drawn = rng.multivariate_hypergeometric(counts, size, resamples, method="marginals").astype(np.float64)
+            drawn = rng.multivariate_hypergeometric(counts, size, resamples, method="count").astype(np.float64)
             return drawn @ points, drawn @ met
 
         return len(votes), some

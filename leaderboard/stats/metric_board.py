@@ -1,75 +1,151 @@
-"""Metrics ranked by how far each agrees with people's answers: figures, tiers, and which stand above what knows nothing."""
+"""Metrics beside each other by one set of answers: how far each agrees with people, its state, and its places among the others.
+
+A study's own metrics and the entries of a challenge of metrics are ranked by it alike.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import math
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leaderboard.stats import agreement
-from leaderboard.stats.agreement import Agreement, Differences
+from leaderboard.stats import agreement, another_rater
+from leaderboard.stats.agreement import Agreement, Differences, MetricPair
+from leaderboard.stats.another_rater import Person
+from leaderboard.stats.another_rater import Standing as State
 from leaderboard.stats.answers import Answers, weighted
-from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import FEW, Floats
 
-GUARDS = {"coin": "A coin", "constant": "A constant"}
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A metric: x float64[samples, entries], turned so that higher is better, NaN where it has no value.
+
+    `overall` float64[entries] is its value of each entry where that is not the mean over the study's samples. `trained` is not
+    empty where it was, or may have been, learnt from these answers. A `reference_point` knows nothing, or size alone.
+    """
+
+    key: str
+    x: Floats
+    overall: Floats | None = None
+    trained: str = ""
+    reference_point: bool = False
+
+    @property
+    def of_entries(self) -> Floats:
+        if self.overall is not None:
+            return self.overall
+        n = (~np.isnan(self.x)).sum(axis=0)
+        return np.divide(np.nansum(self.x, axis=0), n, out=np.full(self.x.shape[1], math.nan), where=n > 0)
+
+    @property
+    def by_sample(self) -> bool:
+        """True if it answers questions; a metric of the whole set does not."""
+        return not np.isnan(self.x).all()
+
+
+def reference_points(answers: Answers, seed: int, size: Floats | None = None, reference_size: Floats | None = None) -> list[Scored]:
+    """Rows that know nothing, or size alone, in every table and last in it. `size` is how large what an entry handed in for a sample is
+    [samples, entries], `reference_size` how large its reference is [samples], where known."""
+    shape = len(answers.samples), len(answers.entries)
+    scored = [
+        Scored("constant", agreement.constant(*shape), reference_point=True),
+        Scored("coin", agreement.coin(seed, *shape), reference_point=True),
+    ]
+    if size is not None:
+        scored.append(Scored("size", size, reference_point=True))
+    if reference_size is not None:
+        scored.append(Scored("reference only", np.repeat(reference_size[:, None], shape[1], axis=1), reference_point=True))
+    return scored
 
 
 @dataclass(frozen=True)
 class Standing:
-    """One metric: its decided agreement, its tier (None for a guard, and without a figure), and whether it is better than chance: its
-    interval lies above one half; `above` is None where it has none. `above_size` says whether it was shown to be better than the size of
-    entries alone, None where that was not tested."""
+    """One metric among others: its decided agreement, its state `standing` between chance and another rater, with whom `person` compares
+    it, and its `places`, each at 95 %; it `may_be_best` where they begin at 1. These are None for a reference point, for a metric trained
+    on the answers, and where nothing could be tested. `over_size` is its difference to the reference point of size, and `above_size` says
+    whether it was shown to see more than that; None where there is no such row."""
 
     key: str
+    reference_point: bool
+    trained: str
     decided: Agreement
-    tier: int | None
-    guard: bool = False
-    above: bool | None = None
+    person: Person | None
+    standing: State | None
+    places: tuple[int, int] | None = None
+    may_be_best: bool | None = None
     above_size: bool | None = None
+    over_size: MetricPair | None = None
+
+    @property
+    def few(self) -> str:
+        """The sentence that says why nothing of it is tested: it has values for answers of too few raters, or on too few samples."""
+        return self.decided.why if self.decided.why.startswith(FEW) else ""
 
 
-def ranked(counted: Answers, metrics: Mapping[str, Floats], seed: int = 0, size: Floats | None = None) -> list[Standing]:
-    """The standings of metrics, each x float64[samples, entries] turned so that higher is better, the best first, and of the guards after
-    them, of which `size` is how large entries are, where that is known. Holm's correction of the tests behind tiers is over all pairs
-    of metrics, guards left out."""
-    shape = (len(counted.samples), len(counted.entries))
-    found = {key: agreement.differences(counted, x) for key, x in metrics.items()}
-    figures = {key: _decided(one) for key, one in found.items()}
-    # Also one of which all answers are alike, as of a constant: it has no interval, and can be held against others.
-    values = {key: figure.value for key, figure in figures.items() if figure.value is not None and not figure.why.startswith(FEW)}
-    made = agreement.pairs([(key, found[key]) for key in values])
-    p_holm = {frozenset((pair.first, pair.second)): pair.p_holm for pair in made if pair.p_holm is not None}
-    tier_of = tiers(values, p_holm)
-    guards = {} if size is None else {"size": size}
-    guards |= {"coin": agreement.coin(seed, *shape), "constant": agreement.constant(*shape)}
-    blind = {key: agreement.differences(counted, x) for key, x in guards.items()}
-    # By its own interval, as everywhere: one draw of a coin may be lucky or unlucky.
-    above = {key: figure.low > 0.5 + agreement.EQUAL for key, figure in figures.items() if figure.low is not None}
-    beyond: dict[str, bool] = {}
-    if size is not None:
-        beyond = {key: not agreement.not_above(agreement.compared(found[key], blind["size"], (key, "size"))) for key in values}
-    rows = [Standing(key, figures[key], tier_of.get(key), above=above.get(key), above_size=beyond.get(key)) for key in found]
-    # Where there are too few answers for a figure, the order must not tell it.
-    rows.sort(key=lambda row: (row.tier is None, row.tier or 0, agreement.place(values.get(row.key, 0.0), row.key)))
-    return rows + [Standing(key, _decided(one), None, True) for key, one in blind.items()]
+@dataclass(frozen=True, eq=False)
+class Row:
+    """A metric, its differences on the answers, and where it stands."""
+
+    metric: Scored
+    differences: Differences
+    standing: Standing
+
+    @property
+    def has_places(self) -> bool:
+        """True if it is held against the others."""
+        return not self.metric.reference_point and not self.metric.trained and self.standing.decided.value is not None
 
 
-def tiers(values: Mapping[str, float], p_holm: Mapping[frozenset[str], float]) -> dict[str, int]:
-    """The tier of each metric. The first opens tier 1; a tier runs on while the next metric is not worse than its first."""
-    tier_of: dict[str, int] = {}
-    tier, first = 0, ""
-    for key in sorted(values, key=lambda key: agreement.place(values[key], key)):
-        worse = first and values[key] < values[first] and p_holm.get(frozenset((first, key)), 1.0) <= ALPHA
-        if not first or worse:
-            tier, first = tier + 1, key
-        tier_of[key] = tier
-    return tier_of
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """The rows, the best first and reference points last, and the tests of each two of those that have places."""
+
+    rows: list[Row]
+    pairs: list[MetricPair]
+
+    @property
+    def standings(self) -> list[Standing]:
+        return [row.standing for row in self.rows]
 
 
-def _decided(found: Differences) -> Agreement:
-    return replace(agreement.decided(found), coverage=found.coverage)
+def ranked(answers: Answers, metrics: Sequence[Scored], step: Callable[[], None] = lambda: None) -> Ranked:
+    """These metrics and reference points, by the answers; `step` is called after each."""
+    rows = []
+    dyads: tuple[Differences, another_rater.Dyads] | None = None  # of the last metric: most have values for the same answers
+    for metric in metrics:
+        difference = agreement.differences(answers, metric.x)
+        headline, person = agreement.decided(difference), None
+        # Not looked at before a metric is better than chance.
+        if not headline.why.startswith(FEW) and headline.low is not None and headline.low > 0.5:
+            made, person = another_rater.beside(difference, dyads)
+            dyads = difference, made
+        state, decided = another_rater.standing(headline, person), replace(headline, coverage=difference.coverage)
+        rows.append(Row(metric, difference, Standing(metric.key, metric.reference_point, metric.trained, decided, person, state)))
+        step()
+
+    few = bool(answers.clusters.few)
+    pairs = agreement.pairs([(row.metric.key, row.differences) for row in rows if row.has_places])
+    places = {} if few else agreement.places([row.metric.key for row in rows if row.has_places and not row.standing.few], pairs)
+    size = next((row.differences for row in rows if row.metric.reference_point and row.metric.key == "size"), None)
+    for n, row in enumerate(rows):
+        over = None
+        if size is not None and not row.metric.reference_point and row.standing.decided.value is not None and not few:
+            over = None if row.standing.few else agreement.compared(row.differences, size, (row.metric.key, "size"))
+        above = None if over is None else not agreement.not_above(over)
+        own = None if row.metric.reference_point else places.get(row.metric.key)
+        best = None if own is None else own[0] == 1
+        rows[n] = replace(row, standing=replace(row.standing, places=own, may_be_best=best, above_size=above, over_size=over))
+
+    def order(row: Row) -> tuple[bool, tuple[float, str]]:
+        # Where nothing could be tested there is no order of metrics, and none of those that have values for too few raters or samples.
+        value = 0.0 if few or row.standing.few else row.standing.decided.value or 0.0
+        return bool(row.standing.few), agreement.place(value, row.metric.key)
+
+    last = [row for row in rows if row.metric.reference_point]
+    return Ranked([*sorted((row for row in rows if not row.metric.reference_point), key=order), *last], pairs)
 
 
 def halves(

@@ -64,7 +64,8 @@ def overall_brackets(
     for i, better in zip(complete, rank_counts(points[None, complete])[0][0], strict=True):
         ranks[i] = int(better) + 1
     moving = [m for m in range(metrics) if m not in fixed]
-    tested = [i for i in in_order if all(not np.isnan(samples[m, i]).all() for m in moving)]
+    has_values = np.asarray((~np.isnan(samples[moving])).any(axis=2).all(axis=0))
+    tested = [i for i in in_order if has_values[i]]
     if rule == "primary" and moving:
         tested, groups, cut = tested_of(samples[0], ranks, in_order, uncertainty.FIRST)
     else:

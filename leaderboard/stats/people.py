@@ -13,12 +13,13 @@ from typing import Self
 
 import numpy as np
 
-from leaderboard.stats import agreement, another_rater, correlation, crossed, davidson, meaning, planning, plans
+from leaderboard.stats import agreement, another_rater, correlation, crossed, davidson, meaning, metric_board, planning, plans
 from leaderboard.stats import opinions as opinion_scores
-from leaderboard.stats.agreement import Agreement, Differences, MetricPair
+from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.answers import Answers
 from leaderboard.stats.crossed import Clusters
 from leaderboard.stats.davidson import Model
+from leaderboard.stats.metric_board import Scored
 from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.opinions import fitted
 from leaderboard.stats.planning import Forecast
@@ -41,33 +42,6 @@ from leaderboard.stats.votes import FEW, Floats, Ints, finite
 ONLY_DAMAGED = "Only damaged entries were compared here."
 NEVER_MET = "It met nobody."
 UNKNOWN_COVARIATE = "{} is not known of everything that was compared, so no account was taken of it."
-
-
-@dataclass(frozen=True, eq=False)
-class Scored:
-    """A metric of the study: x float64[samples, entries], turned so that higher is better, NaN where it has no value.
-
-    `overall` float64[entries] is its value of each entry where that is not the mean over the study's samples. `trained` is not
-    empty where it was, or may have been, learnt from these answers. A `reference_point` knows nothing, or size alone.
-    """
-
-    key: str
-    x: Floats
-    overall: Floats | None = None
-    trained: str = ""
-    reference_point: bool = False
-
-    @property
-    def of_entries(self) -> Floats:
-        if self.overall is not None:
-            return self.overall
-        n = (~np.isnan(self.x)).sum(axis=0)
-        return np.divide(np.nansum(self.x, axis=0), n, out=np.full(self.x.shape[1], math.nan), where=n > 0)
-
-    @property
-    def by_sample(self) -> bool:
-        """True if it answers questions; a metric of the whole set does not."""
-        return not np.isnan(self.x).all()
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,45 +114,31 @@ def people(
     another = another_rater.another_rater(answers)
     compared = _duels_of_scores(answers, opinions.scores) if opinions else _duels(answers, models)
     step()
-    rows, differences = [], []
-    dyads: tuple[Differences, another_rater.Dyads] | None = None  # of the last metric: most have values for the same answers
-    for metric in [*metrics, *reference_points(answers, seed, size, reference_size if opinions else None)]:
-        difference = agreement.differences(answers, metric.x)
-        headline, order = agreement.decided(difference), correlation.correlations(metric.of_entries, column)
-        few = headline.why if headline.why.startswith(FEW) else ""
-        sure = None
+    points = metric_board.reference_points(answers, seed, size, reference_size if opinions else None)
+    held = metric_board.ranked(answers, [*metrics, *points], step)
+    rows = []
+    for row in held.rows:
+        metric, difference, few = row.metric, row.differences, row.standing.few
+        order, sure, curve = correlation.correlations(metric.of_entries, column), None, None
         if not clusters.few and metric.by_sample and not few:
             sure = agreement.soft_pairwise(certain, agreement.certain_by_samples(np.where(np.isnan(column), math.nan, metric.x)))
-        curve = None
         if opinions is not None:
             curve = fitted(metric.x.ravel(), np.where(np.isnan(column), math.nan, opinions.by_sample).ravel())
-        person = None
-        if not few and headline.low is not None and headline.low > 0.5:
-            made, person = another_rater.beside(difference, dyads)
-            dyads = difference, made
-        row = Metric(
-            key=metric.key,
-            reference_point=metric.reference_point,
-            trained=metric.trained,
-            decided=replace(headline, coverage=difference.coverage),
+        figures = Metric(
+            **vars(row.standing),
             auc_better_worse=agreement.better_worse(difference).brief,
             auc_different_similar=agreement.different_similar(difference).brief,
             acc_eq=agreement.three_way(difference),
-            spa=Soft(sure, why or few or unsure or headline.why or agreement.NO_TWO if sure is None else ""),
+            spa=Soft(sure, why or few or unsure or row.standing.decided.why or agreement.NO_TWO if sure is None else ""),
             rho=order["rho"],
             tau=order["tau"],
             r=order["r"],
             difference=None if why or few or metric.reference_point else meaning.difference(answers, metric.of_entries),
             fitted=curve,
-            person=person,
-            standing=another_rater.standing(headline, person),
-            above_size=None,
             contradictions=[] if metric.reference_point else _contradictions(answers, metric, compared),
         )
-        rows.append(row)
-        differences.append(difference)
+        rows.append(figures)
         step()
-    placed, pairs = _compared(rows, differences, few=bool(clusters.few))
     unplaced = {} if opinions else _too_few(answers)
     entries, ranges = ([], []) if opinions else _entries(answers, models, unplaced)
     step()
@@ -200,18 +160,18 @@ def people(
         raters_counted=clusters.n_raters,
         samples_counted=clusters.n_samples,
         why=why,
-        metrics=placed,
+        metrics=rows,
         scales=entries,
         ceiling=None if another is None else another_rater.ceiling(answers, another),
         another_rater=another,
         model=preferences[0] if preferences else None,
         models=preferences,
         fragile=None,
-        metric_pairs=pairs,
+        metric_pairs=held.pairs,
         duels=compared,
         enough=None,
         first_place=None,
-        forecast=_forecast(placed, metrics, differences),
+        forecast=_forecast(held.rows),
     )
     if clusters.few or not models or len(models[0]) < 2:
         return People(summary)
@@ -250,20 +210,6 @@ def _too_few(answers: Answers) -> dict[str, str]:
 def by_group(groups: Mapping[str, Answers], metric: Scored) -> dict[str, Agreement]:
     """A metric's decided agreement with the raters of each group."""
     return {name: agreement.decided(agreement.differences(counted, metric.x)) for name, counted in groups.items()}
-
-
-def reference_points(answers: Answers, seed: int, size: Floats | None = None, reference_size: Floats | None = None) -> list[Scored]:
-    """Rows that know nothing, or size alone, in every table and last in it."""
-    shape = len(answers.samples), len(answers.entries)
-    scored = [
-        Scored("constant", agreement.constant(*shape), reference_point=True),
-        Scored("coin", agreement.coin(seed, *shape), reference_point=True),
-    ]
-    if size is not None:
-        scored.append(Scored("size", size, reference_point=True))
-    if reference_size is not None:
-        scored.append(Scored("reference only", np.repeat(reference_size[:, None], shape[1], axis=1), reference_point=True))
-    return scored
 
 
 def _duels(answers: Answers, models: Sequence[Model]) -> list[Duel]:
@@ -343,47 +289,24 @@ def _enough(model: Model, entries: Sequence[Entry], places: davidson.Places | No
     first = int(np.argmax(model.theta[among]))
     others = [name for n, name in enumerate(names) if n != first and places.low[n] == 1]
     if places.high[first] == 1:
-        return Enough(settled, names[first], others, None)
+        return Enough(settled, names[first], [], None)
     found = plans.Outlook.of(model, float(places.critical[first]), places.df, among).plans()
     step()
     return Enough(settled, names[first], others, found)
 
 
-def _forecast(rows: Sequence[Metric], metrics: Sequence[Scored], found: Sequence[Differences]) -> Forecast | None:
+def _forecast(rows: Sequence[metric_board.Row]) -> Forecast | None:
     """Precision that the headline of the first metric would have with more answers, raters or samples; None where it is always right, or
     always wrong."""
-    if not rows or rows[0].reference_point or rows[0].decided.low is None or rows[0].decided.value is None:
+    decided = rows[0].standing.decided if rows and not rows[0].metric.reference_point else None
+    if decided is None or decided.low is None or decided.value is None:
         return None
-    if not crossed.NOTHING < rows[0].decided.value < 1 - crossed.NOTHING:  # nothing varies there, as if it were known for sure
+    if not crossed.NOTHING < decided.value < 1 - crossed.NOTHING:  # nothing varies there, as if it were known for sure
         return None
-    at = next(n for n, metric in enumerate(metrics) if metric.key == rows[0].key)
-    answers, credits = agreement.credit(found[at])
+    answers, credits = agreement.credit(rows[0].differences)
     _, u = crossed.ratio(answers.weight * credits, answers.weight)
     # Of new answers as many name a winner as of those that are there.
-    return planning.forecast(rows[0].key, answers.clusters.variance(u), len(found[at].answers))
-
-
-def _compared(rows: list[Metric], differences: list[Differences], few: bool) -> tuple[list[Metric], list[MetricPair]]:
-    """The rows with their places, the best first and reference points last, and the tests between metrics."""
-    pairs = agreement.pairs([(row.key, one) for row, one in zip(rows, differences, strict=True) if _counts(row)])
-    places = {} if few else agreement.places([row.key for row in rows if _counts(row) and not row.few], pairs)
-    size = next((one for row, one in zip(rows, differences, strict=True) if row.reference_point and row.key == "size"), None)
-    placed = []
-    for row, one in zip(rows, differences, strict=True):
-        over = None
-        if size is not None and not row.reference_point and row.decided.value is not None and not few and not row.few:
-            over = agreement.compared(one, size, (row.key, "size"))
-        above = None if over is None else not agreement.not_above(over)
-        own = None if row.reference_point else places.get(row.key)
-        placed.append(replace(row, places=own, may_be_best=None if own is None else own[0] == 1, above_size=above, over_size=over))
-    # Where nothing could be tested there is no order of metrics, and none of those that have values for too few raters or samples.
-    ranked = [row for row in placed if not row.reference_point]
-    ranked.sort(key=lambda row: (bool(row.few), agreement.place(0.0 if few or row.few else row.decided.value or 0.0, row.key)))
-    return [*ranked, *(row for row in placed if row.reference_point)], pairs
-
-
-def _counts(row: Metric) -> bool:
-    return not row.reference_point and not row.trained and row.decided.value is not None
+    return planning.forecast(rows[0].metric.key, answers.clusters.variance(u), len(rows[0].differences.answers))
 
 
 def _entries(answers: Answers, fitted: Sequence[Model], few: Mapping[str, str]) -> tuple[list[Entry], list[davidson.Places | None]]:

@@ -163,7 +163,7 @@ class Outlook:
         np.fill_diagonal(between, 1.0)
         lead = ability[np.arange(DRAWS), leader][:, None] - ability
         with np.errstate(divide="ignore"):
-            settled = lead > self.bar(more) * np.sqrt(between[leader])
+            settled = lead > (self.bar(more) * np.sqrt(between))[leader]
         settled[np.arange(DRAWS), leader] = True
         return float(settled.all(axis=1).mean())
 

@@ -8,8 +8,9 @@ Two verdicts agree by 1 - |v - u| / 2: fully if equal, half if exactly one is a 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ SEPARATE = 0.1  # mean silhouette below which raters are one cluster
 BREAK_EVERY = 350
 MIN_ANSWERS = 10  # below which nothing is said of one rater
 Z = 1.959963984540054  # of a 95 % interval
+BLOCK = 100  # resamples at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,6 +331,20 @@ def _share(total: Floats, count: Floats, resamples: int = RESAMPLES, seed: int =
         return Share(None, None, None, 0)
     if len(total) == 1:
         return Share(float(total[0] / count[0]), None, None, n)
-    drawn = np.random.default_rng(seed).multinomial(len(total), np.full(len(total), 1 / len(total)), size=resamples).astype(float)
-    low, high = interval((drawn @ total) / (drawn @ count), LEVEL)
+    drawn = _resampled(len(total), resamples, seed)
+    ratios = np.concatenate([(block @ total) / (block @ count) for block in _blocks(drawn)])
+    low, high = interval(ratios, LEVEL)
     return Share(float(total.sum() / count.sum()), float(low), float(high), n)
+
+
+@lru_cache(maxsize=2)
+def _resampled(n: int, resamples: int, seed: int) -> NDArray[np.uint8]:
+    """Number of times that each of n entries is drawn in each resample [resamples, n]. Most metrics of a study answer the same questions,
+    so that one drawing serves them all; it is kept in a byte each, because none is drawn 256 times."""
+    rng = np.random.default_rng(seed)
+    rows = [rng.multinomial(n, np.full(n, 1 / n), size=min(BLOCK, resamples - at)) for at in range(0, resamples, BLOCK)]
+    return np.concatenate([block.astype(np.uint8) for block in rows])
+
+
+def _blocks(drawn: NDArray[np.uint8]) -> Iterator[Floats]:
+    return (drawn[at : at + BLOCK].astype(np.float64) for at in range(0, len(drawn), BLOCK))

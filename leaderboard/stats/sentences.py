@@ -49,10 +49,8 @@ def settling(enough: Enough, answers: int, raters: int, items: str, noun: str = 
         said.append(f"More {noun}s by these raters on these {items} cannot settle it.")
     named = plans.named()
     if named is None:
-        return [
-            *said,
-            f"Nothing up to {FACTORS[-1]:g} times this study is likely to settle it: the first {1 + len(enough.open)} may be equal.",
-        ]
+        equal = f": the first {1 + len(enough.open)} may be equal" if enough.open else ""
+        return [*said, f"Nothing up to {FACTORS[-1]:g} times this study is likely to settle it{equal}."]
     name, plan = named
     return [
         *said,

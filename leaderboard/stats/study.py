@@ -14,7 +14,8 @@ from leaderboard.stats.agreement import Differences
 from leaderboard.stats.alternative import Asked, Joined
 from leaderboard.stats.answers import Answers, answers
 from leaderboard.stats.judges import JudgeAnswers, Judged
-from leaderboard.stats.people import Scored, by_group, people
+from leaderboard.stats.metric_board import Scored
+from leaderboard.stats.people import by_group, people
 from leaderboard.stats.records import (
     REFERENCE_TITLES,
     BetweenPeople,

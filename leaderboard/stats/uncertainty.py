@@ -27,6 +27,7 @@ FLIPS = 9_999  # random patterns above that
 MORE_FLIPS = 99_999  # of a family with a p that so few patterns may put on the wrong side of 5 %
 NEAR = (0.02, 0.10)  # such a p lies between these
 MOST_OF_MORE = 4_950  # pairs of a family up to which so many are tried: those of 100 entries in one metric
+OFTEN = 32  # pairs after which the least of the largest statistics is looked at again
 PATTERNS = 16_384  # of a block: fewer cost more calls, more leave the processor's cache
 FIRST = 200  # entries of a board that are tested against each other
 HALVES = 500  # permutations, each of which gives two
@@ -175,13 +176,16 @@ def _step_down(samples: Floats, i: NDArray[np.intp], j: NDArray[np.intp]) -> Flo
         for signs in _patterns(n, flips):
             rows = list(flat @ signs.T)
             # One pair at a time for all patterns of a block: what is worked on stays in the cache.
-            largest, one = np.zeros(len(signs)), np.empty(len(signs))
+            largest, one, least = np.zeros(len(signs)), np.empty(len(signs)), 0.0
             for step, (a, b, inverse, bar) in enumerate(steps):
                 np.subtract(rows[a], rows[b], out=one)
                 np.abs(one, out=one)
                 np.multiply(one, inverse, out=one)
                 np.maximum(largest, one, out=largest)
-                hits[step] += np.count_nonzero(largest >= bar)
+                # Bars rise slowly and the largest fast. Mostly every pattern is a hit, as the least of the largest shows, some steps old.
+                if step % OFTEN == 0:
+                    least = largest.min()
+                hits[step] += len(signs) if least >= bar else np.count_nonzero(largest >= bar)
             total += len(signs)
         return np.maximum.accumulate(((1 + hits) / (1 + total))[::-1])[::-1]
 
@@ -241,8 +245,9 @@ def brackets(
     bracket, loose = lined(tested, differs, len(samples))
     intervals = ranges(ranks, cost, tested, differs & (cost[tested, None] < cost[None, tested]), cut)
     tied: list[tuple[int, ...]] = [()] * len(samples)
-    for place, entry in enumerate(tested):
-        tied[entry] = tuple(sorted(other for k, other in enumerate(tested) if k != place and not differs[place, k]))
+    entries = np.array(tested, dtype=np.int64)
+    for entry, row in zip(tested, ~(differs | np.eye(len(tested), dtype=bool)), strict=True):
+        tied[entry] = tuple(np.sort(entries[row]).tolist())
     return Board(tuple(in_order), bracket, loose, tuple(ranks), intervals, tuple(tested), p, tuple(tied))
 
 
@@ -252,9 +257,11 @@ def tested_of(
     """The entries that are tested, in their order; the groups that it is done over, which are those that more than half of the ranked ones
     have; and whether there were more entries. None where fewer than two entries or six groups are left."""
     known = ~np.isnan(samples)
-    candidates = [i for i in in_order if ranks[i] is not None and known[i].any()]
+    some = np.asarray(known.any(axis=1))
+    candidates = [i for i in in_order if ranks[i] is not None and some[i]]
     used = known[candidates].sum(axis=0) > len(candidates) / 2
-    complete = [i for i in candidates if known[i, used].all()]
+    every = np.asarray(known[:, used].all(axis=1))
+    complete = [i for i in candidates if every[i]]
     if len(complete) < 2 or used.sum() < MIN_GROUPS:
         return [], used, False
     return complete[:most], used, len(complete) > most

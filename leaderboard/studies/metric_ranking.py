@@ -166,11 +166,6 @@ class Family:
             words.append(f"{stood_for} more share{'s' if stood_for == 1 else ''} items or people with a larger one, which stands for all.")
         return " ".join(words)
 
-    @property
-    def best(self) -> list[Standing]:
-        """The metrics that may be the best."""
-        return [row for row in self.rows if row.line.places is not None and row.line.places[0] == 1]
-
 
 @dataclass(frozen=True)
 class Ranking:
@@ -415,14 +410,13 @@ def _mean(figures: Mapping[int, Agreement]) -> tuple[Pooled | None, Agreement, t
 # --- in words
 
 
-def claim(found: Family) -> str:
-    """Claim of a family's table, as a sentence; empty where it claims nothing."""
-    if not found.best:
-        return ""
+def claim(lines: Iterable[Line]) -> str:
+    """Claim of a table of metrics, as a sentence; empty where it claims nothing."""
+    placed = [line for line in lines if line.places is not None]
     # Of metrics that are all no better than chance none is called the best.
-    if all(row.line.level in NO_BETTER for row in found.rows if row.line.places is not None):
+    if placed and all(line.level in NO_BETTER for line in placed):
         return "No metric is shown to do better than chance."
-    return may_be_best({row.line.title: row.line.places for row in found.rows if row.line.places is not None})
+    return may_be_best({line.title: line.places for line in placed if line.places is not None})
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,9 @@ from leaderboard.models import MetricChallenge, MetricEntry, ProgramValues, Stud
 from leaderboard.stats import agreement, metric_board, mos_table, screening
 from leaderboard.stats import votes as voting
 from leaderboard.stats.answers import Answers, answers, of_opinions
+from leaderboard.stats.metric_board import Scored
 from leaderboard.stats.mos_table import Ratings
-from leaderboard.stats.people import Opinions, Scored, people
+from leaderboard.stats.people import Opinions, people
 from leaderboard.stats.records import plain
 from leaderboard.stats.votes import Floats
 from leaderboard.studies.live.grid import gold_pairs
@@ -244,17 +245,18 @@ def table(row: ProgramValues, counted: Answers) -> Floats:
 
 def standings(contest: MetricChallenge) -> dict[str, Any]:
     """Standings of the entries that count, on each half of the samples, by the entry's number, the entries without a figure, and the
-    halves: a sample stays in its own when others get answers or lose theirs."""
-    counted = counted_answers(contest.study)
+    halves: a sample stays in its own when others get answers or lose theirs. `people` is the version of the rule they are made by."""
+    counted, ratings = judgements(contest.study)
     entries, without = MetricEntry.counted(contest)
     rows = ProgramValues.objects.filter(study=contest.study, program__in=[entry.program_id for entry in entries]).select_related("program")
     by_program = {row.program_id: table(row, counted) for row in rows}
-    values = {str(entry.pk): by_program[entry.program_id] for entry in entries}
+    scored = [Scored(str(entry.pk), by_program[entry.program_id]) for entry in entries]
     known = (contest.standings or {}).get("halves", [[], []])
     halves = metric_board.halves(counted.samples, contest.seed, (known[0], known[1]))
     sizes = sizes_of(contest.study, contest.study.batch, counted.samples, counted.entries)
-    size = sizes.entries if sizes else None
-    made: dict[str, Any] = {"halves": [sorted(half) for half in halves], "without": [entry.pk for entry in without]}
+    size, reference_size = (sizes.entries, sizes.reference) if sizes else (None, None)
+    points = metric_board.reference_points(counted, contest.seed, size, reference_size if ratings else None)
+    made: dict[str, Any] = {"halves": [sorted(half) for half in halves], "without": [entry.pk for entry in without], "people": 3}
     for name, half in zip(("public", "final"), halves, strict=True):
-        made[name] = plain(metric_board.ranked(metric_board.part(counted, half), values, contest.seed, size))
+        made[name] = plain(metric_board.ranked(metric_board.part(counted, half), [*scored, *points]).standings)
     return made

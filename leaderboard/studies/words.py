@@ -70,8 +70,11 @@ def _preferred(summary: Summary) -> Sentence:
         )
     if not open_:  # all answers are alike: nothing says how surely anything leads
         return Sentence(ranked[0].why)
-    if len(open_) > 1:
-        return Sentence("First place with people is open:", f"{names([line.method for line in open_])} may be first.{apart}")
+    end = ranked[0].rank[1] if ranked[0].rank is not None else None
+    if end != 1:  # by the first's own interval, as everywhere
+        may = f"{names([line.method for line in open_])} may be first"
+        alone = f"{open_[0].method} may be first, and its place may be as low as {end}"
+        return Sentence("First place with people is open:", f"{may if len(open_) > 1 else alone}.{apart}")
     value, low, high = ranked[0].implied
     ends = f" [{percent(low)}, {percent(high)}]" if low is not None else ""
     return Sentence(f"People put {ranked[0].method} first.", f"They would pick it in {percent(value)} of 100 duels{ends}.{apart}")
@@ -163,7 +166,8 @@ def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
     if summary.enough is not None:
         k = min(summary.enough.settled, n)
         if k:
-            rows.append(EnoughRow(_places(1, k), True, "enough", "the intervals of their places overlap none below"))
+            more = "the intervals of their places overlap none below" if k > 1 else "the interval of the first is 1 to 1"
+            rows.append(EnoughRow(_places(1, k), True, "enough", more))
         if k < n:
             rows.append(EnoughRow(_places(k + 1, n), False, "not yet", " ".join(_settling(summary, noun))))
     for curve in summary.adequacy:
@@ -205,7 +209,8 @@ def duel_words(summary: Summary, a: str, b: str, noun: str = NOUN) -> Sentence:
     elif duel.asked is not None:
         # Of these two alone: their own share, its interval, and the verdict by that.
         value, low, high = duel.asked
-        if value is not None and value < 0.5:
+        # At exactly one half the first by name, as everywhere.
+        if value is not None and (value < 0.5 or (value == 0.5 and duel.second < duel.first)):
             first, second = second, first
             value, low, high = 1 - value, None if high is None else 1 - high, None if low is None else 1 - low
         ends = "" if low is None else "known"
@@ -365,7 +370,7 @@ def two_people_words(summary: Summary) -> str:
     if low is None:  # not that all say the same
         words += " That is the same with everybody, so it has no interval."
     if value is not None and (value if low is None else low) <= 0.5:
-        words += " They are not shown to agree better than two coins, so there may be nothing here for a metric to see."
+        words += " They are not shown to agree better than by chance, so there may be nothing here for a metric to see."
     return words
 
 

@@ -209,7 +209,7 @@ class Diagnosis:
 @dataclass(frozen=True)
 class OwnDuel:
     """One duel of the entry: how often people pick it against `other` (of opinion scores: by how many points they put it higher), with its
-    interval, of how many answers, and whether that holds among all duels of the study."""
+    interval, of how many answers, and whether that interval leaves out an even choice."""
 
     other: str
     other_id: int | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.models import MetricProgram
 from evaluation.programs.results import Cause
-from leaderboard.boards.human_agreement import LOW_COVERAGE, caveats, rough_words
+from leaderboard.boards.certainty import plural
+from leaderboard.boards.human_agreement import LOW_COVERAGE, NO_BETTER, Line, rough_words
 from leaderboard.console.forms.programs import ProgramForm
 from leaderboard.models import MetricChallenge, MetricEntry
-from leaderboard.stats.votes import FEW
+from leaderboard.stats.metric_board import Standing
+from leaderboard.stats.records import REFERENCE_TITLES
+from leaderboard.studies import metric_ranking
 from submissions.errors import Refused
 from submissions.visibility import visible_challenges
 
@@ -44,24 +47,43 @@ CAUSES = {
 }
 
 
-@dataclass(frozen=True)
-class Line:
-    """One row of a board: an entry, or a guard without one; its decided agreement with what it rests on, and its tier."""
+EARLIER = "An earlier rule made this leaderboard: it put metrics into tiers and did not compare them with another rater."
+REFERENCE_WORDS = {
+    "constant": "knows nothing",
+    "coin": "knows nothing",
+    "size": "the larger entry first",
+    "reference only": "the same for all entries of an item",
+}
 
-    title: str
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a leaderboard in full: a metric by its agreement with people, whose it is, and the key of its page where that is shown."""
+
+    line: Line
     by: str
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-    why: str
-    notes: list[str]
-    tier: int | None
-    guard: bool
-    above: bool | None
-    opens: bool
     own: bool
-    key: str  # of its page, where it is shown
+    key: str
+
+    @property
+    def interval(self) -> str:
+        """Its 95 % interval, or why there is none."""
+        figure = self.line.figure
+        if self.line.key == "constant" and self.line.guard and figure.value is not None:
+            return "half of every comparison"
+        if figure.low is None or figure.high is None:
+            return figure.why
+        rough = f"; {rough_words(plural(self.line.noun))}" if figure.rough else ""
+        return f"{figure.low:.3f} to {figure.high:.3f}{rough}"
+
+
+@dataclass(frozen=True)
+class Full:
+    """A leaderboard in full: what it says of the best metric, its rows, and, of an earlier rule, which that was."""
+
+    claim: str
+    rows: list[Row]
+    earlier: str
 
 
 def seen(request: HttpRequest) -> QuerySet[MetricChallenge]:
@@ -91,13 +113,11 @@ def challenge(request: HttpRequest, pk: int) -> HttpResponse:
             return redirect(request.path)
     now = timezone.now()
     over, standings = row.is_over(now), row.shown_standings(now)
-    lines = full_lines(row, "final", standings, request.user) if over else []
     context = {
         "row": row,
         "form": form,
         "mine": _mine(row, request.user, standings) if request.user.is_authenticated else [],
-        "lines": lines,
-        "tiers": tiers_of(lines),
+        "full": full(row, "final", standings, request.user) if over else None,
         "rounded": [] if over else _rounded_lines(row, standings, request.user),
         "open": row.is_open(now),
         "over": over,
@@ -167,68 +187,59 @@ class Rounded:
 
 def _rounded_lines(row: MetricChallenge, standings: dict[str, Any] | None, user: Any) -> list[Rounded]:
     """The public half for everybody before the end, the highest percentage first. What is not here would tell more of hidden items."""
-    rows, guards = [], []
-    for one, entry in _with_entries(row, (standings or {}).get("public", [])):
-        figure = one["decided"]
-        few = figure["value"] is None or figure["why"].startswith(FEW)
-        percent = None if few else round(100 * figure["value"])
+    rows, points = [], []
+    for one, entry in _with_entries(row, standings, "public"):
+        line = _line(row, one, entry)
+        figure, percent = line.figure, line.percent
         if entry is None:
-            known = one["key"] == "constant" and figure["n"]
-            between = "" if figure["low"] is None else f"{100 * figure['low']:.0f} to {100 * figure['high']:.0f} %"
-            words = "half of every comparison" if known else between or figure["why"]
+            known = one.key == "constant" and figure.n
+            between = "" if line.low is None else f"{line.low} to {line.high} %"
+            words = "half of every comparison" if known else between or figure.why
             percent = 50 if known else percent
-            guards.append(Rounded(GUARD_TITLES[one["key"]], GUARD_WORDS[one["key"]], percent, words, True, False, ""))
+            points.append(Rounded(line.title, REFERENCE_WORDS[one.key], percent, words, True, False, ""))
             continue
-        words = NOT_COMPUTED if few else "better than chance" if one["above"] else "not shown to be better than chance"
-        if not few and figure["coverage"] is not None and figure["coverage"] < LOW_COVERAGE:
+        chance = "not shown to be better than chance" if line.level in NO_BETTER else "better than chance"
+        words = NOT_COMPUTED if percent is None else chance
+        if percent is not None and figure.coverage is not None and figure.coverage < LOW_COVERAGE:
             words += f"; it has a value for fewer than {100 * LOW_COVERAGE:.0f} % of the comparisons"
         own = user.is_authenticated and entry.user_id == user.pk
         key = entry.program.full_key if entry.program_is_shown_to(user) else ""
-        rows.append(Rounded(entry.program.read.title, entry.user.username, percent, words, False, own, key))
+        rows.append(Rounded(line.title, entry.user.username, percent, words, False, own, key))
     rows.sort(key=lambda line: (line.percent is None, -(line.percent or 0), line.title.lower(), line.by))
-    return rows + guards
+    return rows + points
 
 
-def full_lines(row: MetricChallenge, half: str, standings: dict[str, Any] | None, user: Any) -> list[Line]:
-    """The board of a half in full: for everybody after the end, and for organizers."""
-    lines: list[Line] = []
-    for one, entry in _with_entries(row, (standings or {}).get(half, [])):
-        figure = one["decided"]
-        # Below the stated minimum the sentence stands alone. A constant orders nothing, so that its half is no estimate.
-        shown, known = figure["low"] is not None, one["key"] == "constant" and figure["n"]
-        few = figure["why"].startswith(FEW) and not known
-        lines.append(
-            Line(
-                title=GUARD_TITLES[one["key"]] if entry is None else entry.program.read.title,
-                by=GUARD_WORDS[one["key"]] if entry is None else entry.user.username,
-                value=None if few else figure["value"],
-                low=figure["low"],
-                high=figure["high"],
-                n=figure["n"],
-                why="" if shown else "Half of every duel." if known else figure["why"],
-                notes=caveats(figure.get("coverage"), one.get("above_size")) + ([rough_words("items")] if figure.get("rough") else []),
-                tier=one["tier"],
-                guard=one["guard"],
-                above=one["above"],
-                opens=one["tier"] is not None and (not lines or lines[-1].tier != one["tier"]),
-                own=entry is not None and user.is_authenticated and entry.user_id == user.pk,
-                key=entry.program.full_key if entry is not None and entry.program_is_shown_to(user) else "",
-            )
-        )
-    return lines
+def full(row: MetricChallenge, half: str, standings: dict[str, Any] | None, user: Any) -> Full:
+    """The leaderboard of a half in full: for everybody after the end, and for organizers."""
+    rows = []
+    for one, entry in _with_entries(row, standings, half):
+        line = _line(row, one, entry)
+        if entry is None:
+            rows.append(Row(line, REFERENCE_WORDS[one.key], False, ""))
+            continue
+        key = entry.program.full_key if entry.program_is_shown_to(user) else ""
+        rows.append(Row(line, entry.user.username, user.is_authenticated and entry.user_id == user.pk, key))
+    claim = metric_ranking.claim(replace(one.line, title=f"{one.line.title} by {one.by}") for one in rows)
+    return Full(claim, rows, EARLIER if rows and "people" not in (standings or {}) else "")
 
 
-def tiers_of(lines: list[Line]) -> int:
-    """Number of tiers of a board."""
-    return len({line.tier for line in lines if line.tier})
+def _line(row: MetricChallenge, one: Standing, entry: MetricEntry | None) -> Line:
+    return Line(
+        title=REFERENCE_TITLES[one.key] if entry is None else entry.program.read.title,
+        figure=one.decided,
+        standing=one.standing,
+        places=one.places,
+        guard=one.reference_point,
+        above_size=one.above_size,
+        key=one.key,
+        noun=row.study.noun,
+        compared=one.decided.coverage is not None,
+    )
 
 
-def _with_entries(row: MetricChallenge, standings: list[dict[str, Any]]) -> list[tuple[dict[str, Any], MetricEntry | None]]:
-    """Each standing with its entry; None of a reference point. Entries that are gone are left out."""
+def _with_entries(row: MetricChallenge, standings: dict[str, Any] | None, half: str) -> list[tuple[Standing, MetricEntry | None]]:
+    """Each standing of a half with its entry; None of a reference point. Entries that are gone are left out."""
     found = MetricEntry.objects.filter(contest=row).select_related("program__challenge", "user", "contest__study__phase__challenge")
     entries = {str(entry.pk): entry for entry in found}
-    return [(one, entries.get(one["key"])) for one in standings if one["guard"] or one["key"] in entries]
-
-
-GUARD_TITLES = {"size": "Size alone", "coin": "A coin", "constant": "A constant"}
-GUARD_WORDS = {"size": "the larger entry first", "coin": "knows nothing", "constant": "knows nothing"}
+    known = MetricChallenge.read(standings, half)
+    return [(one, entries.get(one.key)) for one in known if one.reference_point or one.key in entries]

@@ -150,7 +150,9 @@ def _section(family: Family, ranking: Ranking, tests: Mapping[str, Tested], of_r
         within.setdefault(one.spec.key.partition("@")[0], []).append(one.spec)
     own = [replace(one, parts=tuple(within[one.spec.key][1:])) for one in of_family if "@" not in one.spec.key]
     own.sort(key=lambda one: one.spec.title.lower())
-    return Section(family.key, FAMILIES[family.key].title, family, metric_ranking.claim(family), rows, guards, own, study)
+    return Section(
+        family.key, FAMILIES[family.key].title, family, metric_ranking.claim(row.line for row in family.rows), rows, guards, own, study
+    )
 
 
 def paper(request: HttpRequest, slug: str) -> HttpResponse:

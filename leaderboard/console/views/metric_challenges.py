@@ -11,7 +11,7 @@ from leaderboard.console.forms.programs import MetricChallengeForm
 from leaderboard.console.page import page
 from leaderboard.lookup import organizer
 from leaderboard.models import MetricChallenge, ProgramValues
-from leaderboard.views.metric_challenges import full_lines, tiers_of
+from leaderboard.views.metric_challenges import full
 from submissions.lookup import row_number
 from submissions.models import Challenge
 
@@ -51,14 +51,12 @@ def metric_challenge(request: HttpRequest, challenge: Challenge, pk: int) -> Htt
         else:
             messages.error(request, "It did not fail, or a worker is at it right now.")
         return redirect(request.path)
-    lines = full_lines(row, "public", row.standings, request.user)
     return page(
         request,
         "metric_challenge",
         challenge,
         "programs",
         row=row,
-        lines=lines,
-        tiers=tiers_of(lines),
+        full=full(row, "public", row.standings, request.user),
         entries=[(entry, values.get(entry.program_id)) for entry in entries],
     )

@@ -182,6 +182,19 @@ def test_what_a_difference_means_is_said_of_two_values_that_differ():
     )
 
 
+def test_of_two_entries_that_people_judged_no_difference_of_a_metric_says_what_people_prefer():
+    difference = Difference(2.0, 0.1, 0.3, 9, 30, 25, 12, 12, 0.01, 0.3, 0.01, 20.0)
+    rho = Figure(value=1.0, low=None, high=None, n=3)
+    decided = Agreement(value=0.7, low=0.6, high=0.8, n=40, raters=9, samples=8)
+    column = ColumnAgreement(slug="a", decided=decided, rho=rho, tau=rho, r=rho, difference=difference)
+
+    def said(*answers: int) -> list[bool]:
+        board = judged(board_of([0.5, 0.42, 0.3]), [0.6, 0.5, 0.4], metrics=[column], n=list(answers))
+        return [bool(line.cells[0].gap) for line in BoardRows(board, Choice()).lines]
+
+    assert said(40, 0, 40) == [True, True, False] and said(40, 40, 0) == [False, True, False]
+
+
 def test_places_in_words():
     words = [ordinal(n) for n in (1, 2, 3, 4, 10, 11, 12, 13, 21, 22, 101, 111, 112)]
     assert words == ["1st", "2nd", "3rd", "4th", "10th", "11th", "12th", "13th", "21st", "22nd", "101st", "111th", "112th"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -281,3 +283,14 @@ def test_votes_in_the_words_of_another_service_are_those_of_this_one(tmp_path, f
     )
     given = [arg for side, word in words.items() for arg in ("--value", f"{side}={word}")]
     assert found(file, "--column", "choice=winner", *given) == found(written(tmp_path, "votes.csv", rows))
+
+
+def test_progress_is_shown_on_a_terminal_and_nowhere_else(tmp_path, capsys, monkeypatch):
+    rows = [(one.rater, one.entry, one.score, one.sample) for one in opinions()]
+    path = written(tmp_path, "scores.csv", [["rater", "entry", "score", "sample"], *rows])
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    for screen, said in ((terminal, True), (io.StringIO(), False)):
+        monkeypatch.setattr(sys, "stderr", screen)
+        assert main([str(path)]) == 0
+        assert ("Analysing" in screen.getvalue()) is said

@@ -1,14 +1,17 @@
-"""Standings of metrics: figures and tiers as the study's own, guards after them, halves that share no sample."""
+"""Standings of metrics: figures and places as the study's own, reference points after them, halves that share no sample."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
 from leaderboard.stats import agreement, metric_board
+from leaderboard.stats.another_rater import Standing as State
 from leaderboard.stats.answers import Answers
+from leaderboard.stats.metric_board import Scored
+from leaderboard.stats.people import people as people_figures
 
 
 def people(n_raters=12, n_samples=24, seed=0) -> tuple[Answers, np.ndarray]:
@@ -26,22 +29,57 @@ def people(n_raters=12, n_samples=24, seed=0) -> tuple[Answers, np.ndarray]:
     return Answers(raters, names, tuple("abcd"), rater, sample, a, b, verdict, np.zeros(len(rows), dtype=int), ones, True), quality
 
 
-def test_a_metric_that_knows_opens_the_first_tier_and_noise_another():
+def standings(answers: Answers, metrics: dict[str, np.ndarray], seed=0, size=None) -> list[metric_board.Standing]:
+    """Standings of metrics and reference points; one whose key says so was trained on the answers."""
+    scored = [Scored(key, x, trained="these" if key.startswith("trained") else "") for key, x in metrics.items()]
+    return metric_board.ranked(answers, [*scored, *metric_board.reference_points(answers, seed, size)]).standings
+
+
+def test_a_metric_that_knows_may_be_the_best_and_noise_may_not():
     answers, quality = people()
     noise = np.random.default_rng(5).normal(size=quality.shape)
-    found = metric_board.ranked(answers, {"noise": noise, "knows": quality, "nearly": quality + 0.05 * noise})
-    assert [(row.key, row.tier, row.guard) for row in found] == [
-        ("knows", 1, False),
-        ("nearly", 1, False),
-        ("noise", 2, False),
-        ("coin", None, True),
-        ("constant", None, True),
-    ] or [row.key for row in found][:2] == ["nearly", "knows"]
-    first = agreement.differences(answers, {"knows": quality, "nearly": quality + 0.05 * noise}[found[0].key])
+    metrics = {"noise": noise, "knows": quality, "nearly": quality + 0.05 * noise}
+    found = standings(answers, metrics)
+    assert {row.key for row in found[:2]} == {"knows", "nearly"}
+    assert [row.key for row in found[2:]] == ["noise", "constant", "coin"]
+    assert [(row.places, row.may_be_best, row.reference_point) for row in found] == [
+        ((1, 2), True, False),
+        ((1, 2), True, False),
+        ((3, 3), False, False),
+        (None, None, True),
+        (None, None, True),
+    ]
+    first = agreement.differences(answers, metrics[found[0].key])
     assert found[0].decided == replace(agreement.decided(first), coverage=1.0)
-    assert found[0].above is True
-    assert found[2].above is False
-    assert found[4].decided.value == 0.5
+    assert found[0].standing in (State.HUMAN_LEVEL, State.ABOVE_HUMAN_LEVEL) and found[0].person.apart[0] > 0
+    assert found[2].standing is State.AT_CHANCE and found[2].person is None
+    assert found[3].decided.value == 0.5
+
+
+def test_places_are_one_and_the_rivals_that_are_better_by_tests_at_five_percent_over_their_number():
+    answers, quality = people(n_raters=8, n_samples=10, seed=3)
+    rng = np.random.default_rng(0)
+    metrics = {f"m{n}": quality + n * rng.normal(size=quality.shape) for n in range(6)}
+    differences = {key: agreement.differences(answers, x) for key, x in metrics.items()}
+    found = [row for row in standings(answers, metrics) if not row.reference_point]
+    for row in found:
+        tests = [agreement.compared(differences[row.key], differences[key], (row.key, key)) for key in metrics if key != row.key]
+        sure = [test.value for test in tests if test.p <= 0.05 / 5]
+        assert row.places == (1 + sum(value < 0 for value in sure), 6 - sum(value > 0 for value in sure))
+        assert row.may_be_best is (row.places[0] == 1)
+    assert found[-1].places[0] > 1 and sum(row.may_be_best for row in found) > 1
+
+
+def test_a_studys_own_metrics_stand_as_a_challenges_entries_do():
+    answers, quality = people()
+    noise = np.random.default_rng(5).normal(size=quality.shape)
+    metrics = {"noise": noise, "knows": quality, "trained": quality + 0.1 * noise}
+    found = standings(answers, metrics, seed=4, size=noise + 0.1)
+    scored = [Scored(key, x, trained="these" if key == "trained" else "") for key, x in metrics.items()]
+    study = people_figures(answers, scored, seed=4, fragility=False, size=noise + 0.1).entries.metrics
+    names = [one.name for one in fields(metric_board.Standing)]
+    assert [{name: getattr(row, name) for name in names} for row in study] == [vars(row) for row in found]
+    assert {row.key: row.places for row in found if not row.reference_point} == {"knows": (1, 1), "trained": None, "noise": (2, 2)}
 
 
 def test_whether_a_metric_is_better_than_chance_is_told_by_its_own_interval_and_not_by_one_draw_of_a_coin():
@@ -49,31 +87,33 @@ def test_whether_a_metric_is_better_than_chance_is_told_by_its_own_interval_and_
     rng = np.random.default_rng(0)
     metrics = {f"m{n}": n / 4 * quality + rng.normal(scale=3.0, size=quality.shape) for n in range(8)}
     for seed in range(30):
-        rows = [row for row in metric_board.ranked(answers, metrics, seed) if not row.guard]
-        assert [row.above for row in rows] == [row.decided.low > 0.5 for row in rows], seed
+        rows = [row for row in standings(answers, metrics, seed) if not row.reference_point]
+        no_better = [row.standing in (State.AT_CHANCE, State.WORSE_THAN_CHANCE) for row in rows]
+        assert no_better == [row.decided.low <= 0.5 for row in rows], seed
 
 
-def test_size_is_a_guard_and_what_is_not_shown_to_beat_it_is_told():
+def test_size_is_a_reference_point_and_what_is_not_shown_to_beat_it_is_told():
     answers, quality = people()
     noise = np.random.default_rng(5).normal(size=quality.shape)
-    rows = metric_board.ranked(answers, {"knows": quality, "noise": noise}, size=noise + 0.1)
-    assert [(row.key, row.tier, row.above_size) for row in rows[:3]] == [("knows", 1, True), ("noise", 2, False), ("size", None, None)]
-    assert rows[2].guard and rows[2].decided.value == rows[1].decided.value
-    assert {row.above_size for row in metric_board.ranked(answers, {"knows": quality})} == {None}
+    rows = standings(answers, {"knows": quality, "noise": noise}, size=noise + 0.1)
+    assert [(row.key, row.places, row.above_size) for row in rows[:2]] == [("knows", (1, 1), True), ("noise", (2, 2), False)]
+    assert rows[-1].key == "size" and rows[-1].reference_point and rows[-1].decided.value == rows[1].decided.value
+    assert {row.above_size for row in standings(answers, {"knows": quality})} == {None}
 
 
-def test_a_figure_says_of_how_many_duels_it_is():
+def test_a_figure_says_of_how_many_comparisons_it_is():
     answers, quality = people()
     silent = np.where(np.arange(len(quality))[:, None] < 12, quality, np.nan)
-    found = {row.key: row.decided.coverage for row in metric_board.ranked(answers, {"silent": silent})}
+    found = {row.key: row.decided.coverage for row in standings(answers, {"silent": silent})}
     assert found == {"silent": pytest.approx(np.mean(answers.sample < 12)), "coin": 1.0, "constant": 1.0}
 
 
-def test_with_few_raters_there_is_no_tier_and_no_interval():
+def test_with_few_raters_there_is_no_place_and_no_interval():
     answers, quality = people(n_raters=4)
-    (row, *_) = metric_board.ranked(answers, {"knows": quality})
-    assert (row.tier, row.above, row.decided.low) == (None, None, None)
-    assert "5 are needed" in row.decided.why
+    (first, second, *_) = standings(answers, {"b": quality, "a": -quality})
+    assert (first.key, second.key) == ("a", "b")  # in the order of their names, which tells nothing
+    assert (first.places, first.may_be_best, first.standing, first.decided.low) == (None, None, State.TOO_EARLY, None)
+    assert "5 are needed" in first.decided.why
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 24])
@@ -87,12 +127,17 @@ def test_halves_share_nothing_and_leave_nothing_out(n):
     assert n < 7 or metric_board.halves(samples, 4) != (public, final)
 
 
-def test_a_metric_without_an_interval_because_all_its_answers_are_alike_stands_in_a_tier():
+def test_a_metric_without_an_interval_because_all_its_answers_are_alike_has_a_place():
     answers, quality = people()
-    metrics = {"flat": np.zeros_like(quality), "knows": quality}
-    rows = metric_board.ranked(answers, metrics)
-    assert [(row.key, row.tier) for row in rows[:2]] == [("knows", 1), ("flat", 2)]
-    assert (rows[1].decided.value, rows[1].decided.low, rows[1].above) == (0.5, None, None)
+    rows = standings(answers, {"flat": np.zeros_like(quality), "knows": quality})
+    assert [(row.key, row.places) for row in rows[:2]] == [("knows", (1, 1)), ("flat", (2, 2))]
+    assert (rows[1].decided.value, rows[1].decided.low, rows[1].standing) == (0.5, None, State.AT_CHANCE)
+
+
+def test_metrics_that_are_equal_but_for_rounding_stand_in_the_order_of_their_names():
+    answers, quality = people()
+    rows = standings(answers, {"b": quality, "a": 3 * quality})
+    assert [(row.key, row.places) for row in rows[:2]] == [("a", (1, 2)), ("b", (1, 2))]
 
 
 def test_a_sample_stays_in_its_half_when_others_come_or_go():
@@ -114,12 +159,3 @@ def test_each_pair_weighs_the_same_in_a_half_however_often_it_was_asked_about_in
     found = agreement.decided(agreement.differences(metric_board.part(counted, {"x"}), x))
     assert (found.value, found.n) == (pytest.approx(1 / 2), 3)
     assert found.n_eff == pytest.approx(2**2 / (1 + 1 / 4 + 1 / 4))
-
-
-def test_tiers_run_on_while_the_next_is_not_worse_than_the_first():
-    p = {frozenset(pair): 0.01 if pair in ("ac", "ad", "bd") else 0.5 for pair in ("ab", "ac", "ad", "bc", "bd", "cd")}
-    assert metric_board.tiers({"a": 0.8, "b": 0.7, "c": 0.6, "d": 0.5}, p) == {"a": 1, "b": 1, "c": 2, "d": 2}
-    assert metric_board.tiers({"b": 0.5, "a": 0.5}, {}) == {"a": 1, "b": 1}
-    rounded = {"b": 0.1 + 0.2, "a": 0.3, "c": 0.2}
-    assert list(metric_board.tiers(rounded, {frozenset("ac"): 0.01, frozenset("bc"): 0.2})) == ["a", "b", "c"]  # as equal ones, by key
-    assert metric_board.tiers(rounded, {frozenset("ac"): 0.01, frozenset("bc"): 0.2})["c"] == 2

@@ -12,9 +12,10 @@ import pytest
 from leaderboard.stats import opinion_study, opinions, study
 from leaderboard.stats.answers import answers
 from leaderboard.stats.judges import JudgeAnswers, Judged
+from leaderboard.stats.metric_board import Scored
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.mos_table import canonical as canonical_ratings
-from leaderboard.stats.people import Scored, people
+from leaderboard.stats.people import people
 from leaderboard.stats.records import Enough, Entries, plain
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Vote, canonical

@@ -167,6 +167,9 @@ def test_places_are_settled_where_no_interval_below_overlaps():
     assert planning.settled_places(np.array([1, 1, 3, 3]), np.array([2, 2, 4, 4])) == 0
     assert planning.settled_places(np.array([1, 2, 3]), np.array([1, 2, 3])) == 3
     assert planning.settled_places(np.array([1, 1, 1]), np.array([3, 3, 3])) == 0
+    # First place is settled by the first's own interval: that of a rival has a bar of its own, and may begin at 1 all the same.
+    assert planning.settled_places(np.array([1, 1, 3]), np.array([1, 3, 3])) == 1
+    assert planning.settled_places(np.array([1, 2, 3]), np.array([2, 2, 3])) == 0
 
 
 # --- several studies

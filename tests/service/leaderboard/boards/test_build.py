@@ -10,7 +10,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.models import EvaluationBatch
+from evaluation.models import Evaluation, EvaluationBatch, Reference, Score
 from leaderboard import tasks
 from leaderboard.api import boards as api
 from leaderboard.boards import build
@@ -19,9 +19,9 @@ from leaderboard.models import Snapshot, read_board
 from leaderboard.tasks import build_due_boards, due_phases
 from submissions.errors import Refused
 from submissions.models import Phase, Submission
-from tests.support.factories import TeamFactory, give_reference
+from tests.support.factories import PhaseFactory, TeamFactory, gables, give_reference
 from tests.support.leaderboard.boards import column_of
-from tests.support.leaderboard.scores import as_json, entry, spread
+from tests.support.leaderboard.scores import as_json, entry, samples, spread
 
 pytestmark = pytest.mark.django_db
 SLUGS = ("corner_f1", "edge_f1", "hss")
@@ -363,6 +363,39 @@ class TestSnapshot:
         monkeypatch.setattr(build, "build", build_and_switch)
         kept = Snapshot.make(phase, "public")
         assert kept.board.batch == EvaluationBatch.current(phase).pk
+
+
+def test_a_board_is_the_same_to_the_byte_in_whatever_order_its_items_are_listed(challenge, people):
+    """Seventeen groups of one to three items: not all patterns of signs are tried, and entries are so close that the patterns decide."""
+    phase = PhaseFactory(challenge=challenge, ranking="mean_rank", entries="all")
+    batch = give_reference(phase, gables(34))
+    ids, group_of = list(batch.reference.item_ids), {name: f"group {n % 17}" for n, name in enumerate(batch.reference.item_ids[:33])}
+    group_of[ids[33]] = "group 0"
+    rng, table = np.random.default_rng(2), {}
+    for n in range(7):
+        # Sixty-fourths, whose sums are exact: a group's mean is of its items as they come.
+        rows = np.round(64 * np.clip(rng.normal(0.5 + 0.03 * n, 0.12, (len(SLUGS), len(ids))), 0, 1)) / 64
+        sent = entry(
+            phase, people.team, {slug: spread(0.5, len(ids)) for slug in SLUGS}, at=START + timedelta(hours=n), method_name=f"m{n}"
+        )
+        table[sent.pk] = {slug: dict(zip(ids, row.tolist(), strict=True)) for slug, row in zip(SLUGS, rows, strict=True)}
+
+    listed = {"names": ids, "turned round": ids[::-1], "shuffled": [ids[n] for n in rng.permutation(len(ids))]}
+    boards, stored = {}, set()
+    for order, names_in_order in listed.items():
+        groups = [group_of[name] for name in names_in_order]
+        Reference.objects.filter(pk=batch.reference_id).update(item_ids=names_in_order, groups=groups)
+        Score.objects.all().delete()
+        for evaluation in Evaluation.objects.select_related("batch__reference"):
+            values = table[evaluation.submission_id]
+            found = {slug: samples(evaluation.batch, slug, [values[slug][name] for name in names_in_order]) for slug in SLUGS}
+            Score.write(evaluation, found)
+        stored.add(bytes(Score.objects.order_by("evaluation", "slug").first().vector))
+        boards[order] = public(phase)
+    assert len(stored) == 3
+    board = boards["names"]
+    assert board.n_resampled == 17 and max(board.metrics[0].group) > 1
+    assert {name: as_json(one) for name, one in boards.items()} == dict.fromkeys(listed, as_json(board))
 
 
 class TestBuilding:

@@ -194,7 +194,7 @@ def test_a_claim_is_made_beyond_chance_only():
         return human_agreement.People(found(first=first, over=over, **more), {}).claim(board())
 
     assert claim(1, 0.01) == human_agreement.Claim("", ("seven", 7), ("eight", 8), (0.7, 0.6, 0.8))
-    assert claim(1, 0.2).words == "The metrics put seven first, people eight; between these two people are too close to call."
+    assert claim(1, 0.2).words == "The metrics put seven first, people eight; with people these two are tied."
     assert claim(0, None).words == "Metrics and people both put seven first; people do not tell it from the other."
     sure = human_agreement.People(found(first=0, over=[None, Against(value=(0.8, 0.7, 0.9), p_holm=0.01)]), {}).claim(board())
     assert sure.words == "Metrics and people agree on the first."
@@ -244,10 +244,12 @@ def test_who_may_be_first_is_said_as_the_study_says_it_by_the_intervals_of_place
     assert claim([0]) == "Metrics and people agree on the first."
     assert claim([0, 1]) == "Metrics and people both put a first; with people 1 of 3 others may be first too."
     assert claim([0, 1, 2, 3]) == "Metrics and people both put a first; with people all 3 others may be first too."
-    assert claim([0, 1], leader=1) == "The metrics put b first, people a; between these two people are too close to call."
-    assert claim([0], leader=1) == (
-        "The metrics put b first, people a; between these two, all duels of the study counted, people are too close to call."
-    )
+    assert claim([0, 1], leader=1) == "The metrics put b first, people a; with people these two are tied."
+    assert claim([0], leader=1) == "The metrics put b first, people a; with people these two are tied, corrected for all pairs."
+    # First place is settled by the first's own interval, whatever those of its rivals begin with, and open where it ends lower.
+    assert claim([0, 1], places=[(1, 1), (1, 2), (3, 4), (3, 4)]) == "Metrics and people agree on the first."
+    open_ = "Metrics and people both put a first; with people its place may be as low as 2."
+    assert claim([0], places=[(1, 2), (2, 2), (3, 4), (3, 4)]) == open_
     # Level with people: nobody is first alone.
     level = (0.5, 0.5, 0.5, 0.4)
     assert claim([0, 1, 2, 3], value=level) == (

@@ -18,7 +18,7 @@ from leaderboard.stats.crossed import Estimate
 from leaderboard.stats.records import Metric
 from leaderboard.stats.sentences import may_be_best
 from leaderboard.studies import metric_ranking
-from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Evidence, claim, family, verdict
+from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Evidence, Family, family, verdict
 from submissions.models import Challenge
 from tests.support.factories import ChallengeFactory, PhaseFactory, UserFactory
 from tests.support.leaderboard.studies import held_against_people
@@ -28,6 +28,10 @@ from tests.support.people import People
 NOBODY = "No study with people yet."
 NONE_BETTER = "No metric is shown to do better than chance."
 RATER = Estimate(0.72, 0.68, 0.76, 300, raters=12, samples=10, se=0.02)  # how often two raters of a study say the same
+
+
+def claim(found: Family) -> str:
+    return metric_ranking.claim(row.line for row in found.rows)
 
 
 def metric(key: str, value: float | None, se: float = 0.02, n_eff: float = 100.0, **more) -> Metric:
@@ -87,7 +91,7 @@ def test_places_are_of_differences_that_studies_share_and_what_cannot_be_pooled_
     assert rows["d"].missing == "in 2 studies: not pooled" and rows["e"].line.percent is None  # 1.0 has no logit
     assert rows["f"].missing == "trained on these votes" and rows["f"].trained == (0,) and not rows["f"].studies
     assert rows["a"].over.prediction is not None
-    assert [row.key for row in found.best] == ["a", "b"]
+    assert [row.key for row in found.rows if row.line.places and row.line.places[0] == 1] == ["a", "b"]
 
 
 def test_another_rater_is_pooled_like_a_metric_and_a_state_beside_one_needs_three_studies():

@@ -334,17 +334,21 @@ class TestChallenge:
     def contest(self, study) -> MetricChallenge:
         return MetricChallenge.open(study, "Find a metric", timezone.now() + timedelta(days=30), None, seed=1, limit_total=2)
 
-    def test_programs_are_ranked_with_tiers_and_guards_on_each_half(self, contest, people, tmp_path):
+    def test_programs_have_places_and_reference_points_on_each_half(self, contest, people, tmp_path):
         first = contest.enter(people.owner, written(tmp_path / "a", CLOSER), "a.zip")
         second = contest.enter(people.stranger, written(tmp_path / "b", BLIND, title="Blind"), "b.zip")
         worked()
         contest.refresh_from_db()
         for half in ("public", "final"):
             rows = contest.standings[half]
-            assert [row["key"] for row in rows][-3:] == ["size", "coin", "constant"]
+            assert [row["key"] for row in rows][-3:] == ["constant", "coin", "size"]
             assert {row["key"] for row in rows[:-3]} == {str(first.pk), str(second.pk)}
             blind = next(row for row in rows if row["key"] == str(second.pk))
-            assert blind["decided"]["value"] == 0.5 and blind["above_size"] is False
+            assert blind["decided"]["value"] == 0.5 and blind["above_size"] is False and blind["standing"] == "at_chance"
+            assert {row["key"]: (row["places"], row["may_be_best"]) for row in rows[:-3]} == {
+                str(first.pk): ([1, 1], True),
+                str(second.pk): ([2, 2], False),
+            }
         assert contest.standings["public"] != contest.standings["final"]
 
     def test_what_was_public_decides_nothing_in_the_end_though_the_study_goes_on(self, contest, study, people, tmp_path):
@@ -406,7 +410,7 @@ class TestChallenge:
         second = contest.enter(people.owner, written(tmp_path / "b", on_hidden_items("1 / 0"), version=2), "b.zip")
         worked()
         contest.refresh_from_db()
-        assert [row["key"] for row in contest.standings["public"] if not row["guard"]] == [str(first.pk)]
+        assert [row["key"] for row in contest.standings["public"] if not row["reference_point"]] == [str(first.pk)]
         assert contest.standings["without"] == [second.pk]
         run = ProgramValues.objects.get(program=second.program)
         assert len(run.failures) == 10 and run.failures[0] == "far, house_01: ZeroDivisionError: division by zero"

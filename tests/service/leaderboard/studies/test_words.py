@@ -137,6 +137,7 @@ def test_two_entries_are_told_by_the_interval_beside_them_and_named_as_their_pag
             "Asked about these two, 60 of 100 prefer B [45, 70]:",
         ),
         ((0.6, 0.55, 0.7), (0.6, 0.4, 0.7), "People prefer A.", "Asked about these two, 60 of 100 prefer A [55, 70]:"),
+        ((0.5, 0.4, 0.6), (0.6, 0.4, 0.7), "People are not shown to prefer either.", "Asked about these two, 50 of 100 prefer A [40, 60]:"),
         (None, (0.8, 0.7, 0.9), "People prefer A.", "They would pick A in 80 of 100 duels [70, 90], inferred from other pairs:"),
         (None, (0.6, 0.4, 0.7), "People are not shown to prefer either.", "They would pick A in 60 of 100 duels [40, 70], inferred from"),
     ],
@@ -145,6 +146,28 @@ def test_two_entries_that_people_were_asked_about_are_told_by_that_alone_and_oth
     summary = summary_of(said("a", "b"))
     told = words.duel_words(replace(summary, duels=[replace(summary.duels[0], asked=asked, value=value)]), "a", "b")
     assert told.first == first and told.rest.startswith(figure)
+
+
+def test_at_exactly_one_half_the_first_by_name_is_named():
+    summary, half = summary_of(said("b", "a")), (0.5, 0.4, 0.6)
+    duel = replace(summary.duels[0], asked=half)
+    assert (duel.first, duel.second) == ("b", "a")
+    for first, second, page in (("a", "b", "A"), ("b", "a", "B")):
+        told = words.duel_words(replace(summary, duels=[duel]), first, second)
+        assert told.rest.startswith(f"Asked about these two, 50 of 100 prefer {page} [40, 60]:")
+
+
+def test_first_place_is_settled_by_the_interval_of_the_first_alone():
+    """Intervals have bars of their own: that of a rival can begin at 1 where the first's is 1 to 1, and at 2 where it ends lower."""
+    summary = summary_of([*said("a", "b"), *said("a", "c"), *said("b", "c")])
+
+    def first(*ranks: tuple[int, int]) -> tuple[str, str]:
+        rows = [replace(line, rank=rank) for line, rank in zip(summary.scales, ranks, strict=True)]
+        return sentences(replace(summary, scales=rows))[0]
+
+    assert first((1, 1), (1, 3), (2, 3))[0] == "People put a first."
+    assert first((1, 2), (2, 3), (3, 3)) == ("First place with people is open:", "a may be first, and its place may be as low as 2.")
+    assert first((1, 2), (1, 2), (3, 3)) == ("First place with people is open:", "a and b may be first.")
 
 
 def test_of_two_entries_it_is_too_early_to_say_only_where_it_is_too_early():

@@ -15,11 +15,11 @@ from django.utils import timezone
 from evaluation.models import MetricProgram
 from evaluation.programs.results import Cause
 from leaderboard.models import MetricChallenge, ProgramValues
-from leaderboard.views.metric_challenges import CAUSES, NOT_COMPUTED
+from leaderboard.views.metric_challenges import CAUSES, EARLIER, NOT_COMPUTED
 from tests.conftest import need
 from tests.support.evaluation.programs import passed, written
 from tests.support.factories import PhaseFactory, gables, give_reference
-from tests.support.leaderboard.hidden_study import CLOSER, a_day_later, hidden_study, on_hidden_items, worked
+from tests.support.leaderboard.hidden_study import BLIND, CLOSER, a_day_later, hidden_study, on_hidden_items, worked
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -176,13 +176,13 @@ class TestWhatAnEntrantReads:
         contest.enter(people.owner, written(tmp_path, on_hidden_items(turned), bounds="[null, null]", title="Turned"), "a.zip")
         worked()
         a_day_later(contest)
-        (row,) = (one for one in contest.standings["public"] if not one["guard"])
+        (row,) = (one for one in contest.standings["public"] if not one["reference_point"])
         client.force_login(people.owner)
         words = page(client, contest)
         ((percent, rest),) = re.findall(r"Turned owner, yours (\d+) % (.{60})", words)
         assert int(percent) == round(100 * row["decided"]["value"])
         assert not re.search(r"\d\.\d", words.partition("Of the comparisons")[0])
-        assert rest.startswith(("better than chance Size", "not shown to be better than chance Size"))
+        assert rest.startswith(("better than chance Always", "not shown to be better than chance Always"))
         exact = {f"{row['decided'][name]:.3f}" for name in ("value", "low", "high")}
         for address, text in everything(client, contest).items():
             shipped = address.startswith("/api/v1/evidence/")  # figures of other people's sets, which may be the same by chance
@@ -213,12 +213,43 @@ def test_until_the_end_the_public_half_is_shown_and_then_the_other(contest, peop
     worked()
     a_day_later(contest)
     words = page(client, contest)
-    assert "Board on the public half" in words and "Size alone the larger entry first" in words
-    assert "A constant knows nothing 50 % half of every comparison" in words
+    assert "Board on the public half" in words and "Size only the larger entry first" in words
+    assert "Always equal knows nothing 50 % half of every comparison" in words
     MetricChallenge.objects.update(closes_at=timezone.now())
     words = page(client, contest)
     # Programs have seen all items, and so may everybody have; what was kept back is how far they agree on them.
     assert "Final board" in words and "0.500" in words and "of which no board was shown before the end" in words
+    assert re.search(r"– Always equal knows nothing 0\.500 half of every comparison \d+ at chance", words)
+
+
+def test_the_final_board_says_which_metrics_may_be_the_best_and_between_which_places_each_lies(contest, people, tmp_path, client):
+    passed(contest.enter(people.owner, written(tmp_path / "a", CLOSER, title="Closer"), "a.zip").program)
+    passed(contest.enter(people.stranger, written(tmp_path / "b", BLIND, title="Blind"), "b.zip").program)
+    worked()
+    MetricChallenge.objects.update(closes_at=timezone.now())
+    words = page(client, contest)
+    assert "Closer by owner is significantly better than every other." in words
+    assert re.search(r" 1 Closer owner 0\.\d{3} 0\.\d{3} to 0\.\d{3}", words) and re.search(r" 2 Blind stranger .*? at chance", words)
+    assert "tier" not in words and EARLIER not in words
+
+
+def test_a_board_of_the_rule_of_before_keeps_its_bytes_and_says_so(contest, people, tmp_path, client):
+    entry = contest.enter(people.owner, written(tmp_path, CLOSER, title="Closer"), "a.zip")
+    half = {"value": 0.5, "low": None, "high": None, "n": 90, "why": "All answers are alike.", "raters": 6, "samples": 6}
+    closer = {"value": 0.86, "low": 0.71, "high": 0.94, "n": 90, "why": "", "raters": 6, "samples": 6}
+    rows = [
+        {"key": str(entry.pk), "decided": closer, "tier": 1, "guard": False, "above": True, "above_size": None},
+        {"key": "constant", "decided": half, "tier": None, "guard": True, "above": None, "above_size": None},
+    ]
+    before = {"public": rows, "final": rows, "halves": [["house_01"], ["house_02"]], "without": [], "made": "2026-10-01T00:00:00+00:00"}
+    MetricChallenge.objects.update(standings=before, standings_at=timezone.now())
+    words = page(client, contest)
+    assert "Closer owner 86 % better than chance Always equal" in words
+    MetricChallenge.objects.update(closes_at=timezone.now())
+    words = page(client, contest)
+    assert EARLIER in words and "– Closer owner 0.860 0.710 to 0.940 90 better than chance, human level unclear" in words
+    contest.refresh_from_db()
+    assert contest.standings == before
 
 
 def test_a_metric_that_is_silent_on_most_comparisons_says_so(contest, people, tmp_path, client):
