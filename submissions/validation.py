@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from submissions.entry_states import Reason
 from submissions.formats import input_fit, wrong_kind
 from submissions.formats.archive import Package, open_package
 from submissions.formats.errors import FormatError, Remarks, excerpt, size_text
-from submissions.formats.hold import Reason
 from submissions.formats.layout import is_companion, is_silent, item_of
 from submissions.formats.wireframe.s23dr import FILE_NAMES, judge_s23dr
 from submissions.manifest import Item, Manifest
@@ -54,7 +54,7 @@ class Verdict:
     ``items`` are the readable samples in manifest order, as the family's reader gives them, ``missing`` the ids without
     a file, ``problems`` the first hundred of ``n_problems``. ``warnings`` are sentences that do not stand in the way.
     ``to_confirm`` are warnings that somebody must confirm before the entry is scored, and ``hold`` is the first reason for them, a
-    ``submissions.formats.hold.Reason``, or empty.
+    ``submissions.entry_states.Reason``, or empty.
     ``faults`` are those of the problems that are ours.
     """
 
