@@ -68,6 +68,8 @@ COUNTED_WAITS = {  # for one, and for several
         "It is next. {n:,} workers are at other work, such as metric programs and studies.",
     ),
 }
+# Why an entry has left a ranking, behind its name in a list of those that did.
+WITHDRAWN, KEPT_OFF = "withdrawn by its team", "its team has withdrawn a later entry"
 UNRANKED = {
     Reason.LATE: "It was received after the board was frozen, and is not on it until the freeze is lifted.",
     Reason.KEPT_OFF: "It holds no rank: since the phase was decided its team has withdrawn a later entry, and no earlier one takes that "
@@ -117,7 +119,7 @@ def sentence(entry: EntryState, reader: Reader) -> str:
             return "Its team withdrew it."
         case State.HIDDEN | State.DISQUALIFIED:
             did = "hid" if it.state == State.HIDDEN else "disqualified"
-            return f"The organizers {did} it: {it.note.rstrip('.')}." if it.note else f"The organizers {did} it."
+            return f"The organizers {did} it. Their reason: {it.note.rstrip('.')}." if it.note else f"The organizers {did} it."
         case State.UNRANKED if it.why is not None:
             return UNRANKED[it.why.reason].format(**it.why.numbers)
         case State.SCORED if it.reason == Reason.IMPORTED:

@@ -680,7 +680,8 @@ class Submission(Leased):
             return EntryState(State.ON_HOLD, self.why, until=self.confirm_until, zone=self.phase.time_zone)
         if self.status == Status.SCORED and self.phase.is_imported:
             return EntryState(State.SCORED, Why(Reason.IMPORTED))
-        return EntryState(STATES[Status(self.status)], self.why, zone=self.phase.time_zone)
+        zone = self.phase.time_zone if self.status == Status.REJECTED else "UTC"  # nothing else has moments
+        return EntryState(STATES[Status(self.status)], self.why, zone=zone)
 
     @property
     def file_note(self) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 import pytest
 
 from submissions.entry_states import HOLDS, OWN_FAULTS, PUBLIC_REASONS, PUBLIC_STATES, EntryState, Reader, Reason, State, Why
 from submissions.wording import BECAME, LABELS, failure, label, sentence, waiting
+from tests import ROOT
 
 UNTIL = datetime(2026, 12, 14, 22, 59, tzinfo=UTC)
 PART = {"first": 1, "last": 8}
@@ -152,8 +154,8 @@ TABLE = [
     ),
     (EntryState(State.WITHDRAWN), "Its team withdrew it.", None),
     (EntryState(State.HIDDEN), "The organizers hid it.", None),
-    (EntryState(State.HIDDEN, note="It names a person."), "The organizers hid it: It names a person.", None),
-    (EntryState(State.DISQUALIFIED, note="seen data"), "The organizers disqualified it: seen data.", None),
+    (EntryState(State.HIDDEN, note="It names a person."), "The organizers hid it. Their reason: It names a person.", None),
+    (EntryState(State.DISQUALIFIED, note="seen data"), "The organizers disqualified it. Their reason: seen data.", None),
     (
         EntryState(State.UNRANKED, Why(Reason.LATE)),
         "It was received after the board was frozen, and is not on it until the freeze is lifted.",
@@ -244,6 +246,14 @@ def test_every_reason_has_a_sentence_of_its_own():
             found[reason] = failure(why)
     assert all(said.endswith(".") for said in found.values())
     assert len(set(found.values())) == len(Reason) and not any("{" in said for said in found.values())
+
+
+def test_the_document_of_the_api_names_every_state_and_reason():
+    text = (ROOT / "leaderboard/docs/api.md").read_text().partition("## The state of an entry")[2].partition("\n## ")[0]
+    named = set(re.findall(r"`([a-z_]+)`", text)) - {"status", "state", "reason", "reason_code", "reason_numbers", "sentence"}
+    assert named == {*State, *Reason}
+    own = next(line for line in text.splitlines() if "its own fault" in line)
+    assert set(re.findall(r"`([a-z_]+)`", own)) == {State.FAILED, *OWN_FAULTS}
 
 
 def test_other_work_that_fails_is_named_by_what_it_does():
