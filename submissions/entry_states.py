@@ -13,7 +13,7 @@ from typing import Any
 
 
 class State(StrEnum):
-    """Standing of an entry: its status, but for an entry on hold, and for flags that keep it off the board."""
+    """Standing of an entry: its status by the same name, but for an entry on hold, and for flags that keep it off the board."""
 
     UPLOADING = "uploading"
     RECEIVED = "received"  # nobody has begun to check it
@@ -101,14 +101,8 @@ class Reader(StrEnum):
 # What the public may be told. All else would tell of files, of organizers' acts, or of a board that is not shown.
 PUBLIC_STATES = (State.SCORED, State.WITHDRAWN, State.UNRANKED)
 PUBLIC_REASONS = (
-    Reason.IMPORTED,
-    Reason.NEWER_METRICS,
-    Reason.KEPT_OFF,
-    Reason.BEST_COUNTS,
-    Reason.LATEST_COUNTS,
-    Reason.CHOSEN_COUNTS,
-    Reason.NONE_CHOSEN,
-    Reason.NEXT_RANKING,
+    *(Reason.IMPORTED, Reason.NEWER_METRICS, Reason.KEPT_OFF, Reason.NONE_CHOSEN, Reason.NEXT_RANKING),
+    *(Reason.BEST_COUNTS, Reason.LATEST_COUNTS, Reason.CHOSEN_COUNTS),
 )
 
 
@@ -120,11 +114,6 @@ class Why:
     reason: Reason
     numbers: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
-
-    @property
-    def is_own_fault(self) -> bool:
-        """True of a failure that is the entry's own fault; else the service's."""
-        return self.reason in OWN_FAULTS
 
 
 @dataclass(frozen=True)

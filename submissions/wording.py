@@ -152,10 +152,10 @@ def failure(why: Why, doing: str = "") -> str:
     begun = f"{doing[:1].upper()}{doing[1:]}"
     match why.reason:
         case Reason.LOST | Reason.LOST_ON_MACHINES:
-            times = count(why.numbers["times"])
-            if why.is_own_fault:
-                return f"{begun} was begun {times}, and its workers were lost on more than one machine, so it counts as its own failure."
-            return f"{begun} was begun {times}, and each time its worker was lost. That is the service's fault, and its operator was told."
+            lost = f"{begun} was begun {count(why.numbers['times'])}, and each time its worker was lost"
+            if why.reason == Reason.LOST_ON_MACHINES:
+                return f"{lost}, on more than one machine, so it counts as its own failure."
+            return f"{lost}. That is the service's fault, and its operator was told."
         case Reason.LACKING:
             return f"No worker could begin {doing}. {why.note}".rstrip()
         case Reason.NO_CARD:

@@ -22,7 +22,6 @@ from django.utils import timezone
 from evaluation.models import Evaluation
 from submissions.entry_states import Reader, State
 from submissions.models import Membership, Status, Submission, Team, TeamInvite, TeamMerge, User
-from submissions.models.submission import STATES
 from submissions.permissions import allowed
 from submissions.wording import BECAME, sentence
 
@@ -113,7 +112,7 @@ def _outcome(submission: Submission) -> list[EmailMessage]:
 
     phase = submission.phase
     state = submission.state
-    word = BECAME.get(state.state) or BECAME[STATES[submission.status]]  # a flag is no outcome
+    word = BECAME.get(state.state) or BECAME[State(submission.status)]  # a flag is no outcome
     subject = f"#{submission.number} {submission.method_name} {word} · {phase.challenge.title}"
     return [
         _message(

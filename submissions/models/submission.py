@@ -33,17 +33,6 @@ CONFIRM_TIME = timedelta(hours=24)  # after the end of a phase, in which a team 
 SAME_TIME = timedelta(
     minutes=1
 )  # in which the same bytes are the same entry, sent again by a second click or by a program that lost its answer
-STATES = {  # by status, of an entry without a flag that is not on hold
-    Status.UPLOADING: State.UPLOADING,
-    Status.RECEIVED: State.RECEIVED,
-    Status.CLAIMED: State.CHECKING,
-    Status.VALIDATING: State.CHECKING,
-    Status.REJECTED: State.REJECTED,
-    Status.SCORING: State.SCORING,
-    Status.SCORED: State.SCORED,
-    Status.FAILED: State.FAILED,
-    Status.CANCELLED: State.CANCELLED,
-}
 # What lists are filtered by, and the words for it.
 STATE_CHOICES = [*Status.choices, (State.ON_HOLD.value, "On hold")]
 RETRY_TIME = timedelta(days=7)  # after the end of a phase, in which a team may retry what the service failed to score
@@ -536,7 +525,7 @@ class Submission(Leased):
             raise Refused(*self.NOT_FAILED)
         if phase.has_closed(now):
             closed = f"{phase.title} closed on {in_words(phase.closes_at, phase.time_zone)}"
-            if self.reason in OWN_FAULTS:
+            if self.fault != "service":
                 raise Refused(f"{closed}, and this entry did not fail by a fault of the service; ask the organizers.", "phase_closed")
             if now >= phase.closes_at + RETRY_TIME:
                 words = f"{closed}. What the service failed to score could be retried for {RETRY_TIME.days} days; ask the organizers."
@@ -681,7 +670,8 @@ class Submission(Leased):
         if self.status == Status.SCORED and self.phase.is_imported:
             return EntryState(State.SCORED, Why(Reason.IMPORTED))
         zone = self.phase.time_zone if self.status == Status.REJECTED else "UTC"  # nothing else has moments
-        return EntryState(STATES[Status(self.status)], self.why, zone=zone)
+        is_checked = self.status in (Status.CLAIMED, Status.VALIDATING)
+        return EntryState(State.CHECKING if is_checked else State(self.status), self.why, zone=zone)
 
     @property
     def file_note(self) -> str:

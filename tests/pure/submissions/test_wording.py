@@ -16,6 +16,7 @@ PART = {"first": 1, "last": 8}
 NAMED = {"number": 3, "name": "ridge-net"}
 NONE_USED = "It used up none of your uploads."
 AGAIN = f"{NONE_USED} Try it again, or ask the organizers."
+LOST = "Scoring items 1 to 8 was begun 3 times, and each time its worker was lost"
 BY_NOW = "before 14 December 2026, 23:59 CET"
 
 
@@ -123,9 +124,8 @@ TABLE = [
     ),
     (
         failed(Reason.LOST_ON_MACHINES, times=3, **PART),
-        "Scoring items 1 to 8 was begun 3 times, and its workers were lost on more than one machine, so it counts as its own failure. "
-        f"{AGAIN}",
-        "Scoring items 1 to 8 was begun 3 times, and its workers were lost on more than one machine, so it counts as its own failure.",
+        f"{LOST}, on more than one machine, so it counts as its own failure. {AGAIN}",
+        f"{LOST}, on more than one machine, so it counts as its own failure.",
     ),
     (
         failed(Reason.LOST, times=2),
