@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any
 
@@ -12,13 +12,14 @@ from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
+from leaderboard.boards.payload import Board
 from leaderboard.models import Snapshot, Study
 from submissions.errors import Refused
 from submissions.lookup import PhasePlace, challenge_for, phase_of, phase_place
 from submissions.models import Challenge, Phase
 from submissions.permissions import Viewer
 from submissions.storage.store import StorageError
-from submissions.visibility import Person
+from submissions.visibility import Person, sees_board
 
 # --- boards and studies ----------------------------------------------------------------------
 
@@ -39,6 +40,18 @@ def snapshot_of(phase: Phase, viewer: Viewer, digest: str) -> Snapshot:
 def current_ranking(place: PhasePlace) -> Snapshot | None:
     """The newest ranking as the viewer is shown it; None where they see no board, or there is none yet."""
     return Snapshot.current(place.phase, audience_of(place.viewer)) if place.sees_board else None
+
+
+def current_boards(viewers: Mapping[int, Person], phases: Iterable[Phase]) -> dict[int, Board]:
+    """The newest rankings of several phases as somebody is shown them, by phase; none of a board that they do not see. `viewers` is who
+    they are in each challenge. The queries are the same, however many phases there are."""
+    shown = {phase.pk: phase for phase in phases if sees_board(viewers[phase.challenge_id], phase)}
+    audiences = {pk: audience_of(viewers[phase.challenge_id]) for pk, phase in shown.items()}
+    found = Snapshot.newest(audiences) if audiences else {}
+    for pk, snapshot in found.items():
+        if snapshot.revision < shown[pk].board_revision:
+            snapshot.redact(shown[pk])  # something was decided since, and the next ranking is not made yet
+    return {pk: snapshot.board for pk, snapshot in found.items()}
 
 
 def study_of(phase: Phase, organizes: bool, **which: Any) -> Study:

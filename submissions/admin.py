@@ -65,9 +65,10 @@ class SubmissionAdmin(LookOnly):
         "worker",
         "created_at",
         "finished_at",
+        "reason",
         "failure",
     )
-    list_filter = ("status", "on_hold", "phase__challenge", "is_baseline", "is_verified")
+    list_filter = ("status", "reason", "phase__challenge", "is_baseline", "is_verified")
     search_fields = ("=pk", "method_name", "team__name", "sha256", "failure", "failure_detail", "worker")
     list_select_related = ("team", "phase__challenge")
     date_hierarchy = "created_at"

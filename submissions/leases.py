@@ -21,7 +21,8 @@ from django.db import connection, models
 from django.db.models import F, Q
 
 from submissions import database_clock
-from submissions.choices import TextChoices
+from submissions.entry_states import Reason, Why
+from submissions.wording import failure
 
 log = structlog.get_logger(__name__)
 
@@ -29,14 +30,6 @@ LONGEST_PAUSE = 60  # times LOSS_SECONDS, after many losses
 NOTE_SECONDS = 1.0  # how often, at most, a worker that claims rows of a kind looks for losses of that kind
 
 _noted: dict[type[models.Model], float] = {}  # when this process last looked for losses, by its monotonic clock
-
-
-class Fault(TextChoices):
-    """Whose fault it is that an entry failed. It is the entry's where it needed more memory or time than a job may take, or where workers
-    were lost with it on more than one machine; else the service's."""
-
-    ENTRY = "entry", "The entry's"
-    SERVICE = "service", "The service's"
 
 
 class LeasedQuerySet(models.QuerySet):
@@ -181,21 +174,21 @@ class Leased(models.Model):
         given_back = {"lease_token": None, "lease_until": until, "attempts": F("attempts") - 1}
         return bool(self.under_lease().update(**given_back | self.GIVEN_BACK | values))
 
-    def give_up_or_retry(self, sentence: str, detail: str, final: bool = False, fault: Fault = Fault.SERVICE) -> None:
+    def give_up_or_retry(self, why: Why, detail: str, final: bool = False) -> None:
         """An attempt failed: leave the row to the next worker after a pause, or give it up after the last attempt (`final`:
         after this one, because another would go the same way)."""
         if final or self.attempts >= settings.MAX_ATTEMPTS:
-            self.give_up(sentence, detail, fault)
+            self.give_up(why, detail)
         else:
             until = database_clock.now() + timedelta(seconds=self.attempts)
-            failed = {"failure": sentence[:400], "failure_detail": detail}
+            failed = {"failure": failure(why, self.doing)[:400], "failure_detail": detail}
             self.under_lease().update(**{"lease_token": None, "lease_until": until} | failed | self.GIVEN_BACK)
 
-    def give_up(self, sentence: str, detail: str, fault: Fault = Fault.SERVICE) -> None:
-        """Fail the row for good; here for kinds of row that have a State of their own, and no entry whose fault it might be."""
+    def give_up(self, why: Why, detail: str) -> None:
+        """Fail the row for good; here for kinds of row that have a State of their own, and keep the reason in words."""
         self.under_lease().update(
             state=self.State.FAILED,
-            failure=sentence[:400],
+            failure=failure(why, self.doing)[:400],
             failure_detail=detail,
             finished_at=database_clock.now(),
             lease_token=None,
@@ -232,17 +225,8 @@ class Leased(models.Model):
         self.lease_token = token
         log.error("given up after its workers were lost", workers=[one["worker"] for one in lost], **note)
         detail = "\n".join(f"{one['at']} {one['worker']} on {one['machine']}: {one['what']}" for one in lost)
-        begun = f"{self.doing[:1].upper()}{self.doing[1:]} was begun {times(self.losses + 1)}, and each time its worker was lost"
-        if is_own:
-            self.give_up(f"{begun}, on more than one machine, so it counts as its own failure.", detail, Fault.ENTRY)
-        else:
-            self.give_up(f"{begun}; that is the service's fault as far as is known, and its operator was told.", detail)
+        self.give_up(Why(Reason.LOST_ON_MACHINES if is_own else Reason.LOST, {"times": self.losses + 1}), detail)
         return True
-
-
-def times(n: int) -> str:
-    """Number of times, in words."""
-    return {1: "once", 2: "twice"}.get(n, f"{n} times")
 
 
 def pause_after(losses: int) -> float:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from submissions.entry_states import Reason
 from submissions.formats import input_fit, wrong_kind
 from submissions.formats.archive import Package, open_package
 from submissions.formats.errors import FormatError, Remarks, excerpt, size_text
-from submissions.formats.hold import Reason
 from submissions.formats.layout import is_companion, is_silent, item_of
 from submissions.formats.wireframe.s23dr import FILE_NAMES, judge_s23dr
 from submissions.manifest import Item, Manifest
@@ -56,7 +56,7 @@ class Verdict:
     - ``problems``: why the upload is rejected, the first hundred of ``n_problems``.
     - ``warnings``: sentences about an upload that is accepted.
     - ``to_confirm``: questions that put the entry on hold until its team answers them.
-    - ``hold``: the first reason for these questions, a ``submissions.formats.hold.Reason``, or empty.
+    - ``hold``: the first reason for these questions, a ``submissions.entry_states.Reason``, or empty.
     - ``faults``: crashes of our own readers, which are among the problems too.
     """
 

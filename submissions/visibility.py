@@ -14,6 +14,7 @@ from typing import Any
 from allauth.account.models import EmailAddress
 from django.db.models import BigIntegerField, Model, Q, QuerySet, Value
 
+from submissions.entry_states import Reader
 from submissions.models import Admission, Challenge, Membership, Participation, Phase, Submission
 from submissions.models.frozen_board import in_time, too_late
 from submissions.models.status import ELIGIBLE
@@ -71,6 +72,10 @@ class Person:
         if not self.known or self.challenge is None or not self.challenge.admitted_emails:
             return False
         return bool(_addresses(self.user) & set(self.challenge.admitted_emails))
+
+    def reader(self, submission: Submission) -> Reader:
+        """Reader that they are of sentences on an entry."""
+        return Reader.TEAM if holds(own(self), submission) else Reader.ORGANIZERS if self.organizes else Reader.PUBLIC
 
     @property
     def participates(self) -> bool:

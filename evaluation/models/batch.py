@@ -19,6 +19,7 @@ from evaluation.models.definition import PhaseMetric, Reference, told_apart
 from evaluation.networks import weights
 from submissions import wake
 from submissions.choices import TextChoices
+from submissions.entry_states import Reason, Why
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Phase, Status, Submission, User
 from submissions.storage import stored_files
@@ -338,7 +339,7 @@ class EvaluationBatch(models.Model):
             for submission in pending.filter(evaluations__batch=self, evaluations__state="done"):
                 submission.complete()
             for submission in pending.filter(evaluations__batch=self, evaluations__state="excluded"):
-                submission.fail("This entry was left out of a re-evaluation while it was being scored; it used up no quota, so retry it.")
+                submission.fail(Why(Reason.LEFT_OUT))
             self.publish_manifest(self.phase)
             self.phase.touch_board()
             wake.after_commit("boards")

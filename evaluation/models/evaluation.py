@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Self
 
@@ -20,10 +21,12 @@ from evaluation.models.runs import Deferrable
 from evaluation.models.score import Score
 from submissions import database_clock, turns, wake
 from submissions.choices import TextChoices
+from submissions.entry_states import Why
 from submissions.errors import Refused
 from submissions.formats import fit
-from submissions.leases import Fault, LeasedQuerySet
+from submissions.leases import LeasedQuerySet
 from submissions.models import AuditEntry, Phase, Status, Submission, User
+from submissions.wording import failure
 
 log = structlog.get_logger(__name__)
 
@@ -217,7 +220,7 @@ class Evaluation(models.Model):
                 wake.after_commit("boards")
         return True
 
-    def fail(self, sentence: str, detail: str, fault: Fault = Fault.SERVICE) -> None:
+    def fail(self, why: Why, detail: str) -> None:
         """A part failed for good: so does this evaluation, and the entry with it unless it stays
         scored under the current batch."""
         with transaction.atomic():
@@ -225,11 +228,11 @@ class Evaluation(models.Model):
             if locked.state != self.State.RUNNING:
                 return
             locked.state, locked.finished_at = self.State.FAILED, timezone.now()
-            locked.failure, locked.failure_detail = sentence[:400], detail
+            locked.failure, locked.failure_detail = failure(why)[:400], detail
             locked.save(update_fields=["state", "finished_at", "failure", "failure_detail"])
             locked.parts.filter(state=Part.State.WAITING).update(state=Part.State.DROPPED, lease_token=None, lease_until=None)
             if locked.batch.state == EvaluationBatch.State.CURRENT:
-                locked.submission.fail(sentence, detail, fault=fault)
+                locked.submission.fail(why, detail)
 
     def retry(self) -> None:
         """Score a failed member of a batch again, at an organizer's word: it asks no quota."""
@@ -455,12 +458,13 @@ class Part(Deferrable):
                 done.update(**anew, **self.ANEW, **self.GIVEN_BACK)
                 wake.after_commit("work" if self.device == "cpu" else "gpu")
 
-    def give_up(self, sentence: str, detail: str, fault: Fault = Fault.SERVICE) -> None:
+    def give_up(self, why: Why, detail: str) -> None:
         """Fail the part for good, and its evaluation with it."""
+        why = replace(why, numbers={**why.numbers, "first": self.start + 1, "last": self.stop})
         with transaction.atomic():
             Evaluation.lock_phase(self.evaluation_id)
             failed = self.under_lease().update(
-                state=self.State.FAILED, failure=sentence[:400], failure_detail=detail, lease_token=None, lease_until=None
+                state=self.State.FAILED, failure=failure(why)[:400], failure_detail=detail, lease_token=None, lease_until=None
             )
             if failed:
-                self.evaluation.fail(sentence, detail, fault)
+                self.evaluation.fail(why, detail)

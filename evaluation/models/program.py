@@ -23,8 +23,9 @@ from evaluation.programs.files import ProgramFiles
 from evaluation.programs.results import Cause
 from submissions import wake
 from submissions.choices import TextChoices
+from submissions.entry_states import Why
 from submissions.errors import Refused
-from submissions.leases import Fault, LeasedQuerySet
+from submissions.leases import LeasedQuerySet
 from submissions.models import AuditEntry, Challenge, User
 from submissions.storage import stored_files
 
@@ -287,10 +288,10 @@ class MetricProgram(Run):
             forget()
         return kept
 
-    def give_up(self, sentence: str, detail: str, fault: Fault = Fault.SERVICE) -> None:
+    def give_up(self, why: Why, detail: str) -> None:
         """Fail it for good because it could not be checked."""
         self.under_lease().update(cause=Cause.SERVICE)
-        super().give_up(sentence, detail, fault)
+        super().give_up(why, detail)
 
     def folder(self) -> Path:
         """The files on this machine, unpacked once."""

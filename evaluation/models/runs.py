@@ -8,7 +8,9 @@ from django.db import models
 from django.utils import timezone
 
 from submissions import database_clock
+from submissions.entry_states import Reason, Why
 from submissions.leases import Leased, LeasedQuerySet
+from submissions.wording import failure
 
 MAX_CARD_WAIT = timedelta(days=1)  # that a run waits for a worker with a graphics card while there is none
 WAITS_FOR_CARD = (
@@ -30,15 +32,15 @@ class Deferrable(Leased):
         False where the lease was lost."""
         return bool(self.under_lease().update(lacking_since=None, **values))
 
-    def defer_to_others(self, sentence: str, at_most: timedelta) -> None:
+    def defer_to_others(self, why: Why, at_most: timedelta) -> None:
         """This worker lacks what the row needs, which is no attempt: leave it to one that has it, or to this one when it
-        has been given it. What nobody could do for `at_most` fails with the sentence."""
+        has been given it. What nobody could do for `at_most` fails."""
         now = database_clock.read()
         since = self.lacking_since or now
         if now - since >= at_most:
-            self.give_up(sentence, "")
+            self.give_up(why, "")
         else:
-            self.defer(1.0, lacking_since=since, failure=sentence[:400])
+            self.defer(1.0, lacking_since=since, failure=failure(why, self.doing)[:400])
 
 
 class Run(Deferrable):
@@ -64,6 +66,6 @@ def give_up_without_card(waiting: LeasedQuerySet, worker: str) -> int:
     waiting.unleased(now).filter(lacking_since__isnull=True).update(lacking_since=now)
     overdue = waiting.filter(lacking_since__lte=now - MAX_CARD_WAIT)
     while (run := overdue.claim(worker)) is not None:
-        run.give_up("No worker with a graphics card was there for a day; start one of the queue gpu, then have it done again.", "")
+        run.give_up(Why(Reason.NO_CARD), "")
         given_up += 1
     return given_up

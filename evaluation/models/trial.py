@@ -18,7 +18,8 @@ from evaluation.networks.gate import design as gate
 from evaluation.networks.gate.words import passed_words, refused_words
 from submissions import wake
 from submissions.choices import TextChoices
-from submissions.leases import Fault, LeasedQuerySet
+from submissions.entry_states import Why
+from submissions.leases import LeasedQuerySet
 
 
 @dataclass(frozen=True)
@@ -178,8 +179,8 @@ class Trial(Run):
         untouched = type(self).objects.filter(pk=self.pk, rows=[]).unleased()
         return bool(untouched.update(at=[len(scenes), 0], done=len(rows), total=len(rows), **values))
 
-    def give_up(self, sentence: str, detail: str, fault: Fault = Fault.SERVICE) -> None:
-        super().give_up(sentence, detail, fault)
+    def give_up(self, why: Why, detail: str) -> None:
+        super().give_up(why, detail)
         self.reference.phase.touch_board()
 
     def picture_key(self, scene: str, damage: str) -> str:

@@ -21,7 +21,8 @@ from evaluation.work import missing_weights
 from evaluation.work.card import card
 from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import JobFailed, LeaseLost, job_folder
-from submissions.leases import Fault, Leased, LeasedQuerySet
+from submissions.entry_states import Reason, Why
+from submissions.leases import Leased, LeasedQuerySet
 from submissions.models import Phase
 from submissions.storage import stored_files
 
@@ -82,29 +83,28 @@ def attempt(row: Leased, since: datetime | None = None) -> Iterator[None]:
         elif error.end == "accelerator" and getattr(row, "device", "cpu") == "gpu" and not card.try_again():
             row.defer(0)
         elif error.end == "room":
-            _wait_or_fail(row, since, error.sentence, error.detail)
+            _wait_or_fail(row, since, error.why, error.detail)
         else:
-            fault = Fault.ENTRY if error.is_beyond_limits else Fault.SERVICE
-            _failed(row, error.sentence, error.detail, error.end == "memory", fault)
+            _failed(row, error.why, error.detail, error.end == "memory")
     except Exception as error:
         # An outage of seconds would else fail every entry in the queue.
         is_full = isinstance(error, OSError) and error.errno in FULL
         if is_full or isinstance(error, stored_files.StorageError | OperationalError | InterfaceError):
             connection.close_if_unusable_or_obsolete()
-            _wait_or_fail(row, since, str(error), traceback.format_exc())
+            _wait_or_fail(row, since, Why(Reason.ROOM if is_full else Reason.AWAY), traceback.format_exc())
             if isinstance(error, stored_files.StorageError):
                 _look_at_storage()
         else:
-            _failed(row, "An error in the service stopped it.", traceback.format_exc())
+            _failed(row, Why(Reason.ERROR), traceback.format_exc())
 
 
-def _wait_or_fail(row: Leased, since: datetime | None, sentence: str, detail: str) -> None:
-    log.warning("storage, database or disk do not take or give what is needed", row=str(row), error=sentence)
+def _wait_or_fail(row: Leased, since: datetime | None, why: Why, detail: str) -> None:
+    log.warning("storage, database or disk do not take or give what is needed", row=str(row), error=detail)
     row.without_result = "storage, database or disk do not take or give what is needed"
     if since is None or timezone.now() - since < MAX_AWAY:
         row.defer(AWAY_SECONDS)
     else:
-        _failed(row, sentence, detail)
+        _failed(row, why, detail)
 
 
 def _look_at_storage() -> None:
@@ -121,10 +121,10 @@ def storage_is_away() -> bool:
     return time.monotonic() < _storage_away_until
 
 
-def _failed(row: Leased, sentence: str, detail: str, final: bool = False, fault: Fault = Fault.SERVICE) -> None:
+def _failed(row: Leased, why: Why, detail: str, final: bool = False) -> None:
     log.error("an attempt failed", row=str(row), attempt=row.attempts, detail=detail)
     row.without_result = "it failed"
-    row.give_up_or_retry(f"{row.doing[:1].upper()}{row.doing[1:]} failed. {sentence}", detail, final, fault)
+    row.give_up_or_retry(why, detail, final)
 
 
 @contextmanager

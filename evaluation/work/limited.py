@@ -21,20 +21,12 @@ from pathlib import Path
 
 from evaluation.work import child
 from evaluation.work.child import uses_networks
+from submissions.entry_states import Reason, Why
+from submissions.wording import cause
 
 log = logging.getLogger(__name__)
 
 ROOT = Path(child.__file__).parents[child.__name__.count(".")]  # which the child finds its modules below
-
-SENTENCES = {
-    "memory": "It needed more memory than the {memory} MB one job may use.",
-    "time": "It was not done within the {seconds} s one job may take.",
-    "crash": "The process that did it broke down.",
-    "killed": "The process that did it was killed.",
-    "room": "There was no room on the worker's disk.",
-    "error": "An error in the service stopped it.",
-    "accelerator": "An error of the graphics card, or of what was computed on it, stopped it.",
-}
 
 PATIENCE = 3.0  # times the seconds of the processor that a part may take on the wall: a busy machine is not the entry's fault
 START_SECONDS = 600.0  # in which the child must be ready for its first job
@@ -74,15 +66,14 @@ class JobFailed(Exception):
         return self.end == "card"
 
     @property
-    def is_beyond_limits(self) -> bool:
-        """Return whether the job needed more than any job may take, which is no fault of the service."""
-        return self.end in ("memory", "time")
+    def why(self) -> Why:
+        """Reason for which the job came to nothing, but where this worker lacks something."""
+        numbers = {Reason.MEMORY: {"megabytes": self.memory >> 20}, Reason.TIME: {"seconds": self.seconds}}
+        return Why(Reason(self.end), numbers.get(Reason(self.end), {}))
 
     @property
     def sentence(self) -> str:
-        if self.is_missing_here or self.is_of_card:
-            return self.detail
-        return SENTENCES[self.end].format(memory=self.memory >> 20, seconds=self.seconds)
+        return self.detail if self.is_missing_here or self.is_of_card else cause(self.why)
 
 
 class LeaseLost(Exception):

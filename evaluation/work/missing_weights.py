@@ -13,6 +13,7 @@ import structlog
 from evaluation.metrics import registry
 from evaluation.models.runs import Deferrable
 from evaluation.networks import weights
+from submissions.entry_states import Reason, Why
 
 log = structlog.get_logger(__name__)
 
@@ -37,7 +38,7 @@ def defer(row: Deferrable, obstacle: str) -> None:
     """Give back a row that is held, because of what `obstacle` says."""
     log.error("left to a worker that has what it needs", row=str(row), obstacle=obstacle)
     _left[type(row), row.pk] = time.monotonic() + SECONDS
-    row.defer_to_others(f"No worker could begin {row.doing}. {obstacle}", MAX_WAIT)
+    row.defer_to_others(Why(Reason.LACKING, note=obstacle), MAX_WAIT)
 
 
 def deferred_rows(kind: type[Deferrable]) -> list[int]:

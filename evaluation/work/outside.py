@@ -30,6 +30,7 @@ from evaluation.networks import weights
 from evaluation.work.hostile_results import BadResult, checked, fits_of
 from evaluation.work.limited import PATIENCE
 from submissions import database_clock
+from submissions.entry_states import Reason, Why
 from submissions.errors import Refused
 from submissions.models import Status
 from submissions.storage import stored_files
@@ -227,7 +228,7 @@ def give_up(part: Part, kind: str, sentence: str) -> None:
         n_items=part.n_items,
         verdict=PartRecord.Verdict.FAILED,
     )
-    part.give_up_or_retry(f"{part.doing[:1].upper()}{part.doing[1:]} failed.", f"{part.worker} says: {sentence[:2000]}")
+    part.give_up_or_retry(Why(Reason.REMOTE), f"{part.worker} says: {sentence[:2000]}")
 
 
 def held_part(token: WorkerToken, pk: int, fence: uuid.UUID) -> Part:

@@ -14,10 +14,11 @@ from django.utils import timezone
 from evaluation.models import ComputeBudget, Evaluation, EvaluationBatch, Part, part_plan
 from evaluation.models.evaluation import Backlogs
 from evaluation.work.sandbox import PATIENCE
-from evaluation.work.waits import Service, Wait, What
+from evaluation.work.waits import Service
 from submissions import database_clock
-from submissions.leases import times
+from submissions.entry_states import Reason, Why
 from submissions.models import Phase, Status, Submission
+from submissions.wording import count
 
 ESTIMATED_FROM = 20  # before one item of so many is done, the estimate of the time left is a rough one
 
@@ -38,16 +39,11 @@ class Standing:
     retry_in: float | None = None
     is_rough: bool = False
     max_seconds_left: float | None = None
-    waits_for: tuple[Wait, ...] = ()  # while nobody works on it and it is not done
-
-    @property
-    def waits_for_budget(self) -> bool:
-        """True if nobody begins a part of it until the challenge's budget is raised."""
-        return any(one.what == What.BUDGET for one in self.waits_for)
+    waits_for: tuple[Why, ...] = ()  # while nobody works on it and it is not done
 
     @property
     def times_lost(self) -> str:
-        return times(self.losses)
+        return count(self.losses)
 
     @property
     def percent(self) -> float:
@@ -117,7 +113,7 @@ def standings(submissions: Sequence[Submission], now: datetime | None = None) ->
         # While somebody is at a part of it, it is being scored.
         if it.status == Status.SCORING and open_parts and not any(part.lease_token for part in open_parts):
             over = it.phase.challenge_id in exhausted
-            waits = (Wait(What.BUDGET),) if over else service.waits(it.phase.challenge_id, open_parts, position, retry_in)
+            waits = (Why(Reason.BUDGET),) if over else service.waits(it.phase.challenge_id, open_parts, position, retry_in)
         found[it.pk] = Standing(done, total, attempts, position, left, losses, retry_in, is_rough, most, waits)
     return found
 

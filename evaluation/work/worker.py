@@ -23,7 +23,8 @@ from evaluation.work.limited import PROGRAM_SHARE
 from evaluation.work.sandbox import PATIENCE, LeaseLost, job_folder, sandbox
 from evaluation.work.shares import TURN_SECONDS
 from submissions import database_clock, wake
-from submissions.models import Hold, Status, Submission
+from submissions.entry_states import Reason
+from submissions.models import Status, Submission
 from submissions.storage import stored_files
 
 log = structlog.get_logger(__name__)
@@ -124,7 +125,7 @@ def check(submission: Submission) -> None:
                 return
             if verdict["to_confirm"] and not submission.is_confirmed:
                 asked = verdict["to_confirm"]
-                if not submission.reject(asked, len(asked), verdict["warnings"], on_hold=Hold(verdict["hold"])):
+                if not submission.reject(asked, len(asked), verdict["warnings"], reason=Reason(verdict["hold"])):
                     raise LeaseLost
                 return
             verdict["warnings"] += verdict["to_confirm"]

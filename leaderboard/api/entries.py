@@ -21,9 +21,10 @@ from evaluation.metrics import registry
 from evaluation.models import Evaluation, Score
 from evaluation.result_tables import spec_of
 from evaluation.work import progress as work_progress
-from evaluation.work.waits import SENTENCES, What
 from leaderboard.boards import flags
 from leaderboard.boards.scorecard import current_evaluation
+from leaderboard.entry_states import states
+from leaderboard.lookup import current_boards
 from submissions.api.common import (
     ANYBODY,
     ERRORS,
@@ -36,10 +37,12 @@ from submissions.api.common import (
     piece_of,
 )
 from submissions.api.entries import SubmissionBrief, brief, router
+from submissions.entry_states import Reason
 from submissions.lookup import entry_place, submission_for
 from submissions.models import Status, Submission
 from submissions.permissions import Viewer
 from submissions.visibility import entries_of_teams
+from submissions.wording import waiting
 
 
 class Progress(Schema):
@@ -64,7 +67,7 @@ class ScoreOut(Schema):
 
 
 class WaitOut(Schema):
-    what: What
+    what: Reason
     n: int | None = Field(description="How many of it, where that can be counted.")
     sentence: str
 
@@ -153,6 +156,14 @@ def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime
         .prefetch_related(scores)
     )
     evaluations = {evaluation.submission_id: evaluation for evaluation in current}
+    lacking = {pk: evaluation.waiting() for pk, evaluation in evaluations.items()}
+    state_of = states(
+        submissions,
+        now,
+        boards=current_boards(viewers, {submission.phase_id: submission.phase for submission in scored}.values()),
+        waits={pk: standing.waits_for for pk, standing in standings.items()},
+        lacking={pk: [metric["title"] for metric in metrics] for pk, metrics in lacking.items()},
+    )
     rows = []
     for submission in submissions:
         standing, evaluation = standings.get(submission.pk), evaluations.get(submission.pk)
@@ -170,19 +181,19 @@ def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime
                     ci=score.interval(),
                     flags=flags.counts(score.flags),
                 )
-        it = brief(request, submission, viewers[submission.phase.challenge_id], again.get(submission.pk))
-        if standing and standing.waits_for_budget:
-            it.sentence = SENTENCES[What.BUDGET]
+        viewer = viewers[submission.phase.challenge_id]
+        it = brief(request, submission, viewer, again.get(submission.pk), state_of[submission.pk])
+        waits = standing.waits_for if standing else ()
         rows.append(
             SubmissionFull(
                 **dict(it),
                 queue_position=standing.position if standing else None,
-                waits_for=[WaitOut(what=it.what, n=it.n or None, sentence=it.sentence) for it in (standing.waits_for if standing else ())],
+                waits_for=[WaitOut(what=one.reason, n=one.numbers.get("n"), sentence=waiting(one)) for one in waits],
                 progress=Progress(done=standing.done, total=standing.total) if standing and standing.total else None,
                 attempts=standing.attempts if standing else None,
                 losses=standing.losses if standing else None,
                 scores=scores_of,
-                waiting=[metric["slug"] for metric in evaluation.waiting()] if evaluation else [],
+                waiting=[metric["slug"] for metric in lacking.get(submission.pk, ())],
             )
         )
     return rows

@@ -24,8 +24,10 @@ from leaderboard.studies.judge.instructions import Row
 from leaderboard.studies.judge.schedule import Schedule
 from submissions import database_clock, wake
 from submissions.choices import TextChoices
-from submissions.leases import Fault, Leased, LeasedQuerySet
+from submissions.entry_states import Why
+from submissions.leases import Leased, LeasedQuerySet
 from submissions.models import AuditEntry, User
+from submissions.wording import failure
 
 MAX_ROUNDS = 10  # of a question whose every text is worth nothing
 MAX_FAULTS = 10  # of a question that the endpoint fails at while it answers others
@@ -363,10 +365,11 @@ class JudgeRun(Leased):
         ended = self.under_lease().filter(state=self.State.ASKING).update(state=state, finished_at=timezone.now(), **free)
         return bool(ended or self.under_lease().update(**free))
 
-    def give_up(self, sentence: str, detail: str, fault: Fault = Fault.SERVICE) -> None:
-        self.let_go(self.State.FAILED, failure=sentence[:400], failure_detail=detail, losses=F("losses"), lost=F("lost"))
+    def give_up(self, why: Why, detail: str) -> None:
+        words = failure(why, self.doing)[:400]
+        self.let_go(self.State.FAILED, failure=words, failure_detail=detail, losses=F("losses"), lost=F("lost"))
 
-    def give_up_or_retry(self, sentence: str, detail: str, final: bool = False, fault: Fault = Fault.SERVICE) -> None:
+    def give_up_or_retry(self, why: Why, detail: str, final: bool = False) -> None:
         """A turn that broke down is one in which nothing was answered."""
         self.put_back("An error in the service stopped the judge; its operator can see why.", FIRST_PAUSE, detail)
 

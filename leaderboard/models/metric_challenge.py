@@ -23,8 +23,9 @@ from leaderboard.stats.metric_board import Standing
 from leaderboard.stats.votes import FEW, MIN_COUNT
 from submissions import wake
 from submissions.choices import TextChoices
+from submissions.entry_states import Why
 from submissions.errors import Refused
-from submissions.leases import Fault, LeasedQuerySet
+from submissions.leases import LeasedQuerySet
 from submissions.models import AuditEntry, User
 
 KEPT_FAILURES = 10
@@ -124,9 +125,9 @@ class ProgramValues(Run):
             self._ask_contests()
         return bool(kept)
 
-    def give_up(self, sentence: str, detail: str, fault: Fault = Fault.SERVICE) -> None:
+    def give_up(self, why: Why, detail: str) -> None:
         """Fail it for good; standings say so too."""
-        super().give_up(sentence, detail, fault)
+        super().give_up(why, detail)
         self._ask_contests()
 
     def restart(self) -> bool:

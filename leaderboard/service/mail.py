@@ -20,8 +20,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.models import Evaluation
+from submissions.entry_states import Reader, State
 from submissions.models import Membership, Status, Submission, Team, TeamInvite, TeamMerge, User
 from submissions.permissions import allowed
+from submissions.wording import BECAME, sentence
 
 log = structlog.get_logger(__name__)
 
@@ -109,8 +111,8 @@ def _outcome(submission: Submission) -> list[EmailMessage]:
         values = [{"title": metric["title"], "score": by_slug.get(metric["slug"])} for metric in evaluation.batch.metrics]
 
     phase = submission.phase
-    words = {Status.SCORED: "is scored", Status.REJECTED: "was rejected", Status.FAILED: "could not be scored"}
-    word = "is on hold" if submission.on_hold else words[submission.status]
+    state = submission.state
+    word = BECAME.get(state.state) or BECAME[State(submission.status)]  # a flag is no outcome
     subject = f"#{submission.number} {submission.method_name} {word} · {phase.challenge.title}"
     return [
         _message(
@@ -121,6 +123,7 @@ def _outcome(submission: Submission) -> list[EmailMessage]:
             submission=submission,
             phase=phase,
             word=word,
+            sentence=sentence(state, Reader.TEAM) if state.state != State.SCORED else "",
             url=settings.SITE_URL + reverse("entry", args=[submission.pk]),
             values=values if allowed(user, "submission.see_scores", submission) else [],
             problems=submission.problems[:PROBLEMS_SHOWN],

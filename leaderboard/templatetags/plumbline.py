@@ -1,8 +1,9 @@
 """Tags and filters of every page: `{% load plumbline %}`.
 
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{% day at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
-`{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`,
-`{% install_command "score" %}`, `{{ cell|spread }}`, `{{ value|figure }}`, `{{ names|sentence_list }}`, `{% chart figure name %}`.
+`{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ names|sentence_list }}`,
+`{% entry_state it.state %}`, `{% entry_sentence it.state %}`, `{% install_command "score" %}`, `{{ cell|spread }}`,
+`{{ value|figure }}`, `{% chart figure name %}`.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ from leaderboard.boards.digits import Rounded, rounded
 from leaderboard.boards.human_agreement import signed
 from leaderboard.boards.rows import Cell
 from leaderboard.charts import drawing
+from submissions.entry_states import EntryState, Reader, State
 from submissions.models import RenderedText
 from submissions.moments import in_words
+from submissions.wording import label, sentence, tone
 
 register = template.Library()
 IN_SCRIPT = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}  # what could end a script or a line of it
@@ -56,6 +59,19 @@ def markdown_note(text: str | None) -> str:
     """For the author of Markdown: why it is shown as it was typed; nothing where it is not."""
     note = RenderedText.of(text).note if text else ""
     return format_html('<p class="alert warning">{}</p>', note) if note else ""
+
+
+@register.simple_tag
+def entry_state(state: EntryState) -> str:
+    """The word for the state of an entry, as a tag unless it is what all strive for."""
+    words = label(state.state)
+    return words if state.state == State.SCORED else format_html('<span class="tag {}">{}</span>', tone(state.state), words)
+
+
+@register.simple_tag
+def entry_sentence(state: EntryState) -> str:
+    """State of an entry in a sentence for organizers."""
+    return sentence(state, Reader.ORGANIZERS)
 
 
 @register.simple_tag

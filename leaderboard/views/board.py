@@ -36,6 +36,7 @@ from leaderboard.viewer import thumbnails
 from submissions.lookup import YEAR, PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
 from submissions.models.frozen_board import frozen_since
+from submissions.wording import label
 
 MAX_COLUMNS = 100
 SLUG = re.compile(r"[a-z0-9_]{1,80}")
@@ -351,13 +352,14 @@ def standing_context(place: PhasePlace) -> dict:
     for entry in queued:
         if team is None or entry.team_id != team:
             continue
+        entry.phase = place.phase
         done, total, left = entry.n_done or 0, entry.n_total or 0, None
         if entry.begun_at and 0 < done < total:
             left = (place.now - entry.begun_at).total_seconds() * (total - done) / done
         own.append(
             {
                 "entry": entry,
-                "status": Status(entry.status).label,
+                "status": label(entry.state.state).capitalize(),
                 "done": done,
                 "total": total,
                 "percent": round(100 * done / total) if total else None,

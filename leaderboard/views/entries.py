@@ -10,14 +10,16 @@ from evaluation.models import EvaluationBatch, Score
 from leaderboard.boards.build import primary_slug
 from leaderboard.lookup import page_numbers, page_of, search_text
 from submissions.lookup import phase_place, row_number
-from submissions.models import Status, Team
+from submissions.models import Team
+from submissions.models.submission import STATE_CHOICES
 from submissions.visibility import visible_entries
 
 PER_PAGE = 100
 # Columns of an entry that a row shows; texts and notes of its validation, which may be long, are left in the database.
 SHOWN = (
     *("number", "method_name", "description", "status", "is_baseline", "is_verified", "is_chosen"),
-    *("created_at", "received_at", "withdrawn_at", "disqualified_at", "hidden_at", "team__name"),
+    *("created_at", "received_at", "finished_at", "withdrawn_at", "disqualified_at", "hidden_at", "team__name"),
+    *("reason", "numbers", "n_problems", "failure", "hidden_reason", "disqualified_reason"),
 )
 # What an entry may be asked to have: its key in the address, in words, and as a condition.
 HAS = {
@@ -45,14 +47,15 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         submissions = submissions.filter(team=of_team)
     if mine and place.viewer.team_id is not None:
         submissions = submissions.filter(team=place.viewer.team_id)
-    if state in Status.values:
-        submissions = submissions.filter(status=state)
+    submissions = submissions.in_state(state)
     batch = EvaluationBatch.current(place.phase)
     primary = primary_slug(batch.metrics) if batch else None
     page = page_of(request, submissions.select_related("team").only(*SHOWN).order_by("-created_at", "-id"), PER_PAGE)
     # Of the page's entries alone: within the query of all of them the database would look for the value of each.
     scores = Score.objects.filter(evaluation__submission__in=[entry.pk for entry in page], evaluation__batch=batch, slug=primary)
     values = dict(scores.values_list("evaluation__submission", "value")) if primary else {}
+    for entry in page:
+        entry.phase = place.phase
     n_baselines = submissions.filter(is_baseline=True).count()  # beside the entries of teams, on every page that counts them
     own = place.viewer.team_id
     hides_scores = place.phase.withhold_scores and not place.sees_board
@@ -71,7 +74,7 @@ def entries(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         "text": text,
         "mine": mine,
         "state": state,
-        "states": Status.choices,
+        "states": STATE_CHOICES,
         "team_id": own,
         "of_team": of_team,
         "has": has,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,6 +21,7 @@ from leaderboard.boards.digits import rounded
 from leaderboard.boards.human_agreement import of_board, signed
 from leaderboard.boards.payload import Board
 from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, results
+from leaderboard.entry_states import states
 from leaderboard.lookup import current_ranking, page_numbers, page_of
 from leaderboard.models import Snapshot, read_board
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
@@ -30,14 +32,13 @@ from leaderboard.views.methods import elsewhere
 from submissions.errors import Refused
 from submissions.forms import EntryForm
 from submissions.lookup import EntryPlace, entry_place
-from submissions.models import Hold, Status, Submission
-from submissions.models.frozen_board import too_late
+from submissions.models import Status, Submission
 from submissions.permissions import allowed
-from submissions.visibility import hidden_from, holds, visible_entries
+from submissions.visibility import hidden_from, visible_entries
+from submissions.wording import label, sentence
 
 ITEMS_PER_PAGE = 100
 MAX_TRIES = 20  # of a team, the newest
-IMPORTED = "Its figures were imported as they were published; there are no files and no items."
 ASKED = ("see_scores", "see_items", "see_geometry", "see_render", "download", "manage", "send", "retry")
 DIAGNOSES = {  # by what `submissions.formats.fit.diagnosis` says
     "size": (
@@ -54,27 +55,16 @@ DIAGNOSES = {  # by what `submissions.formats.fit.diagnosis` says
     ),
     "fits": ("Size, axes and place fit", "In size, axes and place most of its {items} are where the reference is."),
 }
-SENTENCES = {
-    Status.UPLOADING: "Its file is still on the way.",
-    Status.RECEIVED: "Its file has arrived.",
-    Status.CLAIMED: "A worker has begun to check its file.",
-    Status.VALIDATING: "A worker is checking its file.",
-    Status.REJECTED: "Its file was rejected; nothing was scored, and it used up no quota.",
-    Status.SCORING: "It is being scored.",
-    Status.SCORED: "All its items are scored.",
-    Status.FAILED: "It could not be scored; that used up no quota.",
-    Status.CANCELLED: "It was cancelled; that used up no quota.",
-}
 
 
 def entry(request: HttpRequest, pk: int) -> HttpResponse:
     """Everything about one entry that this viewer may see."""
     place = entry_place(request.user, pk)
     submission, phase = place.submission, place.submission.phase
-    context = base_context(place) | progress_context(place)
+    context = base_context(place)
     evaluation = current_evaluation(submission)
     if submission.status != Status.SCORED or not evaluation or not place.may("see_scores"):
-        return render(request, "leaderboard/entry.html", context)
+        return render(request, "leaderboard/entry.html", context | progress_context(place))
 
     snapshot = current_ranking(place.phase_place)
     board = snapshot.board if snapshot else None
@@ -88,14 +78,11 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
         "means_alone": [] if place.viewer.may("phase.see_reference", phase) else [one.slug for one in scored if one.score.holds_lengths],
         "has_micro": any(result.score.extra for result in scored),
         "certainty": _certainty(evaluation, scored, snapshot, index),
-        "unranked": _unranked(place, board, index),
         "units": certainty.plural(certainty.Unit.of(evaluation.batch.groups, phase.challenge).noun),
         "tries": _tries(place, board),
         "elsewhere": elsewhere(request.user, submission, place.viewer.now),
     }
-    if waiting:
-        titles = ", ".join(metric["title"] for metric in waiting)
-        context["sentence"] = f"Its items are scored, but for {titles}: that waits until the phase is re-evaluated with a newer version."
+    context |= progress_context(place, board, [metric["title"] for metric in waiting])
 
     if board is not None and index is not None:
         (duels, n_open), people = _duels(place, board), of_board(board)
@@ -175,26 +162,19 @@ def _no_retry(place: EntryPlace) -> str:
     return ""
 
 
-def progress_context(place: EntryPlace) -> dict:
-    """One sentence on the state, and how far it is."""
-    submission = place.submission
-    failure = submission.failure
-    if submission.status == Status.FAILED and not failure:
-        last = Evaluation.objects.filter(submission=submission).exclude(failure="").first()
-        failure = last.failure if last else ""
-    sentence = IMPORTED if submission.phase.is_imported else SENTENCES[Status(submission.status)]
-    if submission.on_hold:
-        sentence = f"It is on hold, because {Hold(submission.on_hold).label}; nothing was scored, and it used up no quota."
+def progress_context(place: EntryPlace, board: Board | None = None, lacking: Sequence[str] = ()) -> dict:
+    """State of the entry, in a sentence, and how far it is. `lacking` names the metrics that it has no score of before a re-evaluation."""
+    submission, reader = place.submission, place.viewer.reader(place.submission)
     now_at = None if submission.is_done else standing(submission)
-    if now_at is not None and now_at.waits_for:
-        is_new = submission.status == Status.RECEIVED
-        sentence = " ".join([*([sentence] if is_new else []), *(one.sentence for one in now_at.waits_for)])
-    return {
-        "sentence": sentence,
-        "failure": failure,
-        "status": Status(submission.status).label,
-        "standing": now_at,
-    }
+    state = states(
+        [submission],
+        place.viewer.now,
+        boards={} if board is None else {submission.phase_id: board},
+        waits={} if now_at is None else {submission.pk: now_at.waits_for},
+        lacking={submission.pk: lacking},
+    )[submission.pk]
+    told = state.as_told(reader)
+    return {"state": told, "label": label(told.state), "sentence": sentence(state, reader), "standing": now_at}
 
 
 @dataclass(frozen=True)
@@ -356,32 +336,6 @@ def _tries(place: EntryPlace, board: Board | None) -> list[Try]:
             )
         )
     return found
-
-
-def _unranked(place: EntryPlace, board: Board | None, index: int | None) -> str:
-    """Reason why a scored entry is not in the ranking, in a sentence; empty where it is, or where the order itself is not shown yet."""
-    submission = place.submission
-    if board is None or index is not None:
-        return ""  # the reading of an entry of the ranking says so
-    if submission.withdrawn_at or submission.hidden_at or submission.disqualified_at:
-        return ""  # its state says so
-    if holds(too_late(submission.phase, place.viewer.now), submission):
-        return "It was received after the board was frozen, and is not on it until the freeze is lifted."
-    if Submission.objects.filter(pk=submission.pk).kept_off(submission.phase, place.viewer.now).exists():
-        return "It holds no rank: since the phase was decided its team has withdrawn a later entry, and no earlier one takes that place."
-    of_team = [entry for entry in board.entries if entry.team_id == submission.team_id and entry.counted]
-    words = {
-        "best": "its best entry counts by the primary metric",
-        "latest": "its latest entry counts",
-        "chosen": "the entry it chose counts",
-    }
-    rule = words.get(submission.phase.entries)
-    if rule and of_team:
-        one = of_team[0]
-        return f"It holds no rank: of each team {rule}, which is #{one.number}, {one.name}."
-    if submission.phase.entries == "chosen":
-        return "It holds no rank: of each team the entry it chose counts, and this team has chosen none yet."
-    return "It is not in the newest ranking yet; the next one is made in a moment."
 
 
 def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: Snapshot | None, index: int | None) -> list[str]:

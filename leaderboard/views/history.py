@@ -11,6 +11,7 @@ from leaderboard.models import Snapshot, read_board
 from leaderboard.service.page_cache import PARTS
 from submissions.lookup import PhasePlace, phase_place
 from submissions.visibility import hidden_from
+from submissions.wording import KEPT_OFF, WITHDRAWN
 
 LATELY = 3  # changes that the board's page tells
 MAX_RANKINGS = 40  # rankings, the newest; those that were passing ones are not kept anyway
@@ -48,6 +49,6 @@ def _computed(
     entries = place.phase.submissions.filter(pk__in=known)
     withdrawn = entries.filter(withdrawn_at__isnull=False).values_list("pk", "withdrawn_at")
     kept_off = entries.kept_off(place.phase, place.now).values_list("pk", "kept_off_since")
-    left = {pk: (at, "withdrawn by its team") for pk, at in withdrawn}
-    left |= {pk: (at, "its team has withdrawn a later entry") for pk, at in kept_off}
+    left = {pk: (at, WITHDRAWN) for pk, at in withdrawn}
+    left |= {pk: (at, KEPT_OFF) for pk, at in kept_off}
     return history.steps(moments, left), history.chart(moments)

@@ -18,18 +18,19 @@ from django.utils import timezone
 from leaderboard.boards.human_agreement import of_board
 from leaderboard.boards.payload import Board
 from leaderboard.boards.rows import Cell, cell, place_with_people, rule_words, span
-from leaderboard.lookup import audience_of
-from leaderboard.models import Snapshot
+from leaderboard.entry_states import states
+from leaderboard.lookup import current_boards
+from submissions.entry_states import EntryState, State
 from submissions.lookup import any_team, person_with_page
 from submissions.models import Membership, Phase, Submission, Team
 from submissions.permissions import Viewer
-from submissions.visibility import persons, sees_board, sees_entry, visible_challenges
+from submissions.visibility import Person, persons, sees_board, sees_entry, visible_challenges
+from submissions.wording import label, sentence
 
 MAX_READ = 2000  # entries, the newest
 MAX_METHODS = 200
 MAX_NAMED = 12  # entries of one board that a line names
 MAX_ELSEWHERE = 6  # boards beside an entry
-NOT_COUNTED = "not on the board: another entry of the team counts, the team withdrew a later one, or the next ranking is still to come"
 
 
 @dataclass(frozen=True)
@@ -88,39 +89,25 @@ def standings(user: Any, entries: QuerySet[Submission], now: datetime) -> list[B
         row.phase = phases.setdefault(row.phase_id, row.phase)
         if sees_entry(person, row):
             found.setdefault(row.phase_id, []).append(row)
-    audiences = {}
-    for pk in found:
-        viewer = by_person[phases[pk].challenge_id]
-        if sees_board(viewer, phases[pk]):
-            audiences[pk] = audience_of(viewer)
-    snapshots = Snapshot.newest(audiences) if audiences else {}
+    boards = current_boards(by_person, [phases[pk] for pk in found])
+    told = states([entry for own in found.values() for entry in own], now, boards=boards)
     lines = []
     for pk, own in found.items():
-        snapshot = snapshots.get(pk)
-        if snapshot is not None and snapshot.revision < phases[pk].board_revision:
-            snapshot.redact(phases[pk])  # something was decided since, and the next ranking is not made yet
-        board = snapshot.board if snapshot is not None else None
-        stand = [_standing(entry, board, pk in audiences) for entry in own]
+        viewer = by_person[phases[pk].challenge_id]
+        stand = [_standing(entry, boards.get(pk), told[entry.pk], viewer) for entry in own]
         stand.sort(key=lambda one: (one.rank is None, one.rank or 0, bool(one.state)))
         lines.append(BoardStandings(phases[pk], stand[0], stand[1:]))
     return sorted(lines, key=lambda line: (line.phase.opens_at, line.phase.pk), reverse=True)
 
 
-def _standing(entry: Submission, board: Board | None, sees: bool) -> Standing:
-    """An entry that the reader sees, on a board that they see or, without `sees`, do not."""
+def _standing(entry: Submission, board: Board | None, it: EntryState, viewer: Person) -> Standing:
+    """An entry that the reader sees, on the board as they see it."""
     index = board.index_of(entry.pk) if board is not None else None
     if board is None or index is None:
-        if entry.withdrawn_at:
-            return Standing(entry, state="withdrawn")
-        if entry.disqualified_at:
-            return Standing(entry, state="disqualified")
-        if entry.hidden_at:
-            return Standing(entry, state="hidden by the organizers")
-        if entry.status != "scored":
-            return Standing(entry, state=entry.get_status_display().lower())
-        if not sees:
-            return Standing(entry, state="the board is not shown yet")
-        return Standing(entry, state=NOT_COUNTED)
+        if it.state == State.SCORED:
+            words = "the next ranking is still to come" if sees_board(viewer, entry.phase) else "the board is not shown yet"
+            return Standing(entry, state=words)
+        return Standing(entry, state=sentence(it, viewer.reader(entry)) if it.state == State.UNRANKED else label(it.state))
 
     overall, row = board.overall, board.entries[index]
     rank = overall.rank[index]

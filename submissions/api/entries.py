@@ -24,12 +24,14 @@ from submissions.api.common import (
     PartNumber,
     no_body_beyond,
 )
+from submissions.entry_states import EntryState, Reason, State
 from submissions.lookup import phase_for, submission_for
 from submissions.models import Status, Submission
 from submissions.models.entry_texts import ABOUT, TEXTS
 from submissions.permissions import Viewer
 from submissions.storage import uploads
 from submissions.views.files import download
+from submissions.wording import sentence
 
 router = Router(tags=["submissions"], auth=SIGNED_IN)
 
@@ -122,6 +124,9 @@ class SubmissionBrief(Schema):
     run_seconds: float | None
     training_data: str
     status: str
+    state: State = Field(description="Where it stands, with what keeps it off the board; `withheld` where you may not know.")
+    reason_code: Reason | None = Field(description="Why it stands there, where there is a reason to tell; `sentence` says it in words.")
+    reason_numbers: dict[str, Any] = Field(description="The numbers and names of that reason.")
     fault: str = Field(description="Of a failed entry: whose fault it is, `service` or `entry`; else empty.")
     is_baseline: bool
     is_verified: bool
@@ -171,22 +176,23 @@ OPEN = (
     "received_at",
     "finished_at",
 )
-OWN = (
-    *("sentence", "file_name", "size", "sha256", "problems", "n_problems"),
-    *("awaits_confirmation", "on_hold", "confirm_until", "missing_items"),
-)
+OWN = (*("file_name", "size", "sha256", "problems", "n_problems", "confirm_until", "missing_items"),)
 
 
-def brief(request: HttpRequest, submission: Submission, viewer: Viewer, again: str | None = None) -> SubmissionBrief:
-    """An entry as `viewer` may see it. `again` is its duplicate warning, where the caller has it already."""
-    own = viewer.may("submission.see_problems", submission)
+def brief(
+    request: HttpRequest, submission: Submission, viewer: Viewer, again: str | None = None, state: EntryState | None = None
+) -> SubmissionBrief:
+    """An entry as `viewer` may see it. `again` is its duplicate warning and `state` its state, where the caller knows more of these."""
+    own, reader = viewer.may("submission.see_problems", submission), viewer.reader(submission)
+    state = (state or submission.state).as_told(reader)
     columns = {name: getattr(submission, name) for name in OPEN}
     columns |= {name: getattr(submission, name) if own else None for name in OWN}
-    warnings = reason = upload = None
+    warnings = reason = upload = said = on_hold = None
     if own:
         again = submission.duplicate_warning() if again is None else again
         warnings = [*([again] if again else []), *submission.warnings]
         reason = submission.disqualified_reason or submission.hidden_reason
+        said, on_hold = sentence(state, reader), submission.reason if submission.is_on_hold else ""
         still_open = submission.status == Status.UPLOADING and submission.upload_expires_at > viewer.now
         upload = _upload(submission) if still_open and viewer.may("submission.send", submission) else None
     return SubmissionBrief(
@@ -196,6 +202,12 @@ def brief(request: HttpRequest, submission: Submission, viewer: Viewer, again: s
         team=submission.team.name,
         is_withdrawn=submission.withdrawn_at is not None,
         page_url=request.build_absolute_uri(reverse("entry", args=[submission.pk])),
+        state=state.state,
+        reason_code=state.reason,
+        reason_numbers=dict(state.numbers),
+        sentence=said,
+        awaits_confirmation=submission.is_on_hold if own else None,
+        on_hold=on_hold,
         warnings=warnings,
         reason=reason,
         upload=upload,

@@ -138,10 +138,8 @@ def _follow(args: argparse.Namespace, server: Server, submission: dict[str, Any]
                 args.pause(seconds)
                 seconds = min(10.0, seconds * 1.3)
                 submission = server.get(f"api/v1/submissions/{submission['id']}")
-    status, sentence = submission["status"], submission.get("sentence") or ""
-    more = "" if sentence.rstrip(".").lower() == status else f" {sentence}"
-    said = sentence if submission.get("awaits_confirmation") else f"{status}.{more}".rstrip()
-    print(f"Entry #{submission['number']}: {said}")
+    status = submission["status"]
+    print(f"Entry #{submission['number']}: {submission.get('sentence') or f'{status}.'}")
     if status not in _DONE:
         progress = submission.get("progress") or {}
         if submission.get("queue_position"):

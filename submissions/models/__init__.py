@@ -7,7 +7,7 @@ from submissions.models.phase import Phase
 from submissions.models.quota import ExtraTries
 from submissions.models.rate_count import RateCount
 from submissions.models.rendered_text import RenderedText
-from submissions.models.status import Hold, Status
+from submissions.models.status import Status
 from submissions.models.submission import Submission
 from submissions.models.team import FormerTeam, Invitation, Membership, Team, TeamInvite, TeamMerge
 from submissions.models.user import ApiToken, User
@@ -21,7 +21,6 @@ __all__ = [
     "ChallengeFile",
     "ExtraTries",
     "FormerTeam",
-    "Hold",
     "Invitation",
     "Membership",
     "Participation",

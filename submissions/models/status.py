@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import Q
 
 from submissions.choices import TextChoices
-from submissions.formats.hold import Reason
+from submissions.entry_states import HOLDS
 
 
 class Status(TextChoices):
@@ -31,16 +31,9 @@ class Status(TextChoices):
         return (cls.RECEIVED, cls.CLAIMED, cls.VALIDATING)
 
 
-class Hold(TextChoices):
-    """Reasons for which a rejected entry waits for its team, in the words that end “On hold, because …”."""
-
-    KIND = Reason.KIND.value, "many of its files hold nothing that can be scored"
-    INPUTS = Reason.INPUTS.value, "it does not fit the inputs that were given out"
-    FOLDERS = Reason.FOLDERS.value, "its files lie in several folders, as those of several runs do"
-
-
 # What of an entry's own columns decides where it is shown; to whom, says submissions.visibility.
 SENT = Q(made_as="")  # by a team, or imported: not made by the service for a study
+ON_HOLD = Q(status=Status.REJECTED, reason__in=HOLDS)  # waits for its team
 STANDING = Q(status=Status.SCORED, withdrawn_at__isnull=True)
 UNFLAGGED = Q(hidden_at__isnull=True, disqualified_at__isnull=True)
 RANKED = SENT & STANDING  # on the board of organizers

@@ -13,14 +13,15 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from submissions import turns, wake
+from submissions.entry_states import HOLDS, OWN_FAULTS, EntryState, Reason, State, Why
 from submissions.errors import Refused
-from submissions.leases import Fault, Leased, LeasedQuerySet
+from submissions.leases import Leased, LeasedQuerySet
 from submissions.models.audit import AuditEntry
 from submissions.models.entry_texts import checked_about, checked_file_name, checked_sha256
 from submissions.models.frozen_board import in_time
 from submissions.models.phase import Phase
 from submissions.models.rendered_text import RenderedText
-from submissions.models.status import ELIGIBLE, RANKED, SENT, UNFLAGGED, Hold, Status
+from submissions.models.status import ELIGIBLE, ON_HOLD, RANKED, SENT, UNFLAGGED, Status
 from submissions.models.team import Team
 from submissions.models.user import User
 from submissions.moments import in_words
@@ -32,6 +33,8 @@ CONFIRM_TIME = timedelta(hours=24)  # after the end of a phase, in which a team 
 SAME_TIME = timedelta(
     minutes=1
 )  # in which the same bytes are the same entry, sent again by a second click or by a program that lost its answer
+# What lists are filtered by, and the words for it.
+STATE_CHOICES = [*Status.choices, (State.ON_HOLD.value, "On hold")]
 RETRY_TIME = timedelta(days=7)  # after the end of a phase, in which a team may retry what the service failed to score
 
 
@@ -55,7 +58,13 @@ class SubmissionQuerySet(LeasedQuerySet):
 
     def on_hold(self) -> Self:
         """Entries that wait for their team to say that they are meant as they are."""
-        return self.filter(status=Status.REJECTED).exclude(on_hold="")
+        return self.filter(ON_HOLD)
+
+    def in_state(self, chosen: str) -> Self:
+        """Entries in one of STATE_CHOICES, whatever their flags; all for any other text."""
+        if chosen == State.ON_HOLD:
+            return self.on_hold()
+        return self.filter(~ON_HOLD, status=chosen) if chosen in Status.values else self
 
     def sent(self) -> Self:
         """Return what teams sent, without what the service made for a study."""
@@ -151,18 +160,19 @@ class Submission(Leased):
     problems = models.JSONField(default=list, blank=True)  # sentences, the first hundred
     n_problems = models.PositiveIntegerField(default=0)
     warnings = models.JSONField(default=list, blank=True)
-    # Of a rejected entry: why it waits for its team, and is scored once that says that it is meant so. Empty where it does not wait.
-    on_hold = models.CharField(max_length=8, choices=Hold, blank=True, editable=False)
+    # A `Reason` of a rejected, cancelled or failed entry. A rejected one with a reason to be on hold waits for its team, and is scored once
+    # that says that it is meant so. What text belongs to the reason of a failure is in `failure`.
+    reason = models.CharField(max_length=20, blank=True, editable=False)
+    numbers = models.JSONField(default=dict, blank=True, editable=False)
     is_confirmed = models.BooleanField(default=False, editable=False)
     notified_at = models.DateTimeField(null=True, blank=True)  # when the e-mail on the outcome was sent or declined
-    fault = models.CharField(max_length=8, choices=Fault, blank=True, editable=False)  # of a failed entry
     # What the service made it as, for people to judge beside the entries; nobody sent such a row.
     made_as = models.CharField(max_length=80, blank=True, editable=False)
 
     is_repeated = False  # of an instance: it answers somebody who sent its bytes again
 
     GIVEN_BACK = {"status": Status.RECEIVED}
-    ANEW = Leased.ANEW | {"fault": ""}
+    ANEW = Leased.ANEW | {"reason": "", "numbers": {}}
     NOT_FAILED = ("Only an entry that has failed can be retried.", "not_failed")
     doing = "checking this entry"
     objects = SubmissionQuerySet.as_manager()
@@ -337,7 +347,7 @@ class Submission(Leased):
         """Cancel the reservations that ran out; returns how many."""
         now = now or timezone.now()
         return cls.objects.filter(status=Status.UPLOADING, upload_expires_at__lte=now).update(
-            status=Status.CANCELLED, finished_at=now, failure="The upload was not finished in time; start it again."
+            status=Status.CANCELLED, finished_at=now, reason=Reason.EXPIRED
         )
 
     # --- what a worker reports; each holds only under the lease it was claimed with ------------
@@ -345,16 +355,16 @@ class Submission(Leased):
     def begin_validation(self) -> bool:
         return bool(self.under_lease().update(status=Status.VALIDATING))
 
-    def reject(self, problems: list[str], n_problems: int, warnings: list[str], detail: str = "", on_hold: Hold | None = None) -> bool:
-        """`detail` is the traceback where a reader of ours broke down; `on_hold` that the file is well formed, and `problems` are what its
-        team is asked whether it is meant so. Of a team's entries on hold the newest wait on, at most `MOST_ON_HOLD`."""
+    def reject(self, problems: list[str], n_problems: int, warnings: list[str], detail: str = "", reason: Reason = Reason.PROBLEMS) -> bool:
+        """`detail` is the traceback where a reader of ours broke down. A reason to be on hold says that the file is well formed, and
+        `problems` are what its team is asked whether it is meant so. Of a team's entries on hold the newest wait on, at most
+        `MOST_ON_HOLD`."""
         now = timezone.now()
-        self.finished_at, self.on_hold = now, on_hold or ""
+        self.finished_at, self.status, self.reason = now, Status.REJECTED, reason
         if self.confirm_until is not None and self.confirm_until <= now:
-            on_hold, self.on_hold, n_problems = None, "", n_problems + 1
-            problems = [*problems, "The time for confirming entries is over. If it is meant so, upload it again with `--as-is`."]
+            reason = Reason.HOLDS_OVER
         with transaction.atomic():
-            if on_hold:
+            if reason in HOLDS:
                 Team.objects.select_for_update().get(pk=self.team_id)
             self.phase.lock()
             moved = (
@@ -365,7 +375,9 @@ class Submission(Leased):
                     problems=problems,
                     n_problems=n_problems,
                     warnings=warnings,
-                    on_hold=on_hold or "",
+                    reason=reason,
+                    numbers={},
+                    failure="",
                     failure_detail=detail,
                     finished_at=now,
                     lease_token=None,
@@ -375,14 +387,13 @@ class Submission(Leased):
             if moved:
                 self.phase.touch_board()
                 wake.after_commit("mail")
-            if moved and on_hold:
+            if moved and reason in HOLDS:
                 for other in type(self).objects.on_hold().filter(team=self.team_id).order_by("-finished_at", "-pk")[MOST_ON_HOLD:]:
-                    other._end_hold(f"It was on hold until {MOST_ON_HOLD} newer entries of your team were; upload it again.")
+                    other._end_hold(Why(Reason.NEWER_HOLDS, {"n": MOST_ON_HOLD}))
         return bool(moved)
 
-    def _end_hold(self, sentence: str) -> None:
-        row = type(self).objects.on_hold().filter(pk=self.pk)
-        row.update(on_hold="", problems=[*self.problems, sentence], n_problems=self.n_problems + 1)
+    def _end_hold(self, why: Why) -> None:
+        type(self).objects.on_hold().filter(pk=self.pk).update(reason=why.reason, numbers=why.numbers)
 
     @classmethod
     def expire_holds(cls, now: datetime | None = None) -> int:
@@ -390,8 +401,7 @@ class Submission(Leased):
         now = now or timezone.now()
         over = [entry for entry in cls.objects.on_hold().select_related("phase") if entry.confirm_until and entry.confirm_until <= now]
         for entry in over:
-            until = in_words(entry.confirm_until or now, entry.phase.time_zone)
-            entry._end_hold(f"It was on hold until {until}, and nobody confirmed it.")
+            entry._end_hold(Why(Reason.UNCONFIRMED, {"until": entry.confirm_until.isoformat()}))
         return len(over)
 
     def confirm(self, now: datetime | None = None) -> None:
@@ -404,7 +414,7 @@ class Submission(Leased):
             self.phase.refresh_from_db()
             self.refresh_from_db()
             phase = self.phase
-            if not self.on_hold or self.status != Status.REJECTED:
+            if not self.is_on_hold:
                 raise Refused("Only an entry that is on hold can be confirmed.", "not_held")
             if not self.file_key:
                 raise Refused(f"{self.file_note} Say then that it is to be scored as it is.", "file_gone")
@@ -422,7 +432,7 @@ class Submission(Leased):
             quota = phase.quota(self.team, now)
             if not quota.allowed:
                 raise Refused(quota.reason, quota.code, quota.next_at)
-            confirmed = {"on_hold": "", "is_confirmed": True, "problems": [], "n_problems": 0}
+            confirmed = {"is_confirmed": True, "problems": [], "n_problems": 0}
             times = {"created_at": now, "finished_at": None, "notified_at": None}
             type(self).objects.filter(pk=self.pk).update(status=Status.RECEIVED, **confirmed, **times, **self.ANEW)
             self.refresh_from_db()
@@ -434,7 +444,7 @@ class Submission(Leased):
     def confirm_until(self) -> datetime | None:
         """Moment before which its team may confirm an entry on hold; None of others. The file goes then, the board is frozen or revealed,
         or the phase has been closed for `CONFIRM_TIME`."""
-        if not self.on_hold or self.finished_at is None:
+        if not self.is_on_hold or self.finished_at is None:
             return None
         ends = [self.finished_at + timedelta(days=settings.KEEP_REJECTED_DAYS)]
         ends += [self.phase.closes_at + CONFIRM_TIME] if self.phase.closes_at else []
@@ -442,9 +452,9 @@ class Submission(Leased):
         return min(ends)
 
     @property
-    def awaits_confirmation(self) -> bool:
-        """True if it is on hold."""
-        return bool(self.on_hold)
+    def is_on_hold(self) -> bool:
+        """True if it waits for its team to say that it is meant as it is."""
+        return self.status == Status.REJECTED and self.reason in HOLDS
 
     def accept(self, artifact_key: str, missing: list[str], warnings: list[str]) -> bool:
         """Validated: scoring follows. Call it in the transaction that makes the evaluation."""
@@ -461,20 +471,21 @@ class Submission(Leased):
             )
         )
 
-    def give_up(self, sentence: str, detail: str, fault: Fault = Fault.SERVICE) -> None:
-        self.fail(f"{sentence} It used up no quota; retry it or ask the operator.", detail, fault=fault, fenced=True)
+    def give_up(self, why: Why, detail: str) -> None:
+        self.fail(why, detail, fenced=True)
 
-    def fail(self, sentence: str, detail: str = "", *, fault: Fault = Fault.SERVICE, fenced: bool = False) -> bool:
-        """The service could not score this entry, by whose `fault`. It uses up no quota and can be retried. `fenced`:
-        a worker says so, which holds only under the lease it was claimed with."""
+    def fail(self, why: Why, detail: str = "", *, fenced: bool = False) -> bool:
+        """The service could not score this entry. It uses up no quota and can be retried. `fenced`: a worker says so, which holds
+        only under the lease it was claimed with."""
         row = self.under_lease().filter(status__in=Status.checked()) if fenced else type(self).objects.filter(pk=self.pk)
         with transaction.atomic():
             self.phase.lock()
             moved = row.filter(status__in=Status.in_progress()).update(
                 status=Status.FAILED,
-                failure=sentence[:400],
+                reason=why.reason,
+                numbers=dict(why.numbers),
+                failure=why.note[:400],
                 failure_detail=detail,
-                fault=fault,
                 finished_at=timezone.now(),
                 lease_token=None,
                 lease_until=None,
@@ -502,7 +513,7 @@ class Submission(Leased):
         now = now or timezone.now()
         with transaction.atomic():
             Team.objects.select_for_update().get(pk=self.team_id)
-            self.refresh_from_db(fields=["status", "fault", "created_at"])  # a retry at the same moment may have come first
+            self.refresh_from_db(fields=["status", "reason", "created_at"])  # a retry at the same moment may have come first
             self._queue_again(created_at=self.place_of_retry(now))
         self.refresh_from_db()
 
@@ -514,7 +525,7 @@ class Submission(Leased):
             raise Refused(*self.NOT_FAILED)
         if phase.has_closed(now):
             closed = f"{phase.title} closed on {in_words(phase.closes_at, phase.time_zone)}"
-            if self.fault != Fault.SERVICE:
+            if self.fault != "service":
                 raise Refused(f"{closed}, and this entry did not fail by a fault of the service; ask the organizers.", "phase_closed")
             if now >= phase.closes_at + RETRY_TIME:
                 words = f"{closed}. What the service failed to score could be retried for {RETRY_TIME.days} days; ask the organizers."
@@ -532,7 +543,7 @@ class Submission(Leased):
         """Queue a failed entry again at an organizer's word: it asks no quota, keeps its moment, and is kept in the audit log where
         `actor` is named."""
         with transaction.atomic():
-            before = {"status": Status.FAILED.value, "failure": self.failure}
+            before = {"status": Status.FAILED.value, "reason": self.reason, "numbers": self.numbers, "failure": self.failure}
             self._queue_again()
             if actor is not None:
                 after = {"status": Status.RECEIVED.value}
@@ -631,27 +642,36 @@ class Submission(Leased):
         return bool(any(stated) or self.parameters or self.run_seconds)
 
     @property
-    def sentence(self) -> str:
-        """State of the entry, in one sentence for its team."""
-        if self.status == Status.REJECTED and self.on_hold and self.confirm_until:
-            until = in_words(self.confirm_until, self.phase.time_zone)
-            ask = f"Mend it and upload it again, or confirm before {until} that it is to be scored as it is."
-            return f"On hold, because {Hold(self.on_hold).label}. Nothing was scored, and it used up none of your uploads. {ask}"
-        if self.status == Status.REJECTED:
-            n = self.n_problems
-            return f"Rejected for {n} problem{'' if n == 1 else 's'}; this used up no quota, so mend the files and upload them again."
-        if self.status in (Status.FAILED, Status.CANCELLED) and self.failure:
-            return self.failure
-        return {
-            Status.UPLOADING: "The upload is not finished; send the parts that are missing.",
-            Status.RECEIVED: "Received; it waits for a worker.",
-            Status.CLAIMED: "Its files are being checked.",
-            Status.VALIDATING: "Its files are being checked.",
-            Status.SCORING: "It is being scored.",
-            Status.SCORED: "Scored.",
-            Status.FAILED: "The service could not score it; this used up no quota, so retry it.",
-            Status.CANCELLED: "Cancelled; this used up no quota.",
-        }[Status(self.status)]
+    def why(self) -> Why | None:
+        """Reason for its status, as it is stored."""
+        usual = {Status.REJECTED: Reason.PROBLEMS, Status.FAILED: Reason.OTHER}.get(self.status)
+        reason = Reason(self.reason) if self.reason else usual
+        if reason is None:
+            return None
+        numbers = {"n": self.n_problems} if reason == Reason.PROBLEMS else self.numbers
+        return Why(reason, numbers, self.failure if self.status == Status.FAILED else "")
+
+    @property
+    def fault(self) -> str:
+        """Whose fault it is that the entry failed, `service` or `entry`; empty of others."""
+        return "" if self.status != Status.FAILED else "entry" if self.reason in OWN_FAULTS else "service"
+
+    @property
+    def state(self) -> EntryState:
+        """State of the entry as its own columns say it. A flag of the organizers goes before the team's, and both before its status."""
+        if self.disqualified_at:
+            return EntryState(State.DISQUALIFIED, note=self.disqualified_reason, since=self.disqualified_at)
+        if self.hidden_at:
+            return EntryState(State.HIDDEN, note=self.hidden_reason, since=self.hidden_at)
+        if self.withdrawn_at:
+            return EntryState(State.WITHDRAWN, since=self.withdrawn_at)
+        if self.is_on_hold:
+            return EntryState(State.ON_HOLD, self.why, until=self.confirm_until, zone=self.phase.time_zone)
+        if self.status == Status.SCORED and self.phase.is_imported:
+            return EntryState(State.SCORED, Why(Reason.IMPORTED))
+        zone = self.phase.time_zone if self.status == Status.REJECTED else "UTC"  # nothing else has moments
+        is_checked = self.status in (Status.CLAIMED, Status.VALIDATING)
+        return EntryState(State.CHECKING if is_checked else State(self.status), self.why, zone=zone)
 
     @property
     def file_note(self) -> str:
@@ -661,7 +681,7 @@ class Submission(Leased):
         if self.status != Status.REJECTED:
             return ""
         days = _days(settings.KEEP_REJECTED_DAYS)
-        if self.on_hold and self.file_key:
+        if self.is_on_hold and self.file_key:
             return f"The file of an entry on hold is kept for {days}; then it is removed."
         if not self.file_key:
             return f"The file of this rejected entry is no longer kept (at most {days}, less where a team has many); upload it again."

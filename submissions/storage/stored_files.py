@@ -11,6 +11,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from submissions.models import Status, Submission
+from submissions.models.status import ON_HOLD
 from submissions.storage.local import LocalStore
 from submissions.storage.store import StorageError, Store
 
@@ -50,7 +51,7 @@ def clean_uploads(now: datetime | None = None) -> int:
     ended = Submission.objects.exclude(file_key="", artifact_key="").order_by("-finished_at", "-pk")
     unwanted = list(ended.filter(status=Status.CANCELLED, finished_at__lte=at_rest))
     held: Counter[int] = Counter()
-    for entry in ended.filter(status=Status.REJECTED, on_hold="").defer("problems", "warnings", "missing_items", "description"):
+    for entry in ended.filter(~ON_HOLD, status=Status.REJECTED).defer("problems", "warnings", "missing_items", "description"):
         held[entry.team_id] += entry.size
         if entry.finished_at <= now - timedelta(days=settings.KEEP_REJECTED_DAYS) or held[entry.team_id] > settings.KEEP_REJECTED_BYTES:
             unwanted.append(entry)

@@ -12,11 +12,13 @@ from tests.conftest import need
 
 ROOMS = ("submissions", "evaluation", "leaderboard")  # each may import itself and what stands before it
 PURE = (
+    "submissions/entry_states.py",
     "submissions/kinds.py",
     "submissions/manifest.py",
+    "submissions/moments.py",
     "submissions/validation.py",
     "submissions/markdown.py",
-    "submissions/moments.py",
+    "submissions/wording.py",
     "submissions/formats",
     "submissions/client",
     "evaluation/__main__.py",

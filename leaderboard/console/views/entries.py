@@ -11,7 +11,8 @@ from leaderboard.console.page import page, paged, reason
 from leaderboard.console.views.audit import sentence
 from leaderboard.lookup import organizer
 from submissions.lookup import submission_of
-from submissions.models import AuditEntry, Challenge, Status, Submission
+from submissions.models import AuditEntry, Challenge, Submission
+from submissions.models.submission import STATE_CHOICES
 from submissions.permissions import allowed, require
 
 READERS = "the team and other organizers"  # of a reason
@@ -34,8 +35,7 @@ def entry_list(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         rows = rows.filter(method_name__icontains=chosen["q"]) | rows.filter(team__name__icontains=chosen["q"])
     if chosen["phase"]:
         rows = rows.filter(phase__slug=chosen["phase"])
-    if chosen["status"] in Status.values:
-        rows = rows.filter(status=chosen["status"])
+    rows = rows.in_state(chosen["status"])
     match chosen["flag"]:
         case "hidden" | "disqualified" | "withdrawn" as state:
             rows = rows.filter(**{f"{state}_at__isnull": False})
@@ -52,7 +52,7 @@ def entry_list(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         "chosen": chosen,
         "is_filtered": any(chosen.values()),
     }
-    options = {"phases": challenge.phases.all(), "statuses": Status.choices, "flags": FLAGS.items()}
+    options = {"phases": challenge.phases.all(), "statuses": STATE_CHOICES, "flags": FLAGS.items()}
     return page(request, "entries", challenge, "entries", **context, **options)
 
 

@@ -20,7 +20,8 @@ from leaderboard.models import JudgeRun, Study, StudyAnalysis
 from leaderboard.service.health import Unready, probe_lost
 from leaderboard.studies.judge import planning
 from submissions import leases
-from submissions.leases import Fault, Leased, on_two_machines, pause_after
+from submissions.entry_states import Reason
+from submissions.leases import Leased, on_two_machines, pause_after
 from submissions.models import Phase, Status, Submission
 from tests.support.factories import archive, gables, received
 from tests.support.leaderboard.studies.judge.studies import study_of_objects
@@ -121,8 +122,11 @@ def test_eleven_losses_fail_nothing_and_the_twelfth_gives_up_and_tells_the_opera
         assert (row.losses, row.attempts, is_failed(row)) == (n, 0, False)
     lose(row)
     assert row.losses == 12 and is_failed(row) and row.lease_token is None
-    sentence = row.evaluation.submission.failure if isinstance(row, Part) else row.failure
-    assert "was begun 12 times, and each time its worker was lost; that is the service's fault" in sentence
+    if isinstance(row, Part | Submission):
+        entry = row.evaluation.submission if isinstance(row, Part) else row
+        assert (entry.reason, entry.numbers["times"], entry.fault) == (Reason.LOST, 12, "service")
+    else:
+        assert "was begun 12 times, and each time its worker was lost. That is the service's fault" in row.failure
     assert row.failure_detail.count("worker on a 1 on a 1: was not heard of any more") == 12
     with pytest.raises(Unready, match=r"^1 given up after 12 losses of workers; .* lost worker on a 1 last, at "):
         probe_lost()
@@ -138,11 +142,11 @@ def test_workers_lost_on_two_machines_count_as_the_rows_own_attempts(row, settin
     assert (row.attempts, is_failed(row)) == (2, False)
     lose(row, "a 1")
     assert is_failed(row) and settings.MAX_ATTEMPTS == 3
-    sentence = row.evaluation.submission.failure if isinstance(row, Part) else row.failure
-    assert "on more than one machine, so it counts as its own failure" in sentence
     if isinstance(row, Part | Submission):
         entry = row.evaluation.submission if isinstance(row, Part) else row
-        assert entry.fault == Fault.ENTRY
+        assert (entry.reason, entry.fault) == (Reason.LOST_ON_MACHINES, "entry")
+    else:
+        assert "on more than one machine, so it counts as its own failure" in row.failure
 
 
 def test_a_lost_row_waits_its_pause_and_a_holder_that_was_only_slow_keeps_it(row, settings):
@@ -164,8 +168,7 @@ def test_an_entry_that_is_tried_again_begins_without_losses(phase, people, setti
     settings.MAX_LOSSES = 1
     entry = _submission(phase, people)
     lose(entry)
-    assert is_failed(entry) and entry.failure.endswith("It used up no quota; retry it or ask the operator.")
-    assert entry.fault == Fault.SERVICE
+    assert is_failed(entry) and (entry.reason, entry.fault) == (Reason.LOST, "service")
     settings.MAX_LOSSES = 12
     entry.retry(people.owner)
     assert (entry.losses, entry.lost, entry.failure_detail) == (0, [], "")

@@ -82,7 +82,7 @@ def test_a_program_uploads_follows_and_reads_scores(phase, people, references):
     received = send(program, phase, data, description="ours", code_url="https://example.org/x")
     assert received["status"] == "received" and received["page_url"].endswith(f"/entries/{received['id']}/")
     waiting = program("GET", f"submissions/{received['id']}", status=200).json()
-    assert (waiting["queue_position"], waiting["sentence"]) == (1, "Received; it waits for a worker.")
+    assert (waiting["queue_position"], waiting["state"], waiting["reason_code"]) == (1, "received", "worker")
     drain()
     done = program("GET", f"submissions/{received['id']}", status=200).json()
     assert done["status"] == "scored" and done["progress"]["done"] == done["progress"]["total"]
@@ -293,7 +293,7 @@ def test_a_list_of_fifty_entries_takes_few_queries_and_says_what_each_says(phase
         listed = program("GET", "submissions?limit=50", status=200).json()["items"]
     assert len(listed) == 50 and sum(bool(row["scores"]) for row in listed) == 18
     shown = [query["sql"] for query in queries if "plumbline_cache" not in query["sql"] and "SAVEPOINT" not in query["sql"]]
-    assert len(shown) <= 18, shown  # eight of them for their places in the queue and what they wait for, however many wait
+    assert len(shown) <= 19, shown  # eight of them for places in the queue and what is waited for, one for rankings, however many there are
     for row in (listed[0], listed[1], listed[20], listed[-1]):
         assert program("GET", f"submissions/{row['id']}", status=200).json() == row
 

@@ -405,7 +405,7 @@ def test_of_2_confirmations_at_once_one_takes_a_place(phase, people):
     entry = reserve(phase, people, datetime.now(UTC).replace(tzinfo=None).isoformat())
     values = {
         "status": Status.REJECTED,
-        "on_hold": "inputs",
+        "reason": "inputs",
         "file_key": "key",
         "received_at": timezone.now(),
         "finished_at": timezone.now(),

@@ -16,6 +16,7 @@ from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part, PhaseMetric
 from evaluation.networks import weights, yolox
 from evaluation.work import missing_weights, worker
+from submissions.entry_states import Reason
 from submissions.models import Status, Submission
 from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.warm_child import warm_child
@@ -74,7 +75,7 @@ def test_what_no_worker_has_the_weights_for_fails_with_the_sentence(entry, shelf
     Part.objects.update(lacking_since=since, lease_until=None)
     worker.drain()
     assert state(entry) == Status.FAILED
-    assert entry.failure.startswith("No worker could begin scoring items 1 to 2. The weights “yolox-nano” of OSIM are not on this server")
+    assert entry.reason == Reason.LACKING and entry.failure.startswith("The weights “yolox-nano” of OSIM are not on this server")
     assert not Evaluation.objects.get().scores.exists()
 
 
@@ -105,7 +106,7 @@ def test_a_batch_of_a_metric_that_is_no_more_is_left_to_newer_code_and_then_fail
     Part.objects.update(lacking_since=timezone.now() - missing_weights.MAX_WAIT - timedelta(seconds=1), lease_until=None)
     worker.drain()
     assert state(entry) == Status.FAILED
-    assert entry.failure.startswith("No worker could begin scoring items 1 to 2. Values of no_such_metric of a version that this service")
+    assert entry.reason == Reason.LACKING and entry.failure.startswith("Values of no_such_metric of a version that this service")
 
 
 def test_other_weights_than_the_batch_began_with_score_nothing(entry, shelf):

@@ -10,6 +10,7 @@ from evaluation.metrics import registry
 from evaluation.metrics.aggregation import summarise
 from evaluation.metrics.runner import SampleScores
 from evaluation.models import EvaluationBatch, Part, Reference, Score
+from submissions.entry_states import Reason, Why
 from submissions.models import Phase, Status, Submission
 from tests.support.factories import archive, gables, received
 
@@ -76,7 +77,7 @@ def finish(part):
 
 
 def give_up(part):
-    part.give_up_or_retry("Scoring failed.", "", final=True)
+    part.give_up_or_retry(Why(Reason.ERROR), "", final=True)
 
 
 def close(part):
@@ -88,7 +89,7 @@ def drop(part):
 
 
 def fail(part):
-    part.evaluation.fail("Scoring failed.", "")
+    part.evaluation.fail(Why(Reason.ERROR), "")
 
 
 def cancel_batch(part):

@@ -19,6 +19,7 @@ from evaluation.work import rereading
 from evaluation.work.worker import drain
 from leaderboard.models import Snapshot
 from leaderboard.templatetags.plumbline import number
+from submissions.entry_states import Reason, Why
 from submissions.errors import Refused
 from submissions.formats.arrays import Mesh
 from submissions.formats.mesh.mesh_files import read_mesh, write_obj
@@ -160,7 +161,7 @@ class TestAnEntry:
         batch = rereading.read_anew(phase).batch
         evaluation = Evaluation.objects.get(batch=batch)
         key = evaluation.artifact_key
-        evaluation.fail("No.", "")
+        evaluation.fail(Why(Reason.ERROR), "")
         Evaluation.objects.get(batch=batch).retry()
         assert Evaluation.objects.get(batch=batch).artifact_key == key
 

@@ -7,6 +7,7 @@ from django.apps import apps
 from django.contrib import admin
 from django.urls import reverse
 
+from submissions.entry_states import Reason, Why
 from submissions.models import Submission
 from tests.support.factories import archive, gables, received
 
@@ -24,7 +25,7 @@ def test_every_model_can_be_listed_and_searched(client, people, phase):
 
 def test_the_traceback_of_a_failed_entry_is_there_and_cannot_be_edited(client, people, phase):
     entry = received(phase, people.team, archive(gables()))
-    entry.fail("It broke.", "Traceback: line 7")
+    entry.fail(Why(Reason.ERROR), "Traceback: line 7")
     client.force_login(people.staff)
     address = reverse("admin:submissions_submission_change", args=[entry.pk])
     answer = client.get(address)

@@ -173,7 +173,7 @@ class Scene:
             if one.act == "retry":
                 Submission.objects.filter(pk=other.pk).update(status=Status.FAILED)
             elif one.act == "confirm":
-                Submission.objects.filter(pk=other.pk).update(status=Status.REJECTED, on_hold="inputs", finished_at=timezone.now())
+                Submission.objects.filter(pk=other.pk).update(status=Status.REJECTED, reason="inputs", finished_at=timezone.now())
             values["submission"] = str(other.pk)
         elif one.act in ("withdraw", "choose", "edit"):
             values["submission"] = str(entry(phase, people.team, scores(0.5), method_name=one.act).pk)

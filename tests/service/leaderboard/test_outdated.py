@@ -16,6 +16,7 @@ from leaderboard.management.commands.doctor import Command as Doctor
 from leaderboard.models import Snapshot
 from leaderboard.service.mail import send_due_mail
 from leaderboard.studies.analysis import analyse_due
+from submissions.entry_states import Reason, Why
 from submissions.models import AuditEntry, Submission
 from tests.service.leaderboard.studies.test_analysis import imported, votes_for
 from tests.support.factories import PhaseFactory, give_reference
@@ -259,7 +260,7 @@ class TestAStudy:
         before = self.fingerprint_of(study)
         sentence = raised()
         gone = EvaluationBatch.start(phase).evaluations.get(submission=entries[1])
-        gone.fail("Its file is not there.", "")
+        gone.fail(Why(Reason.ERROR), "")
         drain()
         gone.refresh_from_db()
         gone.exclude()

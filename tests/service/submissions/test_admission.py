@@ -11,8 +11,8 @@ from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
-from submissions.leases import Fault
-from submissions.models import Admission, Challenge, Hold, Membership, Participation, Phase, Status, Submission, TeamInvite
+from submissions.entry_states import Reason
+from submissions.models import Admission, Challenge, Membership, Participation, Phase, Status, Submission, TeamInvite
 from submissions.storage import uploads
 from tests.support.factories import archive, gables, received
 
@@ -93,8 +93,8 @@ class TestEntries:
         ("act", "state"),
         [
             ("choose", {"status": Status.SCORED}),
-            ("retry", {"status": Status.FAILED, "fault": Fault.SERVICE}),
-            ("confirm", {"status": Status.REJECTED, "on_hold": Hold.INPUTS}),
+            ("retry", {"status": Status.FAILED, "reason": Reason.ERROR}),
+            ("confirm", {"status": Status.REJECTED, "reason": Reason.INPUTS}),
         ],
     )
     def test_what_sends_or_chooses_is_refused_and_not_offered(self, phase, people, bar, act, state):

@@ -21,14 +21,15 @@ from django.utils import timezone
 from evaluation.models import Evaluation
 from leaderboard.service.mail import send_due_mail
 from leaderboard.tasks import build_due_boards
+from submissions.entry_states import Reader, Reason, Why
 from submissions.errors import Refused
 from submissions.formats.fit import Box
 from submissions.formats.inputs import read_table, write_table
 from submissions.formats.wireframe.wireframe_files import Wireframe, write_obj
 from submissions.manifest import Input
-from submissions.models import Challenge, Hold, Phase, Status, Submission
-from submissions.moments import in_words
+from submissions.models import Challenge, Phase, Status, Submission
 from submissions.storage import stored_files
+from submissions.wording import sentence
 from tests.support.factories import MESH_METRICS, PhaseFactory, archive, gables, give_reference, received
 from tests.support.factories import boxes as solids
 from tests.support.leaderboard.console.acts import phase_form
@@ -72,7 +73,7 @@ class TestHeldBack:
         Phase.objects.filter(pk=given_out.pk).update(limit_total=1)
         given_out.refresh_from_db()
         entry = scored(items=scaled(gables(), 1000))
-        assert (entry.status, entry.on_hold) == (Status.REJECTED, "inputs")
+        assert (entry.status, entry.reason) == (Status.REJECTED, Reason.INPUTS)
         assert entry.problems == ["house_01 and 3 others are 1,000 times larger than their points: millimetres? This phase wants metres."]
         assert given_out.quota(people.team).left_total == 1 and not Evaluation.objects.filter(submission=entry).exists()
         assert scored().status == Status.SCORED, "one that fits is scored at once"
@@ -93,7 +94,7 @@ class TestHeldBack:
         assert browser(people.mate).post(f"/entries/{entry.pk}/confirm/").status_code == 302
         drain()
         entry.refresh_from_db()
-        assert (entry.status, entry.on_hold, entry.is_confirmed) == (Status.SCORED, "", True)
+        assert (entry.status, entry.reason, entry.is_confirmed) == (Status.SCORED, "", True)
         assert entry.problems == [] and "millimetres?" in entry.warnings[0] and entry.created_at > sent
         assert (
             given_out.quota(people.team).left_total == given_out.quota(people.other_team).left_total - 1 if given_out.limit_total else True
@@ -148,7 +149,7 @@ class TestHeldBack:
         with pytest.raises(Refused) as refused:
             entry.confirm(now + after)
         entry.refresh_from_db()
-        assert (refused.value.code, entry.status, entry.on_hold) == (code, Status.REJECTED, "inputs")
+        assert (refused.value.code, entry.status, entry.reason) == (code, Status.REJECTED, Reason.INPUTS)
 
     def test_an_earlier_phase_is_asked_for_when_it_is_confirmed(self, given_out, people, scored):
         entry = scored(items=scaled(gables(), 1000))
@@ -160,9 +161,9 @@ class TestHeldBack:
         entries = [scored(items=scaled(gables(), 1000 + n)) for n in range(4)]
         for entry in entries:
             entry.refresh_from_db()
-        assert [entry.on_hold for entry in entries] == ["", "inputs", "inputs", "inputs"]
-        assert entries[0].status == Status.REJECTED and entries[0].n_problems == 2
-        assert entries[0].problems[1] == "It was on hold until 3 newer entries of your team were; upload it again."
+        assert [entry.reason for entry in entries] == ["newer_holds", "inputs", "inputs", "inputs"]
+        assert entries[0].status == Status.REJECTED and entries[0].n_problems == 1
+        assert entries[0].why == Why(Reason.NEWER_HOLDS, {"n": 3})
         with pytest.raises(Refused, match="Only an entry that is on hold"):
             entries[0].confirm()
 
@@ -172,8 +173,7 @@ class TestHeldBack:
         assert Submission.expire_holds(week - MINUTE) == 0 and stored_files.clean_uploads(week - MINUTE) == 0
         assert Submission.expire_holds(week) == 1 and stored_files.clean_uploads(week) == 1
         entry.refresh_from_db()
-        assert (entry.on_hold, entry.file_key) == ("", "")
-        assert entry.problems[1] == f"It was on hold until {in_words(week, given_out.time_zone)}, and nobody confirmed it."
+        assert (entry.why, entry.file_key) == (Why(Reason.UNCONFIRMED, {"until": week.isoformat()}), "")
 
     def test_it_expires_a_day_after_the_end_of_the_phase_and_keeps_its_file(self, given_out, scored):
         entry = scored(items=scaled(gables(), 1000))
@@ -181,19 +181,18 @@ class TestHeldBack:
         Phase.objects.filter(pk=given_out.pk).update(closes_at=end)
         assert Submission.expire_holds(end + 24 * HOUR - MINUTE) == 0 and Submission.expire_holds(end + 24 * HOUR) == 1
         entry.refresh_from_db()
-        assert entry.on_hold == "" and entry.file_key
+        assert entry.reason == Reason.UNCONFIRMED and entry.file_key
 
     def test_what_nobody_could_confirm_is_rejected_with_what_to_do(self, given_out, scored):
         Phase.objects.filter(pk=given_out.pk).update(board="frozen", board_at=timezone.now() - MINUTE)
         entry = scored(items=scaled(gables(), 1000))
-        assert (entry.status, entry.on_hold, entry.n_problems) == (Status.REJECTED, "", 2)
-        assert entry.problems[1] == "The time for confirming entries is over. If it is meant so, upload it again with `--as-is`."
+        assert (entry.status, entry.reason, entry.n_problems) == (Status.REJECTED, Reason.HOLDS_OVER, 1)
 
     def test_the_files_of_entries_on_hold_count_against_no_bound(self, given_out, scored, settings):
         settings.KEEP_REJECTED_BYTES = 1
         entry = scored(items=scaled(gables(), 1000))
         assert stored_files.clean_uploads(timezone.now()) == 0
-        Submission.objects.filter(pk=entry.pk).update(on_hold="")
+        Submission.objects.filter(pk=entry.pk).update(reason=Reason.PROBLEMS)
         assert stored_files.clean_uploads(timezone.now()) == 1
 
     def test_only_what_was_held_back_can_be_confirmed_and_only_once(self, given_out, people, scored):
@@ -238,42 +237,35 @@ class TestReasons:
     """Each has its own sentence on page, API and e-mail, and each e-mail says that the entry can be confirmed."""
 
     @pytest.mark.parametrize(
-        ("files", "hold", "because", "problem"),
+        ("files", "hold", "problem"),
         [
             (
                 {f"{name}.obj": FACES for name in gables()},
-                Hold.KIND,
-                "many of its files hold nothing that can be scored",
+                Reason.KIND,
                 "house_01.obj and 3 others hold faces (f records) and no edges (l records); a wireframe needs at least one edge with a "
                 "length (4 of 4 wireframes).",
             ),
             (
                 {f"{name}.obj": write_obj(item) for name, item in scaled(gables(), 1000).items()},
-                Hold.INPUTS,
-                "it does not fit the inputs that were given out",
+                Reason.INPUTS,
                 "house_01 and 3 others are 1,000 times larger than their points: millimetres? This phase wants metres.",
             ),
             (
                 {f"run_{n % 2}/{name}.obj": write_obj(item) for n, (name, item) in enumerate(gables().items())},
-                Hold.FOLDERS,
-                "its files lie in several folders, as those of several runs do",
+                Reason.FOLDERS,
                 "The files lie in 2 folders, run_0 (2), run_1 (2): are all of one run?",
             ),
         ],
     )
-    def test_page_api_and_mail_say_why(self, given_out, people, mailoutbox, files, hold, because, problem):
+    def test_page_api_and_mail_say_why(self, given_out, people, mailoutbox, files, hold, problem):
         from evaluation.work.worker import drain
 
         entry = received(given_out, people.team, of_files(files), user=people.owner)
         drain()
         entry.refresh_from_db()
-        assert (entry.status, entry.on_hold, entry.problems) == (Status.REJECTED, hold, [problem])
+        assert (entry.status, entry.reason, entry.problems) == (Status.REJECTED, hold, [problem])
         assert not given_out.submissions.counted().exists(), "it uses no try"
-        until = in_words(entry.finished_at + timedelta(days=7), given_out.time_zone)
-        said = (
-            f"On hold, because {because}. Nothing was scored, and it used up none of your uploads. Mend it and upload it again, or confirm "
-            f"before {until} that it is to be scored as it is."
-        )
+        said = sentence(entry.state, Reader.TEAM)
         page = " ".join(unescape(browser(people.mate).get(f"/entries/{entry.pk}/").content.decode()).split())
         assert said in page and problem in page and "Score it as it is" in page
         api = browser(people.mate).get(f"/api/v1/submissions/{entry.pk}").json()

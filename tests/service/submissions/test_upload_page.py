@@ -11,6 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
+from submissions.entry_states import Reason, Why
 from submissions.models import ApiToken, Participation, Phase, Status
 from submissions.storage import stored_files, uploads
 from tests.support.factories import archive, received
@@ -177,7 +178,7 @@ def test_a_scored_entry_is_chosen_edited_and_withdrawn(people, scored):
 
 def test_a_waiting_entry_is_cancelled_and_a_failed_one_retried(people, phase):
     first, second = received(phase, people.team, b"one"), received(phase, people.team, b"two")
-    second.fail("The service broke.")
+    second.fail(Why(Reason.ERROR))
     client = browser(people.owner)
     client.post(f"/entries/{first.pk}/cancel/")
     client.post(f"/entries/{second.pk}/retry/")

@@ -14,6 +14,7 @@ from evaluation.properties.suite import Dataset, Table
 from evaluation.work import properties, worker
 from evaluation.work.sandbox import JobFailed
 from evaluation.work.sweep import sweep
+from submissions.entry_states import Reason, Why
 from submissions.models import Status, Submission
 from tests.support.factories import archive, perturbed, received
 from tests.support.processes import end_leases
@@ -142,7 +143,7 @@ class TestBrokenOnPurpose:
         current = PropertyRun.objects.waiting().claim("next")
         assert current.keep([{"identity": [True, None, None]}], [0.5], 128, 1.0)
         assert late.keep([], [], 128, 1.0) is False and late.finish(_a_table()) is False
-        late.give_up_or_retry("It failed.", "", final=True)
+        late.give_up_or_retry(Why(Reason.ERROR), "", final=True)
         run.refresh_from_db()
         assert (run.done, run.state) == (1, PropertyRun.State.WAITING)
 

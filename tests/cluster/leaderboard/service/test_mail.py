@@ -16,6 +16,7 @@ from django.urls import resolve
 from django.utils import timezone
 
 from leaderboard.service.mail import send_due_mail
+from submissions.entry_states import Reason
 from submissions.models import Phase, Status, Submission, TeamMerge
 from tests.support.factories import PhaseFactory
 
@@ -75,11 +76,12 @@ def test_a_failed_entry_shows_the_sentence_and_never_the_traceback(challenge, pe
         PhaseFactory(challenge=challenge),
         people.team,
         Status.FAILED,
-        failure="The worker ran out of memory three times; try again.",
+        reason=Reason.MEMORY,
+        numbers={"megabytes": 2048},
         failure_detail="Traceback: secret",
     )
     send_due_mail()
-    assert "ran out of memory" in mail.outbox[0].body and "Traceback" not in mail.outbox[0].body
+    assert "more memory than the 2048 MB" in mail.outbox[0].body and "Traceback" not in mail.outbox[0].body
 
 
 def test_scores_that_are_withheld_are_not_told_by_e_mail_either(scored, phase):

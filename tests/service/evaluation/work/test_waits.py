@@ -12,7 +12,7 @@ from django.utils import timezone
 from evaluation.models import EvaluationBatch, MetricProgram, OutsideWorker, Part, Process, WorkerToken
 from evaluation.work import worker
 from evaluation.work.progress import standing, standings
-from evaluation.work.waits import Wait, What
+from submissions.entry_states import Reason
 from submissions.models import Phase, Status, Submission
 from tests.support.evaluation.programs import added, written
 from tests.support.factories import TeamFactory, archive, gables, perturbed, received
@@ -36,27 +36,27 @@ def checked(entry: Submission) -> Submission:
     return entry
 
 
-def waits(entry: Submission) -> list[tuple[What, int]]:
-    return [(one.what, one.n) for one in standing(entry).waits_for]
+def waits(entry: Submission) -> list[tuple[Reason, int]]:
+    return [(one.reason, one.numbers.get("n", 0)) for one in standing(entry).waits_for]
 
 
 def test_without_a_worker_it_waits_for_one(phase, people):
     entry = sent(phase, people.team)
-    assert waits(entry) == [(What.WORKER, 0)]
+    assert waits(entry) == [(Reason.WORKER, 0)]
     listening("cpu")
-    assert waits(entry) == [(What.TURN, 0)]
+    assert waits(entry) == [(Reason.TURN, 0)]
     checked(entry)
     Part.objects.update(device="gpu")
-    assert waits(entry) == [(What.GPU_WORKER, 0)]
+    assert waits(entry) == [(Reason.GPU_WORKER, 0)]
     token, _ = WorkerToken.make(phase.challenge, None, "lab", ["gpu"], 30)
     OutsideWorker.hear(token, "w", "m", {})
-    assert waits(entry) == [(What.TURN, 0)]
+    assert waits(entry) == [(Reason.TURN, 0)]
 
 
 def test_entries_ahead_are_counted(phase, people):
     listening("cpu")
     first, second, third = sent(phase), sent(phase), sent(phase, people.team)
-    assert [waits(one) for one in (first, second, third)] == [[(What.TURN, 0)], [(What.ENTRIES, 1)], [(What.ENTRIES, 2)]]
+    assert [waits(one) for one in (first, second, third)] == [[(Reason.TURN, 0)], [(Reason.ENTRIES, 1)], [(Reason.ENTRIES, 2)]]
 
 
 def test_parts_of_a_re_evaluation_that_come_first_are_counted(phase, scored, people):
@@ -68,9 +68,9 @@ def test_parts_of_a_re_evaluation_that_come_first_are_counted(phase, scored, peo
     entry = checked(sent(phase, people.team))
     own = Part.objects.filter(evaluation__submission=entry, evaluation__batch__state="current")
     own.update(turn=1.0)
-    assert (What.REEVALUATION, 4) in waits(entry)
+    assert (Reason.REEVALUATION, 4) in waits(entry)
     own.update(turn=-1.0)
-    assert waits(entry) == [(What.TURN, 0)]
+    assert waits(entry) == [(Reason.TURN, 0)]
 
 
 def test_a_worker_at_a_metric_program_is_said(phase, people, tmp_path, monkeypatch):
@@ -79,7 +79,7 @@ def test_a_worker_at_a_metric_program_is_said(phase, people, tmp_path, monkeypat
     added(phase.challenge, written(tmp_path))
     entry = sent(phase, people.team)
     MetricProgram.objects.waiting().claim("w")
-    assert waits(entry) == [(What.OTHER_WORK, 1)]
+    assert waits(entry) == [(Reason.OTHER_WORK, 1)]
 
 
 def test_nothing_is_waited_for_while_somebody_works_on_it_or_it_is_done(phase, people):
@@ -94,7 +94,7 @@ def test_nothing_is_waited_for_while_somebody_works_on_it_or_it_is_done(phase, p
     part.begin(started_at=timezone.now())
     assert waits(entry) == []
     part.defer(0.0)
-    assert waits(entry) == [(What.TURN, 0)], "between two parts of it"
+    assert waits(entry) == [(Reason.TURN, 0)], "between two parts of it"
     worker.drain()
     entry.refresh_from_db()
     assert entry.status == Status.SCORED and waits(entry) == []
@@ -104,7 +104,7 @@ def test_what_no_worker_has_the_weights_for_waits_for_one_that_has(phase, people
     listening("cpu")
     entry = checked(sent(phase, people.team))
     Part.objects.update(lacking_since=timezone.now())
-    assert waits(entry) == [(What.EQUIPMENT, 0)]
+    assert waits(entry) == [(Reason.EQUIPMENT, 0)]
 
 
 def test_page_and_api_say_the_same(phase, people, client):
@@ -130,9 +130,3 @@ def test_many_entries_take_as_many_queries_as_one(phase, people, django_assert_n
         standings(entries[:2])  # the first in line asks what workers do, the next one who is ahead
     with django_assert_num_queries(len(one)):
         standings(entries)
-
-
-def test_each_reason_has_a_sentence():
-    for what in What:
-        for n in (1, 2, 1200):
-            assert Wait(what, n).sentence.endswith(".") and "{" not in Wait(what, n).sentence

@@ -10,6 +10,7 @@ from django.utils import timezone
 from evaluation.models import Evaluation, EvaluationBatch, Part
 from evaluation.work.worker import drain
 from leaderboard.console.views.scoring import _seconds_left
+from submissions.entry_states import Reason, Why
 from submissions.models import Admission, AuditEntry, ExtraTries, Participation, Phase, Submission
 from tests.support.factories import UserFactory, archive, gables, received
 
@@ -85,30 +86,30 @@ def test_badges_are_given_and_taken(desk, entry, at):
 def test_a_failed_entry_is_retried_and_a_waiting_one_cancelled(desk, entry, at):
     path = at(f"entries/{entry.pk}/")
     assert "can be retried" in desk.post(path, {"act": "retry"}, follow=True).content.decode()
-    entry.fail("The disk was full.", "Traceback: secret")
+    entry.fail(Why(Reason.ROOM), "Traceback: secret")
     desk.post(path, {"act": "retry"})
     entry.refresh_from_db()
     assert entry.status == "received"
     kept = line("submission.retry")
-    assert kept.detail["before"] == {"status": "failed", "failure": "The disk was full."}
+    assert (kept.detail["before"]["status"], kept.detail["before"]["reason"]) == ("failed", Reason.ROOM)
     desk.post(path, {"act": "cancel"})
     entry.refresh_from_db()
     assert entry.status == "cancelled" and line("submission.cancel")
 
 
 def test_what_a_team_does_with_its_own_entry_is_not_in_the_log(entry, people):
-    entry.fail("The disk was full.")
+    entry.fail(Why(Reason.ROOM))
     entry.retry(people.mate)
     entry.cancel(people.owner)
     assert not AuditEntry.objects.filter(action__startswith="submission.").exists()
 
 
 def test_tracebacks_are_for_staff_only(client, entry, people, at):
-    entry.fail("The disk was full.", "Traceback: secret")
+    entry.fail(Why(Reason.ROOM), "Traceback: secret")
     for user, shown in ((people.organizer, False), (people.staff, True)):
         client.force_login(user)
         text = client.get(at(f"entries/{entry.pk}/")).content.decode()
-        assert "The disk was full." in text and ("Traceback: secret" in text) == shown
+        assert "no room on the worker&#x27;s disk" in text and ("Traceback: secret" in text) == shown
 
 
 def test_entries_are_filtered_by_state_mark_phase_and_text(desk, entry, people, phase, at):
@@ -161,13 +162,13 @@ def test_a_failed_member_is_retried_or_left_out(desk, phase, scored, people, at)
     desk.post(path, {"act": "reevaluate", "reason": ""})
     member = Evaluation.objects.get(batch=EvaluationBatch.latest(phase))
     assert desk.post(path, {"act": "exclude", "member": str(member.pk)}).status_code == 404  # it has not failed
-    member.fail("Out of memory.", "Traceback: secret")
+    member.fail(Why(Reason.MEMORY, {"megabytes": 9}), "Traceback: secret")
     text = desk.get(path).content.decode()
-    assert "Out of memory." in text and "Traceback: secret" not in text
+    assert "more memory than the 9 MB" in text and "Traceback: secret" not in text
     desk.post(path, {"act": "retry", "member": str(member.pk)})
     again = Evaluation.objects.get(batch=EvaluationBatch.latest(phase))
-    assert again.state == "running" and line("batch.retry").detail["before"]["failure"] == "Out of memory."
-    again.fail("Out of memory.", "")
+    assert again.state == "running" and "more memory" in line("batch.retry").detail["before"]["failure"]
+    again.fail(Why(Reason.MEMORY, {"megabytes": 9}), "")
     desk.post(path, {"act": "exclude", "member": "all"})
     assert EvaluationBatch.current(phase).evaluations.get().state == "excluded"
     assert line("batch.exclude").actor == people.organizer

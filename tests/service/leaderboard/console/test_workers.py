@@ -12,9 +12,10 @@ from django.utils import timezone
 from evaluation.metrics import registry
 from evaluation.models import ComputeBudget, EvaluationBatch, OutsideWorker, Part, PartRecord, PhaseMetric, Process, WorkerToken
 from evaluation.work import costs, outside, worker
-from evaluation.work.waits import SENTENCES, What
 from leaderboard import wheel
+from submissions.entry_states import Reason, Why
 from submissions.models import AuditEntry, Status, Submission
+from submissions.wording import waiting
 from tests.support.evaluation.outside import claim, elapse, expire, token_of, work
 from tests.support.factories import archive, perturbed, received
 
@@ -176,9 +177,9 @@ def test_a_budget_is_set_and_said_when_it_is_used_up(desk, at, challenge, entry,
     team = Client()
     team.force_login(people.owner)
     addresses = (f"/entries/{entry.pk}/", f"/api/v1/submissions/{entry.pk}")
-    assert all(SENTENCES[What.BUDGET] in team.get(address).content.decode() for address in addresses)
+    assert all(waiting(Why(Reason.BUDGET)) in team.get(address).content.decode() for address in addresses)
     desk.post(at("costs/"), {"core_hours": "", "gpu_hours": ""})
-    assert not any(SENTENCES[What.BUDGET] in team.get(address).content.decode() for address in addresses)
+    assert not any(waiting(Why(Reason.BUDGET)) in team.get(address).content.decode() for address in addresses)
     worker.drain()
     entry.refresh_from_db()
     assert entry.status == Status.SCORED

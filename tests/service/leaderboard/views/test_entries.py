@@ -15,7 +15,9 @@ from django.utils import timezone
 from evaluation.models import Evaluation, EvaluationBatch
 from leaderboard.tasks import build_due_boards
 from leaderboard.views.entry import OwnDuel
+from submissions.entry_states import Reader, Reason
 from submissions.models import Phase, Status, Submission
+from submissions.wording import sentence
 from tests.service.leaderboard.views.test_board import address, scores, signed_in, text
 from tests.support.factories import gables, perturbed
 from tests.support.leaderboard.scores import entry, spread, with_files
@@ -129,12 +131,12 @@ class TestEntry:
         problem = "house_07.obj: line 31: edge names vertex 90, there are 88"
         it = unfinished(phase, people.team, Status.REJECTED, problems=[problem], n_problems=140)
         page = text(signed_in(people.owner).get(page_of(it)))
-        assert "140 problems in the file" in page and problem in page and "it used up no quota" in page
+        assert "140 problems in the file" in page and problem in page and sentence(it.state, Reader.TEAM) in page
 
     def test_a_failed_one_has_a_sentence_for_people_and_the_traceback_for_staff_only(self, phase, people):
-        it = unfinished(phase, people.team, Status.FAILED, failure="A worker ran out of memory.", failure_detail="Traceback: line 7")
+        it = unfinished(phase, people.team, Status.FAILED, reason=Reason.ERROR, failure_detail="Traceback: line 7")
         page = text(signed_in(people.owner).get(page_of(it)))
-        assert "A worker ran out of memory." in page and "Traceback: line 7" not in page
+        assert sentence(it.state, Reader.TEAM) in page and "Traceback: line 7" not in page
         assert reverse("entry_retry", args=[it.pk]) in page
         assert "Traceback: line 7" not in text(signed_in(people.organizer).get(page_of(it)))
         assert "Traceback: line 7" in text(signed_in(people.staff).get(page_of(it)))
@@ -239,7 +241,7 @@ class TestItems:
         entry(two[0].phase, people.team, scores(0.5))
         getattr(two[0], act)(people.organizer, "looked at again")
         page = text(signed_in(people.owner).get(page_of(two[0])))
-        assert f"<h2>{state}</h2>" in page and f"<td>{state.lower()}</td>" in page and "<h2>Scored</h2>" not in page
+        assert f"<h2>{state}</h2>" in page and f'">{state.lower()}</span></td>' in page and "<h2>Scored</h2>" not in page
         console = f"/console/challenges/{two[0].phase.challenge.slug}/entries/{two[0].pk}/"
         acts = text(signed_in(people.organizer).get(console)).partition("What organizers did")[2]
         assert {"hide": "Hid an entry", "disqualify": "Disqualified an entry"}[act] in acts and "submission." not in acts

@@ -430,7 +430,7 @@ def test_waiting_follows_an_entry_to_its_scores(server: SmallServer, entry: Path
     pauses: list[float] = []
     assert upload(server, entry, "--wait", pauses=pauses) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-3] == "Entry #11: scored."
+    assert lines[-3] == "Entry #11: Scored."
     assert [line.split() for line in lines[-2:]] == [["corner_f1", "0.8125", "[0.75,", "0.875]"], ["hss", "unranked"]]
     assert len(pauses) == 3
 
@@ -448,17 +448,17 @@ def test_status_says_where_an_entry_stands(server: SmallServer, entry: Path, cap
     capsys.readouterr()
     assert [run("status", 1, "--server", server.url) for _ in range(3)] == [0, 0, 1]
     text = capsys.readouterr().out
-    assert "Entry #11: received. It waits for a worker.\nNumber 3 in the queue.\n" in text
+    assert "Entry #11: It waits for a worker.\nNumber 3 in the queue.\n" in text
     assert "| 3/8 parts\n" in text
     assert text.endswith("It was rejected.\nhouse_01.obj: line 2: edge names vertex 90, there are 1\n")
 
 
 def test_status_says_why_an_entry_is_on_hold(server: SmallServer, entry: Path, capsys: pytest.CaptureFixture[str]) -> None:
     upload(server, entry)
-    server.states = [REJECTED | {"sentence": "On hold, because it does not fit the inputs.", "awaits_confirmation": True}]
+    server.states = [REJECTED | {"sentence": "It is on hold, because it does not fit the inputs."}]
     capsys.readouterr()
     assert run("status", 1, "--server", server.url) == 1
-    assert capsys.readouterr().out.startswith("Entry #11: On hold, because it does not fit the inputs.\n")
+    assert capsys.readouterr().out.startswith("Entry #11: It is on hold, because it does not fit the inputs.\n")
 
 
 def test_an_entry_of_others_is_a_refusal(server: SmallServer, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,187 @@
+"""Sentences on the state of an entry: the one place that words them, for page, API, client, mail and feed. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from submissions.entry_states import EntryState, Reader, Reason, State, Why
+from submissions.moments import in_words
+
+# The word for a state, and the tone in which a page shows it.
+LABELS: Mapping[State, tuple[str, str]] = {
+    State.UPLOADING: ("uploading", "accent"),
+    State.RECEIVED: ("received", "accent"),
+    State.CHECKING: ("checking files", "accent"),
+    State.SCORING: ("scoring", "accent"),
+    State.SCORED: ("scored", ""),
+    State.ON_HOLD: ("on hold", "warn"),
+    State.REJECTED: ("rejected", "bad"),
+    State.FAILED: ("failed", "bad"),
+    State.CANCELLED: ("cancelled", ""),
+    State.WITHDRAWN: ("withdrawn", ""),
+    State.HIDDEN: ("hidden", "warn"),
+    State.DISQUALIFIED: ("disqualified", "bad"),
+    State.UNRANKED: ("unranked", ""),
+    State.WITHHELD: ("not shown", ""),
+}
+# What became of an entry, behind its name in the subject of a mail.
+BECAME = {State.SCORED: "is scored", State.ON_HOLD: "is on hold", State.REJECTED: "was rejected", State.FAILED: "could not be scored"}
+PLAIN = {
+    State.RECEIVED: "Its file has arrived.",
+    State.CHECKING: "A worker is checking its files.",
+    State.SCORING: "It is being scored.",
+    State.SCORED: "It is scored.",
+    State.WITHHELD: "It is not shown.",
+}
+HOLDS = {
+    Reason.KIND: "many of its files hold nothing that can be scored",
+    Reason.INPUTS: "it does not fit the inputs that were given out",
+    Reason.FOLDERS: "its files lie in several folders, as those of several runs do",
+}
+# Why work on an entry, or on anything else that workers do, came to nothing.
+CAUSES = {
+    Reason.MEMORY: "It needed more memory than the {megabytes} MB one job may use.",
+    Reason.TIME: "It was not done within the {seconds} s one job may take.",
+    Reason.ERROR: "An error in the service stopped it.",
+    Reason.CRASH: "The process that did it broke down.",
+    Reason.KILLED: "The process that did it was killed.",
+    Reason.ACCELERATOR: "An error of the graphics card, or of what was computed on it, stopped it.",
+    Reason.ROOM: "There was no room on the worker's disk.",
+    Reason.AWAY: "Storage or database could not be reached for a day.",
+    Reason.REMOTE: "The remote worker that did it gave it up.",
+}
+WAITS = {
+    Reason.BUDGET: "It waits: scoring this challenge has used up its budget of computing; it goes on once the organizers raise that.",
+    Reason.RETRY: "It waits because its worker was lost.",
+    Reason.WORKER: "It waits for a worker: none is there.",
+    Reason.GPU_WORKER: "It waits for a worker with a graphics card: none is there.",
+    Reason.EQUIPMENT: "It waits for a worker that has what its metrics need.",
+    Reason.TURN: "It is next.",
+}
+COUNTED_WAITS = {  # for one, and for several
+    Reason.ENTRIES: ("1 entry is ahead of it.", "{n:,} entries are ahead of it."),
+    Reason.REEVALUATION: ("1 part of a re-evaluation is ahead of it.", "{n:,} parts of a re-evaluation are ahead of it."),
+    Reason.OTHER_WORK: (
+        "It is next. A worker is at other work, such as a metric program or a study.",
+        "It is next. {n:,} workers are at other work, such as metric programs and studies.",
+    ),
+}
+# Why an entry has left a ranking, behind its name in a list of those that did.
+WITHDRAWN, KEPT_OFF = "withdrawn by its team", "its team has withdrawn a later entry"
+UNRANKED = {
+    Reason.LATE: "It was received after the board was frozen, and is not on it until the freeze is lifted.",
+    Reason.KEPT_OFF: "It holds no rank: since the phase was decided its team has withdrawn a later entry, and no earlier one takes that "
+    "place.",
+    Reason.BEST_COUNTS: "It holds no rank: of each team its best entry counts by the primary metric, which is #{number}, {name}.",
+    Reason.LATEST_COUNTS: "It holds no rank: of each team its latest entry counts, which is #{number}, {name}.",
+    Reason.CHOSEN_COUNTS: "It holds no rank: of each team the entry it chose counts, which is #{number}, {name}.",
+    Reason.NONE_CHOSEN: "It holds no rank: of each team the entry it chose counts, and this team has chosen none yet.",
+    Reason.NEXT_RANKING: "It is not in the newest ranking yet; the next one is made in a moment.",
+}
+
+
+def label(state: State) -> str:
+    """Word for a state, as a tag or a column of a table has it."""
+    return LABELS[state][0]
+
+
+def tone(state: State) -> str:
+    """Tone of that word: accent, warn, bad; empty for none."""
+    return LABELS[state][1]
+
+
+def sentence(entry: EntryState, reader: Reader) -> str:
+    """State of an entry, and what there is to do, for one reader."""
+    it = entry.as_told(reader)
+    ours, uses_none = reader == Reader.TEAM, "It used up none of your uploads."
+    match it.state:
+        case State.UPLOADING:
+            return "The upload is not finished." + (" Send the parts that are missing." if ours else "")
+        case State.ON_HOLD:
+            said = f"It is on hold, because {HOLDS[it.why.reason]}. Nothing was scored." if it.why else ""
+            before = f"before {in_words(it.until, it.zone)}" if it.until else "in time"
+            if not ours:
+                return f"{said} Its team may confirm {before} that it is to be scored as it is."
+            return f"{said} {uses_none} Correct it and upload it again, or confirm {before} that it is to be scored as it is."
+        case State.REJECTED:
+            again = "with `--as-is` if it is meant so" if it.reason == Reason.HOLDS_OVER else "once you have corrected its files"
+            return f"{_rejection(it)} {uses_none} Upload it again, {again}." if ours else _rejection(it)
+        case State.FAILED:
+            said = failure(it.why) if it.why else ""
+            return f"{said} {uses_none} Try it again, or ask the organizers." if ours else said
+        case State.CANCELLED if it.reason == Reason.EXPIRED:
+            return f"The upload was not finished in time. {uses_none} Start it again." if ours else "The upload was not finished in time."
+        case State.CANCELLED:
+            return f"It was cancelled. {uses_none}" if ours else "It was cancelled."
+        case State.WITHDRAWN:
+            return "Its team withdrew it."
+        case State.HIDDEN | State.DISQUALIFIED:
+            did = "hid" if it.state == State.HIDDEN else "disqualified"
+            return f"The organizers {did} it. Their reason: {it.note.rstrip('.')}." if it.note else f"The organizers {did} it."
+        case State.UNRANKED if it.why is not None:
+            return UNRANKED[it.why.reason].format(**it.why.numbers)
+        case State.SCORED if it.reason == Reason.IMPORTED:
+            return "Its figures were imported as they were published; there are no files and no items."
+        case State.SCORED if it.reason == Reason.NEWER_METRICS:
+            titles = ", ".join(it.numbers["titles"])
+            return f"Its items are scored, but for {titles}: that waits until the phase is re-evaluated with a newer version."
+        case State.SCORING if it.waits:
+            return " ".join(waiting(one) for one in it.waits)
+    return " ".join([PLAIN[it.state], *(waiting(one) for one in it.waits)])
+
+
+def waiting(why: Why) -> str:
+    """One thing that an entry waits for."""
+    if why.reason in COUNTED_WAITS:
+        n = why.numbers["n"]
+        return COUNTED_WAITS[why.reason][n > 1].format(n=n)
+    return WAITS[why.reason]
+
+
+def cause(why: Why) -> str:
+    """Cause of a failure, without what failed."""
+    return CAUSES[why.reason].format(**why.numbers)
+
+
+def failure(why: Why, doing: str = "") -> str:
+    """Failure and its cause. `doing` names the work, as "scoring items 1 to 8"; without it the work is that on an entry."""
+    if not doing:
+        doing = "scoring items {first} to {last}".format(**why.numbers) if "first" in why.numbers else "checking this entry"
+    begun = f"{doing[:1].upper()}{doing[1:]}"
+    match why.reason:
+        case Reason.LOST | Reason.LOST_ON_MACHINES:
+            lost = f"{begun} was begun {count(why.numbers['times'])}, and each time its worker was lost"
+            if why.reason == Reason.LOST_ON_MACHINES:
+                return f"{lost}, on more than one machine, so it counts as its own failure."
+            return f"{lost}. That is the service's fault, and its operator was told."
+        case Reason.LACKING:
+            return f"No worker could begin {doing}. {why.note}".rstrip()
+        case Reason.NO_CARD:
+            return "No worker with a graphics card was there for a day; start one of the queue gpu, then have it done again."
+        case Reason.LEFT_OUT:
+            return "It was left out of a re-evaluation while it was being scored."
+        case Reason.OTHER | Reason.OTHER_OWN:
+            return why.note or "The service could not score it."
+    return f"{begun} failed. {cause(why)}"
+
+
+def count(n: int) -> str:
+    """Number of times, in words."""
+    return {1: "once", 2: "twice"}.get(n, f"{n} times")
+
+
+def _rejection(it: EntryState) -> str:
+    """Reason for a rejection."""
+    numbers: Mapping[str, Any] = it.numbers
+    match it.reason:
+        case Reason.UNCONFIRMED:
+            until = in_words(datetime.fromisoformat(numbers["until"]), it.zone) if "until" in numbers else "its time was over"
+            return f"It was on hold until {until}, and its team did not confirm it."
+        case Reason.NEWER_HOLDS:
+            return f"It was on hold until {numbers['n']} newer entries of its team were."
+        case Reason.HOLDS_OVER:
+            return "Its team would be asked whether it is meant so, but the time for confirming entries is over."
+    n = numbers.get("n", 0)
+    return f"It was rejected for {n:,} problem{'' if n == 1 else 's'} in its files." if n else "Its files were rejected."
