@@ -27,11 +27,12 @@ from leaderboard.boards.payload import (
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Standing, standing
 from leaderboard.stats.crossed import Ends, Figure
+from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, ITEMS_FOR_FIRM_INTERVAL, RATERS_FOR_FIGURE, RATERS_FOR_FIRM_INTERVAL
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.records import REFERENCE_TITLES, Metric, places_among
 from leaderboard.stats.sentences import STANDINGS
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.stats.votes import FEW, MIN_COUNT, ROUGH
+from leaderboard.stats.votes import FEW
 from leaderboard.studies.summary import Summary, precedence
 from submissions.models import Phase
 
@@ -88,7 +89,7 @@ NO_BETTER = (Standing.WORSE_THAN_CHANCE, Standing.AT_CHANCE)
 
 def standing_of(figure: Agreement) -> Standing:
     """State by a figure alone, where it was not held against another rater: of a group of raters, or by earlier rules."""
-    if figure.value is None or (figure.low is None and min(figure.raters, figure.samples) < MIN_COUNT):
+    if figure.value is None or (figure.low is None and (figure.raters < RATERS_FOR_FIGURE or figure.samples < ITEMS_FOR_FIGURE)):
         return Standing.TOO_EARLY
     return standing(figure, None) or Standing.TOO_EARLY
 
@@ -97,8 +98,9 @@ def missing_words(figure: Agreement, noun: str = NOUN) -> str:
     """The people or items that a figure lacks for an interval, in brief: `too early: 3 of 5 people`."""
     if figure.value is None:  # it has values for the duels, but nobody preferred either side of any
         return "no duel is decided" if figure.coverage else "answers no duel"
-    n, counted = (figure.raters, "people") if figure.raters < MIN_COUNT else (figure.samples, plural(noun))
-    return f"too early: {n} of {MIN_COUNT} {counted}"
+    if figure.raters < RATERS_FOR_FIGURE:
+        return f"too early: {figure.raters} of {RATERS_FOR_FIGURE} people"
+    return f"too early: {figure.samples} of {ITEMS_FOR_FIGURE} {plural(noun)}"
 
 
 @dataclass(frozen=True)
@@ -578,7 +580,8 @@ class People:
         every = next((line.decided for line in self.found.metrics if line.guard and line.slug == "constant"), None)
         if every is None or self.found.why:
             return ""
-        few = [what for n, what in ((every.raters, "people"), (every.samples, plural(self.sampled_noun))) if MIN_COUNT <= n < ROUGH]
+        few = ["people"] if RATERS_FOR_FIGURE <= every.raters < RATERS_FOR_FIRM_INTERVAL else []
+        few += [plural(self.sampled_noun)] if ITEMS_FOR_FIGURE <= every.samples < ITEMS_FOR_FIRM_INTERVAL else []
         return f"few {' and '.join(few)}: rough intervals" if few else ""
 
     def line(self, slug: str, group: str = "") -> Line | None:

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from evaluation.metrics.aggregation import MIN_GROUPS
 from leaderboard.boards import certainty, exports, flags
 from leaderboard.boards.digits import rounded
 from leaderboard.boards.payload import PEOPLE, Board, BoardEntry, Mark, MetricColumn, Ranks
 from leaderboard.stats.meaning import Difference
+from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.ranking import RULES
 
 PER_PAGE = 100
@@ -330,7 +330,7 @@ def cell(metric: MetricColumn, index: int, noun: str = certainty.NOUN) -> Cell:
     elif not metric.may_rank:
         words.append("shown, not ranked")
     elif (
-        n >= MIN_GROUPS and metric.pairs is not None and index in metric.pairs.tested
+        n >= GROUPS_FOR_BOARD_INTERVAL and metric.pairs is not None and index in metric.pairs.tested
     ):  # it has them all, so nothing else leaves it without
         words.append(certainty.alike(n, noun))
     if rank is not None:

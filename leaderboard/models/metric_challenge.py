@@ -18,7 +18,8 @@ from evaluation.models import MetricProgram
 from evaluation.models.runs import Run
 from evaluation.programs.results import Cause
 from leaderboard.models.study import Study
-from leaderboard.stats.votes import FEW, MIN_COUNT
+from leaderboard.stats.minimums import ITEMS_FOR_FIGURE
+from leaderboard.stats.votes import FEW
 from submissions import wake
 from submissions.choices import TextChoices
 from submissions.errors import Refused
@@ -192,9 +193,10 @@ class MetricChallenge(models.Model):
             raise Refused("It must end after it opens; choose a later end.", "wrong_dates")
         answers = study.opinions if study.kind == Study.Kind.OPINIONS else study.study_votes
         samples = answers.values("sample").distinct().count()
-        if samples < 2 * MIN_COUNT:
+        if samples < 2 * ITEMS_FOR_FIGURE:
             raise Refused(
-                f"The study's judgements are on {samples} samples; a half needs {MIN_COUNT} for any figure, so {2 * MIN_COUNT} are needed.",
+                f"The study's judgements are on {samples} samples; a half needs {ITEMS_FOR_FIGURE} for any figure, so "
+                f"{2 * ITEMS_FOR_FIGURE} are needed.",
                 "too_few_samples",
             )
         seed = secrets.randbelow(1 << 31)  # so that nobody can work out which samples decide in the end

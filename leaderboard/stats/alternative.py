@@ -16,10 +16,9 @@ import scipy
 
 from leaderboard.stats import crossed
 from leaderboard.stats.crossed import Clusters, Variance
+from leaderboard.stats.minimums import QUESTIONS_FOR_GATE, RATERS_FOR_GATE
 from leaderboard.stats.votes import Floats, Ints
 
-MIN_QUESTIONS = 30  # that a rater, the judge and another rater answered
-MIN_RATERS = 3
 TOLERATED = {"crowd": 0.1, "skilled": 0.15, "expert": 0.2}  # what a judge costs less than such a rater, as a share
 LEVEL = 0.05
 # An estimate with a correction is not bound to the range of a share.
@@ -46,7 +45,7 @@ def gate(people: Floats, judge: Floats, tolerated: float) -> Gate:
         others = np.delete(people, k, axis=0)
         both = ~np.isnan(own) & ~np.isnan(judge) & ~np.isnan(others).all(axis=0)
         n = np.count_nonzero(both)
-        if n < MIN_QUESTIONS:
+        if n < QUESTIONS_FOR_GATE:
             continue
         known = ~np.isnan(others[:, both])
         judges = ((others[:, both] == judge[both]) & known).sum(axis=0) / known.sum(axis=0)
@@ -58,8 +57,9 @@ def gate(people: Floats, judge: Floats, tolerated: float) -> Gate:
         p_values.append(float(scipy.special.stdtr(n - 1, gap / se)) if se > 0 else float(gap >= 0))
         chances.append(float(wins.mean()))
     m = len(p_values)
-    if m < MIN_RATERS:
-        why = f"Too few raters answered {MIN_QUESTIONS} of its questions with another rater: {MIN_RATERS} are needed, there are {m}."
+    if m < RATERS_FOR_GATE:
+        why = f"Too few raters answered {QUESTIONS_FOR_GATE} of its questions with another rater: "
+        why += f"{RATERS_FOR_GATE} are needed, there are {m}."
         return Gate(False, None, None, m, tolerated, why)
     winning = float(benjamini_yekutieli(np.array(p_values)).mean())
     why = "" if winning >= 0.5 else "It was not shown to agree with the others about as often as at least half of the raters do."

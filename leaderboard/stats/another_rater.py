@@ -18,9 +18,8 @@ from leaderboard.stats import crossed
 from leaderboard.stats.agreement import Agreement, Differences, credit
 from leaderboard.stats.answers import Answers
 from leaderboard.stats.crossed import ALIKE, Ends, Estimate, Figure, Variance
+from leaderboard.stats.minimums import ANSWERS_FOR_ANOTHER_RATER
 from leaderboard.stats.votes import FEW, Floats, Ints
-
-MIN_SHARED = 100  # decisive answers on questions that two raters decided, for a comparison of a metric with another rater
 
 FEW_SHARED = "{n} of {least} votes on comparisons that two raters decided: too few to compare it with another rater."
 NO_BETTER_THAN_CHANCE = "Two raters agree no more than by chance here, so there is no other rater to compare it with."
@@ -98,7 +97,7 @@ class Dyads:
     def another_rater(self) -> Estimate:
         """D: how often two raters who both decided say the same, with its interval."""
         if not len(self):
-            return Estimate(None, None, None, why=FEW_SHARED.format(n=self.shared, least=MIN_SHARED))
+            return Estimate(None, None, None, why=FEW_SHARED.format(n=self.shared, least=ANSWERS_FOR_ANOTHER_RATER))
         raters, samples, _ = self.counts
         value, u = crossed.ratio(self.weight * self.same, self.weight)
         found = Estimate(value, None, None, self.shared, crossed.few(raters, samples), raters=raters, samples=samples)
@@ -119,8 +118,8 @@ class Dyads:
         person = self.another_rater()
         nothing: Ends = (None, None, None)
         why = person.why
-        if not why and self.shared < MIN_SHARED:
-            why = FEW_SHARED.format(n=self.shared, least=MIN_SHARED)
+        if not why and self.shared < ANSWERS_FOR_ANOTHER_RATER:
+            why = FEW_SHARED.format(n=self.shared, least=ANSWERS_FOR_ANOTHER_RATER)
         if not why and (person.value or 0.0) <= 0.5:
             why = NO_BETTER_THAN_CHANCE
         if why:

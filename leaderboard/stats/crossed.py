@@ -23,7 +23,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from leaderboard.stats.votes import FEW, MIN_COUNT, ROUGH, Floats, Ints
+from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, ITEMS_FOR_FIRM_INTERVAL, RATERS_FOR_FIGURE, RATERS_FOR_FIRM_INTERVAL
+from leaderboard.stats.votes import FEW, Floats, Ints
 
 LEVEL = 0.95
 NOTHING = 1e-12  # a cluster's sum that is no more than this is rounding
@@ -112,7 +113,7 @@ class Clusters:
 
     @property
     def rough(self) -> bool:
-        return min(self.n_raters, self.n_samples) < ROUGH
+        return self.n_raters < RATERS_FOR_FIRM_INTERVAL or self.n_samples < ITEMS_FOR_FIRM_INTERVAL
 
     def variance(self, u: Floats) -> Variance:
         """Variance of the figure with influences u [N], or of each of K with u [N, K]."""
@@ -143,9 +144,9 @@ class Clusters:
 
 def few(raters: int, samples: int) -> str:
     """The sentence that says why answers of so many raters on so many samples have no interval; "" where they are enough."""
-    for n, noun in ((raters, "raters"), (samples, "samples")):
-        if n < MIN_COUNT:
-            return f"{FEW} {noun}: {MIN_COUNT} are needed, there {'is' if n == 1 else 'are'} {n}."
+    for n, least, noun in ((raters, RATERS_FOR_FIGURE, "raters"), (samples, ITEMS_FOR_FIGURE, "samples")):
+        if n < least:
+            return f"{FEW} {noun}: {least} are needed, there {'is' if n == 1 else 'are'} {n}."
     return ""
 
 

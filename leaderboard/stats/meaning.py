@@ -19,11 +19,15 @@ from leaderboard.stats import crossed
 from leaderboard.stats.agreement import bounds
 from leaderboard.stats.answers import Answers
 from leaderboard.stats.crossed import Estimate, Variance
-from leaderboard.stats.votes import FEW, MIN_COUNT, Floats, Ints
+from leaderboard.stats.minimums import (
+    ANSWERS_FOR_OWN_SHARE,
+    ENTRIES_FOR_DIFFERENCE,
+    ITEMS_FOR_DIFFERENCE,
+    PAIRS_FOR_DIFFERENCE,
+    RATERS_FOR_DIFFERENCE,
+)
+from leaderboard.stats.votes import FEW, Floats, Ints
 
-MIN_ENTRIES = 8
-MIN_PAIRS = 15  # that two raters answered on two samples
-MIN_ANSWERS = 20  # on two entries, for a share of their own
 SHRUNK = 50  # such products of answers at which a pair's spread counts half
 LOGIT_OF_NORMAL = (16 * math.sqrt(3) / (15 * math.pi)) ** 2  # c^2: sigma(x) is about Phi(c x)
 NODES = 40
@@ -104,11 +108,11 @@ class Difference:
 
 
 def asked(answers: Answers, first: int, second: int) -> Estimate | None:
-    """Share of people who prefer the first of two entries, by the answers on these two alone, ties half; None below 20 answers by five
-    raters on five samples."""
+    """Share of people who prefer the first of two entries, by the answers on these two alone, ties half; None where these are too few,
+    or by too few raters or on too few samples."""
     a, b = min(first, second), max(first, second)
     own = answers.take((answers.a == a) & (answers.b == b))
-    if len(own) < MIN_ANSWERS or own.clusters.few:
+    if len(own) < ANSWERS_FOR_OWN_SHARE or own.clusters.few:
         return None
     credit = (1 - own.verdict) / 2 if first == a else (1 + own.verdict) / 2
     ones = np.ones(len(own))
@@ -133,8 +137,8 @@ def difference(answers: Answers, x: Floats) -> Difference:
     def without(why: str) -> Difference:
         return Difference(None, None, None, len(entries), len(pairs), used, clusters.n_raters, clusters.n_samples, why=why)
 
-    needs = (clusters.n_raters, MIN_COUNT, "raters"), (clusters.n_samples, MIN_COUNT, "samples")
-    for n, least, noun in (*needs, (len(entries), MIN_ENTRIES, "entries"), (used, MIN_PAIRS, "pairs of entries")):
+    needs = (clusters.n_raters, RATERS_FOR_DIFFERENCE, "raters"), (clusters.n_samples, ITEMS_FOR_DIFFERENCE, "samples")
+    for n, least, noun in (*needs, (len(entries), ENTRIES_FOR_DIFFERENCE, "entries"), (used, PAIRS_FOR_DIFFERENCE, "pairs of entries")):
         if n < least:
             return without(f"{FEW} {noun}: {least} are needed, there {'is' if n == 1 else 'are'} {n}.")
 

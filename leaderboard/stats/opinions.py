@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from leaderboard.stats import crossed
 from leaderboard.stats.crossed import Clusters, Estimate
+from leaderboard.stats.minimums import RATERS_FOR_LIKELIHOOD, SCORES_FOR_LIKELIHOOD, STIMULI_FOR_FIT
 from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.votes import Floats, Ints
 
@@ -22,9 +23,7 @@ ROUNDS = 1000
 CLOSE = 1e-10
 MIN_VARIANCE = 1e-16
 ROUNDING = 1e-9  # a share of a bound that is rounding
-ENOUGH_RATERS, ENOUGH_SCORES = 12, 24  # from which on the likelihood is shown
-STIMULI = 24  # from which on a metric is fitted to opinion scores
-FEW_FOR_LIKELIHOOD = f"It needs {ENOUGH_RATERS} raters with {ENOUGH_SCORES} scores each."
+FEW_FOR_LIKELIHOOD = f"It needs {RATERS_FOR_LIKELIHOOD} raters with {SCORES_FOR_LIKELIHOOD} scores each."
 ONE_HOLDS_ALL = "One rater would hold more than half of the weight."
 
 
@@ -105,7 +104,7 @@ def likelihood(ratings: Ratings) -> Likelihood:
 def unshown(ratings: Ratings, fit: Likelihood) -> str:
     """The sentence that says why the likelihood's scores are not shown; "" where they are."""
     counts = np.bincount(ratings.rater, minlength=len(ratings.raters))
-    if np.count_nonzero(counts >= ENOUGH_SCORES) < ENOUGH_RATERS:
+    if np.count_nonzero(counts >= SCORES_FOR_LIKELIHOOD) < RATERS_FOR_LIKELIHOOD:
         return FEW_FOR_LIKELIHOOD
     weight = fit.inconsistency[~np.isnan(fit.inconsistency)] ** -2.0
     return ONE_HOLDS_ALL if weight.max() > weight.sum() / 2 else ""
@@ -178,7 +177,7 @@ def fitted(x: Floats, y: Floats) -> Fitted | None:
     x, y = x[known], y[known]
     order = np.lexsort((y, x))  # or the search would end a little elsewhere where entries have other names
     x, y = x[order], y[order]
-    if len(x) < STIMULI or np.ptp(x) == 0 or np.ptp(y) == 0:
+    if len(x) < STIMULI_FOR_FIT or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
 
     def curve(b: NDArray[np.float64]) -> Floats:

@@ -14,9 +14,9 @@ import scipy
 
 from leaderboard.stats import agreement
 from leaderboard.stats.agreement import MetricPair
-from leaderboard.stats.votes import FEW_STUDIES, MIN_STUDIES, Floats
+from leaderboard.stats.minimums import STUDIES_FOR_MEAN, STUDIES_FOR_PREDICTION
+from leaderboard.stats.votes import FEW_STUDIES, Floats
 
-MIN_FOR_PREDICTION = 4
 DIFFERS = 0.5  # I^2 from which on studies are said to differ
 
 
@@ -55,7 +55,7 @@ def pool(y: Sequence[float], se: Sequence[float]) -> Pooled | None:
     """Pooled mean of values with their standard errors; None below three."""
     values, errors = np.asarray(y, dtype=np.float64), np.asarray(se, dtype=np.float64)
     k = len(values)
-    if k < MIN_STUDIES:
+    if k < STUDIES_FOR_MEAN:
         return None
     q = _spread(values, errors, 0.0)
     tau2 = 0.0
@@ -69,7 +69,7 @@ def pool(y: Sequence[float], se: Sequence[float]) -> Pooled | None:
     var = max(1.0, float((w * (values - mean) ** 2).sum()) / (k - 1)) / float(w.sum())
     half = float(scipy.special.stdtrit(k - 1, 0.975)) * math.sqrt(var)
     prediction = None
-    if k >= MIN_FOR_PREDICTION:
+    if k >= STUDIES_FOR_PREDICTION:
         wide = float(scipy.special.stdtrit(k - 2, 0.975)) * math.sqrt(tau2 + var)
         prediction = (mean - wide, mean + wide)
     i2 = max(0.0, 1 - (k - 1) / q) if q > 0 else 0.0

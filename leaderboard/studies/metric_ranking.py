@@ -27,11 +27,12 @@ from leaderboard.stats.another_rater import Person
 from leaderboard.stats.another_rater import Standing as State
 from leaderboard.stats.crossed import Estimate, Figure
 from leaderboard.stats.meaning import Difference
+from leaderboard.stats.minimums import STUDIES_FOR_MEAN
 from leaderboard.stats.pooled import Pooled
 from leaderboard.stats.records import Metric
 from leaderboard.stats.sentences import may_be_best
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.stats.votes import FEW_STUDIES, MIN_STUDIES
+from leaderboard.stats.votes import FEW_STUDIES
 from leaderboard.studies.summary import Summary, precedence
 from submissions.kinds import FAMILIES
 
@@ -274,7 +275,7 @@ def family(key: str, evidence: Iterable[Evidence], joint: Mapping[frozenset[int]
         if len(among) > 1 and one_kind and len({phase for phase, _ in versions}) == len(versions):
             sets.append(tuple(sorted(members)))
     studies.sort(key=lambda study: study.precedence, reverse=True)
-    is_pooled = len(studies) >= MIN_STUDIES
+    is_pooled = len(studies) >= STUDIES_FOR_MEAN
     state = "pooled" if is_pooled else ALONE
     one = Family(key, state, made_up, studies=tuple(studies), all=tuple(found), early=early, sets=tuple(sets))
     return _pooled(one) if is_pooled else _alone(one)

@@ -50,13 +50,14 @@ class Table:
     @property
     def why(self) -> str:
         """Reason why the figures have no interval; empty where they have one."""
-        from leaderboard.stats.correlation import FEW_ENTRIES, MIN_ENTRIES
+        from leaderboard.stats.correlation import FEW_ENTRIES
+        from leaderboard.stats.minimums import ENTRIES_FOR_CORRELATION_INTERVAL
 
         if self.n is None:
             return "How many they are over is not stated: no interval."
         if not self.kind:
             return "Single answers are not printed: no interval."
-        return "" if self.n >= MIN_ENTRIES else FEW_ENTRIES
+        return "" if self.n >= ENTRIES_FOR_CORRELATION_INTERVAL else FEW_ENTRIES
 
     def ends(self, value: float) -> tuple[float, float] | None:
         """The 95 % interval of a figure, which speaks of other things like these; None where `why` says why."""

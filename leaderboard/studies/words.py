@@ -13,8 +13,16 @@ from leaderboard.models import Study, StudyLook
 from leaderboard.stats import sentences as statements
 from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.davidson import Fragile
+from leaderboard.stats.minimums import (
+    ITEMS_FOR_FIGURE,
+    ITEMS_FOR_FIRM_INTERVAL,
+    ITEMS_FOR_LOOK,
+    RATERS_FOR_FIGURE,
+    RATERS_FOR_FIRM_INTERVAL,
+    RATERS_FOR_LOOK,
+)
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.stats.votes import FEW, MIN_COUNT, ROUGH
+from leaderboard.stats.votes import FEW
 from leaderboard.studies.summary import HIDDEN_NAME, Summary
 
 MAX_NAMES = 4
@@ -244,7 +252,8 @@ def duel_brief(summary: Summary, a: str, b: str) -> str:
 def rough_words(summary: Summary, noun: str = NOUN) -> str:
     """Sentence beside intervals of few raters or items, which are called `noun`."""
     noun = sampled_noun(noun, summary.unsampled)
-    few = [noun for n, noun in ((summary.raters_counted, "raters"), (summary.samples_counted, plural(noun))) if MIN_COUNT <= n < ROUGH]
+    few = ["raters"] if RATERS_FOR_FIGURE <= summary.raters_counted < RATERS_FOR_FIRM_INTERVAL else []
+    few += [plural(noun)] if ITEMS_FOR_FIGURE <= summary.samples_counted < ITEMS_FOR_FIRM_INTERVAL else []
     return "" if summary.why or not few else f"Few {names(few)}: read these intervals as rough ones."
 
 
@@ -285,7 +294,7 @@ def look_words(study: Study, judgements: int | None, hidden: Collection[str] = (
     if study.state == study.State.CLOSED:
         return f"{said} It was closed before the last of them."
     due = StudyLook.due_at(study, 1 + (look.number if look else 0))
-    least = f"{MIN_COUNT} people on {MIN_COUNT} {plural(study.noun)}"
+    least = f"{RATERS_FOR_LOOK} people on {ITEMS_FOR_LOOK} {plural(study.noun)}"
     if judgements is not None and judgements >= due:  # of too few people, or on too few items
         return f"{said} {judgements:,} judgements count so far; the next waits until they are of at least {least}."
     so_far = "" if judgements is None else f", and {judgements:,} count so far"

@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from evaluation.metrics.aggregation import MIN_GROUPS
 from evaluation.models import Evaluation, Score
 from evaluation.result_tables import spec_of
 from evaluation.work.progress import standing
@@ -22,6 +21,7 @@ from leaderboard.boards.payload import Board
 from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, results
 from leaderboard.lookup import current_ranking, page_numbers, page_of
 from leaderboard.models import Snapshot, read_board
+from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
 from leaderboard.stats.votes import FEW
 from leaderboard.viewer import render_scene
@@ -388,7 +388,11 @@ def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: S
     """Statements on the entry's intervals and of where it may stand, in sentences."""
     if evaluation.batch.is_imported:
         return []
-    equal = [(result.metric.title, result.score.n) for result in metric_results if result.score.n >= MIN_GROUPS and result.score.is_alike]
+    equal = [
+        (result.metric.title, result.score.n)
+        for result in metric_results
+        if result.score.n >= GROUPS_FOR_BOARD_INTERVAL and result.score.is_alike
+    ]
     sentences = certainty.of_values(certainty.Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge), equal)
     if snapshot is None or index is None:
         return sentences

@@ -23,7 +23,6 @@ from leaderboard.charts.meaning import curve
 from leaderboard.lookup import search_text
 from leaderboard.models import MetricEntry, ProgramValues, Study, StudyAnalysis
 from leaderboard.stats.meaning import NOT_TOLD
-from leaderboard.stats.votes import MIN_COUNT
 from leaderboard.studies import metric_ranking, paper_figures
 from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing, Verdict
 from leaderboard.views.home import visible
@@ -115,7 +114,6 @@ def metric_list(request: HttpRequest) -> HttpResponse:
         "n_judgements": sum(one.judgements for one in real),
         "counted": metric_ranking.counted_in(study for one in real for study in one.studies),
         "ranked": any(one.rows for one in sections),
-        "least": MIN_COUNT,
     }
     return render(request, "leaderboard/metric_list.html", context)
 

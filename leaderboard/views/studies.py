@@ -168,7 +168,6 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         "study": chosen_study,
         "noun": noun,
         "units": plural(noun),
-        "least": voting.MIN_COUNT,
         "analysis": row,
         "criterion": asked,
         "criteria": titled(chosen_study, rows) if len(rows) > 1 else [],
