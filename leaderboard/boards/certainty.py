@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Protocol, Self
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL, GROUPS_FOR_RARE_FAILURES
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.uncertainty import ALPHA, FIRST, RULE, Interval
+from leaderboard.wording.nouns import plural
 
 if TYPE_CHECKING:
     from leaderboard.boards.payload import Board, BoardEntry, Ranks
 
-NOUN = "item"
 
 SENTENCES = {
     "pm": "±: 95 % interval of the value, over {n} {items}.",
@@ -43,25 +43,6 @@ SENTENCES = {
     "They claim too much, the more so the fewer {items} there are.",
     "ranks_before": "Ranks: of a ranking made by the rule of before, whose rank intervals are percentile bootstraps; they claim too much.",
 }
-
-
-def plural(noun: str, n: int | None = None) -> str:
-    """By the rules of English that need no dictionary: boxes, bodies, bays."""
-    if n == 1:
-        return noun
-    if noun.endswith(("s", "x", "z", "ch", "sh")):
-        return f"{noun}es"
-    return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{noun}s"
-
-
-def sampled_noun(noun: str, unsampled: bool) -> str:
-    """Name of what counts as a sample of a study: where its judgements name none, each duel is one of its own."""
-    return "duel" if unsampled else noun
-
-
-def counted(n: int, noun: str) -> str:
-    """A number with its noun: `1 entry`, `5,000 entries`."""
-    return f"{n:,} {plural(noun, n)}"
 
 
 class Nouns(Protocol):

@@ -10,8 +10,9 @@ import numpy as np
 from leaderboard.stats import agreement
 from leaderboard.stats.agreement import Agreement, Differences
 from leaderboard.stats.answers import Answers, weighted
+from leaderboard.stats.states import too_few
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.stats.votes import FEW, Floats
+from leaderboard.stats.votes import Floats
 
 GUARDS = {"coin": "A coin", "constant": "A constant"}
 
@@ -38,7 +39,7 @@ def ranked(counted: Answers, metrics: Mapping[str, Floats], seed: int = 0, size:
     found = {key: agreement.differences(counted, x) for key, x in metrics.items()}
     figures = {key: _decided(one) for key, one in found.items()}
     # Also one of which all answers are alike, as of a constant: it has no interval, and can be held against others.
-    values = {key: figure.value for key, figure in figures.items() if figure.value is not None and not figure.why.startswith(FEW)}
+    values = {key: figure.value for key, figure in figures.items() if figure.value is not None and not too_few(figure.reason)}
     made = agreement.pairs([(key, found[key]) for key in values])
     p_holm = {frozenset((pair.first, pair.second)): pair.p_holm for pair in made if pair.p_holm is not None}
     tier_of = tiers(values, p_holm)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from leaderboard.stats.crossed import Variance
 from leaderboard.stats.minimums import ITEMS_FOR_LOOK, RATERS_FOR_LOOK
+from leaderboard.stats.states import Counted, Key, Reason
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import Ints
 
@@ -75,7 +76,7 @@ class Look:
 
     settled: bool
     open: tuple[str, ...] = ()
-    why: str = ""
+    reason: Reason | None = None
 
 
 def look(others: Mapping[str, float | None], looks: int, raters: int, samples: int) -> Look:
@@ -83,8 +84,9 @@ def look(others: Mapping[str, float | None], looks: int, raters: int, samples: i
     5 % over the number of looks, which was fixed before the study opened."""
     if not 1 <= looks <= MAX_LOOKS:
         raise ValueError(f"a study has from 1 to {MAX_LOOKS} planned looks")
-    if raters < RATERS_FOR_LOOK or samples < ITEMS_FOR_LOOK:
-        return Look(False, tuple(others), f"Too early: {RATERS_FOR_LOOK} raters and {ITEMS_FOR_LOOK} samples are needed.")
+    for n, least, counted in ((raters, RATERS_FOR_LOOK, Counted.RATERS), (samples, ITEMS_FOR_LOOK, Counted.ITEMS)):
+        if n < least:
+            return Look(False, tuple(others), Reason(Key.FEW_FOR_LOOK, counted, least, n))
     untold = tuple(name for name, p in others.items() if p is None or p > ALPHA / looks)
     return Look(not untold, untold)
 

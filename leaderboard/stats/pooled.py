@@ -15,7 +15,8 @@ import scipy
 from leaderboard.stats import agreement
 from leaderboard.stats.agreement import MetricPair
 from leaderboard.stats.minimums import STUDIES_FOR_MEAN, STUDIES_FOR_PREDICTION
-from leaderboard.stats.votes import FEW_STUDIES, Floats
+from leaderboard.stats.states import Counted, Key, Reason
+from leaderboard.stats.votes import Floats
 
 DIFFERS = 0.5  # I^2 from which on studies are said to differ
 
@@ -49,6 +50,11 @@ class Pooled:
         )
         value, low, high = (float(scipy.special.expit(v)) for v in (self.value, self.low, self.high))
         return replace(self, value=value, low=low, high=high, prediction=ends)
+
+
+def few_studies(n: int) -> Reason:
+    """The reason why so many studies have no mean."""
+    return Reason(Key.FEW_STUDIES, Counted.STUDIES, STUDIES_FOR_MEAN, n)
 
 
 def pool(y: Sequence[float], se: Sequence[float]) -> Pooled | None:
@@ -94,7 +100,8 @@ def pairs(by_pair: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> l
     for (first, second), differences in by_pair.items():
         mean = pool([value for value, _ in differences], [se for _, se in differences])
         if mean is None:
-            made.append(MetricPair(None, None, None, why=FEW_STUDIES, first=first, second=second, p=None, p_holm=None))
+            few = few_studies(len(differences))
+            made.append(MetricPair(None, None, None, first=first, second=second, p=None, p_holm=None).because(few))
         else:
             ends = mean.value, mean.low, mean.high
             made.append(MetricPair(*ends, first=first, second=second, p=mean.p, p_holm=None, se=mean.se))

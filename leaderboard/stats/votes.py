@@ -23,15 +23,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.stats.minimums import STUDIES_FOR_MEAN
 from submissions.formats.decimals import SeparatedNumber, cell, hint
 from submissions.formats.errors import MAX_PROBLEMS, TableError, control_character, heads_text, more_cells
 from submissions.formats.stand_in import stand_in
 
-VERSION = 22  # of what is computed of judgements: raised whenever any number can change
-FEW = "Too few"  # begins the sentence that says so
-NO_DUELS = "Nobody scored two entries on one sample, so no duels follow from the scores."
-FEW_STUDIES = f"Fewer than {STUDIES_FOR_MEAN} studies: they are listed, not pooled."
+VERSION = 23  # of what is computed of judgements: raised whenever any number can change
 COLUMNS = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")
 # Stand behind them, in the order in which they came: who reads files of before by the place of a column finds it where it was.
 MORE = ("gold", "order", "at")

@@ -22,11 +22,12 @@ from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, 
 from leaderboard.lookup import current_ranking, page_numbers, page_of
 from leaderboard.models import Snapshot, read_board
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
+from leaderboard.stats.states import too_few
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
-from leaderboard.stats.votes import FEW
 from leaderboard.viewer import render_scene
 from leaderboard.views.gallery import gallery
 from leaderboard.views.methods import elsewhere
+from leaderboard.wording.nouns import plural
 from submissions.errors import Refused
 from submissions.forms import EntryForm
 from submissions.lookup import EntryPlace, entry_place
@@ -89,7 +90,7 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
         "has_micro": any(result.score.extra for result in scored),
         "certainty": _certainty(evaluation, scored, snapshot, index),
         "unranked": _unranked(place, board, index),
-        "units": certainty.plural(certainty.Unit.of(evaluation.batch.groups, phase.challenge).noun),
+        "units": plural(certainty.Unit.of(evaluation.batch.groups, phase.challenge).noun),
         "tries": _tries(place, board),
         "elsewhere": elsewhere(request.user, submission, place.viewer.now),
     }
@@ -99,10 +100,10 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
 
     if board is not None and index is not None:
         (duels, n_open), people = _duels(place, board), of_board(board)
-        why = people.found.why if people is not None else ""
+        reason = people.found.reason if people is not None else None
         context |= {
             "people": people,
-            "people_early": f"Too early to say what people prefer. {why}" if why.startswith(FEW) else "",
+            "people_early": f"Too early to say what people prefer. {people.missing}" if people is not None and too_few(reason) else "",
             "people_url": reverse("study", args=[phase.challenge.slug, board.phase.slug, people.study.slug]) if people else "",
             "board_noun": board.resampled,
             "primary_title": board.primary.title if board.primary else "",
@@ -130,7 +131,7 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
         }
         if evaluation.diagnosis:
             title, words = DIAGNOSES[evaluation.diagnosis]
-            words = words.format(items=certainty.plural(phase.challenge.item_noun), unit=phase.unit)
+            words = words.format(items=plural(phase.challenge.item_noun), unit=phase.unit)
             context["diagnosis"] = Diagnosis(evaluation.diagnosis, title, words)
         if phase.challenge.kind.images:
             context["scenes"] = render_scene.scenes(evaluation)
@@ -152,7 +153,7 @@ def base_context(place: EntryPlace) -> dict:
     own = place.may("see_problems")
     return place.phase_place.context("entries") | {
         "it": submission,
-        "items_noun": certainty.plural(submission.phase.challenge.item_noun),
+        "items_noun": plural(submission.phase.challenge.item_noun),
         "may": {name: place.may(name) for name in ASKED},
         "own": own,
         "is_staff": place.viewer.is_staff,
@@ -232,7 +233,7 @@ class OwnDuel:
 def _duels(place: EntryPlace, board: Board) -> tuple[list[OwnDuel], int]:
     """The entry's duels in the study that the board goes by, against people's first first, and how many more have no interval; none below
     the smallest numbers."""
-    if board.people is None or board.people.why:
+    if board.people is None or board.people.reason is not None:
         return [], 0
     studies = place.submission.phase.studies.shown_to(place.viewer.organizes)
     study = studies.filter(pk=board.people.study.id).prefetch_related("analyses", "entries").first()
@@ -317,7 +318,7 @@ def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, 
         is_close=p is not None and p > ALPHA,
         counts=counts,
         duel=next((duel for duel in duels if duel.other_id == entry.id), None),
-        units=certainty.plural(board.resampled),
+        units=plural(board.resampled),
     )
 
 

@@ -20,7 +20,8 @@ from evaluation.programs.results import Cause
 from leaderboard.boards.human_agreement import LOW_COVERAGE, caveats, rough_words
 from leaderboard.console.forms.programs import ProgramForm
 from leaderboard.models import MetricChallenge, MetricEntry
-from leaderboard.stats.votes import FEW
+from leaderboard.stats.states import State
+from leaderboard.wording.reasons import read, sentence
 from submissions.errors import Refused
 from submissions.visibility import visible_challenges
 
@@ -170,12 +171,12 @@ def _rounded_lines(row: MetricChallenge, standings: dict[str, Any] | None, user:
     rows, guards = [], []
     for one, entry in _with_entries(row, (standings or {}).get("public", [])):
         figure = one["decided"]
-        few = figure["value"] is None or figure["why"].startswith(FEW)
+        few = figure["value"] is None or figure["state"] == State.TOO_FEW
         percent = None if few else round(100 * figure["value"])
         if entry is None:
             known = one["key"] == "constant" and figure["n"]
             between = "" if figure["low"] is None else f"{100 * figure['low']:.0f} to {100 * figure['high']:.0f} %"
-            words = "half of every comparison" if known else between or figure["why"]
+            words = "half of every comparison" if known else between or sentence(read(figure["reason"]))
             percent = 50 if known else percent
             guards.append(Rounded(GUARD_TITLES[one["key"]], GUARD_WORDS[one["key"]], percent, words, True, False, ""))
             continue
@@ -196,7 +197,7 @@ def full_lines(row: MetricChallenge, half: str, standings: dict[str, Any] | None
         figure = one["decided"]
         # Below the stated minimum the sentence stands alone. A constant orders nothing, so that its half is no estimate.
         shown, known = figure["low"] is not None, one["key"] == "constant" and figure["n"]
-        few = figure["why"].startswith(FEW) and not known
+        few = figure["state"] == State.TOO_FEW and not known
         lines.append(
             Line(
                 title=GUARD_TITLES[one["key"]] if entry is None else entry.program.read.title,
@@ -205,8 +206,9 @@ def full_lines(row: MetricChallenge, half: str, standings: dict[str, Any] | None
                 low=figure["low"],
                 high=figure["high"],
                 n=figure["n"],
-                why="" if shown else "Half of every duel." if known else figure["why"],
-                notes=caveats(figure.get("coverage"), one.get("above_size")) + ([rough_words("items")] if figure.get("rough") else []),
+                why="" if shown else "Half of every duel." if known else sentence(read(figure["reason"])),
+                notes=caveats(figure.get("coverage"), one.get("above_size"))
+                + ([rough_words("items")] if figure["state"] == State.ROUGH else []),
                 tier=one["tier"],
                 guard=one["guard"],
                 above=one["above"],

@@ -27,6 +27,7 @@ from leaderboard.studies import metric_ranking, paper_figures
 from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing, Verdict
 from leaderboard.views.home import visible
 from leaderboard.views.metric_studies import contradictions, measured, verdict_on
+from leaderboard.wording.reasons import sentence
 from submissions.kinds import FAMILIES
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
@@ -225,7 +226,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         trained.append(Trained(name, found.card["statement"], tuple(facts), refusal))
 
     own_worst = spec.is_program and spec.worst != "null"
-    on_studies = [(row, row.decided or {}) for row in values if row.study_id in known]
+    on_studies = [(row, row.figure) for row in values if row.study_id in known]
     if on_studies and standing is None:
         n = len(on_studies)
         words = f"It was held against people in {n} {'study' if n == 1 else 'studies'}, by itself and with no place among others."
@@ -252,7 +253,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "share_words": " ".join(filter(None, (verdict.words, verdict.figure, verdict.rest))),
         "meaning": meaning,
         "curve": curve(meaning.difference) if meaning and meaning.difference else None,
-        "no_meaning": next((one.metric.difference.why for one in current if one.metric.difference), ""),
+        "no_meaning": next((sentence(one.metric.difference.reason, one.noun) for one in current if one.metric.difference), ""),
         "not_told": NOT_TOLD if meaning and meaning.difference and not meaning.difference.tells else "",
         "n_contradictions": n_contradictions,
         "contradictions": contradicted,

@@ -14,7 +14,6 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from leaderboard.boards.certainty import plural, sampled_noun
 from leaderboard.console.forms.studies import InvitationForm, NewStudyForm, PayForm, RunningStudyForm
 from leaderboard.console.page import page, reason
 from leaderboard.console.screening import screening
@@ -32,6 +31,7 @@ from leaderboard.studies.live import campaign, design, outlook, panel, practice,
 from leaderboard.studies.live.ask import expected
 from leaderboard.studies.live.grid import Subject, gold_pairs
 from leaderboard.views.studies import csv_response
+from leaderboard.wording.nouns import plural, sampled_noun
 from submissions.errors import Refused
 from submissions.lookup import row_number
 from submissions.models import Phase, User

@@ -15,7 +15,6 @@ from django.db.models import Avg
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
-from leaderboard.boards.certainty import plural
 from leaderboard.models import Rater, Study, StudyEntry, StudyInvitation, StudySample
 from leaderboard.models.question import new_token
 from leaderboard.stats.minimums import ITEMS_FOR_LOOK
@@ -24,6 +23,7 @@ from leaderboard.studies.live.access import free_name
 from leaderboard.studies.live.artifacts import Artifact
 from leaderboard.studies.live.outlook import SECONDS, Habits, Sheet
 from leaderboard.studies.live.plan import Overlap
+from leaderboard.wording.nouns import plural
 from submissions import wake
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Phase, RenderedText, Status, Submission, User

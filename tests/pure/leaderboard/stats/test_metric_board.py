@@ -9,6 +9,8 @@ import pytest
 
 from leaderboard.stats import agreement, metric_board
 from leaderboard.stats.answers import Answers
+from leaderboard.stats.minimums import RATERS_FOR_FIGURE
+from leaderboard.stats.states import State
 
 
 def people(n_raters=12, n_samples=24, seed=0) -> tuple[Answers, np.ndarray]:
@@ -73,7 +75,7 @@ def test_with_few_raters_there_is_no_tier_and_no_interval():
     answers, quality = people(n_raters=4)
     (row, *_) = metric_board.ranked(answers, {"knows": quality})
     assert (row.tier, row.above, row.decided.low) == (None, None, None)
-    assert "5 are needed" in row.decided.why
+    assert row.decided.state is State.TOO_FEW and row.decided.reason.need == RATERS_FOR_FIGURE
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 24])
