@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from evaluation.metrics.registry import MetricSpec
 from evaluation.metrics.result import Status
 
-MIN_GROUPS = 6  # groups below which there is no interval, and no test can reject at 5 %
+GROUPS_FOR_BOARD_INTERVAL = 6  # groups below which there is no interval, and no test can reject at 5 %
 ALIKE = 1e-12  # of the mean, or of 1: a spread up to this is rounding
 BLOCK_CELLS = 1_000_000  # float64 cells of one working array: 8 MB
 
@@ -132,7 +132,7 @@ def mean_interval(values: np.ndarray, bounds: tuple[float | None, float | None] 
             second = (apart * apart).sum(axis=1) / n
             third = (apart * apart * apart).sum(axis=1) / n
             spread = np.sqrt(second)
-            enough = (n >= MIN_GROUPS) & (spread > ALIKE * np.maximum(1.0, np.abs(mean)))
+            enough = (n >= GROUPS_FOR_BOARD_INTERVAL) & (spread > ALIKE * np.maximum(1.0, np.abs(mean)))
             se = np.where(enough, np.sqrt(second / (n - 1)), np.nan)
             skew = third / spread**3 / np.sqrt(n)
             t = stdtrit(np.maximum(1, n - 1), 0.975)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -20,7 +21,10 @@ from leaderboard.models import Snapshot
 from leaderboard.stats.another_rater import Person, Standing
 from leaderboard.stats.crossed import Figure
 from leaderboard.stats.meaning import Difference
+from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
+from leaderboard.stats.states import State
 from leaderboard.studies.summary import Record
+from leaderboard.wording.reasons import sentence
 from submissions.api.common import (
     ANYBODY,
     ERRORS,
@@ -90,7 +94,10 @@ class StudyOut(StudyFacts, StudyName):
     """The study that a ranking's agreement with people is of, as it stood when the ranking was made."""
 
     withdrawn: int = Field(description="Judgements in these figures that raters have withdrawn since.")
-    rules: int = Field(description="2: today's rules; 1: earlier ones, where `decided` is the share of equal answers, ties half.")
+    rules: int = Field(
+        description="4: today's rules; 3: the same, kept as sentences; 2: those that held no metric against another rater; 1: earlier "
+        "ones, where `decided` is the share of equal answers, ties half."
+    )
 
 
 class Column(ColumnHead):
@@ -133,7 +140,8 @@ class SnapshotFull(SnapshotBrief):
 class CellOut(Schema):
     value: float | None
     ci: tuple[float, float] | None = Field(
-        description="95 % interval of the value; null under six groups, where all are equal, and for a metric of the whole set."
+        description=f"95 % interval of the value; null under {GROUPS_FOR_BOARD_INTERVAL} groups, where all are equal, and for a metric of "
+        "the whole set."
     )
     n: int = Field(description="Groups of items that the value is the mean of; items where all share one group.")
     rank: int | None
@@ -303,8 +311,11 @@ def _row(board: Board, index: int) -> Row:
     people, figure = board.people, None
     if people is not None and people.value[index] is not None:
         value, low, high = people.value[index], people.low[index], people.high[index]
-        why = people.why or (people.few or {}).get(str(board.entries[index].id), "")
-        figure = Figure(value=value, low=low, high=high, n=people.n[index], why=why if low is None else "")
+        figure = Figure(value, low, high, people.n[index])
+        if low is None:
+            reason = people.reason or (people.few or {}).get(str(board.entries[index].id))
+            state = State.NO_INTERVAL if reason is None or people.of == "means" else reason.state
+            figure = replace(figure, state=state, reason=reason, why=sentence(reason, board.resampled))
     return Row(
         **_part(PublicEntry, board.entries[index]),
         **_standing(board.overall, index),

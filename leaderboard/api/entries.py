@@ -25,6 +25,7 @@ from leaderboard.boards import flags
 from leaderboard.boards.scorecard import current_evaluation
 from leaderboard.entry_states import states
 from leaderboard.lookup import current_boards
+from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from submissions.api.common import (
     ANYBODY,
     ERRORS,
@@ -55,7 +56,8 @@ class ScoreOut(Schema):
     title: str
     value: float | None
     ci: tuple[float, float] | None = Field(
-        description="95 % interval of the value; null under six groups, where all are equal, and for a metric of the whole set."
+        description=f"95 % interval of the value; null under {GROUPS_FOR_BOARD_INTERVAL} groups, where all are equal, and for a metric of "
+        "the whole set."
     )
     n: int = Field(description="Groups of items that the value is the mean of; items where all share one group.")
     n_ok: int

@@ -6,22 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
-from evaluation.metrics.aggregation import MIN_GROUPS
+from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL, GROUPS_FOR_RARE_FAILURES
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.uncertainty import ALPHA, FIRST, RULE, Interval
+from leaderboard.wording.nouns import plural
 
 if TYPE_CHECKING:
     from leaderboard.boards.payload import Board, BoardEntry, Ranks
 
-RARE = 24  # units below which a failure that one in seven shows may be in none of them
-NOUN = "item"
 
 SENTENCES = {
     "pm": "±: 95 % interval of the value, over {n} {items}.",
-    "few": "{n} {items}: too few for intervals, brackets or rank intervals; six are needed.",
-    "few_of": "{metric} has values on {n} {items}: too few for brackets or rank intervals of this order; six are needed.",
+    "few": "{n} {items}: too few for intervals, brackets or rank intervals; {least} are needed.",
+    "few_of": "{metric} has values on {n} {items}: too few for brackets or rank intervals of this order; {least} are needed.",
     "alike_within": "The {items} of one {unit} are alike and cannot stand for others.",
-    "rare": "Under 24 {items}: failures that none of them shows are not in the interval.",
+    "rare": "Under {least_rare} {items}: failures that none of them shows are not in the interval.",
     "alike": "All {n} {items} have this value; up to {x} % of others may differ.",
     "bracket": "Bracket: every entry in it is tied with the entry at its top. Entries of different brackets can be tied too: compare the "
     "ranges under their ranks.",
@@ -44,25 +43,6 @@ SENTENCES = {
     "They claim too much, the more so the fewer {items} there are.",
     "ranks_before": "Ranks: of a ranking made by the rule of before, whose rank intervals are percentile bootstraps; they claim too much.",
 }
-
-
-def plural(noun: str, n: int | None = None) -> str:
-    """By the rules of English that need no dictionary: boxes, bodies, bays."""
-    if n == 1:
-        return noun
-    if noun.endswith(("s", "x", "z", "ch", "sh")):
-        return f"{noun}es"
-    return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{noun}s"
-
-
-def sampled_noun(noun: str, unsampled: bool) -> str:
-    """Name of what counts as a sample of a study: where its judgements name none, each duel is one of its own."""
-    return "duel" if unsampled else noun
-
-
-def counted(n: int, noun: str) -> str:
-    """A number with its noun: `1 entry`, `5,000 entries`."""
-    return f"{n:,} {plural(noun, n)}"
 
 
 class Nouns(Protocol):
@@ -94,7 +74,7 @@ class Unit:
 
 def few(n: int, unit: Unit) -> str:
     """Sentence that so many units are too few; where they are groups of items, that more items of one would not help."""
-    words = SENTENCES["few"].format(n=n, items=plural(unit.noun, n))
+    words = SENTENCES["few"].format(n=n, items=plural(unit.noun, n), least=GROUPS_FOR_BOARD_INTERVAL)
     return f"{words} {SENTENCES['alike_within'].format(items=plural(unit.inner), unit=unit.noun)}" if unit.inner else words
 
 
@@ -125,11 +105,11 @@ def foot(board: Board, standing: Ranks) -> list[str]:
     if board.uncertainty == 1 or board.imported:
         return []
     unit = Unit.of_board(board)
-    names = {"n": unit.n, "item": unit.noun, "items": plural(unit.noun)}
-    if unit.n < MIN_GROUPS:
+    names = {"n": unit.n, "item": unit.noun, "items": plural(unit.noun), "least_rare": GROUPS_FOR_RARE_FAILURES}
+    if unit.n < GROUPS_FOR_BOARD_INTERVAL:
         return [few(unit.n, unit)]
     by_rule = standing is board.overall and board.overall.rule != "primary"
-    keys = ["pm", *(["rare"] if unit.n < RARE else [])]
+    keys = ["pm", *(["rare"] if unit.n < GROUPS_FOR_RARE_FAILURES else [])]
     if any(standing.group):
         keys += ["overall" if by_rule else "bracket", "claim", *(["loose"] if any(standing.loose) else []), "ranks"]
     keys += ["first"] if "first" in standing.untested else []
@@ -140,8 +120,10 @@ def foot(board: Board, standing: Ranks) -> list[str]:
     if not any(standing.group):  # what it rests on may be there for fewer units than the board has
         for metric in board.metrics:
             rests = metric.slug in board.overall.metrics and metric.slug not in fixed if standing is board.overall else metric is standing
-            if rests and 1 < (n := max(metric.n, default=0)) < MIN_GROUPS:
-                sentences.append(SENTENCES["few_of"].format(metric=metric.title, n=n, items=plural(unit.noun)))
+            if rests and 1 < (n := max(metric.n, default=0)) < GROUPS_FOR_BOARD_INTERVAL:
+                sentences.append(
+                    SENTENCES["few_of"].format(metric=metric.title, n=n, items=plural(unit.noun), least=GROUPS_FOR_BOARD_INTERVAL)
+                )
     return sentences
 
 
@@ -188,10 +170,10 @@ def untested(board: Board, standing: Ranks, index: int) -> str:
 def of_values(unit: Unit, equal: Sequence[tuple[str, int]]) -> list[str]:
     """Sentences under the scores of one entry over these units; `equal` has the titles of metrics all whose values are equal, with
     how many there are."""
-    if unit.n < MIN_GROUPS:
+    if unit.n < GROUPS_FOR_BOARD_INTERVAL:
         return [few(unit.n, unit)]
-    keys = ["pm", *(["rare"] if unit.n < RARE else [])]
-    sentences = [SENTENCES[key].format(n=unit.n, items=plural(unit.noun)) for key in keys]
+    keys = ["pm", *(["rare"] if unit.n < GROUPS_FOR_RARE_FAILURES else [])]
+    sentences = [SENTENCES[key].format(n=unit.n, items=plural(unit.noun), least_rare=GROUPS_FOR_RARE_FAILURES) for key in keys]
     by_count: dict[int, list[str]] = {}
     for title, count in equal:
         by_count.setdefault(count, []).append(title)

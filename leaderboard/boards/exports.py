@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 from leaderboard.boards.digits import Bounds, rounded
-from leaderboard.stats.votes import FEW
+from leaderboard.stats.states import State
 from submissions.formats.formulas import plain_text
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -60,6 +60,7 @@ class Agreement:
     low: float | None = None
     high: float | None = None
     n: int | None = None
+    state: State = State.KNOWN
     why: str = ""
 
 
@@ -287,7 +288,7 @@ def _people_rows(table: Table) -> list[tuple[str, list[str]]]:
         for column in table.columns:
             every = column.people.figures if column.people and not column.people.is_few else {}
             figure = every.get(name)
-            if figure is not None and figure.why.startswith(FEW):  # it has values for answers of too few people, or on too few items
+            if figure is not None and figure.state is State.TOO_FEW:  # it has values for answers of too few people, or on too few items
                 figure = None
             # A correlation without an interval is of too few entries; of means that were published it is all there is.
             alone = name == "rho" and "decided" in every and figure is not None and figure.low is None

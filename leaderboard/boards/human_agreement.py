@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from leaderboard.boards.certainty import NOUN, plural, sampled_noun
 from leaderboard.boards.payload import (
     PEOPLE,
     Against,
@@ -27,12 +26,16 @@ from leaderboard.boards.payload import (
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Standing, standing
 from leaderboard.stats.crossed import Ends, Figure
+from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, ITEMS_FOR_FIRM_INTERVAL, RATERS_FOR_FIGURE, RATERS_FOR_FIRM_INTERVAL
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.records import REFERENCE_TITLES, Metric, places_among
 from leaderboard.stats.sentences import STANDINGS
+from leaderboard.stats.states import Counted, Key, too_few
+from leaderboard.stats.states import State as FigureState
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.stats.votes import FEW, MIN_COUNT, ROUGH
 from leaderboard.studies.summary import Summary, precedence
+from leaderboard.wording.nouns import NOUN, plural, sampled_noun
+from leaderboard.wording.reasons import sentence
 from submissions.models import Phase
 
 if TYPE_CHECKING:
@@ -88,17 +91,24 @@ NO_BETTER = (Standing.WORSE_THAN_CHANCE, Standing.AT_CHANCE)
 
 def standing_of(figure: Agreement) -> Standing:
     """State by a figure alone, where it was not held against another rater: of a group of raters, or by earlier rules."""
-    if figure.value is None or (figure.low is None and min(figure.raters, figure.samples) < MIN_COUNT):
+    if figure.value is None or figure.state is FigureState.TOO_FEW:
         return Standing.TOO_EARLY
     return standing(figure, None) or Standing.TOO_EARLY
 
 
 def missing_words(figure: Agreement, noun: str = NOUN) -> str:
-    """The people or items that a figure lacks for an interval, in brief: `too early: 3 of 5 people`."""
+    """The reason in brief why a figure is not shown: `too early: 3 of 5 people`."""
     if figure.value is None:  # it has values for the duels, but nobody preferred either side of any
         return "no duel is decided" if figure.coverage else "answers no duel"
-    n, counted = (figure.raters, "people") if figure.raters < MIN_COUNT else (figure.samples, plural(noun))
-    return f"too early: {n} of {MIN_COUNT} {counted}"
+    return f"too early: {lack}" if (lack := lacking(figure, noun)) else "too early"
+
+
+def lacking(figure: Figure, noun: str = NOUN) -> str:
+    """The people or items that a figure lacks, in brief: `3 of 5 people`; empty where it lacks none."""
+    reason = figure.reason
+    if reason is None or reason.key is not Key.FEW:
+        return ""
+    return f"{reason.have} of {reason.need} {'people' if reason.counted is Counted.RATERS else plural(noun)}"
 
 
 @dataclass(frozen=True)
@@ -133,7 +143,7 @@ class Line:
     @property
     def shown(self) -> bool:
         """True if there is a figure to show: there is none below the smallest numbers of people and items."""
-        return self.figure.value is not None and (self.figure.low is not None or self.level is not Standing.TOO_EARLY)
+        return self.figure.shown
 
     @property
     def percent(self) -> int | None:
@@ -158,8 +168,13 @@ class Line:
         return f"agrees {self.percent}" if self.shown else self._missing
 
     @property
+    def sampled_noun(self) -> str:
+        """Name of what counts as a sample."""
+        return sampled_noun(self.noun, not self.sampled)
+
+    @property
     def _missing(self) -> str:
-        return missing_words(self.figure, sampled_noun(self.noun, not self.sampled)) if self.compared else "no entries compared"
+        return missing_words(self.figure, self.sampled_noun) if self.compared else "no entries compared"
 
     @property
     def ends(self) -> str:
@@ -180,18 +195,18 @@ class Line:
     def notes(self) -> list[str]:
         """All that a reader must know before taking the figure for more than it is."""
         chance = self.shown and not self.guard and self.level in NO_BETTER
-        rough = self.figure.rough and self.shown
+        rough = self.figure.state is FigureState.ROUGH
         return [
             *(["not better than chance here"] if chance else []),
             *self.caveats,
-            *([rough_words(plural(sampled_noun(self.noun, not self.sampled)))] if rough else []),
+            *([rough_words(plural(self.sampled_noun))] if rough else []),
         ]
 
     @property
     def reading(self) -> str:
         """A sentence for a title or a popover."""
         if not self.shown:
-            return f"{self.title}: {self.figure.why or self._missing}"
+            return f"{self.title}: {sentence(self.figure.reason, self.noun) or self._missing}"
         items = plural(self.noun)
         if self.of_studies is not None:
             words = (
@@ -205,7 +220,7 @@ class Line:
         if self.another is not None and self.another.value is not None:
             words += f"; another rater {percent_words(self.another)}"
         n = self.figure.samples
-        on = plural(sampled_noun(self.noun, not self.sampled), n)
+        on = plural(self.sampled_noun, n)
         words += f". {self.figure.n:,} decided judgements of {self.figure.raters} people on {n} {on}."
         return " ".join([words, *(f"{note[0].upper()}{note[1:]}." for note in self.notes)])
 
@@ -270,7 +285,8 @@ def rough_words(units: str) -> str:
 
 def unheld_words(lines: Sequence[Line], units: str) -> str:
     """Sentences on why none of these metrics has a figure, though people compared enough; `units` is the plural of what that was on."""
-    why = {line.title: line.figure.why for line in lines if not line.guard and line.figure.coverage and line.figure.why}
+    held = [line for line in lines if not line.guard and line.figure.coverage and line.figure.reason is not None]
+    why = {line.title: sentence(line.figure.reason, line.noun) for line in held}
     if len(set(why.values())) > 1:
         return " ".join(f"{title}: {reason}" for title, reason in why.items())
     return next(iter(why.values()), f"No metric has values of the {units} that people compared.")
@@ -292,7 +308,7 @@ def order_words(title: str, rho: Figure) -> str:
     if rho.value is None:
         return f"{title} cannot be held against opinions: too few entries have both."
     ends = f", 95 % interval {signed(rho.low)} to {signed(rho.high)}" if rho.low is not None and rho.high is not None else ""
-    return f"{title} and people order {rho.n} entries with Spearman's ρ {signed(rho.value, 3)}{ends}. {rho.why}".strip()
+    return f"{title} and people order {rho.n} entries with Spearman's ρ {signed(rho.value, 3)}{ends}. {sentence(rho.reason)}".strip()
 
 
 def rho_words(rho: Figure) -> str:
@@ -362,9 +378,9 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
     column = [summary.value_of(line) if line is not None and line.part in (None, 1) else (None, None, None) for line in lines]
     # An entry that too few people judged, or on too few items, keeps its figure for programs, and has no place beside those with enough.
     few = {
-        str(entry.id): line.why
+        str(entry.id): line.reason
         for entry, line, value in zip(entries, lines, column, strict=True)
-        if not summary.why and line is not None and value[0] is not None and not summary.shows(line)
+        if summary.reason is None and line is not None and line.reason is not None and value[0] is not None and not summary.shows(line)
     }
     counted = [value[0] if entry.counted and str(entry.id) not in few else None for value, entry in zip(column, entries, strict=True)]
     first = next((n for n in order(counted, True) if counted[n] is not None), None)
@@ -439,6 +455,7 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
         at=row.finished_at,
         note=summary.note,
         left_out=[name for name in summary.left_out if summary.entries.get(name) in (None, *ids)],
+        reason=summary.reason,
         why=summary.why,
         band=summary.ceiling if summary.another is not None else None,
         metrics=columns,
@@ -549,9 +566,14 @@ class People:
         return sampled_noun(self.noun, not self.sampled)
 
     @property
+    def why(self) -> str:
+        """Reason why there are no figures, as a sentence; empty where there are. A ranking of before says it as it did then."""
+        return self.found.why or sentence(self.found.reason, self.noun)
+
+    @property
     def missing(self) -> str:
         """Reason why no metric can be held against people."""
-        return self.found.why or unheld_words([self._line(column) for column in self.columns.values()], self.units)
+        return self.why or unheld_words([self._line(column) for column in self.columns.values()], self.units)
 
     @property
     def has_marks(self) -> bool:
@@ -578,9 +600,10 @@ class People:
         """Words beside intervals of few people or items, as the guard that answers every duel counts them; empty where there are more,
         or too few for any."""
         every = next((line.decided for line in self.found.metrics if line.guard and line.slug == "constant"), None)
-        if every is None or self.found.why:
+        if every is None or self.found.reason is not None:
             return ""
-        few = [what for n, what in ((every.raters, "people"), (every.samples, plural(self.sampled_noun))) if MIN_COUNT <= n < ROUGH]
+        few = ["people"] if RATERS_FOR_FIGURE <= every.raters < RATERS_FOR_FIRM_INTERVAL else []
+        few += [plural(self.sampled_noun)] if ITEMS_FOR_FIGURE <= every.samples < ITEMS_FOR_FIRM_INTERVAL else []
         return f"few {' and '.join(few)}: rough intervals" if few else ""
 
     def line(self, slug: str, group: str = "") -> Line | None:
@@ -706,11 +729,10 @@ class People:
             if set(leaders) == set(theirs.level):
                 words = f"The metrics and people's published means both put {metrics_first} first"
             return Claim(f"{words}; means alone do not say how surely.", ours, people)
-        if self.found.why:
-            cause = (
-                "Too early to hold the order against people." if self.found.why.startswith(FEW) else "The order is not held against people."
-            )
-            return Claim(f"{cause} {self.found.why}")
+        if self.found.reason is not None:
+            few = too_few(self.found.reason)
+            cause = "Too early to hold the order against people." if few else "The order is not held against people."
+            return Claim(f"{cause} {self.why}")
         if self.values(board)[leader] is None:
             return None
         open_ = f"; {theirs.others}" if theirs.others else ""
@@ -754,7 +776,7 @@ class People:
         """People's preference as a column of the board; None where they judged none of its entries."""
         agreement, known = self.found, self.values(board)
         ends = [v for v in (*known, *agreement.low, *agreement.high) if v is not None]
-        if not ends or (agreement.people >= 2 and not self.only_means and agreement.why):
+        if not ends or (agreement.people >= 2 and not self.only_means and agreement.reason is not None):
             return None  # below the smallest numbers there is no figure
         n = len(board.entries)
         counted = [v if entry.counted else None for v, entry in zip(known, board.entries, strict=True)]

@@ -16,14 +16,17 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar
 from pydantic import Field, PlainSerializer, SerializerFunctionWrapHandler, model_serializer
 from pydantic_core import from_json
 
-from leaderboard.boards.certainty import NOUN
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Ceiling, Person, Standing
 from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.meaning import Difference
+from leaderboard.stats.states import Reason, State
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.studies.summary import HIDDEN_NAME, Record
+from leaderboard.wording.earlier import reason_of, with_states
+from leaderboard.wording.nouns import NOUN
+from leaderboard.wording.reasons import told
 
 FORMAT = 1
 PEOPLE = "people"  # the slug of what people prefer, as a column
@@ -282,6 +285,12 @@ class Overall(Record):
         return self.model_copy(update=update | _redacted_ranks(self, at))
 
 
+def _unworded(found: Any) -> Any:
+    if isinstance(found, list):
+        return [_unworded(each) for each in found]
+    return {name: _unworded(each) for name, each in found.items() if name != "why"} if isinstance(found, dict) else found
+
+
 Ranks = MetricColumn | Overall  # what a board can be sorted by and has ranks of
 
 
@@ -386,14 +395,16 @@ class StudyFacts(Record):
     at: datetime
     note: str
     left_out: list[str] = Field(description="Entries that take no part in correlations.")
-    why: str = Field(description="What is missing for any figure; empty where nothing is.")
+    reason: Reason | None = Field(None, description="What is missing for any figure; null where nothing is.")
+    why: str = Field("", description="The same as a sentence; empty where nothing is missing.")
     band: Ceiling | None = Field(description="How often two raters say the same (two_people), and what any metric could do.")
 
 
 class HumanAgreement(StudyFacts, Stored):
     """Findings of people. `value`, `low`, `high`, `n` are the people's column, `over` what people's first is to each entry; all in the
     order of the ranking's entries. `may_be_first` are the indices of those whose rank interval holds first place; None where there are
-    no such intervals. `people` is the version of the rules: 1 and 2 are earlier ones."""
+    no such intervals. `people` is the version of the rules: 1 and 2 are earlier ones; 3 held sentences where
+    reasons are now."""
 
     keys = (
         "people",
@@ -408,7 +419,7 @@ class HumanAgreement(StudyFacts, Stored):
         "at",
         "note",
         "left_out",
-        "why",
+        "reason",
         "band",
         "metrics",
         "value",
@@ -426,7 +437,7 @@ class HumanAgreement(StudyFacts, Stored):
     )
     optional = frozenset({"firm", "may_be_first", "few", "unsampled", "places"})
 
-    people: int = 3
+    people: int = 4
     study: StudyOf
     criterion: str
     groups: list[str]
@@ -440,15 +451,21 @@ class HumanAgreement(StudyFacts, Stored):
     marks: dict[str, dict[str, list[Mark]]]
     firm: PeoplesFirst | None = None  # of the first, where no other is level with it; none in rankings of before
     may_be_first: list[int] | None = None  # none in rankings of before
-    few: dict[str, str] | None = None  # by id, why an entry has no figure where people read it though others have; none where all have
+    few: dict[str, Reason] | None = None  # by id, why an entry has no figure where people read it though others have; none where all have
     unsampled: bool | None = None  # True where judgements name no sample; else none
     places: list[tuple[int, int] | None] | None = None  # 95 % intervals of each place with people; none in rankings of before
 
     @classmethod
-    def read(cls, stored: Mapping[str, Any]) -> Self:
-        """The part of a payload. One of before version 2 gets today's form: the same numbers, under the names that come nearest."""
+    def read(cls, stored: Mapping[str, Any], noun: str = NOUN) -> Self:
+        """The part of a payload, with its reasons in words, in which an item is called `noun`. One of before version 4 gets today's form:
+        the same numbers, under the names that come nearest."""
         if stored.get("people", 1) >= 2:
-            return cls.model_validate({"why": "", "band": None, **stored})
+            found = {"band": None, **stored}
+            parts = {name: found[name] for name in ("metrics", "band", "reason", "why") if name in found}
+            if stored.get("people", 1) < 4:
+                parts = with_states(parts)
+                found["few"] = {pk: reason_of(words) for pk, words in (stored.get("few") or {}).items()} or None
+            return cls.model_validate(found | told(parts, noun))
         nothing = {"value": None, "low": None, "high": None}
         columns = []
         for line in stored["metrics"]:
@@ -470,8 +487,17 @@ class HumanAgreement(StudyFacts, Stored):
             for slug, by_entry in stored["marks"].items()
         }
         n = stored.get("n") or [0] * len(stored["value"])
-        given = {"why": "", "band": None, "left_out": [], "note": "", **stored}
-        return cls.model_validate({**given, "people": 1, "metrics": columns, "marks": marks, "n": n})
+        # Of these nothing says why there is no interval, and there is a value for readers only where there is one.
+        for figure in (figure for column in columns for figure in (column["decided"], *column["groups"].values())):
+            figure["state"] = State.TOO_FEW if figure["low"] is None else State.KNOWN
+        given = {"band": None, "left_out": [], "note": "", **stored}
+        return cls.model_validate({**given, "people": 1, "metrics": with_states(columns), "marks": marks, "n": n})
+
+    @model_serializer(mode="wrap")
+    def _without_words(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The keys that are stored; reasons are data there, and put into words where they are read."""
+        found = self._written(dump)
+        return {name: _unworded(found[name]) if name in ("band", "metrics") else found[name] for name in found}
 
     def _places_left(self, at: Collection[int]) -> list[tuple[int, int] | None]:
         """Intervals of the places that are left without the entries `at`: those before an entry are taken off at both ends, as
@@ -534,7 +560,7 @@ class Board(Record):
         """A payload, of this format or an earlier one."""
         noun = raw.get("resampled", NOUN)
         names = {"resampled": noun, "n_resampled": raw["n_items"], "inner": "" if noun == NOUN else NOUN}
-        people = HumanAgreement.read(raw["people"]) if raw.get("people") else None
+        people = HumanAgreement.read(raw["people"], noun) if raw.get("people") else None
         return cls.model_validate({**names, **raw, "people": people})
 
     @classmethod

@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from evaluation.metrics.aggregation import MIN_GROUPS
 from leaderboard.boards import certainty, exports, flags
 from leaderboard.boards.digits import rounded
 from leaderboard.boards.payload import PEOPLE, Board, BoardEntry, Mark, MetricColumn, Ranks
 from leaderboard.stats.meaning import Difference
+from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.ranking import RULES
+from leaderboard.wording.nouns import NOUN
+from leaderboard.wording.reasons import sentence
 
 PER_PAGE = 100
 MIN_SHOWN, MAX_SHOWN = 3, 4  # metrics in sight where nobody chose others: those that rank, filled up with others in their order
@@ -218,7 +220,7 @@ class BoardRows:
             low, high = standing.rank_low[index], standing.rank_high[index]
             liked = cell(self.people, index) if self.people else None
             if liked is not None and liked.dot is None and board.people is not None and board.people.n[index]:
-                few = (board.people.few or {}).get(str(entry.id), "")
+                few = sentence((board.people.few or {}).get(str(entry.id)), board.resampled)
                 liked = replace(liked, title=few or "it met none of those that have a place with people")
             lines.append(
                 Line(
@@ -263,12 +265,12 @@ class BoardRows:
         for line in found.metrics if found is not None else ():
             if found is None or line.guard:
                 continue
-            figures = {"rho": exports.Agreement(line.rho.value, line.rho.low, line.rho.high, line.rho.n, line.rho.why)}
+            figures = {"rho": exports.Agreement(line.rho.value, line.rho.low, line.rho.high, line.rho.n, line.rho.state, line.rho.why)}
             if found.of != "means" and not (found.people < 2 and found.kind == "opinions"):
                 name = "pairs" if found.people < 2 else "decided"
                 own = line.decided
-                figures = {name: exports.Agreement(own.value, own.low, own.high, own.n, own.why)} | figures
-            people[line.slug] = exports.People(figures, line.places, line.trained, is_few=bool(found.why) and found.of != "means")
+                figures = {name: exports.Agreement(own.value, own.low, own.high, own.n, own.state, own.why)} | figures
+            people[line.slug] = exports.People(figures, line.places, line.trained, is_few=found.reason is not None and found.of != "means")
         columns = tuple(
             exports.Column(m.slug, m.title, m.higher_is_better, m.unit, m.decimals, people.get(m.slug), m.bounds) for m in board.metrics
         )
@@ -319,7 +321,7 @@ def ordinal(n: int) -> str:
     return f"{n}{ending}"
 
 
-def cell(metric: MetricColumn, index: int, noun: str = certainty.NOUN) -> Cell:
+def cell(metric: MetricColumn, index: int, noun: str = NOUN) -> Cell:
     """One entry's value in one metric, ready to be drawn; `noun` is what its interval is over."""
     value, (low, high) = metric.value[index], metric.interval(index)
     if value is None:
@@ -332,7 +334,7 @@ def cell(metric: MetricColumn, index: int, noun: str = certainty.NOUN) -> Cell:
     elif not metric.may_rank:
         words.append("shown, not ranked")
     elif (
-        n >= MIN_GROUPS and metric.pairs is not None and index in metric.pairs.tested
+        n >= GROUPS_FOR_BOARD_INTERVAL and metric.pairs is not None and index in metric.pairs.tested
     ):  # it has them all, so nothing else leaves it without
         words.append(certainty.alike(n, noun))
     if rank is not None:

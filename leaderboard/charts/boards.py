@@ -15,10 +15,10 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from leaderboard.boards.certainty import NOUN, plural
 from leaderboard.boards.digits import rounded
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.uncertainty import Paired
+from leaderboard.wording.nouns import NOUN, plural
 
 MAX_ENTRIES = 30  # rows that can still be read
 MAX_POINTS = 3000  # single points drawn in one chart

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard.boards.certainty import NOUN, plural
 from leaderboard.charts.boards import TOKENS, Figure, Palette, base_layout, nothing, plain, short
 from leaderboard.stats.adequacy import Curve
+from leaderboard.wording.nouns import NOUN, plural
 
 _COLUMNS = ("Rater", "Other", "Agreement", "Pairs in common")
 POSITIONS = ("top center", "bottom center", "middle right", "middle left")  # of labels

@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from leaderboard.models.judge import JudgeRun
 from leaderboard.models.study import Study
-from leaderboard.studies.summary import Summary, named_samples
+from leaderboard.studies.summary import Summary
+from leaderboard.wording.reasons import told
 from submissions import wake
 from submissions.choices import TextChoices
 from submissions.leases import Leased, LeasedQuerySet
@@ -56,7 +57,7 @@ class StudyAnalysis(Leased):
     @cached_property
     def summary(self) -> Summary | None:
         """Summary in `content`, in the study's noun; None before there is any, and while one of an older version is computed anew."""
-        return Summary.read(named_samples(self.content, lambda: self.study.noun))
+        return Summary.read(told(self.content, lambda: self.study.noun))
 
     @classmethod
     def seen_by(cls, user: Any, **studies: Any) -> list[Self]:

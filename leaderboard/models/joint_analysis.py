@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from leaderboard.stats.votes import VERSION
 from leaderboard.studies.summary import Summary
+from leaderboard.wording.reasons import told
 from submissions.choices import TextChoices
 from submissions.leases import Leased, LeasedQuerySet
 from submissions.models.user import hash_secret
@@ -54,7 +55,7 @@ class JointAnalysis(Leased):
 
     @cached_property
     def summary(self) -> Summary | None:
-        return Summary.read(self.content)
+        return Summary.read(told(self.content))
 
     @classmethod
     def stamp(cls, members: Collection[int], made_of: Mapping[int, str]) -> str:

@@ -77,7 +77,7 @@ class StudyLook(models.Model):
         apart = study.damaged | ({first.entry} if first else set())
         others |= dict.fromkeys({entry.label for entry in study.entries.live()} - apart - set(others))
         found = look(others, study.planned_looks, summary.raters_counted, summary.samples_counted)
-        if found.why or not others:
+        if found.reason is not None or not others:
             return None
         return cls.objects.create(
             study=study,

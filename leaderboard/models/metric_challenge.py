@@ -20,7 +20,9 @@ from evaluation.models.runs import Run
 from evaluation.programs.results import Cause
 from leaderboard.models.study import Study
 from leaderboard.stats.metric_board import Standing
-from leaderboard.stats.votes import FEW, MIN_COUNT
+from leaderboard.stats.minimums import ITEMS_FOR_FIGURE
+from leaderboard.stats.states import State
+from leaderboard.wording.reasons import told
 from submissions import wake
 from submissions.choices import TextChoices
 from submissions.entry_states import Why
@@ -90,7 +92,12 @@ class ProgramValues(Run):
     @property
     def shown_figures(self) -> dict[str, Any]:
         """The figures of a shipped metric's row as pages show them: none of fewer people or samples than any figure needs."""
-        return {} if (self.decided or {}).get("why", "").startswith(FEW) else self.figures
+        return {} if self.figure.get("state") == State.TOO_FEW else told(self.figures)
+
+    @property
+    def figure(self) -> dict[str, Any]:
+        """The figure in `decided` as pages show it; empty before there is one."""
+        return told(self.decided or {})
 
     def keep(self, label: str, found: dict[str, float | None], failures: Iterable[str], total: int) -> bool:
         """The values of one entry are there, and the sentences on items on which it failed: keep them, of the sentences the first few, and
@@ -196,9 +203,10 @@ class MetricChallenge(models.Model):
             raise Refused("It must end after it opens; choose a later end.", "wrong_dates")
         answers = study.opinions if study.kind == Study.Kind.OPINIONS else study.study_votes
         samples = answers.values("sample").distinct().count()
-        if samples < 2 * MIN_COUNT:
+        if samples < 2 * ITEMS_FOR_FIGURE:
             raise Refused(
-                f"The study's judgements are on {samples} samples; a half needs {MIN_COUNT} for any figure, so {2 * MIN_COUNT} are needed.",
+                f"The study's judgements are on {samples} samples; a half needs {ITEMS_FOR_FIGURE} for any figure, so "
+                f"{2 * ITEMS_FOR_FIGURE} are needed.",
                 "too_few_samples",
             )
         seed = secrets.randbelow(1 << 31)  # so that nobody can work out which samples decide in the end

@@ -41,8 +41,10 @@ from leaderboard.stats.records import (
     names_of,
     plain,
 )
+from leaderboard.stats.states import too_few
 from leaderboard.stats.study import MetricScores, analyse
-from leaderboard.stats.votes import FEW, Votes, VotesError
+from leaderboard.stats.votes import Votes, VotesError
+from leaderboard.wording.reasons import sentence, told
 from submissions.client.broken_pipe import end
 from submissions.formats.decimals import SeparatedNumber, cell, hint
 from submissions.formats.errors import more_cells
@@ -304,7 +306,7 @@ OF_METRIC = (
     "over_size",
     "contradictions",
 )
-OF_ENTRY = ("part", "answers", "implied", "theta", "rank", "may_be_first", "why")
+OF_ENTRY = ("part", "answers", "implied", "theta", "rank", "may_be_first", "state", "reason")
 OTHERWISE = (
     "appearances",
     "wins",
@@ -386,7 +388,8 @@ def _json(summary: StudySummary) -> dict[str, Any]:
         del figure["coverage"]
     if summary.kind == "opinions":
         found["raters"] = [{name: row[name] for name in ("rater", "bias", "inconsistency")} for row in found["reliability"]["raters"]]
-    return found
+    told_found: dict[str, Any] = told(found)
+    return told_found
 
 
 def _names(opinions: bool, record: Any) -> Iterable[str]:
@@ -402,7 +405,7 @@ def _names(opinions: bool, record: Any) -> Iterable[str]:
             own = ("values", "order", "groups") if opinions else ("pairs", "decisive", "probability", "groups", "order")
             return ("key", "higher_is_better", "tie", "trained", *own, "scenes", "scenes_mean", *OF_METRIC)
         case Entry() if opinions:
-            return ("method", "scenes", "mos", "sd", "n", "normalised", "why", "raters", "mos_mle", "mos_mle_why", "answers")
+            return ("method", "scenes", "mos", "sd", "n", "normalised", "state", "reason", "raters", "mos_mle", "mos_mle_reason", "answers")
         case Entry(component=component, answers=answers):
             return ("method", *(() if component is None else OTHERWISE), *(OF_ENTRY if answers else ()))
         case Reliability() if opinions:
@@ -412,7 +415,7 @@ def _names(opinions: bool, record: Any) -> Iterable[str]:
         case RatersFound() if opinions:
             return ("raters",)
         case MetricPair():
-            return ("first", "second", "value", "low", "high", "p", "p_holm", "why", "se")
+            return ("first", "second", "value", "low", "high", "p", "p_holm", "state", "reason", "se")
         case Order():
             return ("plcc", "srocc", "krocc", "n", "plcc_ci", "srocc_ci", "krocc_ci")
         case LabelledCamps():
@@ -428,12 +431,13 @@ def _metric_report(summary: StudySummary) -> list[str]:
     """Agreement of each metric with people, guards last."""
     lines = [""]
     best = summary.ceiling
-    if summary.why:
-        return [*lines, summary.why]
+    if summary.reason is not None:
+        return [*lines, sentence(summary.reason)]
     if best is None:
         lines.append("No two raters decided the same question, so nothing is known of how often two would agree.")
-    elif best.two_people.why.startswith(FEW):
-        lines.append(f"Of those who judged the same questions there are too few to say how well a metric could do. {best.two_people.why}")
+    elif too_few(best.two_people.reason):
+        why = sentence(best.two_people.reason)
+        lines.append(f"Of those who judged the same questions there are too few to say how well a metric could do. {why}")
     else:
         two, ends = best.two_people, ", without an interval"
         if two.low is not None and two.high is not None:
@@ -445,7 +449,7 @@ def _metric_report(summary: StudySummary) -> list[str]:
     for row in summary.metrics:
         decided = row.decided
         if row.few:
-            lines.append(f"{row.key[:28]:28} {decided.why}")
+            lines.append(f"{row.key[:28]:28} {sentence(decided.reason)}")
             continue
         ends = "–" if decided.low is None else f"[{_number(decided.low)}, {_number(decided.high)}]"
         cells = (
@@ -473,7 +477,7 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
         for row in _in_order(summary):
             if row in summary.unranked[:1]:
                 lines.append(APART)
-            mean, low, high = row.mos if not row.why.startswith(FEW) else NOTHING  # no figure below the stated minimum
+            mean, low, high = row.mos if not too_few(row.reason) else NOTHING  # no figure below the stated minimum
             ends = "–" if low is None else f"[{_number(low)}, {_number(high)}]"
             sd = _number(None if mean is None else row.sd)
             lines.append(f"{row.method[:28]:28} {_number(mean):>7} {ends:>17} {sd:>7} {row.n:>7}{_reason(row, summary)}")
@@ -486,7 +490,7 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
     for row in _in_order(summary):
         implied, theta, rate = row.implied, row.theta, row.win_rate[0]
         # No figure below the stated minimum, which a part by itself may not reach, nor of what was compared with no entry.
-        if summary.why or row.why.startswith(FEW):
+        if summary.reason is not None or too_few(row.reason):
             implied, theta, rate = NOTHING, NOTHING, None
         if row in apart[:1]:
             lines.append(APART)
@@ -507,7 +511,7 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
         none = "No other entry comes first with up to half of the answers left out, those that favour the first most before others."
         lines.append(f"First place hangs on at most {hangs}." if hangs else none)
     lines += [*_metric_report(summary), ""]
-    for curve in summary.adequacy if not summary.why else ():
+    for curve in summary.adequacy if summary.reason is None else ():
         if len([mean for mean in curve.mean if mean is not None]) < 2:
             continue  # of an order in which all are level no part can say anything
         parts = f"the order stays with parts of {curve.steady} of {curve.sizes[-1]}" if curve.steady else "the order moves with fewer"
@@ -517,12 +521,12 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
 
 def _reason(row: Entry, summary: StudySummary) -> str:
     """Reason why an entry has no interval, behind its line; empty where it has one, and where one sentence says it of all of them."""
-    return f"  {row.why}" if row.why and row.why != summary.why else ""
+    return f"  {sentence(row.reason)}" if row.reason is not None and row.reason != summary.reason else ""
 
 
 def _in_order(summary: StudySummary) -> list[Entry]:
     """The rows by what people prefer; by name where nothing puts them in an order."""
-    return sorted(summary.scales, key=lambda row: row.method) if summary.why else summary.scales
+    return sorted(summary.scales, key=lambda row: row.method) if summary.reason is not None else summary.scales
 
 
 def _count(n: int, noun: str) -> str:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, RATERS_FOR_FIGURE
 from leaderboard.stats.preference import kinds_of, points_of
-from leaderboard.stats.votes import MIN_COUNT, Floats, Votes
+from leaderboard.stats.votes import Floats, Votes
 
 RESAMPLES = 500
 ENOUGH = 0.95
@@ -40,7 +41,7 @@ class Curve:
         nothing about less; and no fewer people or samples than any figure needs."""
         if self.enough is None:
             return None
-        from_ = max(1 if self.resource == "comparisons" else MIN_COUNT, self.enough)
+        from_ = max({"raters": RATERS_FOR_FIGURE, "samples": ITEMS_FOR_FIGURE}.get(self.resource, 1), self.enough)
         return from_ if from_ < self.sizes[-1] else None
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from leaderboard.stats import crossed
 from leaderboard.stats.answers import Answers
 from leaderboard.stats.crossed import Estimate, Figure
+from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import Floats, Ints
 
@@ -27,10 +28,7 @@ EQUAL = 1e-12  # of the larger value, or of 1: differences up to this are roundi
 FOLDS = 5
 ALL_FLIPS = 16  # samples up to which every pattern of signs is tried
 
-NO_ANSWER = "Nobody answered on entries that this metric has values for."
-NO_WINNER = "No answer names a winner between entries that this metric has values for."
-NEVER_BOTH = "People {} tied: nothing can be told apart."
-NO_TWO = "No two entries that people compared have values of this metric on one sample."
+NO_ANSWER, NO_WINNER = Reason(Key.NO_ANSWER), Reason(Key.NO_WINNER)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +82,7 @@ def decided(deltas: Differences) -> Agreement:
     """Decided agreement: sum w k / sum w. 1/2 is chance."""
     answers, k = credit(deltas)
     if not len(answers):
-        return Agreement(None, None, None, why=NO_WINNER)
+        return Agreement.lacking(NO_WINNER)
     value, u = crossed.ratio(answers.weight * k, answers.weight)
     return Agreement(**vars(crossed.figure(value, u, answers.clusters, answers.weight)))
 
@@ -97,7 +95,7 @@ def better_worse(deltas: Differences) -> Figure:
     chosen = deltas.answers.verdict != 0
     answers = deltas.answers.take(chosen)
     if not len(answers):
-        return Figure(None, None, None, why=NO_WINNER)
+        return Figure.lacking(NO_WINNER)
     d = _steps(deltas)[chosen] * answers.verdict
     value, above, below = _area(d, answers.weight, -d, answers.weight)
     return crossed.figure(value, above + below, answers.clusters, answers.weight)
@@ -107,9 +105,9 @@ def different_similar(deltas: Differences) -> Figure:
     """The area under the curve of |d| against whether people saw a difference at all."""
     answers, split = deltas.answers, deltas.answers.verdict != 0
     if not len(answers):
-        return Figure(None, None, None, why=NO_ANSWER)
+        return Figure.lacking(NO_ANSWER)
     if split.all() or not split.any():
-        return Figure(None, None, None, why=NEVER_BOTH.format("never" if split.all() else "always"))
+        return Figure.lacking(Reason(Key.NEVER_TIED if split.all() else Key.ALWAYS_TIED))
     d, w = np.abs(_steps(deltas)), answers.weight
     value, above, below = _area(d[split], w[split], d[~split], w[~split])
     u = np.empty(len(d))
@@ -154,13 +152,12 @@ def three_way(deltas: Differences) -> ThreeWay:
     """Deutsch, Foster and Freitag, EMNLP 2023, with crossed tolerances and balanced weights."""
     answers = deltas.answers
     if not len(answers):
-        return ThreeWay(None, None, None, why=NO_ANSWER)
+        return ThreeWay.lacking(NO_ANSWER)
     folds = folds_of(answers)
     tolerance = _tolerance(deltas.d, answers.verdict, answers.weight)
     n = int(folds.max()) + 1
     if n < 2:
-        why = "Two samples are needed to find a tolerance on one and judge it on the other."
-        return ThreeWay(None, None, None, why=why, tolerance=tolerance)
+        return replace(ThreeWay.lacking(Reason(Key.FEW_FOR_TOLERANCE)), tolerance=tolerance)
     each = [_tolerance(deltas.d[folds != fold], answers.verdict[folds != fold], answers.weight[folds != fold]) for fold in range(n)]
     value, u = crossed.ratio(answers.weight * _same(deltas.d, answers.verdict, np.array(each)[folds]), answers.weight)
     found = crossed.figure(value, u, answers.clusters, answers.weight).brief
@@ -219,15 +216,15 @@ def compared(first: Differences, second: Differences, keys: tuple[str, str]) -> 
     answers = answers.take(decisive)
     pair = partial(MetricPair, n=len(answers), first=keys[0], second=keys[1], p_holm=None)
     if not len(answers):
-        return pair(None, None, None, why=NO_WINNER, p=None)
+        return pair(None, None, None, state=NO_WINNER.state, reason=NO_WINNER, p=None)
     ours, theirs = first.verdict[both[first.had]][decisive], second.verdict[both[second.had]][decisive]
     k = (ours - theirs) * answers.verdict / 2
     value, u = crossed.ratio(answers.weight * k, answers.weight)
     clusters = answers.clusters
     if clusters.few:
-        return pair(value, None, None, why=clusters.few, p=None)
+        return pair(value, None, None, p=None).because(clusters.few)
     if clusters.alike(u):
-        return pair(value, None, None, why=crossed.ALIKE, p=1.0 if abs(value) <= EQUAL else 0.0)
+        return pair(value, None, None, p=1.0 if abs(value) <= EQUAL else 0.0).because(crossed.ALIKE)
     variance = clusters.variance(u)
     total, df = float(variance.total), float(variance.df)
     low, high = crossed.interval(value, math.sqrt(total), df)

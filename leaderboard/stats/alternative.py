@@ -9,34 +9,33 @@ judge is no help.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy
 
 from leaderboard.stats import crossed
 from leaderboard.stats.crossed import Clusters, Variance
+from leaderboard.stats.minimums import QUESTIONS_FOR_GATE, RATERS_FOR_GATE
+from leaderboard.stats.states import Counted, Key, Reason
 from leaderboard.stats.votes import Floats, Ints
 
-MIN_QUESTIONS = 30  # that a rater, the judge and another rater answered
-MIN_RATERS = 3
 TOLERATED = {"crowd": 0.1, "skilled": 0.15, "expert": 0.2}  # what a judge costs less than such a rater, as a share
 LEVEL = 0.05
-# An estimate with a correction is not bound to the range of a share.
-BEYOND = "Together they come to a share below 0 or above 1, which says nothing; people's own figure stands."
 
 
 @dataclass(frozen=True)
 class Gate:
     """`winning` is the share of raters against whom the judge holds, `chance` the mean share of questions on which it agrees with the
-    others at least as well as the rater; of `raters` that answered enough. `why` says what it lacks."""
+    others at least as well as the rater; of `raters` that answered enough. `reason` says what it lacks."""
 
     passed: bool
     winning: float | None
     chance: float | None
     raters: int
     tolerated: float
-    why: str
+    reason: Reason | None
+    why: str = field(default="", compare=False)
 
 
 def gate(people: Floats, judge: Floats, tolerated: float) -> Gate:
@@ -46,7 +45,7 @@ def gate(people: Floats, judge: Floats, tolerated: float) -> Gate:
         others = np.delete(people, k, axis=0)
         both = ~np.isnan(own) & ~np.isnan(judge) & ~np.isnan(others).all(axis=0)
         n = np.count_nonzero(both)
-        if n < MIN_QUESTIONS:
+        if n < QUESTIONS_FOR_GATE:
             continue
         known = ~np.isnan(others[:, both])
         judges = ((others[:, both] == judge[both]) & known).sum(axis=0) / known.sum(axis=0)
@@ -58,12 +57,12 @@ def gate(people: Floats, judge: Floats, tolerated: float) -> Gate:
         p_values.append(float(scipy.special.stdtr(n - 1, gap / se)) if se > 0 else float(gap >= 0))
         chances.append(float(wins.mean()))
     m = len(p_values)
-    if m < MIN_RATERS:
-        why = f"Too few raters answered {MIN_QUESTIONS} of its questions with another rater: {MIN_RATERS} are needed, there are {m}."
-        return Gate(False, None, None, m, tolerated, why)
+    if m < RATERS_FOR_GATE:
+        few = Reason(Key.FEW_FOR_GATE, Counted.RATERS, RATERS_FOR_GATE, m, float(QUESTIONS_FOR_GATE))
+        return Gate(False, None, None, m, tolerated, few)
     winning = float(benjamini_yekutieli(np.array(p_values)).mean())
-    why = "" if winning >= 0.5 else "It was not shown to agree with the others about as often as at least half of the raters do."
-    return Gate(winning >= 0.5, winning, float(np.mean(chances)), m, tolerated, why)
+    passed = winning >= 0.5
+    return Gate(passed, winning, float(np.mean(chances)), m, tolerated, None if passed else Reason(Key.GATE_NOT_PASSED))
 
 
 def benjamini_yekutieli(p: Floats, level: float = LEVEL) -> np.ndarray:
@@ -89,7 +88,8 @@ class Joined:
     trust: float
     n: int
     worth: float | None
-    why: str
+    reason: Reason | None
+    why: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,16 +121,17 @@ def together(people: Asked, same: Floats, more: Asked) -> Joined:
         return Joined(value, None, None, weight, n, None, clusters.few)
     # Where the judge has no weight, both together are people alone.
     worth = n * float(alone.total) / float(variance.total) if variance.total > 0 else float(n) if not weight else None
+    # An estimate with a correction is not bound to the range of a share.
     if not -crossed.NOTHING <= value <= 1 + crossed.NOTHING:
-        return Joined(value, None, None, weight, n, worth, BEYOND)
+        return Joined(value, None, None, weight, n, worth, Reason(Key.OUT_OF_RANGE))
     if not crossed.NOTHING < value < 1 - crossed.NOTHING:
         low, high = crossed.at_the_end(value, min(clusters.n_raters, clusters.n_samples))
-        return Joined(value, low, high, weight, n, worth, "")
+        return Joined(value, low, high, weight, n, worth, None)
     if variance.total <= crossed.NO_VARIANCE:
         return Joined(value, None, None, weight, n, worth, crossed.ALIKE)
     # The last term counts people's answers only: the judge's are many and add no degrees of freedom of people's.
     low, high = crossed.share_interval(value, math.sqrt(float(variance.total)), _df(variance, clusters.n_raters, n))
-    return Joined(value, float(low), float(high), weight, n, worth, "")
+    return Joined(value, float(low), float(high), weight, n, worth, None)
 
 
 def _variance(people: Asked, same: Floats, more: Asked, weight: float) -> tuple[Variance, Clusters]:

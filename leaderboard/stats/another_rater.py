@@ -7,7 +7,7 @@ are nodes that dyads share (Aronow, Samii, Assenova, Political Analysis 2015); s
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -18,12 +18,9 @@ from leaderboard.stats import crossed
 from leaderboard.stats.agreement import Agreement, Differences, credit
 from leaderboard.stats.answers import Answers, pairs_within
 from leaderboard.stats.crossed import ALIKE, Ends, Estimate, Figure, Variance
-from leaderboard.stats.votes import FEW, Floats, Ints
-
-MIN_SHARED = 100  # decisive answers on questions that two raters decided, for a comparison of a metric with another rater
-
-FEW_SHARED = "{n} of {least} votes on comparisons that two raters decided: too few to compare it with another rater."
-NO_BETTER_THAN_CHANCE = "Two raters agree no more than by chance here, so there is no other rater to compare it with."
+from leaderboard.stats.minimums import ANSWERS_FOR_ANOTHER_RATER
+from leaderboard.stats.states import Counted, Key, Reason, too_few
+from leaderboard.stats.votes import Floats, Ints
 
 
 class Standing(StrEnum):
@@ -41,15 +38,16 @@ class Standing(StrEnum):
 @dataclass(frozen=True)
 class Person:
     """A metric beside another rater on the same dyads: `apart` is its agreement less the rater's, `half` the same less half of the way from
-    chance to the rater, each with its 95 % interval and standard error. `shared` answers are on questions that two raters decided; `why`
-    says what keeps the comparison from being made."""
+    chance to the rater, each with its 95 % interval and standard error. `shared` answers are on questions that two raters decided;
+    `reason` says what keeps the comparison from being made, and `why` does in outputs."""
 
     apart: Ends
     half: Ends
     shared: int
-    why: str = ""
+    reason: Reason | None = None
     apart_se: float | None = None
     half_se: float | None = None
+    why: str = field(default="", compare=False)
 
 
 class Dyads:
@@ -95,22 +93,26 @@ class Dyads:
         by_raters = r * (float((by_rater**2).sum()) - by_pair)
         return Variance(np.asarray(by_raters), np.asarray(s * by_sample), np.asarray(c * by_cell), self.counts)
 
+    @property
+    def _few(self) -> Reason:
+        return Reason(Key.FEW_SHARED, Counted.ANSWERS, ANSWERS_FOR_ANOTHER_RATER, self.shared)
+
     def another_rater(self) -> Estimate:
         """D: how often two raters who both decided say the same, with its interval."""
         if not len(self):
-            return Estimate(None, None, None, why=FEW_SHARED.format(n=self.shared, least=MIN_SHARED))
+            return Estimate.lacking(self._few)
         raters, samples, _ = self.counts
         value, u = crossed.ratio(self.weight * self.same, self.weight)
-        found = Estimate(value, None, None, self.shared, crossed.few(raters, samples), raters=raters, samples=samples)
-        if found.why:
-            return found
+        found = Estimate(value, None, None, self.shared, crossed.known(raters, samples), raters=raters, samples=samples)
+        if few := crossed.few(raters, samples):
+            return found.because(few)
         if not crossed.NOTHING < value < 1 - crossed.NOTHING:
             low, high = crossed.at_the_end(value, min(raters, samples))
             return replace(found, low=low, high=high)
         variance = self.variance(u)
         se, df = math.sqrt(float(variance.total)), float(variance.df)
         if float(variance.total) <= crossed.NO_VARIANCE:
-            return replace(found, why=ALIKE)
+            return found.because(ALIKE)
         low, high = crossed.share_interval(value, se, df)
         return replace(found, low=float(low), high=float(high), se=se, df=df)
 
@@ -118,13 +120,13 @@ class Dyads:
         """A metric with these credits, one for each answer that the dyads were made of, beside another rater."""
         person = self.another_rater()
         nothing: Ends = (None, None, None)
-        why = person.why
-        if not why and self.shared < MIN_SHARED:
-            why = FEW_SHARED.format(n=self.shared, least=MIN_SHARED)
-        if not why and (person.value or 0.0) <= 0.5:
-            why = NO_BETTER_THAN_CHANCE
-        if why:
-            return Person(nothing, nothing, self.shared, why)
+        reason = person.reason
+        if reason is None and self.shared < ANSWERS_FOR_ANOTHER_RATER:
+            reason = self._few
+        if reason is None and (person.value or 0.0) <= 0.5:
+            reason = Reason(Key.RATERS_AT_CHANCE)
+        if reason is not None:
+            return Person(nothing, nothing, self.shared, reason)
         own = self.weight_first * credits[self.first] + self.weight_second * credits[self.second]
         apart, apart_se = self._ends(own - self.weight * self.same)
         half, half_se = self._ends(own - self.weight * (self.same + 0.5) / 2)
@@ -145,13 +147,13 @@ def standing(decided: Agreement, person: Person | None) -> Standing | None:
     metric is better than chance."""
     if decided.value is None:
         return None
-    if decided.why.startswith(FEW):
+    if too_few(decided.reason):
         return Standing.TOO_EARLY
     if decided.high is not None and decided.high < 0.5:
         return Standing.WORSE_THAN_CHANCE
     if decided.low is None or decided.low <= 0.5:
         return Standing.AT_CHANCE
-    if person is None or person.why:
+    if person is None or person.reason is not None:
         return Standing.UNCLEAR
     apart, half = person.apart, person.half
     if apart[2] is not None and apart[2] < 0:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from leaderboard.stats import reliability
+from leaderboard.stats.minimums import QUESTIONS_FOR_GROUPS, RATERS_FOR_GROUPS
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.stats.votes import Floats, Ints
 
-MIN_RATERS, MIN_SHARED = 12, 30  # questions that each two of them share
 SEPARATE = 0.25  # mean silhouette
 PERMUTATIONS = 4999
 
@@ -37,15 +37,15 @@ class LabelledCamps(Camps):
 
 
 def camps(asked: reliability.Questions, seed: int = 0) -> LabelledCamps | None:
-    """Camps of the raters of `asked`, which holds counted questions only; None unless all of this holds: at least 12 raters, each two of
-    whom share 30 questions; clusters with a mean silhouette of .25; and the clusters that samples of odd place give agree more within
+    """Camps of the raters of `asked`, which holds counted questions only; None unless all of this holds: enough raters, each two of
+    whom share enough questions; clusters with a mean silhouette of .25; and the clusters that samples of odd place give agree more within
     than between on those of even place, p of a permutation of the raters at most 5 %."""
     verdicts = asked.verdicts[(~np.isnan(asked.verdicts)).any(axis=1)]
     k = len(verdicts)
-    if k < MIN_RATERS:
+    if k < RATERS_FOR_GROUPS:
         return None
     every = reliability.agreement(verdicts)
-    if every.common[~np.eye(k, dtype=bool)].min() < MIN_SHARED:
+    if every.common[~np.eye(k, dtype=bool)].min() < QUESTIONS_FOR_GROUPS:
         return None
     found = reliability.clusters(every.all)
     if found.silhouette < SEPARATE or found.label.max() == 0:

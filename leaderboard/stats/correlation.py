@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.stats.crossed import Figure
+from leaderboard.stats.minimums import ENTRIES_FOR_CORRELATION, ENTRIES_FOR_CORRELATION_INTERVAL
 from leaderboard.stats.preference import LEVEL, interval
+from leaderboard.stats.states import Counted, Key, Reason
 from leaderboard.stats.votes import Floats
 
 LOWEST, HIGHEST = 1, 5
 SCREENED = 0.3  # a rater whose correlation with the mean of the others is less may be left out
-MIN_ENTRIES = 8  # for an interval on Fisher's z
-FEW_ENTRIES = f"Fewer than {MIN_ENTRIES} entries: no interval."
 ROUNDING = 1e-12  # differences of a metric's values up to this are rounding
 FITTED = 1e-9  # the same of what people prefer, which a search ends near
 IN_LINE = 1e-12  # so near to 1 or -1, all entries are in one line
@@ -207,20 +207,25 @@ def correlations(x: Floats, y: Floats) -> dict[str, Figure]:
     own, theirs = x[known], y[known]
     x, y = level(own, ROUNDING), level(theirs, FITTED)  # for what goes by the order
     n = len(x)
-    if n < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        why = "Correlations need three entries whose values differ: two are always in one line."
-        return {name: Figure(None, None, None, n, why) for name in ("rho", "tau", "r")}
+    if n < ENTRIES_FOR_CORRELATION or np.ptp(x) == 0 or np.ptp(y) == 0:
+        few = Reason(Key.FEW_FOR_CORRELATION, Counted.ENTRIES, ENTRIES_FOR_CORRELATION, n)
+        return {name: Figure(None, None, None, n).because(few) for name in ("rho", "tau", "r")}
     rho = float(pearsonr(rankdata(x), rankdata(y)).statistic)
     values = {"rho": rho, "tau": float(kendalltau(x, y).statistic), "r": float(pearsonr(own, theirs).statistic)}
     return {name: with_interval(name, value, n) for name, value in values.items()}
 
 
+def few_entries(n: int) -> Reason:
+    """The reason why a correlation over so many entries has no interval."""
+    return Reason(Key.FEW_FOR_CORRELATION_INTERVAL, Counted.ENTRIES, ENTRIES_FOR_CORRELATION_INTERVAL, n)
+
+
 def with_interval(statistic: str, value: float, n: int) -> Figure:
     """A correlation over n entries, as "rho", "tau" or "r", with its interval: symmetric on the scale of atanh."""
-    if n < MIN_ENTRIES:
-        return Figure(value, None, None, n, FEW_ENTRIES)
+    if n < ENTRIES_FOR_CORRELATION_INTERVAL:
+        return Figure(value, None, None, n).because(few_entries(n))
     if abs(value) >= 1 - IN_LINE:
-        return Figure(value, None, None, n, "All entries are in one line: no interval.")
+        return Figure(value, None, None, n).because(Reason(Key.IN_LINE))
     variance = {"rho": (1 + value**2 / 2) / (n - 3), "tau": 0.437 / (n - 4), "r": 1 / (n - 3)}[statistic]
     z, half = math.atanh(value), 1.959964 * math.sqrt(variance)
     return Figure(value, math.tanh(z - half), math.tanh(z + half), n)

@@ -15,22 +15,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from leaderboard.stats.votes import FEW, MIN_COUNT, ROUGH, Floats, Ints
+from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, ITEMS_FOR_FIRM_INTERVAL, RATERS_FOR_FIGURE, RATERS_FOR_FIRM_INTERVAL
+from leaderboard.stats.states import SHOWN, Counted, Key, Reason, State
+from leaderboard.stats.votes import Floats, Ints
 
 LEVEL = 0.95
 NOTHING = 1e-12  # a cluster's sum that is no more than this is rounding
 NO_VARIANCE = NOTHING**2  # what such sums leave of a variance
 ROUNDING = 1e-12  # what is left of a difference of equal variances, as a share of them
 SAME = 1e-9  # by which share two variances may differ and be called equal
-ALIKE = "All answers are alike."
+ALIKE = Reason(Key.ALIKE)
 Number = TypeVar("Number", float, Floats)
 
 
@@ -106,13 +108,9 @@ class Clusters:
         return tuple(scipy.sparse.csr_matrix((ones, (place, columns)), shape=(count, self.n)) for place, count in each)
 
     @property
-    def few(self) -> str:
-        """The sentence that says why there is no interval and no test; "" where there are enough."""
+    def few(self) -> Reason | None:
+        """The reason why there is no interval and no test; None where there are enough."""
         return few(self.n_raters, self.n_samples)
-
-    @property
-    def rough(self) -> bool:
-        return min(self.n_raters, self.n_samples) < ROUGH
 
     def variance(self, u: Floats) -> Variance:
         """Variance of the figure with influences u [N], or of each of K with u [N, K]."""
@@ -141,12 +139,17 @@ class Clusters:
         return all(np.abs(sums @ u).max(initial=0.0) <= NOTHING for sums in self._sums)
 
 
-def few(raters: int, samples: int) -> str:
-    """The sentence that says why answers of so many raters on so many samples have no interval; "" where they are enough."""
-    for n, noun in ((raters, "raters"), (samples, "samples")):
-        if n < MIN_COUNT:
-            return f"{FEW} {noun}: {MIN_COUNT} are needed, there {'is' if n == 1 else 'are'} {n}."
-    return ""
+def few(raters: int, samples: int) -> Reason | None:
+    """The reason why answers of so many raters on so many samples have no interval; None where they are enough."""
+    for n, least, counted in ((raters, RATERS_FOR_FIGURE, Counted.RATERS), (samples, ITEMS_FOR_FIGURE, Counted.ITEMS)):
+        if n < least:
+            return Reason(Key.FEW, counted, least, n)
+    return None
+
+
+def known(raters: int, samples: int) -> State:
+    """State of a figure that has an interval, of so many raters and samples."""
+    return State.ROUGH if raters < RATERS_FOR_FIRM_INTERVAL or samples < ITEMS_FOR_FIRM_INTERVAL else State.KNOWN
 
 
 def scale(g: int) -> float:
@@ -159,14 +162,31 @@ Ends = tuple[float | None, float | None, float | None]  # a value and the ends o
 
 @dataclass(frozen=True)
 class Figure:
-    """A value of `n` answers (of a correlation: entries) with its 95 % interval; `why` says what keeps it from having one. It is None
-    without answers."""
+    """A value of `n` answers (of a correlation: entries) with its 95 % interval; `state` says whether there are any, and `reason` what
+    keeps it from having them. The value is None without answers. `why` is the reason in words, for outputs alone, see
+    `leaderboard.wording.reasons`."""
 
     value: float | None
     low: float | None
     high: float | None
     n: int = 0
-    why: str = ""
+    state: State = State.KNOWN
+    reason: Reason | None = None
+    why: str = field(default="", compare=False)
+
+    @classmethod
+    def lacking(cls, reason: Reason) -> Self:
+        """One without a value, for this reason."""
+        return cls(None, None, None, state=reason.state, reason=reason)
+
+    def because(self, reason: Reason) -> Self:
+        """The same without an interval, for this reason."""
+        return replace(self, low=None, high=None, state=reason.state, reason=reason)
+
+    @property
+    def shown(self) -> bool:
+        """True if a reader sees the number."""
+        return self.value is not None and self.state in SHOWN
 
     @property
     def ends(self) -> Ends:
@@ -175,21 +195,19 @@ class Figure:
     @property
     def brief(self) -> Figure:
         """Without what its interval is made of."""
-        return Figure(self.value, self.low, self.high, self.n, self.why)
+        return Figure(self.value, self.low, self.high, self.n, self.state, self.reason, self.why)
 
 
 @dataclass(frozen=True)
 class Estimate(Figure):
     """A figure with what its interval, over other raters and samples, is made of: its answers are of `raters` on `samples` and worth
-    `n_eff` of equal weight; `se` and `df` are those of the interval (for a share it is made on the scale of the logit), and `rough`
-    says that it is of few raters or samples."""
+    `n_eff` of equal weight; `se` and `df` are those of the interval (for a share it is made on the scale of the logit)."""
 
     n_eff: float = 0.0
     raters: int = 0
     samples: int = 0
     se: float | None = None
     df: float | None = None
-    rough: bool = False
 
 
 def effective(weight: Floats) -> float:
@@ -205,20 +223,29 @@ def ratio(num: Floats, den: Floats) -> tuple[float, Floats]:
     return value, (num - value * den) / total
 
 
-def figure(value: float, u: Floats, clusters: Clusters, weight: Floats, share: bool = True, alike: str = ALIKE) -> Estimate:
-    """The value with its interval. A `share` lies in [0, 1] and gets one that does too; `alike` is said where all answers are."""
-    without_interval = Estimate(value, None, None, clusters.n, "", effective(weight), clusters.n_raters, clusters.n_samples)
+def figure(value: float, u: Floats, clusters: Clusters, weight: Floats, share: bool = True, alike: Reason = ALIKE) -> Estimate:
+    """The value with its interval. A `share` lies in [0, 1] and gets one that does too; `alike` is the reason where all answers are."""
+    found = Estimate(
+        value,
+        None,
+        None,
+        clusters.n,
+        known(clusters.n_raters, clusters.n_samples),
+        n_eff=effective(weight),
+        raters=clusters.n_raters,
+        samples=clusters.n_samples,
+    )
     if clusters.few:
-        return replace(without_interval, why=clusters.few)
+        return found.because(clusters.few)
     variance = clusters.variance(u)
     se, df = math.sqrt(float(variance.total)), float(variance.df)
     if share and not NOTHING < value < 1 - NOTHING:
         low, high = at_the_end(value, min(clusters.n_raters, clusters.n_samples))
-        return replace(without_interval, low=low, high=high, se=se, df=df, rough=clusters.rough)
+        return replace(found, low=low, high=high, se=se, df=df)
     if clusters.alike(u):
-        return replace(without_interval, why=alike)
+        return found.because(alike)
     low, high = (share_interval if share else interval)(value, se, df)
-    return replace(without_interval, low=float(low), high=float(high), se=se, df=df, rough=clusters.rough)
+    return replace(found, low=float(low), high=float(high), se=se, df=df)
 
 
 def at_the_end(value: float, m: int) -> tuple[float, float]:

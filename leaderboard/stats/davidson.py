@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from leaderboard.stats import crossed
 from leaderboard.stats.answers import Answers
 from leaderboard.stats.crossed import Clusters, Variance
+from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.votes import Floats, Ints
 
 GRADIENT = 1e-9  # of the number of answers
@@ -28,7 +29,7 @@ STEPS = 100
 BOUND = 15.0  # a side or a covariate beyond this is not finite
 DRAWS = 20_000
 SPREAD = 0.5  # of raters' consistency around that of the panel, as a prior
-NOBODY = "Nobody preferred either."
+NOBODY = Reason(Key.NO_PREFERENCE)
 PRIOR = "A weak prior was used: some entries never lost to the others."
 NO_SIDE = "The side could not be told apart from the entries."
 NO_COVARIATE = "{} could not be told apart from the entries or from another covariate."
@@ -373,12 +374,12 @@ def preference(eta: Floats, nu: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A value per entry float64[M] with its interval; NaN ends and `why` where there is none."""
+    """A value per entry float64[M] with its interval; NaN ends and `reason` where there is none."""
 
     value: Floats
     low: Floats
     high: Floats
-    why: str = ""
+    reason: Reason | None = None
 
 
 def _slopes(model: Model) -> tuple[Floats, Floats, Floats]:
@@ -415,7 +416,7 @@ def _column(model: Model, value: Floats, u: Floats, ends: Callable[[Floats, Floa
     none = variance.total <= crossed.NO_VARIANCE
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = ends(value, np.sqrt(variance.total), variance.df)
-    return Column(value, np.where(none, math.nan, low), np.where(none, math.nan, high), crossed.ALIKE if none.all() else "")
+    return Column(value, np.where(none, math.nan, low), np.where(none, math.nan, high), crossed.ALIKE if none.all() else None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from leaderboard.stats import crossed, preference
+from leaderboard.stats.minimums import ITEMS_FOR_LEFT_SHARE
 from leaderboard.stats.reliability import Questions
-from leaderboard.stats.votes import MIN_COUNT, Floats
+from leaderboard.stats.votes import Floats
 
 SAME = 1e-6  # points by which the draws of a score may differ and be the same but for rounding
 
@@ -191,7 +192,7 @@ class LeftShare:
 
 
 def left_share(judged: Iterable[Judged]) -> LeftShare | None:
-    """One half for a judge that does not care on which side a thing stands; None below five samples with a decided answer.
+    """One half for a judge that does not care on which side a thing stands; None where too few samples have a decided answer.
 
     Answers on one sample are alike, so samples vary; the variance is never less than that of as many independent answers, because
     a judge that is asked each pair from both sides and repeats itself would have none.
@@ -203,7 +204,7 @@ def left_share(judged: Iterable[Judged]) -> LeftShare | None:
         own[1] += one.verdicts.count(-1) + one.verdicts.count(1)
     table = np.array([own for own in counts.values() if own[1]], dtype=np.float64).reshape(-1, 2)
     samples, n = len(table), int(table[:, 1].sum())
-    if samples < MIN_COUNT:
+    if samples < ITEMS_FOR_LEFT_SHARE:
         return None
     value, influence = crossed.ratio(table[:, 0], table[:, 1])
     if value in (0.0, 1.0):

@@ -10,7 +10,7 @@ Sources: Kocmi et al., ACL 2024; ITU-T J.149. The spread between pairs, the entr
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy
@@ -19,11 +19,16 @@ from leaderboard.stats import crossed
 from leaderboard.stats.agreement import bounds
 from leaderboard.stats.answers import Answers
 from leaderboard.stats.crossed import Estimate, Variance
-from leaderboard.stats.votes import FEW, MIN_COUNT, Floats, Ints
+from leaderboard.stats.minimums import (
+    ANSWERS_FOR_OWN_SHARE,
+    ENTRIES_FOR_DIFFERENCE,
+    ITEMS_FOR_DIFFERENCE,
+    PAIRS_FOR_DIFFERENCE,
+    RATERS_FOR_DIFFERENCE,
+)
+from leaderboard.stats.states import Counted, Key, Reason
+from leaderboard.stats.votes import Floats, Ints
 
-MIN_ENTRIES = 8
-MIN_PAIRS = 15  # that two raters answered on two samples
-MIN_ANSWERS = 20  # on two entries, for a share of their own
 SHRUNK = 50  # such products of answers at which a pair's spread counts half
 LOGIT_OF_NORMAL = (16 * math.sqrt(3) / (15 * math.pi)) ** 2  # c^2: sigma(x) is about Phi(c x)
 NODES = 40
@@ -58,7 +63,8 @@ class At:
 class Difference:
     """The curve: `beta` per `unit` m of the metric, `largest` the greatest difference that anybody was asked about; `spread` is the
     variance of answers between pairs and `tau` what it is on the scale of the logit; `variance` and `df` are those of beta. Of `entries`
-    in `pairs` of which `pairs_used` were answered by two raters on two samples. `why` says why there is none, then all else is None."""
+    in `pairs` of which `pairs_used` were answered by two raters on two samples. `reason` says why there is none,
+    then all else is None."""
 
     beta: float | None
     unit: float | None
@@ -72,13 +78,14 @@ class Difference:
     tau: float | None = None
     variance: float | None = None
     df: float | None = None
-    why: str = ""
+    reason: Reason | None = None
+    why: str = field(default="", compare=False)
 
     @property
     def parts(self) -> tuple[float, float, float, float, float, float] | None:
         """(beta, unit, largest, tau, variance, df) of one that there is."""
         found = (self.beta, self.unit, self.largest, self.tau, self.variance, self.df)
-        if self.why or any(part is None for part in found):
+        if self.reason is not None or any(part is None for part in found):
             return None
         return tuple(float(part) for part in found if part is not None)  # type: ignore[return-value]
 
@@ -104,11 +111,11 @@ class Difference:
 
 
 def asked(answers: Answers, first: int, second: int) -> Estimate | None:
-    """Share of people who prefer the first of two entries, by the answers on these two alone, ties half; None below 20 answers by five
-    raters on five samples."""
+    """Share of people who prefer the first of two entries, by the answers on these two alone, ties half; None where these are too few,
+    or by too few raters or on too few samples."""
     a, b = min(first, second), max(first, second)
     own = answers.take((answers.a == a) & (answers.b == b))
-    if len(own) < MIN_ANSWERS or own.clusters.few:
+    if len(own) < ANSWERS_FOR_OWN_SHARE or own.clusters.few:
         return None
     credit = (1 - own.verdict) / 2 if first == a else (1 + own.verdict) / 2
     ones = np.ones(len(own))
@@ -130,13 +137,17 @@ def difference(answers: Answers, x: Floats) -> Difference:
     used = int((numbers > 0).sum())
     found = Difference(None, None, None, len(entries), len(pairs), used, clusters.n_raters, clusters.n_samples)
 
-    def without(why: str) -> Difference:
-        return Difference(None, None, None, len(entries), len(pairs), used, clusters.n_raters, clusters.n_samples, why=why)
+    def without(reason: Reason) -> Difference:
+        return Difference(None, None, None, len(entries), len(pairs), used, clusters.n_raters, clusters.n_samples, reason=reason)
 
-    needs = (clusters.n_raters, MIN_COUNT, "raters"), (clusters.n_samples, MIN_COUNT, "samples")
-    for n, least, noun in (*needs, (len(entries), MIN_ENTRIES, "entries"), (used, MIN_PAIRS, "pairs of entries")):
+    for n, least, counted in (
+        (clusters.n_raters, RATERS_FOR_DIFFERENCE, Counted.RATERS),
+        (clusters.n_samples, ITEMS_FOR_DIFFERENCE, Counted.ITEMS),
+        (len(entries), ENTRIES_FOR_DIFFERENCE, Counted.ENTRIES),
+        (used, PAIRS_FOR_DIFFERENCE, Counted.PAIRS),
+    ):
         if n < least:
-            return without(f"{FEW} {noun}: {least} are needed, there {'is' if n == 1 else 'are'} {n}.")
+            return without(Reason(Key.FEW_FOR_DIFFERENCE, counted, least, n))
 
     size = np.abs(d[first_of])
     unit = float(np.median(size))
@@ -147,7 +158,7 @@ def difference(answers: Answers, x: Floats) -> Difference:
     p = scipy.special.expit(beta * z)
     information = float((w * z**2 * p * (1 - p)).sum())
     if information <= 0:  # everybody prefers the higher side of all: no slope is steep enough
-        return without("Everybody preferred the higher side of every difference.")
+        return without(Reason(Key.ALWAYS_HIGHER))
 
     # How pairs differ beyond the curve: products of what is left of answers of different raters on different samples.
     products, numbers = _products(answers, place, y - p, len(pairs))

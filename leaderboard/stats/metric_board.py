@@ -16,7 +16,8 @@ from leaderboard.stats.agreement import Agreement, Differences, MetricPair
 from leaderboard.stats.another_rater import Person
 from leaderboard.stats.another_rater import Standing as State
 from leaderboard.stats.answers import Answers, weighted
-from leaderboard.stats.votes import FEW, Floats
+from leaderboard.stats.states import Reason, too_few
+from leaderboard.stats.votes import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +81,9 @@ class Standing:
     over_size: MetricPair | None = None
 
     @property
-    def few(self) -> str:
-        """The sentence that says why nothing of it is tested: it has values for answers of too few raters, or on too few samples."""
-        return self.decided.why if self.decided.why.startswith(FEW) else ""
+    def few(self) -> Reason | None:
+        """Reason why nothing of it is tested: it has values for answers of too few raters, or on too few samples."""
+        return self.decided.reason if too_few(self.decided.reason) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +120,7 @@ def ranked(answers: Answers, metrics: Sequence[Scored], step: Callable[[], None]
         difference = agreement.differences(answers, metric.x)
         headline, person = agreement.decided(difference), None
         # Not looked at before a metric is better than chance.
-        if not headline.why.startswith(FEW) and headline.low is not None and headline.low > 0.5:
+        if not too_few(headline.reason) and headline.low is not None and headline.low > 0.5:
             made, person = another_rater.beside(difference, dyads)
             dyads = difference, made
         state, decided = another_rater.standing(headline, person), replace(headline, coverage=difference.coverage)

@@ -36,12 +36,11 @@ from leaderboard.stats.records import (
     UnscreenedScale,
 )
 from leaderboard.stats.reliability import Share
+from leaderboard.stats.states import Key, Reason, State, too_few
 from leaderboard.stats.study import MetricScores
-from leaderboard.stats.votes import FEW, NO_DUELS, VERSION, Floats, finite
+from leaderboard.stats.votes import VERSION, Floats, finite
 
-ALL_SCREENED = "No score counts: the rule of screening leaves everybody out."
-NONE_COUNTS = "No two of the entries that were compared here count: the others are damaged, or were left out."
-ONLY_MEANS = "Only the means were published, and a duel needs single scores."
+ONLY_MEANS = Reason(Key.ONLY_MEANS)
 
 # Rules by which raters may be left out, one at a time, fixed before a study opens.
 SCREENS: dict[str, Callable[[Ratings], list[int]]] = {
@@ -100,9 +99,11 @@ def analyse(
     def summarised(among: Collection[str] | None) -> Entries:
         duels, scored_here = of_opinions(counted, among), {ratings.methods[n] for n in counted.method.tolist()}
         compared = len(of_opinions(counted)) > 0 or not scored_here & set(ratings.methods if among is None else among)
-        unanswered = (NONE_COUNTS if scored_here & set(left_out) else ONLY_DAMAGED) if compared else NO_DUELS
+        unanswered = Reason(Key.NO_COMPARISONS)
+        if compared:
+            unanswered = Reason(Key.NONE_COUNTS) if scored_here & set(left_out) else ONLY_DAMAGED
         if not len(counted):
-            unanswered = ALL_SCREENED
+            unanswered = Reason(Key.ALL_SCREENED)
         return people(
             duels, scored, seed, opinions=table, size=size, reference_size=reference_size, unanswered=unanswered, step=step
         ).entries
@@ -165,8 +166,9 @@ def analyse(
             method=method,
             answers=figure.n,
             mos=figure.ends,
-            mos_mle_why=unshown,
-            why=figure.why,
+            mos_mle_reason=unshown,
+            state=figure.state,
+            reason=figure.reason,
             raters=figure.raters,
             n=0,
             scenes=scenes if len(counted.samples) > 1 else {},
@@ -174,9 +176,9 @@ def analyse(
         if own.any():  # else all its raters were screened
             opinion = correlation.mean_opinion(counted.score[own])
             line = replace(line, sd=opinion.sd, n=opinion.n, normalised=(opinion.mean - LOWEST) / 4)
-        if not unshown:
+        if unshown is None:
             better = opinions.likelihood_of(counted, likelihood, n)
-            line = replace(line, mos_mle=better.ends, mos_mle_why=better.why)
+            line = replace(line, mos_mle=better.ends, mos_mle_reason=better.reason)
         scales.append(line)
     scales.sort(key=_best_first)
     if every is not None:
@@ -235,20 +237,21 @@ def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: 
             mos=(finite(means.mean[n]), finite(means.low[n]), finite(means.high[n])),
             n=None if np.isnan(means.n[n]) else int(means.n[n]),
             normalised=finite((means.mean[n] - LOWEST) / 4),
+            state=State.NO_INTERVAL if np.isnan(means.low[n]) else State.KNOWN,
         )
         for n, name in enumerate(means.methods)
     ]
     takes_part = np.array([name not in left_out for name in means.methods], dtype=bool)
-    opinion, nothing, rows = np.where(takes_part, means.mean, np.nan), Figure(None, None, None, why=ONLY_MEANS), []
+    opinion, nothing, rows = np.where(takes_part, means.mean, np.nan), Figure.lacking(ONLY_MEANS), []
     for metric in sorted(metrics, key=lambda one: one.key):
         order = correlation.correlations(metric.scored.of_entries, opinion)
         row = Metric(
             key=metric.key,
             trained=metric.trained,
-            decided=Agreement(None, None, None, why=ONLY_MEANS),
+            decided=Agreement.lacking(ONLY_MEANS),
             auc_better_worse=nothing,
             auc_different_similar=nothing,
-            acc_eq=ThreeWay(None, None, None, why=ONLY_MEANS),
+            acc_eq=ThreeWay.lacking(ONLY_MEANS),
             spa=Soft(None, ONLY_MEANS),
             rho=order["rho"],
             tau=order["tau"],
@@ -264,7 +267,7 @@ def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: 
         decided_answers=0,
         raters_counted=0,
         samples_counted=0,
-        why=ONLY_MEANS,
+        reason=ONLY_MEANS,
         metrics=rows,
         scales=sorted(scales, key=_best_first),
         ceiling=None,
@@ -303,7 +306,7 @@ def unscreened(
 
 def _best_first(row: Entry) -> tuple[bool, float, str]:
     mean = row.mos[0]
-    return row.why.startswith(FEW), math.inf if mean is None else -mean, row.method  # who was scored too seldom heads no table
+    return too_few(row.reason), math.inf if mean is None else -mean, row.method  # who was scored too seldom heads no table
 
 
 def _named(row: Metric, metric: MetricScores) -> Metric:

@@ -15,17 +15,16 @@ from numpy.typing import NDArray
 
 from leaderboard.stats import crossed
 from leaderboard.stats.crossed import Clusters, Estimate
+from leaderboard.stats.minimums import RATERS_FOR_LIKELIHOOD, SCORES_FOR_LIKELIHOOD, STIMULI_FOR_FIT
 from leaderboard.stats.mos_table import Ratings
+from leaderboard.stats.states import Counted, Key, Reason
 from leaderboard.stats.votes import Floats, Ints
 
 ROUNDS = 1000
 CLOSE = 1e-10
 MIN_VARIANCE = 1e-16
 ROUNDING = 1e-9  # a share of a bound that is rounding
-ENOUGH_RATERS, ENOUGH_SCORES = 12, 24  # from which on the likelihood is shown
-STIMULI = 24  # from which on a metric is fitted to opinion scores
-FEW_FOR_LIKELIHOOD = f"It needs {ENOUGH_RATERS} raters with {ENOUGH_SCORES} scores each."
-ONE_HOLDS_ALL = "One rater would hold more than half of the weight."
+NOT_SCORED = Reason(Key.NOT_SCORED)
 
 
 def units(ratings: Ratings) -> Ints:
@@ -37,10 +36,10 @@ def mean_opinion(ratings: Ratings, entry: int) -> Estimate:
     """The mean of an entry's scores, with its interval, which is not cut to the scale."""
     own = ratings.take(ratings.method == entry)
     if not len(own):
-        return Estimate(None, None, None, why="Nobody scored it.")
+        return Estimate.lacking(NOT_SCORED)
     mean = float(own.score.mean())
     u = (own.score - mean) / len(own)
-    alike = f"All {len(own)} scores are {own.score[0]:g}." if np.ptp(own.score) == 0 else crossed.ALIKE
+    alike = Reason(Key.SAME_SCORES, have=len(own), value=float(own.score[0])) if np.ptp(own.score) == 0 else crossed.ALIKE
     return crossed.figure(mean, u, Clusters(own.rater, units(own)), np.ones(len(own)), share=False, alike=alike)
 
 
@@ -52,13 +51,22 @@ def apart(ratings: Ratings, entry: int, other: int) -> Estimate:
     own = ratings.take((ratings.method == entry) | (ratings.method == other))
     here = own.method == entry
     if not here.any() or here.all():
-        return Estimate(None, None, None, why="Nobody scored both.")
+        return Estimate.lacking(Reason(Key.NOT_SCORED_BOTH))
     mean, beside = float(own.score[here].mean()), float(own.score[~here].mean())
     u = np.where(here, (own.score - mean) / here.sum(), (beside - own.score) / (~here).sum())
     clusters = Clusters(own.rater, units(own))
     for side in (here, ~here):
         if few := Clusters(own.rater[side], units(own)[side]).few:
-            return Estimate(mean - beside, None, None, clusters.n, few, float(clusters.n), clusters.n_raters, clusters.n_samples)
+            sized = Estimate(
+                mean - beside,
+                None,
+                None,
+                clusters.n,
+                n_eff=float(clusters.n),
+                raters=clusters.n_raters,
+                samples=clusters.n_samples,
+            )
+            return sized.because(few)
     return crossed.figure(mean - beside, u, clusters, np.ones(len(own)), share=False)
 
 
@@ -102,20 +110,20 @@ def likelihood(ratings: Ratings) -> Likelihood:
     return Likelihood(psi, every[0], every[1], stimulus, kinds % m, kinds // m)
 
 
-def unshown(ratings: Ratings, fit: Likelihood) -> str:
-    """The sentence that says why the likelihood's scores are not shown; "" where they are."""
+def unshown(ratings: Ratings, fit: Likelihood) -> Reason | None:
+    """The reason why the likelihood's scores are not shown; None where they are."""
     counts = np.bincount(ratings.rater, minlength=len(ratings.raters))
-    if np.count_nonzero(counts >= ENOUGH_SCORES) < ENOUGH_RATERS:
-        return FEW_FOR_LIKELIHOOD
+    if np.count_nonzero(counts >= SCORES_FOR_LIKELIHOOD) < RATERS_FOR_LIKELIHOOD:
+        return Reason(Key.FEW_FOR_LIKELIHOOD, Counted.RATERS, RATERS_FOR_LIKELIHOOD, value=float(SCORES_FOR_LIKELIHOOD))
     weight = fit.inconsistency[~np.isnan(fit.inconsistency)] ** -2.0
-    return ONE_HOLDS_ALL if weight.max() > weight.sum() / 2 else ""
+    return Reason(Key.ONE_RATER_HOLDS_MOST) if weight.max() > weight.sum() / 2 else None
 
 
 def likelihood_of(ratings: Ratings, fit: Likelihood, entry: int) -> Estimate:
     """The mean of psi over an entry's samples, with its interval."""
     own = fit.entry == entry
     if not own.any():
-        return Estimate(None, None, None, why="Nobody scored it.")
+        return Estimate.lacking(NOT_SCORED)
     chosen = ratings.method == entry
     scores, stimulus = ratings.take(chosen), fit.stimulus[chosen]
     value, samples = float(fit.psi[own].mean()), int(own.sum())
@@ -178,7 +186,7 @@ def fitted(x: Floats, y: Floats) -> Fitted | None:
     x, y = x[known], y[known]
     order = np.lexsort((y, x))  # or the search would end a little elsewhere where entries have other names
     x, y = x[order], y[order]
-    if len(x) < STIMULI or np.ptp(x) == 0 or np.ptp(y) == 0:
+    if len(x) < STIMULI_FOR_FIT or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
 
     def curve(b: NDArray[np.float64]) -> Floats:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.aggregation import MIN_GROUPS
 from leaderboard.stats import uncertainty
+from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.ranking import RULES, TIE_TOLERANCE, Column, Floats, combine, costs, rank_counts, tie_tolerance
 from leaderboard.stats.uncertainty import ALPHA, Interval, adjusted, lined, ranges, same_direction, tested_of
 
@@ -71,7 +71,7 @@ def overall_brackets(
     else:
         cut, tested = len(tested) > FIRST, tested[:FIRST]
         groups = np.asarray(~np.isnan(samples[moving][:, tested]).any(axis=(0, 1)))  # those that all of them have in every metric
-    if len(tested) < 2 or (moving and groups.sum() < MIN_GROUPS):
+    if len(tested) < 2 or (moving and groups.sum() < GROUPS_FOR_BOARD_INTERVAL):
         return OverallBoard(np.zeros((n, n), dtype=bool), (None,) * n, (False,) * n, (None,) * n)
     sure = np.zeros((metrics, len(tested), len(tested)), dtype=bool)
     own = cost[:, tested]

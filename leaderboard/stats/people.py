@@ -36,11 +36,11 @@ from leaderboard.stats.records import (
     Rival,
     Soft,
 )
+from leaderboard.stats.states import Key, Reason, too_few
 from leaderboard.stats.uncertainty import ALPHA, paired
-from leaderboard.stats.votes import FEW, Floats, Ints, finite
+from leaderboard.stats.votes import Floats, Ints, finite
 
-ONLY_DAMAGED = "Only damaged entries were compared here."
-NEVER_MET = "It met nobody."
+ONLY_DAMAGED = Reason(Key.ONLY_DAMAGED)
 UNKNOWN_COVARIATE = "{} is not known of everything that was compared, so no account was taken of it."
 
 
@@ -79,7 +79,7 @@ def people(
     opinions: Opinions | None = None,
     size: Floats | None = None,
     reference_size: Floats | None = None,
-    unanswered: str = ONLY_DAMAGED,
+    unanswered: Reason = ONLY_DAMAGED,
     step: Callable[[], None] = lambda: None,
 ) -> People:
     """The summary of these answers; `unanswered` is said where there are none. `covariates` are tables like a metric's x, of which the
@@ -108,9 +108,9 @@ def people(
             certain[np.ix_(main.entries, main.entries)] = agreement.certain_by_people(main.theta, main.between.total, main.between.df)
     step()
     # A part may have too few of its own where all parts together have enough.
-    unsure = models[0].clusters.few if models else ""
+    unsure = models[0].clusters.few if models else None
     decided = int((answers.verdict != 0).sum())
-    why = unanswered if not len(answers) else clusters.few if decided else davidson.NOBODY
+    reason = unanswered if not len(answers) else clusters.few if decided else davidson.NOBODY
     another = another_rater.another_rater(answers)
     compared = _duels_of_scores(answers, opinions.scores) if opinions else _duels(answers, models)
     step()
@@ -129,11 +129,11 @@ def people(
             auc_better_worse=agreement.better_worse(difference).brief,
             auc_different_similar=agreement.different_similar(difference).brief,
             acc_eq=agreement.three_way(difference),
-            spa=Soft(sure, why or few or unsure or row.standing.decided.why or agreement.NO_TWO if sure is None else ""),
+            spa=Soft(sure, reason or few or unsure or row.standing.decided.reason or Reason(Key.NO_TWO) if sure is None else None),
             rho=order["rho"],
             tau=order["tau"],
             r=order["r"],
-            difference=None if why or few or metric.reference_point else meaning.difference(answers, metric.of_entries),
+            difference=None if reason or few or metric.reference_point else meaning.difference(answers, metric.of_entries),
             fitted=curve,
             contradictions=[] if metric.reference_point else _contradictions(answers, metric, compared),
         )
@@ -159,7 +159,7 @@ def people(
         decided_answers=decided,
         raters_counted=clusters.n_raters,
         samples_counted=clusters.n_samples,
-        why=why,
+        reason=reason,
         metrics=rows,
         scales=entries,
         ceiling=None if another is None else another_rater.ceiling(answers, another),
@@ -195,8 +195,8 @@ def people(
     return People(summary, consistency)
 
 
-def _too_few(answers: Answers) -> dict[str, str]:
-    """The entries that fewer people judged, or on fewer items, than any figure needs, each with the sentence that says so. Where no
+def _too_few(answers: Answers) -> dict[str, Reason]:
+    """The entries that fewer people judged, or on fewer items, than any figure needs, each with the reason. Where no
     items are named there are no more duels of an entry than others that it can meet, so people alone are counted."""
     found = {}
     for n, name in enumerate(answers.entries):
@@ -241,7 +241,7 @@ def _duels_of_scores(answers: Answers, scores: Ratings) -> list[Duel]:
         if apart.value is not None and apart.value < 0:
             a, b, apart = b, a, opinion_scores.apart(scores, b, a)
         found.append(Duel(answers.entries[a], answers.entries[b], apart.ends, None, int(counts[a, b] + counts[b, a])))
-        if apart.value is None or apart.why.startswith(FEW):
+        if apart.value is None or too_few(apart.reason):
             p_values.append(math.nan)
         elif apart.se is None or apart.df is None:  # all scores of each are alike
             p_values.append(1.0 if abs(apart.value) <= crossed.NOTHING else 0.0)
@@ -309,7 +309,7 @@ def _forecast(rows: Sequence[metric_board.Row]) -> Forecast | None:
     return planning.forecast(rows[0].metric.key, answers.clusters.variance(u), len(rows[0].differences.answers))
 
 
-def _entries(answers: Answers, fitted: Sequence[Model], few: Mapping[str, str]) -> tuple[list[Entry], list[davidson.Places | None]]:
+def _entries(answers: Answers, fitted: Sequence[Model], few: Mapping[str, Reason]) -> tuple[list[Entry], list[davidson.Places | None]]:
     """People's figures of each entry, the best first, and the places of each part. Those named in `few`, which too few people judged or
     on too few items, have no interval and no place, stand last, and take no place from others."""
     counts = np.bincount(np.concatenate([answers.a, answers.b]), minlength=len(answers.entries))
@@ -322,10 +322,12 @@ def _entries(answers: Answers, fitted: Sequence[Model], few: Mapping[str, str]) 
         ranges.append(places)
         for n, entry in enumerate(model.entries.tolist()):
             implied, theta = ((float(scale.value[n]), finite(scale.low[n]), finite(scale.high[n])) for scale in (column, ability))
-            why = column.why or few.get(answers.entries[entry]) or (crossed.ALIKE if implied[1] is None else "")
-            if why.startswith(FEW):
+            reason = column.reason or few.get(answers.entries[entry]) or (crossed.ALIKE if implied[1] is None else None)
+            if too_few(reason):
                 implied, theta = (implied[0], None, None), (theta[0], None, None)
-            row = Entry(method=answers.entries[entry], part=part, answers=int(counts[entry]), implied=implied, theta=theta, why=why)
+            row = Entry(method=answers.entries[entry], part=part, answers=int(counts[entry]), implied=implied, theta=theta)
+            if reason is not None:
+                row = replace(row, state=reason.state, reason=reason)
             if places is not None and n in place_of:
                 low = int(places.low[place_of[n]])
                 row = replace(row, rank=(low, int(places.high[place_of[n]])), may_be_first=low == 1)
@@ -333,6 +335,6 @@ def _entries(answers: Answers, fitted: Sequence[Model], few: Mapping[str, str]) 
     placed = {row.method for row in rows}
     for n, name in enumerate(answers.entries):
         if counts[n] and name not in placed:
-            rows.append(Entry(method=name, answers=int(counts[n]), why=davidson.NOBODY))
+            rows.append(Entry(method=name, answers=int(counts[n]), state=davidson.NOBODY.state, reason=davidson.NOBODY))
     rows.sort(key=lambda row: (row.method in few, row.part or math.inf, -(row.implied[0] or 0.0), row.method))
     return rows, ranges

@@ -7,15 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from leaderboard.stats.crossed import Variance
+from leaderboard.stats.minimums import ITEMS_FOR_LOOK, RATERS_FOR_LOOK
+from leaderboard.stats.states import Counted, Key, Reason
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.stats.votes import MIN_COUNT, Ints
+from leaderboard.stats.votes import Ints
 
 DESIGN = 2.0  # how many times more answers clustered ones must be, unless a study of the family says otherwise
 POWER = 7.849  # (z of 97.5 % + z of 80 %)^2
 CHANCE_TO_SEE = 0.8  # of what a plan says it shows
 FEW_CLUSTERS = 12
 MAX_LOOKS = 10
-ADVICE = {"raters": 12, "samples": 24, "shared": 0.2}
+SHARED_ADVISED = 0.2  # share of the answers that are on questions of two raters
 
 
 def half_width(variance: Variance, answers: int, more: Sequence[float] = (1.0, 1.0, 1.0)) -> float:
@@ -74,7 +76,7 @@ class Look:
 
     settled: bool
     open: tuple[str, ...] = ()
-    why: str = ""
+    reason: Reason | None = None
 
 
 def look(others: Mapping[str, float | None], looks: int, raters: int, samples: int) -> Look:
@@ -82,8 +84,9 @@ def look(others: Mapping[str, float | None], looks: int, raters: int, samples: i
     5 % over the number of looks, which was fixed before the study opened."""
     if not 1 <= looks <= MAX_LOOKS:
         raise ValueError(f"a study has from 1 to {MAX_LOOKS} planned looks")
-    if raters < MIN_COUNT or samples < MIN_COUNT:
-        return Look(False, tuple(others), f"Too early: {MIN_COUNT} raters and {MIN_COUNT} samples are needed.")
+    for n, least, counted in ((raters, RATERS_FOR_LOOK, Counted.RATERS), (samples, ITEMS_FOR_LOOK, Counted.ITEMS)):
+        if n < least:
+            return Look(False, tuple(others), Reason(Key.FEW_FOR_LOOK, counted, least, n))
     untold = tuple(name for name, p in others.items() if p is None or p > ALPHA / looks)
     return Look(not untold, untold)
 

@@ -14,9 +14,10 @@ import scipy
 
 from leaderboard.stats import agreement
 from leaderboard.stats.agreement import MetricPair
-from leaderboard.stats.votes import FEW_STUDIES, MIN_STUDIES, Floats
+from leaderboard.stats.minimums import STUDIES_FOR_MEAN, STUDIES_FOR_PREDICTION
+from leaderboard.stats.states import Counted, Key, Reason
+from leaderboard.stats.votes import Floats
 
-MIN_FOR_PREDICTION = 4
 DIFFERS = 0.5  # I^2 from which on studies are said to differ
 
 
@@ -54,11 +55,16 @@ class Pooled:
         return replace(self, value=value, low=low, high=high, prediction=ends)
 
 
+def few_studies(n: int) -> Reason:
+    """The reason why so many studies have no mean."""
+    return Reason(Key.FEW_STUDIES, Counted.STUDIES, STUDIES_FOR_MEAN, n)
+
+
 def pool(y: Sequence[float], se: Sequence[float]) -> Pooled | None:
     """Pooled mean of values with their standard errors; None below three."""
     values, errors = np.asarray(y, dtype=np.float64), np.asarray(se, dtype=np.float64)
     k = len(values)
-    if k < MIN_STUDIES:
+    if k < STUDIES_FOR_MEAN:
         return None
     q = _spread(values, errors, 0.0)
     tau2 = 0.0
@@ -72,7 +78,7 @@ def pool(y: Sequence[float], se: Sequence[float]) -> Pooled | None:
     var = max(1.0, float((w * (values - mean) ** 2).sum()) / (k - 1)) / float(w.sum())
     half = float(scipy.special.stdtrit(k - 1, 0.975)) * math.sqrt(var)
     prediction = None
-    if k >= MIN_FOR_PREDICTION:
+    if k >= STUDIES_FOR_PREDICTION:
         wide = float(scipy.special.stdtrit(k - 2, 0.975)) * math.sqrt(tau2 + var)
         prediction = (mean - wide, mean + wide)
     i2 = max(0.0, 1 - (k - 1) / q) if q > 0 else 0.0
@@ -97,7 +103,8 @@ def pairs(by_pair: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> l
     for (first, second), differences in by_pair.items():
         mean = pool([value for value, _ in differences], [se for _, se in differences])
         if mean is None:
-            made.append(MetricPair(None, None, None, why=FEW_STUDIES, first=first, second=second, p=None, p_holm=None))
+            few = few_studies(len(differences))
+            made.append(MetricPair(None, None, None, first=first, second=second, p=None, p_holm=None).because(few))
         else:
             ends = mean.value, mean.low, mean.high
             made.append(MetricPair(*ends, first=first, second=second, p=mean.p, p_holm=None, se=mean.se))

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from leaderboard.stats.ranking import Column, Floats, costs, overall, rank_counts
 
 TOGETHER = 0.7  # groups are joined while their metrics agree on average by at least this tau
-FEW = 10  # entries below which one swapped pair moves tau by more than a twentieth
 
 RULE_TITLES = {"mean_rank": "Mean rank", "median_rank": "Median rank", "borda": "Borda count", "weighted": "Weighted mean rank"}
 

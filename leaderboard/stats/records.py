@@ -29,8 +29,8 @@ from leaderboard.stats.planning import Forecast
 from leaderboard.stats.plans import Settling
 from leaderboard.stats.ranking import rank
 from leaderboard.stats.reliability import Probability, Share
+from leaderboard.stats.states import Reason, State, too_few
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.stats.votes import FEW
 
 NOTHING: Ends = (None, None, None)
 REFERENCE_TITLES = {"constant": "Always equal", "coin": "Random", "size": "Size only", "reference only": "The reference's size only"}
@@ -44,7 +44,8 @@ class Soft:
     """Soft pairwise accuracy, see `leaderboard.stats.agreement.soft_pairwise`."""
 
     value: float | None
-    why: str = ""
+    reason: Reason | None = None
+    why: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -122,9 +123,9 @@ class Metric:
     scenes_mean: Order | None = None
 
     @property
-    def few(self) -> str:
-        """The sentence that says why nothing of it is tested: it has values for answers of too few raters, or on too few samples."""
-        return self.decided.why if self.decided.why.startswith(FEW) else ""
+    def few(self) -> bool:
+        """True if nothing of it is tested: it has values for answers of too few raters, or on too few samples."""
+        return too_few(self.decided.reason)
 
 
 # --- entries
@@ -145,10 +146,13 @@ class Entry:
     theta: Ends = NOTHING
     rank: tuple[int, int] | None = None
     may_be_first: bool | None = None
-    why: str = ""
+    state: State = State.KNOWN
+    reason: Reason | None = None
+    why: str = field(default="", compare=False)
     mos: Ends = NOTHING
     mos_mle: Ends | None = None
-    mos_mle_why: str = ""
+    mos_mle_reason: Reason | None = None
+    mos_mle_why: str = field(default="", compare=False)
     raters: int | None = None
     n: int | None = None
     sd: float | None = None
@@ -227,14 +231,15 @@ class FirstPlace:
 
 @dataclass(frozen=True, kw_only=True)
 class Entries:
-    """The figures of one set of entries; `why` is said in the place of a headline where there is none. `another_rater` says how
+    """The figures of one set of entries; `reason` says why there is no headline, where there is none. `another_rater` says how
     often two raters who decided the same question agree. `forecast` is of the first metric's agreement."""
 
     answers: int
     decided_answers: int
     raters_counted: int
     samples_counted: int
-    why: str
+    reason: Reason | None
+    why: str = field(default="", compare=False)
     metrics: list[Metric]
     scales: list[Entry]
     ceiling: Ceiling | None
@@ -300,15 +305,15 @@ def places_among(scales: Sequence[Entry], labels: Collection[str]) -> list[Entry
 class Together(Joined):
     """A metric's decided agreement by people with a judge."""
 
-    key: str
+    key: str = field(kw_only=True)
 
 
 @dataclass(frozen=True)
 class DuelTogether(Joined):
     """Share of picks by people with a judge for the first of two entries, equal answers half."""
 
-    first: str
-    second: str
+    first: str = field(kw_only=True)
+    second: str = field(kw_only=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -492,8 +497,8 @@ class StudySummary(Entries):
     def _by_number(self) -> tuple[list[Entry], list[Entry]]:
         out = {*self.damaged, *self.left_out}
         valued = [line for line in self.scales if line.method not in out and self.value_of(line)[0] is not None]
-        enough = [line for line in valued if not line.why.startswith(FEW)]
-        return (enough, [line for line in valued if line.why.startswith(FEW)]) if enough else (valued, [])
+        enough = [line for line in valued if not too_few(line.reason)]
+        return (enough, [line for line in valued if too_few(line.reason)]) if enough else (valued, [])
 
     @property
     def shares_first(self) -> bool:
@@ -505,8 +510,8 @@ class StudySummary(Entries):
 
 
 def names_of(record: Any) -> Iterable[str]:
-    """The names of all its fields."""
-    return (one.name for one in fields(record))
+    """The names of its fields, but for reasons in words: `leaderboard.wording.reasons` makes these where they are read."""
+    return (one.name for one in fields(record) if not one.name.endswith("why"))
 
 
 def plain(value: Any, names: Callable[[Any], Iterable[str]] = names_of) -> Any:

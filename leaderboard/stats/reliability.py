@@ -15,13 +15,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from leaderboard.stats.minimums import ANSWERS_FOR_RATER
 from leaderboard.stats.preference import LEVEL, RESAMPLES, interval
 from leaderboard.stats.votes import Floats, Ints, Votes
 
 MAX_CLUSTERS = 5
 SEPARATE = 0.1  # mean silhouette below which raters are one cluster
 BREAK_EVERY = 350
-MIN_ANSWERS = 10  # below which nothing is said of one rater
 Z = 1.959963984540054  # of a 95 % interval
 BLOCK = 100  # resamples at once
 
@@ -254,8 +254,8 @@ def left_shares(votes: Votes) -> dict[str, Share]:
 
 
 def of_one(times: int, n: int) -> Share:
-    """A share of one rater's answers with Wilson's 95 % interval; no value below MIN_ANSWERS of them."""
-    if n < MIN_ANSWERS:
+    """A share of one rater's answers with Wilson's 95 % interval; no value below ANSWERS_FOR_RATER of them."""
+    if n < ANSWERS_FOR_RATER:
         return Share(None, None, None, n)
     share, z2 = times / n, Z * Z
     middle, half = share + z2 / (2 * n), Z * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))

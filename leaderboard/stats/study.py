@@ -33,10 +33,10 @@ from leaderboard.stats.records import (
     UnscreenedScale,
 )
 from leaderboard.stats.reliability import Questions
+from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.votes import VERSION, Floats, Votes, finite
 
-NOTHING_COUNTS = "No judgement counts: all are on known pairs, repeat others, or are of people who were left out."
-UNANSWERED = "It answered none of people's duels."
+NOTHING_COUNTS = Reason(Key.NOTHING_COUNTS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ def analyse(
         alone = {row.method: row.implied for row in people(of_entries, (), seed, False, step=step).entries.scales}
         figures = replace(figures, scales=[replace(row, implied_without=alone.get(row.method)) for row in figures.scales])
     if not len(counted):
-        figures, every = replace(figures, why=NOTHING_COUNTS), every and replace(every, why=NOTHING_COUNTS)
+        figures, every = replace(figures, reason=NOTHING_COUNTS), every and replace(every, reason=NOTHING_COUNTS)
     step()
     scales, explained = _scales(counted, anchor, seed, figures.scales)
     step()
@@ -394,7 +394,7 @@ def _joined(people_said: Asked, same: Floats, more: Sequence[tuple[int, float]])
     """People's values with the judge's `same` on them, and its others as (unit, value)."""
     n = len(people_said.value)
     if n < 2:
-        return Joined(None, None, None, 0.0, n, None, UNANSWERED)
+        return Joined(None, None, None, 0.0, n, None, Reason(Key.JUDGE_SILENT))
     values = np.array([value for _, value in more], dtype=np.float64)
     others = Asked(values, np.arange(len(more)), np.array([h for h, _ in more], dtype=np.int64))
     return alternative.together(people_said, same, others)

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.metrics.aggregation import MIN_GROUPS
 from evaluation.metrics.aggregation import mean_interval as mean_interval
 from evaluation.metrics.aggregation import unit_matrix as unit_matrix
+from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.ranking import TIE_TOLERANCE, Floats, costs, order, rank, tie_tolerance
 
 RULE = 3  # of all that is here; 2 tested a board by 999 patterns in the order of items, 1 was by percentile bootstraps
@@ -75,7 +75,7 @@ def paired(a: Sequence[float | None] | Floats, b: Sequence[float | None] | Float
     if n == 0:
         return comparison
     comparison = replace(comparison, mean_difference=float(difference.mean()))
-    if n < MIN_GROUPS:
+    if n < GROUPS_FOR_BOARD_INTERVAL:
         return comparison
     p, low, high = _signs(difference)
     return replace(comparison, p_value=p, ci_low=low, ci_high=high)
@@ -137,7 +137,7 @@ def adjusted(x: ArrayLike, only: int | None = None) -> Floats:
     if only is not None:
         of_it = (i == only) | (j == only)
         i, j = i[of_it], j[of_it]
-    if n >= MIN_GROUPS and len(i):
+    if n >= GROUPS_FOR_BOARD_INTERVAL and len(i):
         p = _step_down(samples, i, j)
         for metric in range(metrics):
             p_values[metric, i, j] = p_values[metric, j, i] = p[metric]
@@ -262,7 +262,7 @@ def tested_of(
     used = known[candidates].sum(axis=0) > len(candidates) / 2
     every = np.asarray(known[:, used].all(axis=1))
     complete = [i for i in candidates if every[i]]
-    if len(complete) < 2 or used.sum() < MIN_GROUPS:
+    if len(complete) < 2 or used.sum() < GROUPS_FOR_BOARD_INTERVAL:
         return [], used, False
     return complete[:most], used, len(complete) > most
 

@@ -28,13 +28,7 @@ from submissions.formats.errors import MAX_PROBLEMS, TableError, control_charact
 from submissions.formats.formulas import restored
 from submissions.formats.stand_in import stand_in
 
-VERSION = 22  # of what is computed of judgements: raised whenever any number can change
-MIN_COUNT = 5  # raters, and samples, below which there is no interval, no test and no figure on a page
-ROUGH = 8  # below which an interval is a rough one
-FEW = "Too few"  # begins the sentence that says so
-NO_DUELS = "Nobody scored two entries on one sample, so no duels follow from the scores."
-MIN_STUDIES = 3  # from which on figures of several studies are pooled
-FEW_STUDIES = f"Fewer than {MIN_STUDIES} studies: they are listed, not pooled."
+VERSION = 23  # of what is computed of judgements: raised whenever any number can change
 COLUMNS = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")
 # Stand behind them, in the order in which they came: who reads files of before by the place of a column finds it where it was.
 MORE = ("gold", "order", "at")

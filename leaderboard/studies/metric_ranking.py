@@ -18,7 +18,7 @@ from typing import Any
 
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch
-from leaderboard.boards.human_agreement import NO_BETTER, Line, percent_words, trained_words
+from leaderboard.boards.human_agreement import NO_BETTER, Line, lacking, percent_words, trained_words
 from leaderboard.models import JointAnalysis, Rater, Study, StudyAnalysis
 from leaderboard.service.page_cache import PageCache
 from leaderboard.stats import agreement, another_rater, pooled
@@ -27,12 +27,15 @@ from leaderboard.stats.another_rater import Person
 from leaderboard.stats.another_rater import Standing as State
 from leaderboard.stats.crossed import Estimate, Figure
 from leaderboard.stats.meaning import Difference
+from leaderboard.stats.minimums import STUDIES_FOR_MEAN
 from leaderboard.stats.pooled import Pooled
 from leaderboard.stats.records import Metric
 from leaderboard.stats.sentences import may_be_best
+from leaderboard.stats.states import Key, Reason
+from leaderboard.stats.states import State as FigureState
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.stats.votes import FEW_STUDIES, MIN_STUDIES
 from leaderboard.studies.summary import Summary, precedence
+from leaderboard.wording.reasons import sentence
 from submissions.kinds import FAMILIES
 
 REAL, PUBLISHED, MADE_UP = "real", "published", "made up"
@@ -115,7 +118,7 @@ class Standing:
         """Words that stand in the place of a figure, in brief."""
         if self.line.trained:
             return self.line.trained
-        if self.line.figure.why != FEW_STUDIES:
+        if self.line.figure.reason is None or self.line.figure.reason.key is not Key.FEW_STUDIES:
             return self.line.head
         n = len(self.studies)
         return f"in {n} {'study' if n == 1 else 'studies'}: not pooled"
@@ -269,7 +272,7 @@ def family(key: str, evidence: Iterable[Evidence], joint: Mapping[frozenset[int]
         if len(among) > 1 and one_kind and len({phase for phase, _ in versions}) == len(versions):
             sets.append(tuple(sorted(members)))
     studies.sort(key=lambda study: study.precedence, reverse=True)
-    is_pooled = len(studies) >= MIN_STUDIES
+    is_pooled = len(studies) >= STUDIES_FOR_MEAN
     state = "pooled" if is_pooled else ALONE
     one = Family(key, state, made_up, studies=tuple(studies), all=tuple(found), early=early, sets=tuple(sets))
     return _pooled(one) if is_pooled else _alone(one)
@@ -319,12 +322,12 @@ def _line(metric: Metric, study: Evidence) -> Line:
 def _meaning(found: Sequence[tuple[Evidence, Metric]]) -> Meaning | None:
     """Meaning of differences by the largest study that knows it; studies are not pooled for it."""
     known = ((study, metric.difference) for study, metric in found if metric.difference is not None and not metric.trained)
-    return next((Meaning(difference, study.id) for study, difference in known if not difference.why), None)
+    return next((Meaning(difference, study.id) for study, difference in known if difference.reason is None), None)
 
 
 def _person(found: Sequence[tuple[Evidence, Metric]]) -> Person | None:
     """A metric beside another rater, pooled over the studies that hold it against one; None of fewer than three."""
-    persons = [metric.person for _, metric in found if metric.person is not None and not metric.person.why]
+    persons = [metric.person for _, metric in found if metric.person is not None and metric.person.reason is None]
     ends = []
     for part, se in (("apart", "apart_se"), ("half", "half_se")):
         known = [(getattr(one, part)[0], getattr(one, se)) for one in persons if getattr(one, se)]
@@ -382,7 +385,7 @@ def _pooled(found: Family) -> Family:
             continue
         over, figure, by = _mean({study.id: metric.decided for study, metric in used})
         if name == "constant":  # one half everywhere, by its definition
-            figure = replace(figure, value=0.5, why="")
+            figure = replace(figure, value=0.5, state=FigureState.ALIKE, reason=Reason(Key.ALIKE))
         line = Line(used[0][1].title, figure, another, guard=True, key=name, of_studies=over.k if over else None)
         guards.append(Standing("", name, name, line, by, figure.n, over))
     return replace(found, rows=tuple(rows), guards=tuple(guards), another=another)
@@ -402,7 +405,8 @@ def _mean(figures: Mapping[int, Agreement]) -> tuple[Pooled | None, Agreement, t
     totals = {name: sum(getattr(figures[study], name) for study in used) for name in ("n", "n_eff", "raters", "samples")}
     coverage = min((share for study in used if (share := figures[study].coverage) is not None), default=None)
     if over is None:
-        return None, Agreement(value=None, low=None, high=None, why=FEW_STUDIES, coverage=coverage, **totals), used
+        few = pooled.few_studies(len(logits))
+        return None, replace(Agreement.lacking(few), coverage=coverage, **totals), used
     over = over.as_share()
     return over, Agreement(value=over.value, low=over.low, high=over.high, coverage=coverage, **totals), used
 
@@ -439,9 +443,12 @@ MEANING = {
 }
 
 
-def verdict(found: Family, row: Standing | None, early: str = "", is_outdated: bool = False, alike: Line | None = None) -> Verdict:
-    """On a metric by its row in the ranking of its family; `early` is what its studies lack, where there are any, `is_outdated` says that
-    they are all of another version, and `alike` is its figure in one whose answers are all alike, so that it has no interval."""
+def verdict(
+    found: Family, row: Standing | None, early: Line | None = None, is_outdated: bool = False, alike: Line | None = None
+) -> Verdict:
+    """On a metric by its row in the ranking of its family. `early` is its line in a study that shows no figure, where there is one;
+    `is_outdated` says that all its studies are of another version, and `alike` is its figure in one whose answers are all alike, so that
+    it has no interval."""
     if row is not None and row.line.trained:
         return Verdict(f"It was, or may have been, trained on the judgements it is held against ({row.line.trained}), so they say nothing.")
     if row is None or not row.line.shown:
@@ -451,12 +458,12 @@ def verdict(found: Family, row: Standing | None, early: str = "", is_outdated: b
         if is_outdated:
             return Verdict("Only another version of it was held against people, which says nothing of this one.")
         if alike is not None:
-            rest = f"duels of {alike.figure.n:,} judgements, without an interval: {alike.figure.why}"
+            rest = f"duels of {alike.figure.n:,} judgements, without an interval: {sentence(alike.figure.reason, alike.noun)}"
             return Verdict("It chooses what people choose in", f"{alike.percent} of 100", alike.state.key, rest)
-        if early.startswith("too early: "):
-            return Verdict(f"It is too early to say how far it goes with people: {early.removeprefix('too early: ')}.")
-        if early:
-            return Verdict(f"Nothing says how far it goes with people: {early}.")
+        if early is not None:
+            if lack := lacking(early.figure, early.sampled_noun):
+                return Verdict(f"It is too early to say how far it goes with people: {lack}.")
+            return Verdict(f"Nothing says how far it goes with people: {early.head}.")
         return Verdict("No study with people here yet.")
     line = row.line
     ends = f" [{line.low}, {line.high}]" if line.low is not None else ""

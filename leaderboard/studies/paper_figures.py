@@ -50,17 +50,19 @@ class Table:
     @property
     def why(self) -> str:
         """Reason why the figures have no interval; empty where they have one."""
-        from leaderboard.stats.correlation import FEW_ENTRIES, MIN_ENTRIES
+        from leaderboard.stats.correlation import few_entries
+        from leaderboard.stats.minimums import ENTRIES_FOR_CORRELATION_INTERVAL
+        from leaderboard.wording.reasons import sentence
 
         if self.n is None:
             return "How many they are over is not stated: no interval."
         if not self.kind:
             return "Single answers are not printed: no interval."
-        return "" if self.n >= MIN_ENTRIES else FEW_ENTRIES
+        return "" if self.n >= ENTRIES_FOR_CORRELATION_INTERVAL else sentence(few_entries(self.n))
 
     def ends(self, value: float) -> tuple[float, float] | None:
-        """The 95 % interval of a figure, which speaks of other things like these; None where `why` says why."""
-        if self.why or self.n is None:
+        """The 95 % interval of a figure, which speaks of other things like these; None where it has none, as `why` says."""
+        if self.n is None or not self.kind:
             return None
         from leaderboard.stats.correlation import with_interval
 

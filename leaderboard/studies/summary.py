@@ -6,19 +6,18 @@ made anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from leaderboard.boards.certainty import plural
 from leaderboard.stats.crossed import Estimate
 from leaderboard.stats.records import Entry, Metric, StudySummary
-from leaderboard.stats.votes import FEW, NO_DUELS, VERSION
+from leaderboard.stats.states import too_few
+from leaderboard.stats.votes import VERSION
 
-FEW_SAMPLES = f"{FEW} samples:"  # begins the sentence of `leaderboard.stats` that says so of samples
 HIDDEN_NAME = "withheld by the organizers"  # in the place of a name
 
 
@@ -63,7 +62,7 @@ class Summary(StudySummary):
     def shows(self, line: Entry) -> bool:
         """True if the people's column of an entry may be shown: not below the smallest numbers of people and items."""
         value, low, _ = self.value_of(line)
-        return value is not None and (low is not None or self.of == "means" or not line.why.startswith(FEW))
+        return value is not None and (low is not None or self.of == "means" or not too_few(line.reason))
 
     @property
     def another(self) -> Estimate | None:
@@ -76,7 +75,7 @@ class Summary(StudySummary):
         of which others are withheld, has no place."""
         if self.of == "means":
             return True
-        if not self.opinions and (self.why or len(self.ranked) < 2):
+        if not self.opinions and (self.reason is not None or len(self.ranked) < 2):
             return False
         return all(self.shows(line) for line in self.ranked) and (not self.opinions or len({line.mos[0] for line in self.ranked}) > 1)
 
@@ -142,22 +141,3 @@ def precedence(
     sure = only_means or any(metric.decided.low is not None and not metric.trained for metric in known)
     effective = max((metric.decided.n_eff for metric in known), default=0.0)
     return sure, not made_up, effective, people or 0, -study
-
-
-def named_samples(content: Any, noun: Callable[[], str]) -> Any:
-    """Contents of an analysis, with the noun that its challenge has for samples in the sentences that name them. The noun is asked for
-    where there is such a sentence; it is said as it is now, not as it was when the analysis was made."""
-
-    def named(key: str, value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: named(name, each) for name, each in value.items()}
-        if isinstance(value, list):
-            return [named(key, each) for each in value]
-        if isinstance(value, str) and key.endswith("why"):
-            if value.startswith(FEW_SAMPLES):
-                return f"{FEW} {plural(noun())}:{value.removeprefix(FEW_SAMPLES)}"
-            if value == NO_DUELS:
-                return NO_DUELS.replace("sample", noun())
-        return value
-
-    return named("", content)

@@ -7,15 +7,24 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from leaderboard.boards.certainty import NOUN, plural, sampled_noun
 from leaderboard.boards.human_agreement import Line
 from leaderboard.models import Study, StudyLook
 from leaderboard.stats import sentences as statements
 from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.davidson import Fragile
+from leaderboard.stats.minimums import (
+    ITEMS_FOR_FIGURE,
+    ITEMS_FOR_FIRM_INTERVAL,
+    ITEMS_FOR_LOOK,
+    RATERS_FOR_FIGURE,
+    RATERS_FOR_FIRM_INTERVAL,
+    RATERS_FOR_LOOK,
+)
+from leaderboard.stats.states import Reason, too_few
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.stats.votes import FEW, MIN_COUNT, ROUGH
 from leaderboard.studies.summary import HIDDEN_NAME, Summary
+from leaderboard.wording.nouns import NOUN, plural, sampled_noun
+from leaderboard.wording.reasons import Noun, clause, named, sentence
 
 MAX_NAMES = 4
 EARLY = "It is too early to say."
@@ -37,29 +46,42 @@ class Sentence:
     rest: str = ""
 
 
-def sentences(summary: Summary, lines: Sequence[Line]) -> list[Sentence]:
-    """Sentences on what people prefer, which metrics see it the same way, and whether that is enough."""
+def sentences(summary: Summary, lines: Sequence[Line], noun: Noun = NOUN) -> list[Sentence]:
+    """Sentences on what people prefer, which metrics see it the same way, and whether that is enough; `noun` is the name of an item."""
+    first = opening(summary, noun)
+    if summary.of == "means":
+        return [first] if first is not None else []
+    return [one for one in (first, _metrics(lines), _enough(summary, noun)) if one is not None]
+
+
+def opening(summary: Summary, noun: Noun = NOUN) -> Sentence | None:
+    """The first of these sentences."""
     if summary.of == "means":
         return _published(summary)
-    candidates = [_preferred_scores(summary) if summary.opinions else _preferred(summary), _metrics(lines), _enough(summary, lines)]
-    return [sentence for sentence in candidates if sentence is not None]
+    return _preferred_scores(summary, noun) if summary.opinions else _preferred(summary, noun)
 
 
-def _published(summary: Summary) -> list[Sentence]:
+def _published(summary: Summary) -> Sentence | None:
     means = [(line.mos[0], line.method) for line in summary.ranked if line.mos[0] is not None]
     if not means:
-        return []
+        return None
     best = max(mean for mean, _ in means)
     first = [name for mean, name in means if mean == best]
     known = any(line.mos[1] is not None for line in summary.ranked)
     sure = "" if known else " Without single scores nothing says how surely it leads."
     level = "has" if len(first) == 1 else "have"
-    return [Sentence(f"{names(first)} {level} the highest published mean.", f"{best:.2f} of 5, among {len(means)} entries.{sure}")]
+    return Sentence(f"{names(first)} {level} the highest published mean.", f"{best:.2f} of 5, among {len(means)} entries.{sure}")
 
 
-def _preferred(summary: Summary) -> Sentence:
-    if summary.why:
-        return Sentence(EARLY, summary.why) if summary.why.startswith(FEW) else Sentence(summary.why)
+def _instead(reason: Reason | None, noun: Noun) -> Sentence:
+    """The sentence in the place of a claim that cannot be made, for this reason."""
+    words = sentence(reason, noun)
+    return Sentence(EARLY, words) if reason is None or too_few(reason) else Sentence(words)
+
+
+def _preferred(summary: Summary, noun: Noun) -> Sentence:
+    if summary.reason is not None:
+        return _instead(summary.reason, noun)
     ranked = [line for line in summary.ranked if line.part == 1]
     others = len({line.part for line in summary.ranked}) > 1
     apart = " Some entries met only some others, so each part has an order of its own." if others else ""
@@ -69,7 +91,7 @@ def _preferred(summary: Summary) -> Sentence:
             "No two entries of those that people compared are shown here." if HIDDEN_NAME in summary.methods else "No two entries met."
         )
     if not open_:  # all answers are alike: nothing says how surely anything leads
-        return Sentence(ranked[0].why)
+        return Sentence(sentence(ranked[0].reason, noun))
     end = ranked[0].rank[1] if ranked[0].rank is not None else None
     if end != 1:  # by the first's own interval, as everywhere
         may = f"{names([line.method for line in open_])} may be first"
@@ -80,18 +102,18 @@ def _preferred(summary: Summary) -> Sentence:
     return Sentence(f"People put {ranked[0].method} first.", f"They would pick it in {percent(value)} of 100 duels{ends}.{apart}")
 
 
-def _preferred_scores(summary: Summary) -> Sentence:
+def _preferred_scores(summary: Summary, noun: Noun) -> Sentence:
     ranked = [line for line in summary.ranked if summary.shows(line)]
-    if len(summary.ranked) < 2 and not summary.why.startswith(FEW):  # there is nothing that one could be first of
-        return Sentence(summary.why or "No two entries of those that people scored are shown here.")
+    if len(summary.ranked) < 2 and not too_few(summary.reason):  # there is nothing that one could be first of
+        return Sentence(sentence(summary.reason, noun) or "No two entries of those that people scored are shown here.")
     if all(line.mos[1] is None for line in ranked):
-        reasons = list(dict.fromkeys(line.why for line in summary.ranked if line.why))
-        why = summary.why or next((reason for reason in reasons if reason.startswith(FEW)), next(iter(reasons), ""))
-        if not summary.why and len(reasons) > 1 and not why.startswith(FEW):  # each sentence is of the scores of one entry
+        reasons = list(dict.fromkeys(line.reason for line in summary.ranked if line.reason is not None))
+        reason = summary.reason or next((one for one in reasons if too_few(one)), next(iter(reasons), None))
+        if summary.reason is None and len(reasons) > 1 and not too_few(reason):  # each is of the scores of one entry
             return Sentence("Nothing says how surely people prefer any:", "all scores of one entry are the same, with each of them.")
-        return Sentence(EARLY, why) if not why or why.startswith(FEW) else Sentence(why)
+        return _instead(reason, noun)
     if not summary.duels:
-        return Sentence("First place with people is open:", f"the entries are not tested. {summary.why}".strip())
+        return Sentence("First place with people is open:", f"the entries are not tested. {sentence(summary.reason, noun)}".strip())
     first, apart = ranked[0], {frozenset((duel.first, duel.second)): duel.p_holm for duel in summary.duels}
     p_of = {line.method: apart.get(frozenset((first.method, line.method)), math.nan) for line in ranked[1:]}
     unmet = [name for name, p in p_of.items() if p is not None and math.isnan(p)]
@@ -102,14 +124,14 @@ def _preferred_scores(summary: Summary) -> Sentence:
         return Sentence("First place with people is open:", " ".join(parts))
     value, low, high = first.mos
     known = "" if not summary.unranked else " that enough people scored, on enough items"
-    alike = ""
+    others = ""
     if low is None or high is None:  # all its scores are the same, and those of the others need not be
-        ends = f" ({first.why[:1].lower()}{first.why[1:].rstrip('.')})"
+        ends = f" ({clause(first.reason, noun)})"
         same = [line.method for line in ranked[1:] if line.mos[1] is None]
-        alike = f" How surely from {names(same)} is not known: all scores of each are the same too." if same else ""
+        others = f" How surely from {names(same)} is not known: all scores of each are the same too." if same else ""
     else:
         ends = f" [{low:.2f}, {high:.2f}]"
-    return Sentence(f"People score {first.method} highest.", f"{value:.2f} of 5{ends}, told apart from every other{known}.{alike}")
+    return Sentence(f"People score {first.method} highest.", f"{value:.2f} of 5{ends}, told apart from every other{known}.{others}")
 
 
 def _metrics(lines: Sequence[Line]) -> Sentence | None:
@@ -122,7 +144,7 @@ def _metrics(lines: Sequence[Line]) -> Sentence | None:
     return Sentence(first, " ".join([*rest, *([best] if best else [])]))
 
 
-def _enough(summary: Summary, lines: Sequence[Line]) -> Sentence | None:
+def _enough(summary: Summary, noun: Noun) -> Sentence | None:
     if summary.enough is None:
         return None
     k, n = summary.enough.settled, len([line for line in summary.ranked if line.part == 1])
@@ -132,16 +154,15 @@ def _enough(summary: Summary, lines: Sequence[Line]) -> Sentence | None:
         first = f"Enough for place{'s 1 to ' + str(k) if k > 1 else ' 1'}."
     else:
         first = "Not enough for any place yet."
-    noun = next((line.noun for line in lines), NOUN)
     given = [line.votes or line.ratings for line in summary.reliability.raters if not line.screened]
     return Sentence(first, " ".join([*_settling(summary, noun), statements.unequal(given)]).strip())
 
 
-def _settling(summary: Summary, noun: str) -> list[str]:
+def _settling(summary: Summary, noun: Noun) -> list[str]:
     """Sentences on what would settle first place, where it is open and no other stands level in it."""
     if summary.enough is None or summary.shares_first:
         return []
-    units = plural(sampled_noun(noun, summary.unsampled))
+    units = plural(sampled_noun(named(noun), summary.unsampled))
     return statements.settling(summary.enough, summary.answers, summary.raters_counted, units, "judgement")
 
 
@@ -159,7 +180,7 @@ class EnoughRow:
 
 def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
     """Lines on what is settled and what is not; none where there are too few people or items for any of it."""
-    if summary.why:
+    if summary.reason is not None:
         return []
     noun = sampled_noun(noun, summary.unsampled)
     rows, n = [], len([line for line in summary.ranked if line.part == 1])
@@ -188,8 +209,8 @@ def _places(first: int, last: int) -> str:
 def duel_words(summary: Summary, a: str, b: str, noun: str = NOUN) -> Sentence:
     """Sentence on two entries as people judge them: the study calls them `a` and `b`, the page A and B; `noun` is the name of an item."""
     duel = next((duel for duel in summary.duels if {duel.first, duel.second} == {a, b}), None)
-    if summary.why:
-        return Sentence(EARLY, summary.why) if summary.why.startswith(FEW) else Sentence(summary.why)
+    if summary.reason is not None:
+        return _instead(summary.reason, noun)
     if duel is None:
         return Sentence(EARLY, "Nobody has compared these two yet.")
     value, low, high = duel.value
@@ -249,8 +270,9 @@ def duel_brief(summary: Summary, a: str, b: str) -> str:
 def rough_words(summary: Summary, noun: str = NOUN) -> str:
     """Sentence beside intervals of few raters or items, which are called `noun`."""
     noun = sampled_noun(noun, summary.unsampled)
-    few = [noun for n, noun in ((summary.raters_counted, "raters"), (summary.samples_counted, plural(noun))) if MIN_COUNT <= n < ROUGH]
-    return "" if summary.why or not few else f"Few {names(few)}: read these intervals as rough ones."
+    few = ["raters"] if RATERS_FOR_FIGURE <= summary.raters_counted < RATERS_FOR_FIRM_INTERVAL else []
+    few += [plural(noun)] if ITEMS_FOR_FIGURE <= summary.samples_counted < ITEMS_FOR_FIRM_INTERVAL else []
+    return "" if summary.reason is not None or not few else f"Few {names(few)}: read these intervals as rough ones."
 
 
 def forecast_words(summary: Summary, title: str, noun: str = NOUN) -> str:
@@ -290,7 +312,7 @@ def look_words(study: Study, judgements: int | None, hidden: Collection[str] = (
     if study.state == study.State.CLOSED:
         return f"{said} It was closed before the last of them."
     due = StudyLook.due_at(study, 1 + (look.number if look else 0))
-    least = f"{MIN_COUNT} people on {MIN_COUNT} {plural(study.noun)}"
+    least = f"{RATERS_FOR_LOOK} people on {ITEMS_FOR_LOOK} {plural(study.noun)}"
     if judgements is not None and judgements >= due:  # of too few people, or on too few items
         return f"{said} {judgements:,} judgements count so far; the next waits until they are of at least {least}."
     so_far = "" if judgements is None else f", and {judgements:,} count so far"
@@ -334,7 +356,7 @@ def reliability_words(summary: Summary) -> str:
     parts = []
     found = summary.reliability
     for share, what in ((found.gold, "right on the known duels"), (found.self_consistency, "the same when asked again")):
-        if share is not None and share.low is not None and not summary.why.startswith(FEW):
+        if share is not None and share.low is not None and not too_few(summary.reason):
             parts.append(f"{percent(share.value)} % [{percent(share.low)}, {percent(share.high)}] {what}, n {share.n:,}")
     if summary.screening:
         parts.append(f"{len(summary.screened)} left out" if summary.screened else "nobody left out")
@@ -357,13 +379,14 @@ def covariate_words(summary: Summary) -> list[str]:
     ]
 
 
-def two_people_words(summary: Summary) -> str:
+def two_people_words(summary: Summary, noun: Noun = NOUN) -> str:
     """Sentences on how often two people agree, which is what a metric can be held against, or what keeps that from being known."""
     best = summary.ceiling
     if best is None:
         return "No duel was decided by two people, so nothing is known of how often another rater would agree."
-    if best.two_people.why.startswith(FEW):
-        return f"How often another rater agrees is not known: of those who judged the same duels there are too few. {best.two_people.why}"
+    if too_few(best.two_people.reason):
+        why = sentence(best.two_people.reason, noun)
+        return f"How often another rater agrees is not known: of those who judged the same duels there are too few. {why}"
     value, low, high = best.two_people.ends
     ends = "" if low is None else f" [{percent(low)}, {percent(high)}]"
     words = f"Two people agree on {percent(value)}{ends}, of {best.n:,} judgements on duels that two decided."

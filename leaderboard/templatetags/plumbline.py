@@ -3,7 +3,7 @@
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{% day at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
 `{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ names|sentence_list }}`,
 `{% entry_state it.state %}`, `{% entry_sentence it.state %}`, `{% install_command "score" %}`, `{{ cell|spread }}`,
-`{{ value|figure }}`, `{% chart figure name %}`.
+`{{ value|figure }}`, `{% chart figure name %}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from leaderboard.boards.digits import Rounded, rounded
 from leaderboard.boards.human_agreement import signed
 from leaderboard.boards.rows import Cell
 from leaderboard.charts import drawing
+from leaderboard.stats import minimums
 from submissions.entry_states import EntryState, Reader, State
 from submissions.models import RenderedText
 from submissions.moments import in_words
@@ -36,6 +37,13 @@ register = template.Library()
 IN_SCRIPT = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}  # what could end a script or a line of it
 NOTHING = "–"
 SMALLEST = 1e-9  # a value nearer to 0 is shown as 0
+
+
+@register.simple_tag
+def minimum(name: str) -> int:
+    """A number of `leaderboard.stats.minimums`."""
+    found: int = getattr(minimums, name)
+    return found
 
 
 @register.filter

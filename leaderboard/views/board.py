@@ -33,6 +33,7 @@ from leaderboard.service.responses import attachment
 from leaderboard.stats.crossed import Figure
 from leaderboard.studies import paper_figures, words
 from leaderboard.viewer import thumbnails
+from leaderboard.wording.nouns import counted
 from submissions.lookup import YEAR, PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
 from submissions.models.frozen_board import frozen_since
@@ -118,7 +119,7 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     share_words, claim = "", context["claim"]
     if snapshot is not None:
         n, teams, front = snapshot.n_entries, snapshot.n_teams, snapshot.front
-        counts = f"{certainty.counted(n, 'entry')} of {certainty.counted(teams, 'team')}."
+        counts = f"{counted(n, 'entry')} of {counted(teams, 'team')}."
         if claim is not None and claim.ends is not None and claim.metrics is not None and claim.people is not None:
             share_words = f"The metrics put {claim.metrics[0]} first; people prefer {claim.people[0]}. {counts}"
         else:

@@ -19,7 +19,8 @@ from leaderboard.charts import ranking_variants as variant_charts
 from leaderboard.lookup import audience_of, not_shown_yet
 from leaderboard.models import Snapshot
 from leaderboard.service.page_cache import PARTS
-from leaderboard.stats.ranking_variants import FEW, TOGETHER, RankingVariant, centre
+from leaderboard.stats.minimums import ENTRIES_FOR_LIKENESS
+from leaderboard.stats.ranking_variants import TOGETHER, RankingVariant, centre
 from leaderboard.studies.paper_figures import studied
 from submissions.lookup import PhasePlace, phase_place
 
@@ -165,7 +166,7 @@ def _part(place: PhasePlace, snapshot: Snapshot, agreement: Agreement, by: str, 
     """All that follows from the ranking, as HTML, and whether there is a chart in it."""
     context: dict[str, Any] = {"challenge": place.challenge, "phase": place.phase, "snapshot": snapshot, "found": agreement, "view": view}
     context |= {"coefficients": COEFFICIENTS, "by": by, "coefficient": COEFFICIENTS[by], "rule": rule_words(snapshot.board)}
-    context |= {"few": agreement.n < FEW, "together": TOGETHER}
+    context |= {"few": agreement.n < ENTRIES_FOR_LIKENESS, "together": TOGETHER}
     if agreement.n > 1:
         tau, groups = agreement.matrix.tau, []
         for number, members in enumerate(agreement.matrix.groups):

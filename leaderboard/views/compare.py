@@ -28,6 +28,7 @@ from leaderboard.studies.summary import Summary
 from leaderboard.studies.words import duel_brief, duel_words
 from leaderboard.viewer import render_scene
 from leaderboard.views.studies import seen
+from leaderboard.wording.nouns import plural
 from submissions.lookup import EntryPlace, PhasePlace, entry_place, phase_place, row_number
 from submissions.models import Status, Submission
 from submissions.visibility import hidden_from, own
@@ -164,7 +165,7 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) 
         [one.submission.pk for one in chosen],
     )
     names = [one.submission.method_name for one in chosen]
-    context: dict = {"several": chosen, "names": names, "compared": metrics, "units": certainty.plural(unit.noun), "sees_items": sees_items}
+    context: dict = {"several": chosen, "names": names, "compared": metrics, "units": plural(unit.noun), "sees_items": sees_items}
     if not metrics:
         return context
     shown = next((one for one in metrics if one.metric.slug == request.GET.get("metric")), None)
@@ -237,7 +238,7 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
         "shape": certainty.SENTENCES["shape"],
         "any_tested": any(one.paired is not None and one.paired.p_value is not None for one in comparisons),
         "any_on_board": any(one.on_board for one in comparisons),
-        "units": certainty.plural(unit.noun) if comparisons else "",
+        "units": plural(unit.noun) if comparisons else "",
         "judged": judged,
     }
     if not comparisons or not sees_items:
@@ -276,7 +277,7 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
         "figure": figure.to_dict(),
         "items": rows,
         "n_items": len(names),
-        "items_noun": certainty.plural(challenge.item_noun),
+        "items_noun": plural(challenge.item_noun),
         "shown_as": KINDS[challenge.family],
         "sees_geometry": a.may("see_geometry") and b.may("see_geometry"),
         "item": item,

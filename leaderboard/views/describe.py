@@ -14,7 +14,6 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from leaderboard.boards import exports, human_agreement
-from leaderboard.boards.certainty import counted
 from leaderboard.boards.rows import BoardRows, Choice
 from leaderboard.citation import Citation
 from leaderboard.crate import CrateFile, crate
@@ -22,6 +21,7 @@ from leaderboard.croissant import DataFile, PhaseItems, croissant
 from leaderboard.lookup import shown_board, snapshot_of
 from leaderboard.service.responses import attachment, for_everybody
 from leaderboard.views.board import caption, citation
+from leaderboard.wording.nouns import counted
 from submissions.lookup import ChallengePlace, challenge_place
 from submissions.models import ChallengeFile
 from submissions.views.files import manifest_bytes

@@ -12,7 +12,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from evaluation.metrics.aggregation import MIN_GROUPS
 from evaluation.models import Evaluation, Score
 from evaluation.result_tables import spec_of
 from evaluation.work.progress import standing
@@ -24,11 +23,13 @@ from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, 
 from leaderboard.entry_states import states
 from leaderboard.lookup import current_ranking, page_numbers, page_of
 from leaderboard.models import Snapshot, read_board
+from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
+from leaderboard.stats.states import too_few
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
-from leaderboard.stats.votes import FEW
 from leaderboard.viewer import render_scene
 from leaderboard.views.gallery import gallery
 from leaderboard.views.methods import elsewhere
+from leaderboard.wording.nouns import plural
 from submissions.errors import Refused
 from submissions.forms import EntryForm
 from submissions.lookup import EntryPlace, entry_place
@@ -78,7 +79,7 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
         "means_alone": [] if place.viewer.may("phase.see_reference", phase) else [one.slug for one in scored if one.score.holds_lengths],
         "has_micro": any(result.score.extra for result in scored),
         "certainty": _certainty(evaluation, scored, snapshot, index),
-        "units": certainty.plural(certainty.Unit.of(evaluation.batch.groups, phase.challenge).noun),
+        "units": plural(certainty.Unit.of(evaluation.batch.groups, phase.challenge).noun),
         "tries": _tries(place, board),
         "elsewhere": elsewhere(request.user, submission, place.viewer.now),
     }
@@ -86,10 +87,10 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
 
     if board is not None and index is not None:
         (duels, n_open), people = _duels(place, board), of_board(board)
-        why = people.found.why if people is not None else ""
+        reason = people.found.reason if people is not None else None
         context |= {
             "people": people,
-            "people_early": f"Too early to say what people prefer. {why}" if why.startswith(FEW) else "",
+            "people_early": f"Too early to say what people prefer. {people.missing}" if people is not None and too_few(reason) else "",
             "people_url": reverse("study", args=[phase.challenge.slug, board.phase.slug, people.study.slug]) if people else "",
             "board_noun": board.resampled,
             "primary_title": board.primary.title if board.primary else "",
@@ -117,7 +118,7 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
         }
         if evaluation.diagnosis:
             title, words = DIAGNOSES[evaluation.diagnosis]
-            words = words.format(items=certainty.plural(phase.challenge.item_noun), unit=phase.unit)
+            words = words.format(items=plural(phase.challenge.item_noun), unit=phase.unit)
             context["diagnosis"] = Diagnosis(evaluation.diagnosis, title, words)
         if phase.challenge.kind.images:
             context["scenes"] = render_scene.scenes(evaluation)
@@ -139,7 +140,7 @@ def base_context(place: EntryPlace) -> dict:
     own = place.may("see_problems")
     return place.phase_place.context("entries") | {
         "it": submission,
-        "items_noun": certainty.plural(submission.phase.challenge.item_noun),
+        "items_noun": plural(submission.phase.challenge.item_noun),
         "may": {name: place.may(name) for name in ASKED},
         "own": own,
         "is_staff": place.viewer.is_staff,
@@ -212,7 +213,7 @@ class OwnDuel:
 def _duels(place: EntryPlace, board: Board) -> tuple[list[OwnDuel], int]:
     """The entry's duels in the study that the board goes by, against people's first first, and how many more have no interval; none below
     the smallest numbers."""
-    if board.people is None or board.people.why:
+    if board.people is None or board.people.reason is not None:
         return [], 0
     studies = place.submission.phase.studies.shown_to(place.viewer.organizes)
     study = studies.filter(pk=board.people.study.id).prefetch_related("analyses", "entries").first()
@@ -297,7 +298,7 @@ def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, 
         is_close=p is not None and p > ALPHA,
         counts=counts,
         duel=next((duel for duel in duels if duel.other_id == entry.id), None),
-        units=certainty.plural(board.resampled),
+        units=plural(board.resampled),
     )
 
 
@@ -342,7 +343,11 @@ def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: S
     """Statements on the entry's intervals and of where it may stand, in sentences."""
     if evaluation.batch.is_imported:
         return []
-    equal = [(result.metric.title, result.score.n) for result in metric_results if result.score.n >= MIN_GROUPS and result.score.is_alike]
+    equal = [
+        (result.metric.title, result.score.n)
+        for result in metric_results
+        if result.score.n >= GROUPS_FOR_BOARD_INTERVAL and result.score.is_alike
+    ]
     sentences = certainty.of_values(certainty.Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge), equal)
     if snapshot is None or index is None:
         return sentences

@@ -15,13 +15,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.feedgenerator import Atom1Feed
 
-from leaderboard.boards.certainty import counted
 from leaderboard.boards.front import Front
 from leaderboard.lookup import shown_board
 from leaderboard.models import Snapshot
 from leaderboard.service.page_cache import PARTS
 from leaderboard.service.responses import attachment, for_everybody
 from leaderboard.views.share_cards import NOBODY
+from leaderboard.wording.nouns import counted
 from submissions.lookup import challenge_place
 from submissions.models import Challenge, Phase, RenderedText
 from submissions.visibility import hidden_ids

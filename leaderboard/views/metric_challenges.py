@@ -17,13 +17,15 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.models import MetricProgram
 from evaluation.programs.results import Cause
-from leaderboard.boards.certainty import plural
 from leaderboard.boards.human_agreement import LOW_COVERAGE, NO_BETTER, Line, rough_words
 from leaderboard.console.forms.programs import ProgramForm
 from leaderboard.models import MetricChallenge, MetricEntry
 from leaderboard.stats.metric_board import Standing
 from leaderboard.stats.records import REFERENCE_TITLES
+from leaderboard.stats.states import State
 from leaderboard.studies import metric_ranking
+from leaderboard.wording.nouns import plural
+from leaderboard.wording.reasons import sentence
 from submissions.errors import Refused
 from submissions.visibility import visible_challenges
 
@@ -72,8 +74,8 @@ class Row:
         if self.line.key == "constant" and self.line.guard and figure.value is not None:
             return "half of every comparison"
         if figure.low is None or figure.high is None:
-            return figure.why
-        rough = f"; {rough_words(plural(self.line.noun))}" if figure.rough else ""
+            return sentence(figure.reason, self.line.noun)
+        rough = f"; {rough_words(plural(self.line.noun))}" if figure.state is State.ROUGH else ""
         return f"{figure.low:.3f} to {figure.high:.3f}{rough}"
 
 
@@ -194,7 +196,7 @@ def _rounded_lines(row: MetricChallenge, standings: dict[str, Any] | None, user:
         if entry is None:
             known = one.key == "constant" and figure.n
             between = "" if line.low is None else f"{line.low} to {line.high} %"
-            words = "half of every comparison" if known else between or figure.why
+            words = "half of every comparison" if known else between or sentence(figure.reason, line.noun)
             percent = 50 if known else percent
             points.append(Rounded(line.title, REFERENCE_WORDS[one.key], percent, words, True, False, ""))
             continue

@@ -22,8 +22,9 @@ from leaderboard.service.page_cache import PARTS
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.records import Contradiction, Metric
 from leaderboard.studies.metric_ranking import MADE_UP, Family, Standing, Verdict, source_of, verdict
-from leaderboard.studies.summary import Summary, named_samples
+from leaderboard.studies.summary import Summary
 from leaderboard.viewer.svg import Drawing
+from leaderboard.wording.reasons import told
 from submissions.models import Submission
 from submissions.permissions import Viewer
 from submissions.visibility import hidden_from
@@ -101,7 +102,7 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
     for row in rows:
         batch = batches.get(row.study.phase_id)
         noun = Unit.of(batch.groups if batch is not None else [], row.study.phase.challenge).noun
-        summary = Summary.read(named_samples(contents.get(row.pk), partial(str, noun)))
+        summary = Summary.read(told(contents.get(row.pk), noun))
         if summary is None:
             continue
         only_means = summary.of == "means"
@@ -118,7 +119,7 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
                     title=metric.title,
                     line=line,
                     rho=rho_words(metric.rho) if only_means else "",
-                    difference=metric.difference if metric.difference and not metric.difference.why else None,
+                    difference=metric.difference if metric.difference and metric.difference.reason is None else None,
                     words=words + trained_more(metric.trained, summary.opinions),
                     basis=_basis(summary),
                     trained=line.trained,
@@ -144,7 +145,7 @@ def _basis(summary: Summary) -> str:
 
 def verdict_on(family: Family, standing: Standing | None, studies: Sequence[Measured]) -> Verdict:
     """The sentence on a metric by its place in the ranking of its family, or by what its studies lack where it has none."""
-    early = next((one.line.head for one in studies if one.is_current and not one.line.shown and not one.rho), "")
+    early = next((one.line for one in studies if one.is_current and not one.line.shown and not one.rho), None)
     is_outdated = bool(studies) and not any(one.is_current for one in studies)
     real = (one.line for one in studies if one.is_current and one.source != MADE_UP and one.line.shown and not one.line.trained)
     alike = next((line for line in real if line.low is None), None)

@@ -23,12 +23,12 @@ from leaderboard.charts.meaning import curve
 from leaderboard.lookup import search_text
 from leaderboard.models import MetricEntry, ProgramValues, Study, StudyAnalysis
 from leaderboard.stats.meaning import NOT_TOLD
-from leaderboard.stats.votes import MIN_COUNT
 from leaderboard.studies import metric_ranking, paper_figures
 from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing, Verdict
 from leaderboard.views import evidence
 from leaderboard.views.home import visible
 from leaderboard.views.metric_studies import contradictions, measured, verdict_on
+from leaderboard.wording.reasons import sentence
 from submissions.kinds import FAMILIES
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
@@ -117,7 +117,6 @@ def metric_list(request: HttpRequest) -> HttpResponse:
         "n_judgements": sum(one.judgements for one in real),
         "counted": metric_ranking.counted_in(study for one in real for study in one.studies),
         "ranked": any(one.rows for one in sections),
-        "least": MIN_COUNT,
     }
     return render(request, "leaderboard/metric_list.html", context)
 
@@ -231,7 +230,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         trained.append(Trained(name, found.card["statement"], tuple(facts), refusal))
 
     own_worst = spec.is_program and spec.worst != "null"
-    on_studies = [(row, row.decided or {}) for row in values if row.study_id in known]
+    on_studies = [(row, row.figure) for row in values if row.study_id in known]
     if on_studies and standing is None:
         n = len(on_studies)
         words = f"It was held against people in {n} {'study' if n == 1 else 'studies'}, by itself and with no place among others."
@@ -258,7 +257,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "share_words": " ".join(filter(None, (verdict.words, verdict.figure, verdict.rest))),
         "meaning": meaning,
         "curve": curve(meaning.difference) if meaning and meaning.difference else None,
-        "no_meaning": next((one.metric.difference.why for one in current if one.metric.difference), ""),
+        "no_meaning": next((sentence(one.metric.difference.reason, one.noun) for one in current if one.metric.difference), ""),
         "not_told": NOT_TOLD if meaning and meaning.difference and not meaning.difference.tells else "",
         "n_contradictions": n_contradictions,
         "contradictions": contradicted,

@@ -34,6 +34,7 @@ from leaderboard.views.compare import asked, scored_entry
 from leaderboard.views.home import MAX_SHOWN, cards, surest_contradiction, visible
 from leaderboard.views.metric_studies import measured, verdict_on
 from leaderboard.views.studies import metric_titles
+from leaderboard.wording.nouns import counted, plural
 from submissions.kinds import FAMILIES
 from submissions.lookup import EntryPlace, entry_place
 from submissions.models import Phase
@@ -69,7 +70,7 @@ def board_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse
         words = legible(place.challenge.summary, SERVICE)
         claim, beneath = ((Words(title),),), ((Words(words, "soft"),),)
         return sent(Sheet(legible(place.phase.title, phase), claim, beneath, made_up=place.challenge.made_up))
-    counts = f"{certainty.counted(snapshot.n_teams, 'team')} · {certainty.counted(snapshot.n_entries, 'entry')}"
+    counts = f"{counted(snapshot.n_teams, 'team')} · {counted(snapshot.n_entries, 'entry')}"
     foot = f"{counts} · {_snapshot_words(snapshot, place.phase)}"
     return sent(board_sheet(front, _line(place.phase), foot, place.challenge.made_up))
 
@@ -200,7 +201,7 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     sheet = Sheet(_line(place.phase), ((Words(legible(study.title, slug)),),), made_up=source_of(study) == MADE_UP)
     if summary is None:
         return sent(replace(sheet, beneath=((Words(study.question),),)))
-    said = words.sentences(summary, lines_of(summary, metric_titles(place.phase), study.noun))
+    said = words.sentences(summary, lines_of(summary, metric_titles(place.phase), study.noun), study.noun)
     bars, note = [], ""
     if summary.ordered:
         # Entries of parts that never met are in no common order: the first are those of the part with most answers.
@@ -309,7 +310,7 @@ def compare_card(request: HttpRequest, challenge: str, phase: str) -> HttpRespon
             tuple((Words(sentence),) for sentence in shown.claim(names) if sentence),
             strips=tuple(bars),
             note=f"{what}{'; thick lines: 95 % intervals' if any(strip.width for strip in bars) else ''}",
-            foot=f"{unit.n:,} {certainty.plural(unit.noun, unit.n)}",
+            foot=f"{unit.n:,} {plural(unit.noun, unit.n)}",
             made_up=place.challenge.made_up,
         )
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.db.models import F, Value
@@ -14,7 +15,6 @@ from django.urls import reverse
 
 from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
-from leaderboard.boards.certainty import plural
 from leaderboard.boards.human_agreement import Line, basis_words, lines_of, spread, trained_more, unheld_words
 from leaderboard.boards.payload import Board
 from leaderboard.boards.rows import ordinal, rule_words, span
@@ -28,14 +28,16 @@ from leaderboard.stats import votes as voting
 from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.stats.ranking import rank
 from leaderboard.stats.records import Contradiction, Entry, Metric, plain
+from leaderboard.stats.states import too_few
 from leaderboard.stats.study import NOTHING_COUNTS
-from leaderboard.stats.votes import FEW
 from leaderboard.studies import paper_figures, words
 from leaderboard.studies.judge import answers
 from leaderboard.studies.judge.shown import TITLES, of_study
 from leaderboard.studies.metric_ranking import source_of
 from leaderboard.studies.screening_effects import effects
 from leaderboard.studies.summary import HIDDEN_NAME, Summary
+from leaderboard.wording.nouns import plural
+from leaderboard.wording.reasons import sentence, told
 from submissions.formats.formulas import neutral_row
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
@@ -143,8 +145,9 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         summary, brief = study.main_summary(hidden_ids), None
         if summary is not None:
             between = summary.another
-            missing = summary.why or words.two_people_words(summary)
-            first = next(iter(words.sentences(summary, [])), None)
+            noun = partial(getattr, study, "noun")  # which few sentences name
+            missing = sentence(summary.reason, noun) or words.two_people_words(summary, noun)
+            first = words.opening(summary, noun)
             basis = "" if summary.of == "means" else basis_words(summary.counted, summary.opinions, summary.n_people)
             brief = StudyBrief(basis, summary.counted, summary.n_people, between, missing, first)
         rows.append({"study": study, "found": brief})
@@ -169,7 +172,6 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         "study": chosen_study,
         "noun": noun,
         "units": plural(noun),
-        "least": voting.MIN_COUNT,
         "analysis": row,
         "criterion": asked,
         "criteria": titled(chosen_study, rows) if len(rows) > 1 else [],
@@ -196,7 +198,7 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
             ]
             context["criteria_table"] = CriteriaTable([title for _, title in titled(chosen_study, summaries)], by_entry)
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
-    context["is_early"] = summary is None or summary.why.startswith(FEW) or summary.why == NOTHING_COUNTS
+    context["is_early"] = summary is None or too_few(summary.reason) or summary.reason == NOTHING_COUNTS
     first = next(iter(context.get("sentences", ())), None)
     context["share_words"] = f"{first.first} {first.rest}".strip() if first else chosen_study.question
     context["withdrawn"] = chosen_study.withdrawn()
@@ -225,7 +227,7 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     done = {row.criterion: row.summary for row in chosen_study.analyses.all() if row.summary is not None}
     hidden = chosen_study.hidden_labels(hidden_from(place.viewer, chosen_study.phase))
     shown = {name: done[name].without(hidden).numbered(place.viewer.organizes) for name in chosen_study.in_order(done)}
-    criteria = {name: plain(one) for name, one in shown.items()}
+    criteria = {name: told(plain(one), chosen_study.noun) for name, one in shown.items()}
     about = {
         "study": chosen_study.slug,
         "title": chosen_study.title,
@@ -322,7 +324,8 @@ def _analysis_context(
         )
         for before, line, place in zip([None, *ordered], ordered, places, strict=False)
     ]
-    reasons = {row.line.why if row.value[1] is None else "" for row in scales}  # why entries have no interval: said once where all share it
+    # Why entries have no interval: said once where all share it.
+    reasons = {sentence(row.line.reason, noun) if row.value[1] is None else "" for row in scales}
     answers = sorted({line.answers for line in ordered})
     others = sorted((line for line in summary.scales if line.method in {*summary.damaged, *summary.left_out}), key=lambda line: line.method)
     printed = paper_figures.printed(study.phase.results_url) if study.from_results else {}
@@ -356,7 +359,9 @@ def _analysis_context(
     # Of correlations with published means, each reason once; a metric that has its interval has none.
     missing = list(
         dict.fromkeys(
-            measured.rho.why for line, measured in zip(lines, summary.metrics, strict=True) if measured.rho.why and not line.guard
+            sentence(measured.rho.reason)
+            for line, measured in zip(lines, summary.metrics, strict=True)
+            if measured.rho.reason is not None and not line.guard
         )
     )
     return {
@@ -365,10 +370,10 @@ def _analysis_context(
         "n_entries": len(judged) - n_baselines,
         "n_redacted": judged.count(HIDDEN_NAME),
         "n_baselines": n_baselines,
-        "sentences": words.sentences(summary, lines),
+        "sentences": words.sentences(summary, lines, noun),
         "scales": scales,
         "others": others,
-        "counts": sorted(summary.scales, key=lambda line: line.method) if summary.why else summary.scales,
+        "counts": sorted(summary.scales, key=lambda line: line.method) if summary.reason is not None else summary.scales,
         "rough": words.rough_words(summary, noun),
         "samples": plural(noun, len(summary.samples)),
         "printed": printed,
@@ -384,7 +389,7 @@ def _analysis_context(
         "n_contradictions": len(turned),
         "covariates": words.covariate_words(summary),
         "sides": words.side_words(summary),
-        "two_people": words.two_people_words(summary),
+        "two_people": words.two_people_words(summary, noun),
         "camps": words.camp_words(summary, noun),
         "forecast": words.forecast_words(summary, first_metric, noun),
         "raters": summary.reliability.raters,
@@ -440,7 +445,7 @@ def _agreement_map(summary: Summary, titles: dict[str, str]) -> dict[str, Any] |
     """The heat map: people in the order in which a tree joins them, then the metrics by how far they agree with people. None below the
     smallest numbers of people and items."""
     agreement = summary.agreement
-    if agreement is None or summary.why.startswith(FEW):
+    if agreement is None or too_few(summary.reason):
         return None
     people = [n for n in agreement.order if agreement.kinds[n] == "person"]
     rank_of = {line.key: n for n, line in enumerate(summary.metrics)}

@@ -74,6 +74,7 @@ PURE = (
     "leaderboard/viewer/mesh_scene.py",
     "leaderboard/viewer/svg.py",
     "leaderboard/viewer/wireframe_scene.py",
+    "leaderboard/wording",
 )
 IMPURE = {"django", "celery", "kombu", "redis", "boto3", "botocore", "environs"}
 # That is what they are for.
@@ -231,3 +232,65 @@ def test_the_top_level_holds_what_the_layout_names():
         "pyproject.toml",
         "LICENSE",
     }
+
+
+COMPARING = {"startswith", "endswith", "removeprefix", "removesuffix", "partition", "rpartition", "split", "replace", "find", "index"}
+
+
+def is_sentence(node: ast.AST, constants: set[str]) -> bool:
+    """True for text in words: a literal or constant of three words or more, what `wording` makes of a reason, and what is called `why`."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return len(text.split()) > 2
+        case ast.JoinedStr():
+            return len("".join(part.value for part in node.values if isinstance(part, ast.Constant)).split()) > 2
+        case ast.Name(id=name) if name.isupper():
+            return name in constants
+        case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
+            return name == "why" or name.endswith("_why")
+        case ast.Call(func=ast.Name(id="sentence" | "clause")):
+            return True
+    return False
+
+
+def sentences_compared(tree: ast.AST, constants: set[str]) -> Iterator[int]:
+    """Lines on which a sentence is compared, or searched, cut or rewritten."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare():
+                found = any(is_sentence(one, constants) for one in (node.left, *node.comparators))
+            case ast.Call(func=ast.Attribute(attr=name, value=value), args=args) if name in COMPARING:
+                found = any(is_sentence(one, constants) for one in (value, *args) if not isinstance(one, ast.Constant | ast.JoinedStr))
+                found |= name in ("startswith", "endswith", "removeprefix") and any(is_sentence(one, constants) for one in args)
+            case _:
+                continue
+        if found:
+            yield node.lineno
+
+
+# Stored in rankings as words: the name of an entry that is withheld, and the state of one that waits.
+STORED_AS_WORDS = {"HIDDEN_NAME", "WAITING"}
+
+
+def test_nothing_compares_cuts_or_rewrites_a_sentence():
+    """State and reason, which are data, decide whether a figure is shown."""
+    trees = {path: ast.parse(path.read_text()) for path in files("leaderboard") if "migrations" not in path.parts}
+    own = {}
+    for path, tree in trees.items():
+        given = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and is_sentence(node.value, set())]
+        names = {target.id for node in given for target in node.targets if isinstance(target, ast.Name)} - STORED_AS_WORDS
+        own[".".join(path.relative_to(ROOT).with_suffix("").parts)] = names
+    found = []
+    for path, tree in trees.items():
+        named = set(own[".".join(path.relative_to(ROOT).with_suffix("").parts)])
+        for name in imports(path):
+            module, _, constant = name.rpartition(".")
+            named |= {constant} & own.get(module, set())
+        found += [f"{path.relative_to(ROOT)}:{line}" for line in sentences_compared(tree, named)]
+    assert found == []
+
+
+def test_no_template_decides_by_a_sentence():
+    for path in ROOT.glob("leaderboard/templates/leaderboard/**/*.html"):
+        found = re.search(r"{%\s*(?:el)?if\b[^%]*\.\w*why\b[^%]*%}", path.read_text())
+        assert not found, f"{path.relative_to(ROOT)}: {found[0]} asks for words; ask for the reason"

@@ -18,10 +18,12 @@ from leaderboard.demo.studies import STUDY
 from leaderboard.models import Study
 from leaderboard.starter_kit import write_kit
 from leaderboard.stats.__main__ import main as analyse_votes
+from leaderboard.wording.reasons import sentence
 from submissions.client import command as participants_client
 from submissions.models import Challenge, Phase, User
 from tests import ROOT
 from tests.support.factories import MESH_METRICS, ChallengeFactory, PhaseFactory, TeamFactory, boxes, give_reference, join
+from tests.support.leaderboard.reasons import few_raters
 from tests.support.leaderboard.stats.ballots import made_up
 from tests.support.scenes import views
 
@@ -121,7 +123,7 @@ def test_the_commands_of_studies_run_as_they_stand(demo, tmp_path, monkeypatch, 
     assert [*Study.objects.get(slug="again").votes()] == [replace(vote, study="again") for vote in Study.objects.get(slug=STUDY).votes()]
     (words,) = after("python -m leaderboard.stats")
     assert analyse_votes(words) == 0
-    assert "Too few raters: 5 are needed, there are 3." in capsys.readouterr().out
+    assert sentence(few_raters(3)) in capsys.readouterr().out
 
 
 @pytest.mark.django_db

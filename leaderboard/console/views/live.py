@@ -14,7 +14,6 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from leaderboard.boards.certainty import plural, sampled_noun
 from leaderboard.console.forms.studies import InvitationForm, NewStudyForm, PayForm, RunningStudyForm
 from leaderboard.console.page import page, reason
 from leaderboard.console.screening import screening
@@ -23,7 +22,8 @@ from leaderboard.models import PracticeQuestion, Rater, Study, StudyLook
 from leaderboard.service.responses import attachment
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
-from leaderboard.stats.reliability import MIN_ANSWERS, Share, lapse_rates, left_shares
+from leaderboard.stats.minimums import ANSWERS_FOR_RATER
+from leaderboard.stats.reliability import Share, lapse_rates, left_shares
 from leaderboard.stats.screening import FAST
 from leaderboard.stats.votes import stamp
 from leaderboard.studies import words
@@ -31,6 +31,7 @@ from leaderboard.studies.live import campaign, design, outlook, panel, practice,
 from leaderboard.studies.live.ask import expected
 from leaderboard.studies.live.grid import Subject, gold_pairs
 from leaderboard.views.studies import csv_response
+from leaderboard.wording.nouns import plural, sampled_noun
 from submissions.errors import Refused
 from submissions.lookup import row_number
 from submissions.models import Phase, User
@@ -138,7 +139,7 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         "closed": live_study.closed_sentence(),
         "outlook": _outlook(request, live_study, asked) if is_pairs and live_study.state == Study.State.DRAFT else None,
         "fast": FAST,
-        "min_checks": MIN_ANSWERS,
+        "min_checks": ANSWERS_FOR_RATER,
         "standing": _standing(live_study),
         "address": address,
         "panel_address": panel.address_to_give(address, live_study) if live_study.access == Study.Access.OPEN else "",
@@ -270,7 +271,7 @@ class OutlookOnPage:
     habits: outlook.Habits
     form: PayForm
     pay: float | None
-    raters_for_agreement: int | None
+    raters_for_comparison: int | None
     advice: str
 
 
@@ -291,7 +292,7 @@ def _outlook(request: HttpRequest, study: Study, asked: Subject) -> OutlookOnPag
         habits=habits,
         form=form,
         pay=pay,
-        raters_for_agreement=outlook.raters_for_agreement(sheet, habits),
+        raters_for_comparison=outlook.raters_for_comparison(sheet, habits),
         advice=outlook.advice(sheet),
     )
 

@@ -65,7 +65,7 @@ def program(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse
         document=row.read,
         checks=checks,
         properties=run,
-        agreement=[(one, one.decided or {}) for one in values],
+        agreement=[(one, one.figure) for one in values],
         waits_for_card=WAITS_FOR_CARD if row.waits_for_card else "",
     )
 

@@ -25,6 +25,7 @@ from leaderboard.stats.evidence.figure import (
     certainty,
 )
 from leaderboard.stats.evidence.judged import Judged
+from leaderboard.stats.minimums import ENTRIES_FOR_CORRELATION_INTERVAL
 from leaderboard.stats.votes import Floats, Ints
 
 ROUNDING = 9  # decimals beyond which effects differ by rounding alone
@@ -133,8 +134,8 @@ def _correlated(x: Floats, y: Floats, groups: int, efficiency: float | None) -> 
         elif efficiency is not None and efficiency < EFFICIENCY_FOR_INTERVAL:
             low = high = None
             state, reason = State.NO_INTERVAL, Reason(Cause.LITTLE_IN_COMMON, None, EFFICIENCY_FOR_INTERVAL, efficiency)
-        elif n < correlation.MIN_ENTRIES:
-            state, reason = State.NO_INTERVAL, Reason(Cause.FEW, Counted.ENTRIES, correlation.MIN_ENTRIES, n)
+        elif n < ENTRIES_FOR_CORRELATION_INTERVAL:
+            state, reason = State.NO_INTERVAL, Reason(Cause.FEW, Counted.ENTRIES, ENTRIES_FOR_CORRELATION_INTERVAL, n)
         elif low is None:
             state, reason = State.NO_INTERVAL, Reason(Cause.IN_LINE)
         made[name] = Figure(value=found.value, low=low, high=high, n=n, state=state, reason=reason, groups=groups)

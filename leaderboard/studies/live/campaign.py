@@ -15,15 +15,15 @@ from django.db.models import Avg
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
-from leaderboard.boards.certainty import plural
 from leaderboard.models import Rater, Study, StudyEntry, StudyInvitation, StudySample
 from leaderboard.models.question import new_token
-from leaderboard.stats.votes import MIN_COUNT
+from leaderboard.stats.minimums import ITEMS_FOR_LOOK
 from leaderboard.studies.live import artifacts, design
 from leaderboard.studies.live.access import free_name
 from leaderboard.studies.live.artifacts import Artifact
 from leaderboard.studies.live.outlook import SECONDS, Habits, Sheet
 from leaderboard.studies.live.plan import Overlap
+from leaderboard.wording.nouns import plural
 from submissions import wake
 from submissions.errors import Refused
 from submissions.models import AuditEntry, Phase, RenderedText, Status, Submission, User
@@ -219,9 +219,9 @@ def open_study(study: Study, actor: User) -> None:
             raise Refused(
                 "Too few of the study's entries can be shown: they were withdrawn, hidden or failed. Make a new study.", "no_entries"
             )
-        if study.planned_looks and (n := study.samples.count()) < MIN_COUNT:
+        if study.planned_looks and (n := study.samples.count()) < ITEMS_FOR_LOOK:
             raise Refused(
-                f"No look is taken on fewer than {MIN_COUNT} {plural(study.noun)}, and this study shows {n}, so it would never end as "
+                f"No look is taken on fewer than {ITEMS_FOR_LOOK} {plural(study.noun)}, and this study shows {n}, so it would never end as "
                 "planned; take the looks out of its plan under Settings, or make a study that shows more.",
                 "few_samples",
             )

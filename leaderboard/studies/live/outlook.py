@@ -6,11 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from leaderboard.stats.planning import ADVICE, DESIGN, POWER, power_of_look
-from leaderboard.stats.votes import MIN_COUNT
+from leaderboard.stats.minimums import (
+    ANSWERS_FOR_ANOTHER_RATER,
+    ITEMS_ADVISED,
+    ITEMS_FOR_FIGURE,
+    RATERS_ADVISED,
+    RATERS_FOR_FIGURE,
+    RATERS_FOR_LOOK,
+)
+from leaderboard.stats.planning import DESIGN, POWER, SHARED_ADVISED, power_of_look
 from leaderboard.studies.live.plan import EXPLORED, Overlap
 
-ENOUGH_SHARED = 60  # decisive answers on questions that two decided, from which on how far people agree is said (AGREEMENT §D)
 RATERS = (3, 5, 12, 24, 48)
 TIES, SECONDS = 0.3, 8.0  # where no past study says
 
@@ -63,8 +69,14 @@ class Outlook:
     hours: float
 
     @property
-    def knows_agreement(self) -> bool:
-        return self.raters >= MIN_COUNT and self.shared >= ENOUGH_SHARED
+    def is_early(self) -> bool:
+        """True if too few people will have answered for any figure."""
+        return self.raters < RATERS_FOR_FIGURE
+
+    @property
+    def compares(self) -> bool:
+        """True if a metric can be compared with another rater."""
+        return self.raters >= RATERS_FOR_FIGURE and self.shared >= ANSWERS_FOR_ANOTHER_RATER
 
 
 @dataclass(frozen=True)
@@ -82,7 +94,7 @@ class PlannedLook:
     @property
     def is_early(self) -> bool:
         """True if too few people will have answered for any look."""
-        return self.raters < MIN_COUNT
+        return self.raters < RATERS_FOR_LOOK
 
 
 def planned_looks(
@@ -157,21 +169,21 @@ def table(sheet: Sheet, habits: Habits, most: int | None = None) -> list[Outlook
     return [outlook(sheet, habits, n) for n in counts]
 
 
-def raters_for_agreement(sheet: Sheet, habits: Habits, most: int = 1000) -> int | None:
-    """From how many raters on it is known how far people agree; None where so many are not enough, or samples are too few."""
-    if sheet.samples < MIN_COUNT:
+def raters_for_comparison(sheet: Sheet, habits: Habits, most: int = 1000) -> int | None:
+    """Raters from which on a metric can be compared with another rater; None where so many are not enough, or samples are too few."""
+    if sheet.samples < ITEMS_FOR_FIGURE:
         return None
-    return next((n for n in range(MIN_COUNT, most + 1) if shared_answers(sheet, n, habits.ties) >= ENOUGH_SHARED), None)
+    return next((n for n in range(RATERS_FOR_FIGURE, most + 1) if shared_answers(sheet, n, habits.ties) >= ANSWERS_FOR_ANOTHER_RATER), None)
 
 
 def advice(sheet: Sheet) -> str:
     """Advice on what the plan lacks, in a sentence; empty where it lacks nothing."""
     lacks = []
-    if sheet.samples < ADVICE["samples"]:
-        lacks.append(f"{ADVICE['samples']} items (it has {sheet.samples})")
+    if sheet.samples < ITEMS_ADVISED:
+        lacks.append(f"{ITEMS_ADVISED} items (it has {sheet.samples})")
     if sheet.per_rater < sheet.cells:
         alone = replace(sheet, gold=0.0)
-        twice = shared_answers(alone, int(ADVICE["raters"]), 0.0) / (ADVICE["raters"] * sheet.per_rater)
-        if twice < ADVICE["shared"]:
+        twice = shared_answers(alone, RATERS_ADVISED, 0.0) / (RATERS_ADVISED * sheet.per_rater)
+        if twice < SHARED_ADVISED:
             lacks.append(f"each fifth question answered by two people (it is {100 * twice:.0f} % of the answers)")
     return f"Better have {' and '.join(lacks)}." if lacks else ""

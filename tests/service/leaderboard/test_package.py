@@ -19,7 +19,9 @@ from leaderboard import package, wheel
 from leaderboard.models import Snapshot, Study
 from leaderboard.starter_kit import write_kit
 from leaderboard.studies.analysis import analyse_due
+from leaderboard.wording.reasons import sentence
 from submissions.models import ApiToken
+from tests.support.leaderboard.reasons import few_items
 from tests.support.leaderboard.scores import houses
 from tests.support.leaderboard.stats.ballots import made_up, vote
 
@@ -165,7 +167,7 @@ def test_a_study_of_too_few_items_says_so_beside_each_figure(phase, people, site
     analyse_due()
     frame = site().study(phase.challenge.slug, phase.slug, study.slug).set_index("metric")
     shown = frame.loc["corner_f1"]
-    assert shown["n"] == 12 and shown["low"] is None and shown["why"] == "Too few items: 5 are needed, there are 2."
+    assert shown["n"] == 12 and shown["low"] is None and shown["why"] == sentence(few_items(2), "item")
 
 
 def _scores(*entries):

@@ -23,7 +23,10 @@ from leaderboard.boards.exports import (
     to_latex,
     to_markdown,
 )
+from leaderboard.stats.states import State
+from leaderboard.wording.reasons import sentence
 from tests.support.examples import examples
+from tests.support.leaderboard.reasons import few_entries
 
 quick = examples(50)
 
@@ -44,7 +47,7 @@ ROWS = (
     Row(None, "sketch", "", (cell(), cell(math.nan))),
 )
 TABLE = Table(CAPTION, COLUMNS, ROWS)
-FEW_ENTRIES = "Fewer than 8 entries: no interval."
+FEW_ENTRIES = sentence(few_entries(7))
 
 
 def one_name(name, team="T"):
@@ -219,7 +222,12 @@ class TestPeople:
             Column(
                 "hss", "HSS", True, people=People({"decided": Agreement(0.825, 0.8, 0.85, 77), "rho": Agreement(0.9, 0.5, 1.0, 9)}, (1, 2))
             ),
-            Column("fid", "FID", False, people=People({"decided": Agreement(), "rho": Agreement(-0.25, None, None, 7, FEW_ENTRIES)})),
+            Column(
+                "fid",
+                "FID",
+                False,
+                people=People({"decided": Agreement(), "rho": Agreement(-0.25, None, None, 7, State.NO_INTERVAL, FEW_ENTRIES)}),
+            ),
             Column("other", "Other", True),
         ),
         (Row(1, "a", "T", (cell(0.5, None, None, 1), cell(2.0), cell(1.0))),),
@@ -243,9 +251,10 @@ class TestPeople:
             "low": 0.8,
             "high": 0.85,
             "n": 77,
+            "state": "known",
             "why": "",
         }
-        rho = {"value": -0.25, "low": None, "high": None, "n": 7, "why": FEW_ENTRIES}
+        rho = {"value": -0.25, "low": None, "high": None, "n": 7, "state": "no_interval", "why": FEW_ENTRIES}
         assert data["columns"][1]["people"]["rho"] == rho and "people" not in data["columns"][2]
         assert "people" not in json.loads(to_json(TABLE))["caption"]
 
@@ -270,17 +279,17 @@ class TestPeople:
 
     def test_nor_does_that_of_a_metric_with_values_for_too_few_of_the_answers(self):
         hss, fid, other = self.table.columns
-        fid = replace(fid, people=People({"decided": Agreement(0.81, None, None, 12, "Too few samples: 5 are needed, there are 2.")}))
+        fid = replace(fid, people=People({"decided": Agreement(0.81, None, None, 12, State.TOO_FEW)}))
         table = replace(self.table, columns=(hss, fid, other))
         assert "| *Agrees with people* | 0.82 (0.80 to 0.85) | – | – |" in to_markdown(table)
         assert r" & Agrees with people & 0.82 (0.80 to 0.85) & -- & -- \\" in to_latex(table)
-        alike = replace(fid, people=People({"decided": Agreement(0.5, None, None, 12, "All answers are alike.")}))
+        alike = replace(fid, people=People({"decided": Agreement(0.5, None, None, 12, State.ALIKE)}))
         table = replace(table, columns=(hss, alike, other))
         assert "| *Agrees with people* | 0.82 (0.80 to 0.85) | 0.50 (no interval) | – |" in to_markdown(table)
 
     def test_of_published_means_a_correlation_is_all_there_is(self):
         hss, fid, other = self.table.columns
-        known, few = Agreement(0.94, 0.71, 0.99, 11), Agreement(0.9, None, None, 6, FEW_ENTRIES)
+        known, few = Agreement(0.94, 0.71, 0.99, 11), Agreement(0.9, None, None, 6, State.NO_INTERVAL, FEW_ENTRIES)
         both = replace(hss, people=People({"rho": known})), replace(fid, people=People({"rho": few}))
         table = replace(self.table, columns=(*both, other))
         line = "0.94 (0.71 to 0.99, 11 entries) {0} 0.90 (no interval, 6 entries) {0}"

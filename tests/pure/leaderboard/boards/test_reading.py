@@ -7,6 +7,7 @@ import pytest
 from leaderboard.boards.payload import Board, HumanAgreement
 from leaderboard.boards.reading import above, close_to, reading, strips, unranked
 from tests.support.leaderboard.boards import board_of
+from tests.support.leaderboard.reasons import few_raters
 
 # Four entries; by metric A only the last is told from any other, and the middle two not from each other.
 PAIRS = {"tested": [0, 1, 2, 3], "p": [[0.3, 0.2, 0.01], [0.9, 0.04], [0.01]]}
@@ -25,7 +26,7 @@ def judged(board: Board, **changes) -> Board:
     """The board with what people say of its entries: they put the second first, and do not tell it from the third."""
     over = [None if p is None else {"value": (0.8, 0.7, 0.9), "p_holm": p} for p in (0.01, None, 0.4, 0.001)]
     people = {
-        "people": 2,
+        "people": 4,
         "study": {"id": 7, "slug": "s", "title": "S", "question": "", "source": "", "made_up": False},
         "kind": "pairs",
         "of": "votes",
@@ -37,7 +38,7 @@ def judged(board: Board, **changes) -> Board:
         "at": "2026-05-01T00:00:00Z",
         "note": "",
         "left_out": [],
-        "why": "",
+        "reason": None,
         "band": None,
         "metrics": [],
         "value": [0.5, 0.8, 0.6, 0.1],
@@ -121,7 +122,7 @@ class TestSentence:
         assert (found.people, found.by_people, found.people_first) == ("People judged it", ": it wins 60 % of its duels [50, 70].", False)
 
     def test_below_the_smallest_numbers_there_is_no_figure_of_people(self):
-        for changes in ({"why": "Too few raters: 5 are needed, there are 3."}, {"people": 1}, {"low": [None] * 4, "high": [None] * 4}):
+        for changes in ({"reason": few_raters(3)}, {"people": 1}, {"low": [None] * 4, "high": [None] * 4}):
             found = reading(judged(with_tests(), **changes), 1)
             assert not found.people and not found.by_people and "80" not in found.brief, changes
 
@@ -191,7 +192,7 @@ class TestStrips:
     def test_people_stand_first_and_only_with_a_figure(self):
         found = strips(judged(with_tests()), 1)
         assert (found[0].is_people, found[0].shown.text, found[0].place) == (True, "80 %", "1st")
-        assert not any(one.is_people for one in strips(judged(with_tests(), why="Too few raters: 5 are needed, there are 3."), 1))
+        assert not any(one.is_people for one in strips(judged(with_tests(), reason=few_raters(3)), 1))
 
 
 def test_the_one_above_and_those_not_told_apart():

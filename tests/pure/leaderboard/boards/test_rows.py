@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +14,9 @@ from leaderboard.boards.rows import BoardRows, Choice, bar, cell, meaning_words,
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.crossed import Figure
 from leaderboard.stats.meaning import Difference
+from leaderboard.stats.states import State
 from tests.support.leaderboard.boards import board_of, column_of, judged
+from tests.support.leaderboard.reasons import few_entries, few_raters
 
 
 def shown(board: Board, per_page: int = 100, **choice) -> list[str]:
@@ -227,15 +231,15 @@ def test_the_exported_table_says_of_how_many_groups_or_answers_each_value_is():
 
 
 def test_the_exported_table_says_of_how_many_answers_a_figure_is_and_why_it_has_no_interval():
-    few, entries = "Too few raters: 5 are needed, there are 3.", "Fewer than 8 entries: no interval."
-    rho = Figure(value=1.0, low=None, high=None, n=2, why=entries)
-    decided = Agreement(value=0.7, low=None, high=None, n=40, raters=3, samples=8, why=few)
+    few, entries = "Too few raters.", "Too few entries."
+    rho = replace(Figure(1.0, None, None, 2).because(few_entries(2)), why=entries)
+    decided = replace(Agreement(value=0.7, low=None, high=None, n=40, raters=3, samples=8).because(few_raters(3)), why=few)
     column = ColumnAgreement(slug="a", decided=decided, rho=rho, tau=rho, r=rho)
-    board = judged(board_of([0.9, 0.8]), [0.7, 0.3], metrics=[column], why=few)
+    board = judged(board_of([0.9, 0.8]), [0.7, 0.3], metrics=[column], reason=few_raters(3))
     table = BoardRows(board, Choice()).table(exports.Caption("C", "P", "s", "2026", "https://x.example"))
     assert table.columns[0].people.figures == {
-        "decided": exports.Agreement(0.7, None, None, 40, few),
-        "rho": exports.Agreement(1.0, None, None, 2, entries),
+        "decided": exports.Agreement(0.7, None, None, 40, State.TOO_FEW, few),
+        "rho": exports.Agreement(1.0, None, None, 2, State.NO_INTERVAL, entries),
     }
 
 

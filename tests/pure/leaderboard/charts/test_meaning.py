@@ -8,6 +8,8 @@ import pytest
 
 from leaderboard.charts.meaning import BOTTOM, TOP, curve
 from leaderboard.stats.meaning import Difference
+from leaderboard.stats.minimums import ENTRIES_FOR_DIFFERENCE
+from leaderboard.stats.states import Counted, Key, Reason
 
 STEEP = Difference(0.5, 0.1, 0.4, 9, 30, 25, 12, 12, 0.01, 0.6, 0.01, 20.0)
 
@@ -38,4 +40,9 @@ def test_the_band_of_single_pairs_is_wider_than_that_of_the_mean():
 
 
 def test_where_nothing_is_known_there_is_no_curve():
-    assert curve(Difference(None, None, None, 6, 15, 9, 6, 6, why="Too few entries: 8 are needed, there are 6.")) is None
+    assert (
+        curve(
+            Difference(None, None, None, 6, 15, 9, 6, 6, reason=Reason(Key.FEW_FOR_DIFFERENCE, Counted.ENTRIES, ENTRIES_FOR_DIFFERENCE, 6))
+        )
+        is None
+    )

@@ -14,6 +14,7 @@ from leaderboard.stats import agreement
 from leaderboard.stats.answers import Answers, answers, of_opinions
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.mos_table import canonical as canonical_ratings
+from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.votes import Vote, canonical
 from tests.benchmarks.bench_coverage import cell
 from tests.support.examples import examples
@@ -72,7 +73,7 @@ def test_guards_stand_at_chance_whatever_the_share_of_ties(ties):
     said, _ = simulated(5, ties=ties)
     shape = len(said.samples), len(said.entries)
     constant = agreement.decided(agreement.differences(said, agreement.constant(*shape)))
-    assert (constant.value, constant.low, constant.why) == (0.5, None, "All answers are alike.")
+    assert (constant.value, constant.low, constant.reason) == (0.5, None, Reason(Key.ALIKE))
     inside = 0
     for seed in range(20):
         coin = agreement.decided(agreement.differences(said, agreement.coin(seed, *shape)))

@@ -11,7 +11,10 @@ from leaderboard.stats import agreement, another_rater
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Dyads, Person, Standing, standing
 from leaderboard.stats.answers import Answers, answers
+from leaderboard.stats.minimums import ANSWERS_FOR_ANOTHER_RATER
+from leaderboard.stats.states import Counted, Key, Reason
 from leaderboard.stats.votes import Vote, canonical
+from tests.support.leaderboard.reasons import few_raters
 from tests.support.leaderboard.stats.golden import golden, study
 
 
@@ -52,14 +55,14 @@ def test_answers_that_nobody_else_gave_are_in_no_dyad():
 
 def test_too_few_raters_or_samples_have_a_value_and_no_interval():
     three = Dyads(made([(r, s, 1 if (r + s) % 3 else -1) for r in range(3) for s in range(9)])).another_rater()
-    assert three.value is not None and three.low is None and three.why == "Too few raters: 5 are needed, there are 3."
+    assert three.value is not None and three.low is None and three.reason == few_raters(3)
 
 
 def test_too_few_shared_answers_make_no_comparison_and_are_counted():
     counted = made([(r, s, 1 if s % 3 else -1) for r in range(6) for s in range(9)])
     _, person = another_rater.beside(agreement.differences(counted, np.tile([0.0, 1.0], (9, 1))))
     assert person.apart == (None, None, None) and person.shared == 54
-    assert person.why == "54 of 100 votes on comparisons that two raters decided: too few to compare it with another rater."
+    assert person.reason == Reason(Key.FEW_SHARED, Counted.ANSWERS, ANSWERS_FOR_ANOTHER_RATER, 54)
 
 
 def test_a_metric_that_says_what_a_rater_says_is_no_better_and_no_worse():
@@ -86,16 +89,16 @@ LEVEL = Person((0.0, -0.1, 0.1), (0.1, 0.02, 0.2), 200)
 @pytest.mark.parametrize(
     ("decided", "person", "state"),
     [
-        (Agreement(0.9, None, None, why="Too few raters: 5 are needed, there are 3."), LEVEL, Standing.TOO_EARLY),
+        (Agreement(0.9, None, None).because(few_raters(3)), LEVEL, Standing.TOO_EARLY),
         (Agreement(0.3, 0.2, 0.4), LEVEL, Standing.WORSE_THAN_CHANCE),
         (Agreement(0.6, 0.45, 0.7), LEVEL, Standing.AT_CHANCE),
-        (Agreement(0.5, None, None, why="All answers are alike."), LEVEL, Standing.AT_CHANCE),
+        (Agreement(0.5, None, None).because(Reason(Key.ALIKE)), LEVEL, Standing.AT_CHANCE),
         (Agreement(0.7, 0.6, 0.8), LEVEL, Standing.HUMAN_LEVEL),
         (Agreement(0.7, 0.6, 0.8), Person((0.1, 0.02, 0.2), (0.1, 0.02, 0.2), 200), Standing.ABOVE_HUMAN_LEVEL),
         (Agreement(0.7, 0.6, 0.8), Person((-0.1, -0.2, -0.02), (0.1, 0.02, 0.2), 200), Standing.BELOW_HUMAN_LEVEL),
         (Agreement(0.7, 0.6, 0.8), Person((0.0, -0.3, 0.3), (0.1, -0.2, 0.3), 200), Standing.UNCLEAR),
-        (Agreement(0.7, 0.6, 0.8), Person((None,) * 3, (None,) * 3, 54, "54 of 100 votes"), Standing.UNCLEAR),
-        (Agreement(None, None, None, why="No answer names a winner."), None, None),
+        (Agreement(0.7, 0.6, 0.8), Person((None,) * 3, (None,) * 3, 54, Reason(Key.FEW_SHARED)), Standing.UNCLEAR),
+        (Agreement.lacking(Reason(Key.NO_WINNER)), None, None),
     ],
 )
 def test_states_in_their_order(decided, person, state):

@@ -7,7 +7,7 @@ import io
 import json
 import re
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,13 @@ import pytest
 
 from leaderboard.stats import mos_table, votes
 from leaderboard.stats.__main__ import main
+from leaderboard.stats.minimums import RATERS_FOR_FIGURE
 from leaderboard.stats.mos_table import Rating
+from leaderboard.stats.states import State
+from leaderboard.wording.reasons import sentence
 from tests import ROOT
 from tests.pure.leaderboard.stats.test_invariance import ENTRIES, RATERS, SAMPLES, study, values
+from tests.support.leaderboard.reasons import few_raters
 
 NAMES = Path(ROOT, "tests/support/leaderboard/stats/printed_names.json")
 ENDS = {"value", "low", "high"}
@@ -85,7 +89,7 @@ def check_metrics(rows: list[dict[str, Any]]) -> None:
             has(row[name], ENDS)
         assert "tolerance" in row["acc_eq"] and "value" in row["spa"]
     difference = {row["key"]: row["difference"] for row in rows}
-    assert difference["constant"] is None and difference["good"]["why"].startswith("Too few entries: 8 are needed")
+    assert difference["constant"] is None and difference["good"]["reason"]["counted"] == "entries"
 
 
 def test_names_of_a_study_of_pairs(tmp_path, scores, found):
@@ -114,8 +118,8 @@ def test_names_of_a_study_of_opinion_scores(tmp_path, scores, found):
     only = found(written(tmp_path, "opinions.csv", mos_table.write(opinions())), "--scores", scores)
     check_metrics(only["metrics"])
     for row in only["scales"]:
-        has(row, {"method", "mos", "mos_mle", "why"})
-        assert len(row["mos"]) == 3 and row["mos_mle"] is None and row["mos_mle_why"]
+        has(row, {"method", "mos", "mos_mle", "state", "reason", "why"})
+        assert len(row["mos"]) == 3 and row["mos_mle"] is None and row["mos_mle_reason"]["key"] == "few_for_likelihood"
     assert [row["rater"] for row in only["raters"]] == list(RATERS)
     assert all(row.keys() == {"rater", "bias", "inconsistency"} for row in only["raters"])
     assert sum(row["bias"] for row in only["raters"]) == pytest.approx(0, abs=1e-9)
@@ -141,15 +145,17 @@ def test_no_name_is_lost_added_or_moved(tmp_path, scores, found, kind):
     assert printed == json.dumps(json.loads(NAMES.read_text())[kind])
 
 
-def test_too_few_raters_have_values_and_a_sentence(tmp_path, scores, found):
+def test_too_few_raters_have_values_a_state_and_a_reason(tmp_path, scores, found):
     few = [row for row in study() if row.rater in RATERS[:3]]
     only = found(written(tmp_path, "votes.csv", votes.write(few)), "--scores", scores)
-    sentence = "Too few raters: 5 are needed, there are 3."
+    few = few_raters(3)
+    expected = (State.TOO_FEW, asdict(few), sentence(few))
     for row in only["metrics"]:
         assert row["decided"]["value"] is not None and row["decided"]["n"] > 0
-        assert (row["decided"]["low"], row["decided"]["high"], row["decided"]["why"]) == (None, None, sentence)
+        assert (row["decided"]["low"], row["decided"]["high"]) == (None, None)
+        assert tuple(row["decided"][name] for name in ("state", "reason", "why")) == expected
         assert (row["places"], row["spa"]["value"], row["difference"], row["person"]) == (None, None, None, None)
-    assert all(row["rank"] is None and row["may_be_first"] is None and row["why"] == sentence for row in only["scales"])
+    assert all(row["rank"] is None and row["may_be_first"] is None and row["why"] == expected[2] for row in only["scales"])
     assert only["fragile"] is None and all(pair["p"] is None and pair["p_holm"] is None for pair in only["metric_pairs"])
 
 
@@ -216,7 +222,7 @@ def test_below_the_minimum_the_report_shows_counts_and_the_sentence_alone(tmp_pa
     few = [row for row in study() if row.rater in RATERS[:3]]
     assert main([str(written(tmp_path, "votes.csv", votes.write(few))), "--scores", str(scores)]) == 0
     said = capsys.readouterr().out
-    assert "Too few raters: 5 are needed, there are 3." in said and "Two people" not in said
+    assert sentence(few_raters(3)) in said and "Two people" not in said
     assert not re.search(r"\d\.\d{3}", said) and "the order" not in said
     entries = [line.split()[0] for line in said.splitlines() if line.startswith(tuple(ENTRIES))]
     assert entries == sorted(entries), "an order by what people prefer is a figure"
@@ -224,10 +230,10 @@ def test_below_the_minimum_the_report_shows_counts_and_the_sentence_alone(tmp_pa
 
 def test_what_it_prints_is_what_a_studys_page_says(tmp_path, scores, capsys):
     """One judgement is no judgements, five people are the fewest of whom parts are taken, and there is no figure without its interval."""
-    five = [row for row in study() if row.rater in RATERS[:5]]
+    five = [row for row in study() if row.rater in RATERS[:RATERS_FOR_FIGURE]]
     assert main([str(written(tmp_path, "votes.csv", votes.write(five))), "--scores", str(scores)]) == 0
     said = capsys.readouterr().out
-    assert "raters: the order moves with fewer." in said and " of 5 raters on " in said
+    assert "raters: the order moves with fewer." in said and f" of {RATERS_FOR_FIGURE} raters on " in said
     assert re.search(r"Another rater picks the same winner in [\d.]+ % \[[\d.]+, [\d.]+\], by \d+ answers on questions that two", said)
     table = said.partition("metric  ")[2].splitlines()
     assert table[0].split()[-1] == "rho" and all(" – " in f"{row} " for row in table[1:3]), "of fewer than eight entries"
@@ -260,7 +266,7 @@ def test_parts_that_never_met_and_damaged_entries_are_told_as_what_they_are(tmp_
     assert main([str(written(tmp_path, "few.csv", votes.write(rows)))]) == 0
     said = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if re.match("[a-d] ", line)}
     for name in "cd":
-        assert said[name].endswith(" 18        –  Too few raters: 5 are needed, there are 3.") and not re.search(r"\d\.\d{3}", said[name])
+        assert said[name].endswith(f" 18        –  {sentence(few_raters(3))}") and not re.search(r"\d\.\d{3}", said[name])
     assert all(re.search(r"0\.\d{3} +\[", said[name]) for name in "ab")
     labels = written(
         tmp_path, "labels.csv", [["method", "label"], ["a", "reference"], ["b", "empty"], ["c", "corruption"], ["d", "corruption"]]

@@ -19,7 +19,9 @@ from leaderboard.stats.correlation import (
     screened,
     tau_a,
 )
+from leaderboard.stats.states import Key, State
 from tests.support.examples import examples
+from tests.support.leaderboard.reasons import few_entries
 
 X, Y = (1, 2, 3, 4, 5), (2, 1, 4, 3, 3)
 
@@ -117,7 +119,7 @@ def test_correlations_have_intervals_that_speak_of_other_entries():
     for name, values in expected.items():
         assert (found[name].value, found[name].low, found[name].high) == pytest.approx(values, abs=1e-6)
     seven = correlations(np.arange(7.0), np.array([1, 0, 2, 3, 4, 6, 5.0]))["rho"]
-    assert seven.low is None and seven.why == "Fewer than 8 entries: no interval."
+    assert seven.low is None and (seven.state, seven.reason) == (State.NO_INTERVAL, few_entries(7))
     assert correlations(np.ones(9), np.arange(9.0))["tau"].value is None
 
 
@@ -136,8 +138,8 @@ def test_values_that_differ_by_rounding_are_level(seed):
 def test_two_entries_are_always_in_one_line_and_have_no_correlation():
     two, three = (correlations(np.arange(n, dtype=float), np.arange(n, dtype=float) ** 2) for n in (2, 3))
     assert {name: (one.value, one.n) for name, one in two.items()} == {"rho": (None, 2), "tau": (None, 2), "r": (None, 2)}
-    assert two["rho"].why.endswith("two are always in one line.")
-    assert three["rho"].value == pytest.approx(1.0) and three["rho"].why == "Fewer than 8 entries: no interval."
+    assert two["rho"].reason.key is Key.FEW_FOR_CORRELATION
+    assert three["rho"].value == pytest.approx(1.0) and three["rho"].reason == few_entries(3)
 
 
 def test_intervals_do_not_hang_on_the_order_of_entries_or_of_scenes():

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from leaderboard.stats import crossed
 from leaderboard.stats.crossed import Clusters
+from leaderboard.stats.states import Key, Reason, State
 from tests.support.examples import examples
+from tests.support.leaderboard.reasons import few_items, few_raters
 
 RATER, SAMPLE = (axis.ravel() for axis in np.indices((4, 4)))
 CREDIT = np.array([[1, 1, 1, 1], [1, 0.5, 1, 1], [0, 0, 1, 0], [0, 0.5, 0, 0]], dtype=float).ravel()
@@ -27,17 +29,17 @@ def test_the_worked_example():
     assert found == pytest.approx((0.0681329, 0.9576437), abs=1e-6)
 
 
-def test_too_few_of_either_have_a_sentence_and_no_interval():
+def test_too_few_of_either_have_a_reason_and_no_interval():
     value, u = crossed.ratio(CREDIT, np.ones(16))
     found = crossed.figure(value, u, Clusters(RATER, SAMPLE), np.ones(16))
     assert (found.value, found.low, found.high) == (0.5625, None, None)
-    assert found.why == "Too few raters: 5 are needed, there are 4."
-    assert Clusters(np.arange(6), np.zeros(6, dtype=int)).few == "Too few samples: 5 are needed, there is 1."
-    assert Clusters(np.zeros(0, dtype=int), np.zeros(0, dtype=int)).few == "Too few raters: 5 are needed, there are 0."
+    assert (found.state, found.reason, found.shown) == (State.TOO_FEW, few_raters(4), False)
+    assert Clusters(np.arange(6), np.zeros(6, dtype=int)).few == few_items(1)
+    assert Clusters(np.zeros(0, dtype=int), np.zeros(0, dtype=int)).few == few_raters(0)
 
 
 @pytest.mark.parametrize(
-    ("value", "m", "ends"), [(0.0, 5, (0.0, 1 - 0.025**0.2)), (1.0, 5, (0.025**0.2, 1.0)), (1.0, 50, (0.025**0.02, 1.0))]
+    ("value", "m", "ends"), [(0.0, 10, (0.0, 1 - 0.025**0.1)), (1.0, 10, (0.025**0.1, 1.0)), (1.0, 50, (0.025**0.02, 1.0))]
 )
 def test_a_share_at_its_end_has_an_interval_that_is_not_of_width_zero(value, m, ends):
     assert crossed.at_the_end(value, m) == pytest.approx(ends)
@@ -46,11 +48,12 @@ def test_a_share_at_its_end_has_an_interval_that_is_not_of_width_zero(value, m, 
     assert (found.low, found.high) == pytest.approx(ends)
 
 
-def test_answers_that_are_all_alike_have_no_interval_but_that_sentence():
+def test_answers_that_are_all_alike_have_no_interval_but_that_state():
     rater, sample = (axis.ravel() for axis in np.indices((6, 6)))
     found = crossed.figure(0.5, np.zeros(36), Clusters(rater, sample), np.ones(36))
-    assert (found.low, found.why) == (None, "All answers are alike.")
-    assert found.rough is False and crossed.figure(0.4, np.tile([0.1, -0.1], 18), Clusters(rater, sample), np.ones(36)).rough
+    assert (found.low, found.state, found.reason, found.shown) == (None, State.ALIKE, Reason(Key.ALIKE), True)
+    rough = crossed.figure(0.4, np.tile([0.1, -0.1], 18), Clusters(rater, sample), np.ones(36))
+    assert (rough.state, rough.shown) == (State.ROUGH, True)
 
 
 def test_holm_and_the_p_of_what_does_not_vary():

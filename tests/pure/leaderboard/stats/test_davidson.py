@@ -209,7 +209,7 @@ def test_entries_that_stand_level_are_not_told_apart_where_all_answers_are_alike
     certain = agreement.certain_by_people(model.theta, model.between.total, model.between.df)
     assert certain[1, 2] == certain[2, 1] == 0.5 and certain[0, 1] == 0.0
     column = davidson.implied(model)
-    assert np.isnan(column.low).all() and column.why == crossed.ALIKE and davidson.places(model) is None
+    assert np.isnan(column.low).all() and column.reason == crossed.ALIKE and davidson.places(model) is None
 
 
 def test_what_rounding_leaves_of_a_variance_is_none_and_gives_no_interval():

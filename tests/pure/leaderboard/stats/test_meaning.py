@@ -7,6 +7,9 @@ import pytest
 
 from leaderboard.stats import meaning
 from leaderboard.stats.meaning import At, difference
+from leaderboard.stats.minimums import RATERS_FOR_DIFFERENCE
+from leaderboard.stats.states import Counted, Key, Reason
+from leaderboard.wording.reasons import sentence
 from tests.pure.leaderboard.stats.test_agreement import simulated
 from tests.support.leaderboard.stats.golden import golden, study
 
@@ -30,7 +33,8 @@ def test_the_study_of_somebody_else():
 def test_too_few_entries_are_named():
     counted, metrics = study()
     first_six = counted.take((counted.a < 6) & (counted.b < 6))
-    assert difference(first_six, metrics["good"].scored.of_entries).why == golden("A")["few_entries"]
+    reason = difference(first_six, metrics["good"].scored.of_entries).reason
+    assert sentence(reason) == golden("A")["few_entries"]
 
 
 def test_the_share_asked_of_the_other_side_is_what_is_left():
@@ -54,7 +58,7 @@ def test_a_metric_that_knows_nothing_tells_nothing():
     counted, _ = simulated(5, raters=20, entries=9, each=60)
     noise = difference(counted, np.random.default_rng(7).normal(size=9))
     assert not noise.tells and noise.at(noise.largest).sentence == "A difference of this size does not tell which of the two people prefer."
-    assert difference(counted, np.zeros(9)).why.startswith("Too few raters: 5 are needed, there are 0")
+    assert difference(counted, np.zeros(9)).reason == Reason(Key.FEW_FOR_DIFFERENCE, Counted.RATERS, RATERS_FOR_DIFFERENCE, 0)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from leaderboard.stats import agreement, metric_board
 from leaderboard.stats.another_rater import Standing as State
 from leaderboard.stats.answers import Answers
 from leaderboard.stats.metric_board import Scored
+from leaderboard.stats.minimums import RATERS_FOR_FIGURE
 from leaderboard.stats.people import people as people_figures
 
 
@@ -113,7 +114,7 @@ def test_with_few_raters_there_is_no_place_and_no_interval():
     (first, second, *_) = standings(answers, {"b": quality, "a": -quality})
     assert (first.key, second.key) == ("a", "b")  # in the order of their names, which tells nothing
     assert (first.places, first.may_be_best, first.standing, first.decided.low) == (None, None, State.TOO_EARLY, None)
-    assert "5 are needed" in first.decided.why
+    assert first.decided.reason.need == RATERS_FOR_FIGURE
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 24])

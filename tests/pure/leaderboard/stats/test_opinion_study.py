@@ -17,7 +17,10 @@ from leaderboard.stats.judges import elo as elo_of
 from leaderboard.stats.mos_table import Rating, canonical, write
 from leaderboard.stats.opinion_study import Means, analyse, analyse_means
 from leaderboard.stats.records import plain
+from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.study import MetricScores
+from leaderboard.wording.reasons import sentence
+from tests.support.leaderboard.reasons import few_entries, few_items
 
 TRUTH = {"a": 4.5, "b": 3.5, "c": 2.5, "d": 1.5}
 
@@ -116,7 +119,7 @@ def test_a_judges_order_on_the_page_is_of_undamaged_entries_and_has_an_interval_
     # The worked example of eight entries in which each two neighbours are turned.
     assert [found.rho.value, found.rho.low, found.rho.high] == pytest.approx([0.9047619, 0.4278916, 0.9875982], abs=1e-6)
     (few,) = analyse(ratings, models=[JudgeAnswers("seer", tuple(said))], damaged={"y", "z"}, left_out=["h"]).judges
-    assert (few.rho.n, few.rho.low, few.rho.why) == (7, None, "Fewer than 8 entries: no interval.")
+    assert (few.rho.n, few.rho.low, few.rho.reason) == (7, None, few_entries(7))
 
 
 def test_a_judge_for_display_only_has_no_order_and_one_left_out_entry_takes_no_part():
@@ -175,12 +178,12 @@ def test_raters_who_go_against_the_others_are_left_out_where_asked():
     assert line.screened and line.agreement < -0.9 and line.seconds == 4.0
 
 
-def test_where_the_rule_leaves_everybody_out_nothing_counts_and_the_sentence_says_so():
+def test_where_the_rule_leaves_everybody_out_nothing_counts_and_the_reason_says_so():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = analyse(canonical(scores(raters=2, contrary=1)), screen=True, damaged=set())
     assert found.screened == ["r0", "r1"] and found.counted == 0
-    assert found.why == found.all.why == "No score counts: the rule of screening leaves everybody out."
+    assert found.reason == found.all.reason == Reason(Key.ALL_SCREENED)
     assert {row.bias for row in found.reliability.raters} == {None}
 
 
@@ -230,18 +233,19 @@ def test_the_command_knows_opinion_scores_by_their_columns(file, tmp_path, capsy
     assert main([str(file), "--scores", str(table)]) == 0
     shown = capsys.readouterr().out
     assert "84 scores of 7 raters on 3 samples." in shown and "MOS" in shown
-    assert "Too few samples: 5 are needed, there are 3." in shown and "psnr" not in shown
+    assert sentence(few_items(3)) in shown and "psnr" not in shown
 
 
 def test_entries_that_were_scored_together_are_not_said_to_be_scored_by_nobody():
-    ratings, only = canonical(scores()), "Only damaged entries were compared here."
-    counts = "No two of the entries that were compared here count: the others are damaged, or were left out."
-    assert analyse(ratings, damaged=set("bcd")).why == analyse(ratings, damaged=set("abcd")).why == only
-    assert analyse(ratings, damaged=set("bcd"), left_out="b").why == analyse(ratings, damaged=set("abcd"), left_out="abcd").why == counts
+    ratings, only, counts = canonical(scores()), Reason(Key.ONLY_DAMAGED), Reason(Key.NONE_COUNTS)
+    assert analyse(ratings, damaged=set("bcd")).reason == analyse(ratings, damaged=set("abcd")).reason == only
+    assert (
+        analyse(ratings, damaged=set("bcd"), left_out="b").reason == analyse(ratings, damaged=set("abcd"), left_out="abcd").reason == counts
+    )
     # Each rater scored another entry.
     alone = canonical([row for row in scores() if "abcd".index(row.entry) == int(row.rater[1:]) % 4])
-    nobody = "Nobody scored two entries on one sample, so no duels follow from the scores."
-    assert analyse(alone, damaged=set("bcd")).why == analyse(alone, damaged=set(), left_out="b").why == nobody
+    nobody = Reason(Key.NO_COMPARISONS)
+    assert analyse(alone, damaged=set("bcd")).reason == analyse(alone, damaged=set(), left_out="b").reason == nobody
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,12 @@ from sureal.dataset_reader import RawDatasetReader
 from sureal.subjective_model import SubjectMLEModelProjectionSolver2, SubjrejMosModel
 
 from leaderboard.stats import opinions
+from leaderboard.stats.minimums import RATERS_FOR_LIKELIHOOD, SCORES_FOR_LIKELIHOOD
 from leaderboard.stats.mos_table import Rating, Ratings, canonical
+from leaderboard.stats.states import Counted, Key, Reason
 
 TABLE = np.array([[5, 4, 4, 3, 5], [4, 4, 3, 3, 4], [5, 5, 4, 4, 5], [3, 4, 3, 2, 4], [4, 5, 4, 3, 4], [4, 4, 5, 3, 5]], dtype=float)
+FEW = Reason(Key.FEW_FOR_LIKELIHOOD, Counted.RATERS, RATERS_FOR_LIKELIHOOD, value=float(SCORES_FOR_LIKELIHOOD))
 
 
 def scores(table: np.ndarray, entries: int = 1) -> Ratings:
@@ -25,12 +28,12 @@ def test_the_worked_example():
     found = opinions.mean_opinion(scores(TABLE), 0)
     assert (found.value, found.low, found.high) == pytest.approx((3.9666667, 3.1983916, 4.7349417), abs=1e-6)
     assert sorted(opinions.likelihood(scores(TABLE)).inconsistency)[:2] == pytest.approx([1e-8, 1e-8])
-    assert opinions.unshown(scores(TABLE), opinions.likelihood(scores(TABLE))) == opinions.FEW_FOR_LIKELIHOOD
+    assert opinions.unshown(scores(TABLE), opinions.likelihood(scores(TABLE))) == FEW
 
 
 def test_scores_that_are_all_alike_have_no_interval_of_width_zero():
     found = opinions.mean_opinion(scores(np.full((6, 6), 4.0)), 0)
-    assert (found.value, found.low, found.why) == (4.0, None, "All 36 scores are 4.")
+    assert (found.value, found.low, found.reason) == (4.0, None, Reason(Key.SAME_SCORES, have=36, value=4.0))
 
 
 def dataset(table: np.ndarray) -> SimpleNamespace:
@@ -57,9 +60,9 @@ def test_the_likelihood_is_shown_where_twelve_raters_gave_twenty_four_scores_eac
     twelve, one_more = scores(table[:12], entries=2), scores(table, entries=2)
     one_more = one_more.take((one_more.rater < 12) | (one_more.sample < 5))  # the thirteenth gave ten scores
     for found in (twelve, one_more):
-        assert opinions.unshown(found, opinions.likelihood(found)) == ""
+        assert opinions.unshown(found, opinions.likelihood(found)) is None
     eleven = one_more.take(one_more.rater > 0)
-    assert opinions.unshown(eleven, opinions.likelihood(eleven)) == opinions.FEW_FOR_LIKELIHOOD
+    assert opinions.unshown(eleven, opinions.likelihood(eleven)) == FEW
 
 
 def test_a_rater_who_answers_at_random_is_screened_by_each_rule():

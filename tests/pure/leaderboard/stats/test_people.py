@@ -17,9 +17,11 @@ from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.mos_table import canonical as canonical_ratings
 from leaderboard.stats.people import people
 from leaderboard.stats.records import Enough, Entries, plain
+from leaderboard.stats.states import Key, Reason, State
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies.summary import Summary
+from tests.support.leaderboard.reasons import few_items, few_raters
 
 SAMPLES = [f"s{n}" for n in range(8)]
 
@@ -77,12 +79,12 @@ def test_a_contradiction_needs_both_people_and_metric_beyond_chance():
 
 
 def test_three_who_never_meet_and_one_alone_are_too_few():
-    for rows, why in (
-        ([vote for k in range(3) for vote in said("a", "b", samples=SAMPLES[2 * k : 2 * k + 2]) if vote.rater == f"r{k}"], "3"),
-        (said("a", "b", raters=1), "1"),
+    for rows, raters in (
+        ([vote for k in range(3) for vote in said("a", "b", samples=SAMPLES[2 * k : 2 * k + 2]) if vote.rater == f"r{k}"], 3),
+        (said("a", "b", raters=1), 1),
     ):
         found = told(answers(canonical(rows)), [Scored("m", table(a=1, b=0)[: len(canonical(rows).samples)])])
-        assert f"5 are needed, there {'is' if why == '1' else 'are'} {why}." in found.why
+        assert found.reason == few_raters(raters)
         (row,) = [row for row in found.metrics if row.key == "m"]
         assert (row.decided.low, row.places, row.spa.value, row.difference, row.person, row.contradictions) == (
             None,
@@ -98,11 +100,11 @@ def test_three_who_never_meet_and_one_alone_are_too_few():
 def test_a_part_of_too_few_raters_is_not_tested_though_all_parts_have_enough():
     others = [replace(vote, rater=f"q{vote.rater}") for vote in said("x", "y", raters=3)]
     found = told(answers(canonical([*said("a", "b", raters=4), *others])), [Scored("m", table(a=1, b=0, x=1, y=0))])
-    assert found.raters_counted == 7 and not found.why
-    assert {entry.why for entry in found.scales if entry.part == 1} == {"Too few raters: 5 are needed, there are 4."}
+    assert found.raters_counted == 7 and found.reason is None
+    assert {entry.reason for entry in found.scales if entry.part == 1} == {few_raters(4)}
     (row,) = [row for row in found.metrics if row.key == "m"]
     assert row.decided.low is not None  # of all answers
-    assert row.spa.value is None and row.spa.why == "Too few raters: 5 are needed, there are 4."
+    assert row.spa.value is None and row.spa.reason == few_raters(4)
     assert found.fragile is None and found.enough is None and all(duel.p_holm is None for duel in found.duels)
 
 
@@ -112,9 +114,9 @@ def test_an_entry_that_nothing_moves_says_why_it_has_no_interval_though_others_h
     votes = [Vote(f"r{k}", *pair, "left" if k % 2 else "right", sample) for k in range(6) for sample in SAMPLES for pair in pairs]
     lines = {entry.method: entry for entry in told(answers(canonical(votes))).scales}
     assert lines["b"].implied == (pytest.approx(0.5), None, None)
-    assert lines["b"].why == "All answers are alike."
+    assert (lines["b"].state, lines["b"].reason) == (State.ALIKE, Reason(Key.ALIKE))
     assert lines["a"].implied[1] < 0.5 < lines["a"].implied[2]
-    assert lines["a"].why == ""
+    assert (lines["a"].state, lines["a"].reason) == (State.KNOWN, None)
 
 
 def test_a_metric_without_values_on_samples_says_why_its_certainty_is_not_known():
@@ -122,16 +124,16 @@ def test_a_metric_without_values_on_samples_says_why_its_certainty_is_not_known(
     whole = Scored("whole", np.full((8, 4), math.nan), np.array([2.0, 0.0, 1.0, 3.0]))
     elsewhere = Scored("elsewhere", table(bad=math.nan, fair=1, fine=2, good=math.nan))
     rows = {row.key: row.spa for row in told(answers(votes), [whole, elsewhere]).metrics}
-    assert rows["whole"].value is None and rows["whole"].why == "No answer names a winner between entries that this metric has values for."
+    assert rows["whole"].value is None and rows["whole"].reason == Reason(Key.NO_WINNER)
     # People's certainty is of the part with most answers, here that of the first name, and this metric has values in the other.
     assert rows["elsewhere"].value is None
-    assert rows["elsewhere"].why == "No two entries that people compared have values of this metric on one sample."
+    assert rows["elsewhere"].reason == Reason(Key.NO_TWO)
 
 
 def test_nobody_preferring_any_has_no_model_and_no_duel():
     rows = [Vote(f"r{k}", "a", "b", "tie", sample) for k in range(6) for sample in SAMPLES]
     found = told(answers(canonical(rows)), [Scored("m", table(a=1, b=0))])
-    assert found.why == "Nobody preferred either." and found.models == [] and found.duels == [] and found.enough is None
+    assert found.reason == Reason(Key.NO_PREFERENCE) and found.models == [] and found.duels == [] and found.enough is None
 
 
 def test_size_is_a_reference_point_and_a_metric_that_is_size_alone_is_not_above_it():
@@ -320,7 +322,7 @@ def test_damaged_entries_are_in_no_headline_and_stand_beside_it():
     assert {row.method for row in found.scales if row.implied[0] is not None} == {"a", "b"}
     assert {row.method for row in found.all.scales} == {"a", "b", "empty"}
     nothing = analyse(canonical(said("a", "empty")), damaged={"empty"})
-    assert nothing.why == "Only damaged entries were compared here." and nothing.all.why == ""
+    assert nothing.reason == Reason(Key.ONLY_DAMAGED) and nothing.all.reason is None
 
 
 def test_where_nothing_is_damaged_both_sets_say_the_same_and_are_computed_once(monkeypatch):
@@ -350,9 +352,8 @@ def test_a_metric_of_too_few_samples_has_no_place_and_moves_nobody_elses():
     assert [(row.key, row.places) for row in found.metrics[:3]] == [("alike", (1, 1)), ("coin toss", (2, 2)), ("few", None)]
     assert found.forecast == without.forecast is not None
     row = found.metrics[2]
-    sentence = "Too few samples: 5 are needed, there are 4."
-    assert (row.few, row.decided.low, row.spa.value, row.difference, row.person) == (sentence, None, None, None, None)
-    assert (row.spa.why, row.may_be_best, row.above_size) == (sentence, None, None)
+    assert (row.few, row.decided.reason, row.spa.reason) == (True, few_items(4), few_items(4))
+    assert (row.decided.low, row.spa.value, row.difference, row.person, row.may_be_best, row.above_size) == (None,) * 6
     assert all(pair.p is None for pair in found.metric_pairs if "few" in (pair.first, pair.second))
 
 
@@ -375,10 +376,7 @@ def test_a_study_in_which_nothing_counts_says_so(marked):
     metrics = [] if marked is None else [MetricScores("m", table(bad=0, good=1))]
     for damaged in (None, ()):
         found = read(analyse(votes, metrics, damaged=damaged))
-        assert (
-            found.why == "No judgement counts: all are on known pairs, repeat others, or are of people who were left out."
-            and found.answers == 0
-        )
+        assert found.reason == Reason(Key.NOTHING_COUNTS) and found.answers == 0
         assert found.enough is None and found.fragile is None and found.adequacy == []
 
 
@@ -390,16 +388,15 @@ def test_a_metric_that_is_called_like_a_reference_point_stays_a_metric():
     assert mine.decided.value > 0.8 and ours.places is None and ours.decided.value == 0.5
 
 
-@pytest.mark.parametrize(("raters", "items", "why"), [(1, 1, "1"), (4, 8, "4"), (8, 4, "4"), (5, 5, "")])
-def test_of_two_entries_each_needs_raters_and_items_enough(raters, items, why):
+@pytest.mark.parametrize(("raters", "items", "reason"), [(1, 1, few_raters(1)), (4, 8, few_raters(4)), (8, 4, few_items(4)), (6, 6, None)])
+def test_of_two_entries_each_needs_raters_and_items_enough(raters, items, reason):
     much = [Rating(f"r{k}", "a", float(2 + (k * n) % 3), f"s{n}") for k in range(9) for n in range(9)]
     little = [Rating(f"r{k}", "b", float(1 + (k + n) % 2), f"s{n}") for k in range(raters) for n in range(items)]
     scores = canonical_ratings(much + little)
     for apart in (opinions.apart(scores, 0, 1), opinions.apart(scores, 1, 0)):
-        assert apart.value is not None and (apart.low is None) == bool(why)
-        assert (f"are needed, there {'is' if why == '1' else 'are'} {why}." in apart.why) == bool(why)
+        assert apart.value is not None and (apart.low is None) == (reason is not None) and apart.reason == reason
     (duel,) = opinion_study.analyse(scores, []).duels
-    assert (duel.p_holm is None) == bool(why), "and without an interval there is no verdict"
+    assert (duel.p_holm is None) == (reason is not None), "and without an interval there is no verdict"
 
 
 def test_an_entry_that_few_people_judged_heads_no_table_and_is_listed_apart():
@@ -409,7 +406,7 @@ def test_an_entry_that_few_people_judged_heads_no_table_and_is_listed_apart():
     assert [line.method for line in found.scales] == ["A", "B", "C", "new"]
     assert [line.method for line in found.ranked] == ["A", "B", "C"] and [line.method for line in found.unranked] == ["new"]
     last = found.scales[-1]
-    assert last.why == "Too few raters: 5 are needed, there is 1." and (last.rank, last.may_be_first, last.implied[1]) == (None, None, None)
+    assert last.reason == few_raters(1) and (last.rank, last.may_be_first, last.implied[1]) == (None, None, None)
     assert found.scales[0].rank == (1, 1) and found.first_place.entry == "A"
     assert [rival.entry for rival in found.first_place.others] == ["B", "C"]
     assert found.fragile.answers == analyse(canonical(rows[:-1])).fragile.answers  # the newcomer can take first place from nobody

@@ -11,7 +11,9 @@ import scipy.stats
 from leaderboard.stats import alternative, davidson, planning, pooled
 from leaderboard.stats.answers import answers
 from leaderboard.stats.crossed import Variance
+from leaderboard.stats.minimums import QUESTIONS_FOR_GATE, RATERS_FOR_FIGURE, RATERS_FOR_GATE, STUDIES_FOR_MEAN
 from leaderboard.stats.people import people
+from leaderboard.stats.states import Counted, Key, Reason
 from leaderboard.stats.votes import canonical
 from tests.support.leaderboard.stats.ballots import made_up
 
@@ -48,7 +50,7 @@ def test_a_judge_that_is_no_help_leaves_peoples_own_figure():
     assert alike.trust == pytest.approx(1 / (1 + 400 / 2000), abs=0.05) and alike.worth > 800
 
 
-@pytest.mark.parametrize("raters", [5, 8])
+@pytest.mark.parametrize("raters", [RATERS_FOR_FIGURE, 8])
 def test_a_judge_that_hardly_counts_is_worth_nothing_more_though_its_answers_are_many(raters):
     rng, n, many = np.random.default_rng(11), 60, 3000
     rater, sample = np.arange(n) % raters, (np.arange(n) // raters) % 12
@@ -61,14 +63,14 @@ def test_a_judge_that_hardly_counts_is_worth_nothing_more_though_its_answers_are
             break
     assert found.worth == pytest.approx(n, rel=0.02)
     few = alternative.together(alternative.Asked(y, np.arange(n) % 3, sample), same, more)
-    assert few.worth is None and few.low is None and few.why.startswith("Too few raters")
+    assert few.worth is None and few.low is None and few.reason.key is Key.FEW and few.reason.counted is Counted.RATERS
 
 
 def test_people_with_a_judge_who_all_say_the_same_have_the_interval_of_a_share_at_its_end():
     n = 60
     people = alternative.Asked(np.ones(n), np.arange(n) % 6, np.arange(n) // 6)
     found = alternative.together(people, np.ones(n), alternative.Asked(np.ones(200), np.arange(200), np.arange(200) % 10))
-    assert (found.value, found.low, found.high) == pytest.approx((1.0, 0.025 ** (1 / 6), 1.0)) and (found.worth, found.why) == (n, "")
+    assert (found.value, found.low, found.high) == pytest.approx((1.0, 0.025 ** (1 / 6), 1.0)) and (found.worth, found.reason) == (n, None)
 
 
 def test_a_judge_may_carry_the_estimate_beyond_the_range_of_a_share_and_that_is_said():
@@ -78,7 +80,7 @@ def test_a_judge_may_carry_the_estimate_beyond_the_range_of_a_share_and_that_is_
     y[:2] = same[:20] = 0
     people = alternative.Asked(y, np.arange(n) % 6, np.arange(n) // 6)
     found = alternative.together(people, same, alternative.Asked(np.ones(600), np.arange(600), np.arange(600) % 10))
-    assert found.trust > 0.5 and found.value > 1 and (found.low, found.high, found.why) == (None, None, alternative.BEYOND)
+    assert found.trust > 0.5 and found.value > 1 and (found.low, found.high, found.reason) == (None, None, Reason(Key.OUT_OF_RANGE))
 
 
 def panel(agree: float, seed: int = 0) -> np.ndarray:
@@ -93,7 +95,7 @@ def test_a_judge_as_good_as_people_passes_and_a_coin_does_not():
     assert alternative.gate(people, panel(0.8, seed=0)[0], 0.15).passed
     coin = np.random.default_rng(5).choice([-1.0, 0.0, 1.0], 200)
     found = alternative.gate(people, coin, 0.15)
-    assert not found.passed and found.winning == 0.0 and found.chance < 0.6 and "was not shown to agree" in found.why
+    assert not found.passed and found.winning == 0.0 and found.chance < 0.6 and found.reason == Reason(Key.GATE_NOT_PASSED)
 
 
 def test_a_judge_that_fails_on_few_questions_is_not_called_worse_than_people():
@@ -103,7 +105,7 @@ def test_a_judge_that_fails_on_few_questions_is_not_called_worse_than_people():
     found = [alternative.gate(np.delete(six, k, axis=0), six[k], 0.1) for k in range(6)]
     failed = [one for one in found if not one.passed]
     assert len(failed) >= 3 and max(one.chance for one in failed) > 0.75
-    assert {one.why for one in failed} == {"It was not shown to agree with the others about as often as at least half of the raters do."}
+    assert {one.reason for one in failed} == {Reason(Key.GATE_NOT_PASSED)}
 
 
 def test_a_judge_is_not_let_in_on_too_few_raters():
@@ -111,7 +113,7 @@ def test_a_judge_is_not_let_in_on_too_few_raters():
     people[:, 20:] = np.nan
     found = alternative.gate(people, np.ones(200), 0.15)
     assert not found.passed and found.winning is None
-    assert found.why == "Too few raters answered 30 of its questions with another rater: 3 are needed, there are 0."
+    assert found.reason == Reason(Key.FEW_FOR_GATE, Counted.RATERS, RATERS_FOR_GATE, 0, float(QUESTIONS_FOR_GATE))
 
 
 def test_rejections_hold_whatever_the_dependence():
@@ -143,7 +145,7 @@ def test_first_place_is_settled_at_a_planned_look():
     assert planning.look(others, 5, 6, 6).open == ("b", "c")
     assert planning.look({"b": 0.01, "c": None}, 5, 6, 6).open == ("c",)  # of whom nothing is known
     early = planning.look(others, 1, 4, 9)
-    assert early.why == "Too early: 5 raters and 5 samples are needed." and not early.settled
+    assert early.reason.key is Key.FEW_FOR_LOOK and not early.settled
     with pytest.raises(ValueError, match="planned looks"):
         planning.look(others, 11, 6, 6)
 
@@ -190,7 +192,12 @@ def test_differences_of_metrics_over_studies_are_tested_with_holms_correction():
     t = 0.1 / (0.02 / math.sqrt(3))
     assert found[0].value == pytest.approx(0.1) and found[0].p == pytest.approx(1 - t / math.sqrt(t * t + 2))
     assert found[0].p_holm == pytest.approx(2 * found[0].p) and found[1].p == found[1].p_holm == pytest.approx(1.0)
-    assert found[2].p is None and found[2].p_holm is None and found[2].why.startswith("Fewer than 3 studies")
+    assert (
+        found[2].p is None
+        and found[2].p_holm is None
+        and found[2].reason.key is Key.FEW_STUDIES
+        and found[2].reason.need == STUDIES_FOR_MEAN
+    )
 
 
 def test_studies_that_say_the_same_differ_by_nothing_and_two_are_not_pooled():

@@ -8,6 +8,7 @@ import pytest
 
 from leaderboard.stats import agreement, another_rater, crossed, davidson, meaning, planning, votes
 from leaderboard.stats.answers import Answers, answers
+from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.votes import Floats
 
 
@@ -61,7 +62,7 @@ def test_what_knows_nothing_stands_at_chance(said, ability):
     """A constant exactly, without an interval; coins and noise within theirs."""
     shape = len(said.samples), len(said.entries)
     constant = agreement.decided(agreement.differences(said, agreement.constant(*shape)))
-    assert (constant.value, constant.low, constant.high, constant.why) == (0.5, None, None, "All answers are alike.")
+    assert (constant.value, constant.low, constant.high, constant.reason) == (0.5, None, None, Reason(Key.ALIKE))
     for table in (agreement.coin(0, *shape), *(noise(said, seed) for seed in range(4))):
         figure = agreement.decided(agreement.differences(said, table))
         assert figure.low < 0.5 < figure.high

@@ -3,7 +3,8 @@
 import pytest
 
 from leaderboard.stats import mos_table, screening
-from leaderboard.stats.reliability import MIN_ANSWERS, lapse_rates, left_shares, of_one
+from leaderboard.stats.minimums import ANSWERS_FOR_RATER
+from leaderboard.stats.reliability import lapse_rates, left_shares, of_one
 from leaderboard.stats.votes import canonical
 from tests.support.leaderboard.stats.ballots import vote
 
@@ -82,7 +83,7 @@ def test_lapses_are_of_repeats_and_known_pairs_together_and_nothing_is_said_of_f
         rows.append(vote("y", "x", "right" if n else "left", rater="a", sample=f"s{n}", repeat_of="1"))
     found = lapse_rates(canonical(rows + of_known("b", 3, 1)), GOLD)
     assert (found["a"].value, found["a"].n) == (pytest.approx(2 / 12), 12)
-    assert (found["b"].value, found["b"].n) == (None, 4) and MIN_ANSWERS == 10
+    assert (found["b"].value, found["b"].n) == (None, 4) and ANSWERS_FOR_RATER == 10
 
 
 def test_the_left_side_is_counted_of_decisive_answers_however_the_pair_is_named():

@@ -5,6 +5,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from leaderboard.stats import __main__ as command
 from leaderboard.stats.records import plain
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import canonical, write
+from leaderboard.wording.reasons import sentence, told
+from tests.support.leaderboard.reasons import few_raters
 from tests.support.leaderboard.stats.ballots import made_up, vote
 
 
@@ -80,9 +83,9 @@ def test_the_command_prints_json_and_never_loads_django(file):
     )
     done = subprocess.run([sys.executable, "-c", code, str(file), "--json"], capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)["criteria"][""]
-    within(found, plain(analyse(canonical(made_up(4, 2, 4)))))
+    within(found, told(plain(analyse(canonical(made_up(4, 2, 4))))))
     assert [row["key"] for row in found["metrics"]] == ["constant", "coin"] and found["metrics"][0]["decided"]["value"] == 0.5
-    assert found["why"] == "Too few raters: 5 are needed, there are 4."
+    assert found["reason"] == asdict(few_raters(4)) and found["why"] == sentence(few_raters(4))
 
 
 def test_the_command_reads_scores_with_their_direction(file, tmp_path, capsys):
@@ -91,7 +94,7 @@ def test_the_command_reads_scores_with_their_direction(file, tmp_path, capsys):
     scores.write_text("\n".join(["sample,method,error:lower,fit:higher", *lines, "elsewhere,m0,1,1", ""]))
     assert command.main([str(file), "--scores", str(scores), "--tie", "error=0.5"]) == 0
     printed = capsys.readouterr().out
-    assert "Too few raters: 5 are needed, there are 4." in printed and "raters: " in printed
+    assert sentence(few_raters(4)) in printed and "raters: " in printed
     assert command.main([str(file), "--scores", str(scores), "--json"]) == 0
     error, fit = json.loads(capsys.readouterr().out)["criteria"][""]["metrics"][:2]
     assert error["decided"] == fit["decided"] and error["decided"]["value"] > 0.5

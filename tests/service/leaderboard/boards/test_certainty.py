@@ -20,7 +20,9 @@ from evaluation.models import EvaluationBatch, Score
 from leaderboard.boards import build, certainty
 from leaderboard.boards.payload import Pairs
 from leaderboard.models import Snapshot, read_board
+from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL, GROUPS_FOR_RARE_FAILURES
 from leaderboard.stats.uncertainty import paired
+from leaderboard.wording.nouns import plural
 from submissions.models import Phase
 from tests.pure.leaderboard.stats.test_uncertainty import SECOND, WORKED
 from tests.service.leaderboard.views.test_board import address, text
@@ -93,7 +95,7 @@ class TestWorkedExample:
         for key in ("bracket", "claim", "loose", "ranks"):
             assert certainty.SENTENCES[key] in said, key
         assert certainty.SENTENCES["pm"].format(n=8, items="items") in said
-        assert certainty.SENTENCES["rare"].format(items="items") in said
+        assert certainty.SENTENCES["rare"].format(items="items", least_rare=GROUPS_FOR_RARE_FAILURES) in said
         assert "Leads on 100 % of random halves of the items; not its chance of being best." in page
 
     def test_the_entrys_page_says_where_it_stands_alone_and_among_all(self, client, worked):
@@ -167,7 +169,7 @@ class TestIntervals:
         for key in ("ci_low", "ci_high", "rank_low", "rank_high", "group"):
             assert getattr(metric, key) == [None] * 3
         assert metric.rank == [1, 2, 3] and metric.leads == []
-        few = "5 items: too few for intervals, brackets or rank intervals; six are needed."
+        few = f"5 items: too few for intervals, brackets or rank intervals; {GROUPS_FOR_BOARD_INTERVAL} are needed."
         page = text(client.get(address(phase)))
         assert few in sentences(page) and "±" not in page and "Bracket" not in page and "Leads on" not in page
         assert few in text(client.get(reverse("entry", args=[sent[0].pk])))
@@ -185,7 +187,7 @@ class TestIntervals:
         entry(phase, TeamFactory(challenge=challenge), {"f1": spread(0.5, 12)})
         Snapshot.make_all(phase)
         assert board(phase).resampled == "group"
-        few = "3 groups: too few for intervals, brackets or rank intervals; six are needed. "
+        few = f"3 groups: too few for intervals, brackets or rank intervals; {GROUPS_FOR_BOARD_INTERVAL} are needed. "
         assert few + "The items of one group are alike and cannot stand for others." in sentences(text(client.get(address(phase))))
 
     def test_units_are_called_as_the_challenge_calls_them(self, client, challenge):
@@ -203,7 +205,7 @@ class TestIntervals:
         phase.touch_board()
         Snapshot.make_all(phase)
         said = sentences(text(client.get(address(phase))))
-        few = "3 streets: too few for intervals, brackets or rank intervals; six are needed. "
+        few = f"3 streets: too few for intervals, brackets or rank intervals; {GROUPS_FOR_BOARD_INTERVAL} are needed. "
         assert few + "The houses of one street are alike and cannot stand for others." in said
         before.refresh_from_db()
         assert "over 12 items" in certainty.foot(before.board, before.board.overall)[0], "a ranking keeps its words"
@@ -212,7 +214,7 @@ class TestIntervals:
         ("noun", "many"), [("house", "houses"), ("box", "boxes"), ("body", "bodies"), ("bay", "bays"), ("front view", "front views")]
     )
     def test_the_plural_is_formed_by_rule(self, noun, many):
-        assert (certainty.plural(noun), certainty.plural(noun, 1)) == (many, noun)
+        assert (plural(noun), plural(noun, 1)) == (many, noun)
 
 
 def address_parts(phase: Phase) -> list[str]:
@@ -256,7 +258,8 @@ class TestWhoTakesPart:
         Snapshot.make_all(phase)
         content = board(phase)
         assert content.overall.group == content.column("offset").group == [None] * 4 and any(content.column("f1").group)
-        said = "Corner offset has values on 5 items: too few for brackets or rank intervals of this order; six are needed."
+        said = "Corner offset has values on 5 items: too few for brackets or rank intervals of this order; "
+        said += f"{GROUPS_FOR_BOARD_INTERVAL} are needed."
         for query, is_said in (("", True), ("?sort=offset", True), ("?sort=f1", False)):
             assert (said in sentences(text(client.get(f"{address(phase)}{query}")))) == is_said, query
 

@@ -21,14 +21,18 @@ from leaderboard.models.rater import Rater
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Ceiling, Standing
 from leaderboard.stats.crossed import Figure
+from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, RATERS_FOR_FIGURE
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.records import REFERENCE_TITLES
+from leaderboard.stats.states import Key, Reason, State
 from leaderboard.stats.votes import Vote
 from leaderboard.studies import analysis, metric_ranking
 from leaderboard.studies.analysis import analyse_due, metric_scores
 from leaderboard.studies.words import sentences
+from leaderboard.wording.reasons import sentence
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
 from tests.support.leaderboard.boards import board_of, column_of
+from tests.support.leaderboard.reasons import few_entries, few_items, few_raters
 from tests.support.leaderboard.stats.ballots import vote
 from tests.support.leaderboard.studies.scored_houses import NAMES, duels, items, scored_houses
 
@@ -39,8 +43,8 @@ def agreement(value=None, low=None, high=None, n=0, raters=11, samples=43, **mor
     return Agreement(value=value, low=low, high=high, n=n, raters=raters, samples=samples, **more)
 
 
-def figure(value=None, low=None, high=None, n=0, why="") -> Figure:
-    return Figure(value=value, low=low, high=high, n=n, why=why)
+def figure(value=None, low=None, high=None, n=0) -> Figure:
+    return Figure(value=value, low=low, high=high, n=n)
 
 
 TWO = figure(0.8, 0.75, 0.85, 300)  # how often two raters say the same
@@ -65,7 +69,7 @@ def found(**changes) -> HumanAgreement:
         "at": "2026-11-21T12:00:00+00:00",
         "note": "",
         "left_out": [],
-        "why": "",
+        "reason": None,
         "band": BAND,
         "metrics": [column("hss", agreement(0.82, 0.8, 0.84, 900), standing=Standing.UNCLEAR, places=(1, 2))],
         "value": [0.75, 0.25],
@@ -85,9 +89,9 @@ def found(**changes) -> HumanAgreement:
         (agreement(0.72, 0.66, 0.77), None, "better", "agrees 72 [66, 77]"),
         (agreement(0.52, 0.5, 0.54), None, "coin", "agrees 52 [50, 54]"),
         (agreement(0.3, 0.2, 0.42), None, "below", "agrees 30 [20, 42]"),
-        (agreement(0.5, why="All answers are alike."), None, "coin", "agrees 50"),
-        (agreement(0.9, raters=3, why="Too few raters: 5 are needed, there are 3."), None, "early", "too early: 3 of 5 people"),
-        (agreement(0.9, samples=4, why="Too few samples: 5 are needed, there are 4."), None, "early", "too early: 4 of 5 items"),
+        (agreement(0.5).because(Reason(Key.ALIKE)), None, "coin", "agrees 50"),
+        (agreement(0.9, raters=3).because(few_raters(3)), None, "early", f"too early: 3 of {RATERS_FOR_FIGURE} people"),
+        (agreement(0.9, samples=4).because(few_items(4)), None, "early", f"too early: 4 of {ITEMS_FOR_FIGURE} items"),
         (agreement(), None, "early", "answers no duel"),  # of a group of people
         (agreement(coverage=0.0), None, "early", "answers no duel"),
         (agreement(coverage=1.0), None, "early", "no duel is decided"),
@@ -106,12 +110,12 @@ def test_who_goes_against_people_is_told_from_who_stays_below_them():
 
 
 def test_where_nobody_was_asked_about_two_entries_that_is_said_of_each_metric():
-    said = human_agreement.People(found(metrics=[column("hss", agreement())], why="Only damaged entries were compared here."), {})
+    said = human_agreement.People(found(metrics=[column("hss", agreement())], reason=Reason(Key.ONLY_DAMAGED)), {})
     assert said.head("hss").words == said.line("hss").head == "no entries compared"
 
 
 def test_what_must_be_known_before_a_figure_is_taken_for_more_stands_with_it():
-    line = human_agreement.Line("HSS", agreement(0.52, 0.4, 0.6, 800, coverage=0.7, rough=True), TWO, above_size=False)
+    line = human_agreement.Line("HSS", agreement(0.52, 0.4, 0.6, 800, coverage=0.7, state=State.ROUGH), TWO, above_size=False)
     assert line.notes == [
         "not better than chance here",
         "not shown to beat size alone",
@@ -128,7 +132,7 @@ def test_what_must_be_known_before_a_figure_is_taken_for_more_stands_with_it():
 def test_where_judgements_name_no_samples_an_interval_speaks_of_other_people_alone():
     line = human_agreement.Line("HSS", agreement(0.52, 0.4, 0.6, 800), None, sampled=False)
     assert "(95 % interval 40 to 60, with other people). 800 decided judgements of 11 people on 43 duels." in line.reading
-    few = replace(line, figure=replace(line.figure, rough=True))
+    few = replace(line, figure=replace(line.figure, state=State.ROUGH))
     assert "few raters or duels: a rough interval" in few.notes
 
 
@@ -147,13 +151,13 @@ def test_of_published_means_the_order_alone_is_said():
 
 
 def test_where_no_metric_has_a_figure_the_reason_is_its_own():
-    few, none = "Too few items: 5 are needed, there are 4.", "No answer names a winner between entries that this metric has values for."
-    early = agreement(0.7, n=40, samples=4, why=few, coverage=0.6)
-    silent, level = agreement(coverage=0.0, why=none), agreement(coverage=1.0, why=none)
+    few, none = sentence(few_items(4), "house"), sentence(Reason(Key.NO_WINNER))
+    early = agreement(0.7, n=40, samples=4, coverage=0.6).because(few_items(4))
+    silent, level = (agreement(coverage=share).because(Reason(Key.NO_WINNER)) for share in (0.0, 1.0))
 
     def said(**decided: Agreement) -> str:
         board_says = human_agreement.People(found(metrics=[column(slug, one) for slug, one in decided.items()]), {}, "house").missing
-        lines = [human_agreement.Line(slug, one, None) for slug, one in decided.items()]
+        lines = [human_agreement.Line(slug, one, None, noun="house") for slug, one in decided.items()]
         assert human_agreement.unheld_words(lines, "houses") == board_says
         return board_says
 
@@ -176,7 +180,8 @@ def test_charts_are_of_all_and_of_each_group_with_guards_last():
         ("y", ["A", "B"]),
     ]
     assert charts[0].another == TWO and charts[1].another is None  # how well a metric could do with one group is not known
-    few = found(metrics=[column("a", agreement(0.8, raters=3)), column("constant", agreement(0.5), guard=True)], why="Too few raters")
+    early = agreement(0.8, raters=3).because(few_raters(3))
+    few = found(metrics=[column("a", early), column("constant", agreement(0.5), guard=True)], reason=few_raters(3))
     assert human_agreement.People(few, {"a": "A"}).charts() == []
 
 
@@ -198,8 +203,8 @@ def test_a_claim_is_made_beyond_chance_only():
     assert claim(0, None).words == "Metrics and people both put seven first; people do not tell it from the other."
     sure = human_agreement.People(found(first=0, over=[None, Against(value=(0.8, 0.7, 0.9), p_holm=0.01)]), {}).claim(board())
     assert sure.words == "Metrics and people agree on the first."
-    assert claim(1, None, why="Too few raters: 5 are needed, there are 3.").words.startswith("Too early to hold the order against people.")
-    level = claim(1, None, why="Nobody preferred either.").words
+    assert claim(1, None, reason=few_raters(3)).words.startswith("Too early to hold the order against people.")
+    level = claim(1, None, reason=Reason(Key.NO_PREFERENCE)).words
     assert level == "The order is not held against people. Nobody preferred either."
     equal = board(ranks=(1, 1))
     shared = human_agreement.People(found(first=0, over=[None, None]), {}).claim(equal)
@@ -330,7 +335,7 @@ def test_intervals_of_few_people_or_items_are_said_to_be_rough_where_they_stand_
     assert rough(5, 8) == "few people: rough intervals" and rough(8, 7) == "few houses: rough intervals"
     assert rough(7, 5) == "few people and houses: rough intervals"
     assert rough(8, 7, unsampled=True) == "few duels: rough intervals"
-    assert (rough(8, 8), rough(5, 5, why="Too few raters: 5 are needed, there are 4."), human_agreement.People(found(), {}).rough) == (
+    assert (rough(8, 8), rough(5, 5, reason=few_raters(4)), human_agreement.People(found(), {}).rough) == (
         "",
         "",
         "",
@@ -380,15 +385,15 @@ def test_an_entry_that_too_few_people_scored_has_no_place_beside_those_with_enou
     pks = study.analyses.get().summary.entries
     board = board_of([0.3, 0.2, 0.1], id=[pks[name] for name in NAMES], name=list(NAMES))
     found = human_agreement.of_phase(phase, True, board.entries, {})
-    why = "Too few raters: 5 are needed, there are 2."
-    assert (found.first, found.few, found.value[2]) == (0, {str(pks[far]): why}, 5.0)
+    few = few_raters(2)
+    assert (found.first, found.few, found.value[2]) == (0, {str(pks[far]): few}, 5.0)
     made = board.model_copy(update={"people": found})
     said = human_agreement.of_board(made)
     column = said.column(made)
     assert (column.value, column.rank) == ([4.5, 2.5, None], [1, 2, None])
     assert said.claim(made).words == "Metrics and people agree on the first."
     lines = BoardRows(human_agreement.with_people(made), Choice()).lines
-    assert [(line.people.text, line.people.title) for line in lines][2] == ("–", why)
+    assert [(line.people.text, line.people.title) for line in lines][2] == ("–", sentence(few))
     assert HumanAgreement.read(found.model_dump(mode="json")) == found
     assert found.redacted([2], {pks[far]}, {far}).few == {}
     assert "few" not in found.model_copy(update={"few": None}).model_dump(mode="json")
@@ -408,7 +413,7 @@ def test_a_part_of_a_study_that_too_few_people_judged_has_no_column_on_the_board
     assert analyse_due() == 1
     board = board_of([1.0, 0.5], id=[entry.pk for entry in entries], name=[near, far])
     found = human_agreement.of_phase(phase, True, board.entries, {})
-    assert found.why == "" and set(found.few.values()) == {"Too few raters: 5 are needed, there are 4."} and found.first is None
+    assert found.reason is None and set(found.few.values()) == {few_raters(4)} and found.first is None
     made = board.model_copy(update={"people": found})
     said = human_agreement.of_board(made)
     assert said.column(made) is None and said.claim(made) is None and said.first_place(made) is None
@@ -416,7 +421,7 @@ def test_a_part_of_a_study_that_too_few_people_judged_has_no_column_on_the_board
 
 def test_below_the_smallest_numbers_people_have_no_column():
     assert human_agreement.People(found(), {}).column(board()).value == [0.75, 0.25]
-    assert human_agreement.People(found(why="Too few raters: 5 are needed, there are 3."), {}).column(board()) is None
+    assert human_agreement.People(found(reason=few_raters(3)), {}).column(board()) is None
 
 
 def earlier(**changes):
@@ -684,13 +689,13 @@ def test_scores_of_two_people_are_counted_and_give_no_figure(judged, client):  #
             Opinion.objects.create(study=study, rater=rater, sample=sample, entry=row, criterion="", score=score, seconds=3.0)
     assert analyse_due() == 1
     line = study.analyses.get().summary.scales[0]
-    assert line.mos == (3.0, None, None) and line.why == "Too few raters: 5 are needed, there are 2." and line.answers == 2
+    assert line.mos == (3.0, None, None) and line.reason == few_raters(2) and line.answers == 2
     Snapshot.make_all(phase)
     place = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     page = client.get(f"{place}people/few/").content.decode()
-    assert line.why in page and "3.00" not in page and "It is too early to say." in page
+    assert sentence(few_raters(2)) in page and "3.00" not in page and "It is too early to say." in page
     board = client.get(f"{place}?sort=people").content.decode()
-    assert "too early: 2 of 5 people" in board and "Opinion score" not in board
+    assert f"too early: 2 of {RATERS_FOR_FIGURE} people" in board and "Opinion score" not in board
 
 
 def test_a_ranking_keeps_its_figures_and_says_what_was_withdrawn_since(client, judged):  # noqa: F811
@@ -713,6 +718,6 @@ def test_a_ranking_keeps_its_figures_and_says_what_was_withdrawn_since(client, j
 
 
 def test_a_correlation_without_an_interval_says_so():
-    few = Figure(value=-1.0, low=None, high=None, n=5, why="Fewer than 8 entries: no interval.")
+    few = Figure(-1.0, None, None, 5).because(few_entries(5))
     assert human_agreement.rho_words(few) == "ρ −1.00, no interval"
     assert human_agreement.rho_words(replace(few, value=None)) == ""

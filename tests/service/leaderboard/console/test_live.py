@@ -19,6 +19,7 @@ from django.utils.html import escape
 from evaluation.work.worker import drain
 from leaderboard.models import Question, Rater, Snapshot, Study, StudyEntry, StudyVote
 from leaderboard.stats.alternative import TOLERATED
+from leaderboard.stats.minimums import ITEMS_FOR_LOOK, RATERS_FOR_FIGURE
 from leaderboard.studies.analysis import analyse_due, recount
 from leaderboard.studies.live import artifacts
 from leaderboard.studies.live.answer import answer
@@ -303,8 +304,8 @@ def test_the_plan_of_a_draft_can_be_changed_and_stays_once_it_has_opened(place, 
     said = client.post(f"{place}roofs/", settings_form(planned_looks=3))
     assert "give both, or neither" in errors(said)
     said = told(client, f"{place}roofs/", "open")
-    assert "No look is taken on fewer than 5 items, and this study shows 4" in said and Study.objects.get().state == "draft"
-    monkeypatch.setattr(making.campaign, "MIN_COUNT", 4)
+    assert f"No look is taken on fewer than {ITEMS_FOR_LOOK} items, and this study shows 4" in said and Study.objects.get().state == "draft"
+    monkeypatch.setattr(making.campaign, "ITEMS_FOR_LOOK", 4)
     page = told(client, f"{place}roofs/", "open")
     assert 'name="planned_looks"' not in page
     client.post(f"{place}roofs/", settings_form(plan="balanced", planned_looks=5, planned_answers=50))
@@ -625,7 +626,7 @@ class TestOutlook:
         page = client.get(f"{place}roofs/").content.decode()
         found = page.partition('id="outlook"')[2].partition("</section>")[0]
         # 4 entries and 4 samples: 24 questions of which each rater is asked 10, one common to all and the others answered by two
-        assert "will not be known: that takes five items" in found and "Better have 24 items (it has 4)." in found
+        assert "Metrics cannot be compared with another rater" in found and "Better have 24 items (it has 4)." in found
         assert "no study of this challenge says otherwise yet" in found and "Cost" not in found
         assert re.findall(r'<td class="n">(\d+)</td>', found)[:2] == ["3", "30"]
 
@@ -639,7 +640,7 @@ class TestOutlook:
     def test_without_overlap_it_says_that_agreement_stays_unknown(self, place, client, rows):
         client.post(f"{place}new/", filled(rows, plan="informative", common_percent=0))
         Study.objects.update(questions_per_rater=1, common_share=0.0, most_raters=3)
-        assert "not yet: five raters are needed" in client.get(f"{place}roofs/").content.decode()
+        assert f"not yet: {RATERS_FOR_FIGURE} raters are needed" in client.get(f"{place}roofs/").content.decode()
 
     def test_planned_looks_say_how_large_a_lead_each_of_them_settles(self, place, client, rows):
         def looks() -> tuple[str, list[list[str]]]:

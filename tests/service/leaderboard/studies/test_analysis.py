@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import asdict
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -18,18 +19,21 @@ from leaderboard.models import Snapshot, Study, StudyAnalysis
 from leaderboard.stats import votes as voting
 from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.labels import read as read_labels
+from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, RATERS_FOR_FIGURE
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.records import Matrix, plain
-from leaderboard.stats.study import analyse
+from leaderboard.stats.study import NOTHING_COUNTS, analyse
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies.analysis import analyse_due, compute, metric_scores
 from leaderboard.studies.live import artifacts, campaign
 from leaderboard.studies.live.answer import answer
 from leaderboard.tasks import request_analyses
 from leaderboard.views.studies import _agreement_map
+from leaderboard.wording.reasons import sentence
 from submissions.models import AuditEntry
 from tests.support.factories import PhaseFactory, gables, give_reference
 from tests.support.leaderboard import scores
+from tests.support.leaderboard.reasons import few_items, few_raters
 from tests.support.leaderboard.stats.ballots import made_up, vote
 from tests.support.leaderboard.studies.live import making
 from tests.support.processes import end_leases
@@ -61,7 +65,7 @@ def test_an_analysis_is_asked_for_once_computed_by_a_worker_and_not_again(phase)
     expected = plain(analyse(votes, damaged=()))
     made = plain(row.summary)
     assert made == row.content and row.made_of == row.wanted
-    for name in ("answers", "why", "duels", "ceiling", "enough", "counted", "agreement"):
+    for name in ("answers", "reason", "duels", "ceiling", "enough", "counted", "agreement"):
         assert made[name] == expected[name]
     assert request_analyses() == 0
 
@@ -243,13 +247,13 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
         (
             rounds([("x", "y")], raters=1),
             {},
-            ["It is too early to say.", "5 are needed, there is 1.", "1 person", '<td class="n">8</td>'],
+            ["It is too early to say.", sentence(few_raters(1)), "1 person", '<td class="n">8</td>'],
             ["Which metrics see it", "Do we have enough", "%</b>", "Every figure"],
         ),
         (
             [vote("a", "b", "left", "r0", "s0"), vote("c", "d", "left", "r1", "s1"), vote("e", "f", "left", "r2", "s2")],
             {},
-            ["It is too early to say.", "5 are needed, there are 3.", "3 people", "entries stand by name"],
+            ["It is too early to say.", sentence(few_raters(3)), "3 people", "entries stand by name"],
             ["Which metrics see it", "Do we have enough", "%</b>", "may be first"],
         ),
         (
@@ -457,7 +461,7 @@ def test_the_json_of_an_analysis_holds_only_numbers_that_json_knows(phase, clien
     analyse_due()
     data = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/analysis.json").content.decode()
     assert "NaN" not in data and json.loads(data)["criteria"][""]["scales"][0]["regularised"] is True
-    assert json.loads(data)["criteria"][""]["why"] == "Too few raters: 5 are needed, there is 1."
+    assert json.loads(data)["criteria"][""]["why"] == sentence(few_raters(1))
 
 
 def test_a_phase_without_a_study_says_so_and_lets_its_organizers_make_one(phase, client, people):
@@ -487,7 +491,7 @@ def test_a_study_goes_on_asking_beside_what_it_found(phase, people, client):
     while analyse_due():
         pass
     page = client.get(address).content.decode()
-    assert "· 1 judgement" in page and "Too few raters: 5 are needed, there is 1." in page and f'href="/rate/{study.key}/"' in page
+    assert "· 1 judgement" in page and sentence(few_raters(1)) in page and f'href="/rate/{study.key}/"' in page
     assert "95 % interval" not in page.partition("What people prefer")[2].partition("Which metrics see")[0].partition("<table")[2]
     campaign.close(study, people.organizer)
     assert f'href="/rate/{study.key}/"' not in client.get(address).content.decode()
@@ -514,13 +518,14 @@ def test_too_few_samples_are_called_as_their_challenge_calls_them_now(phase, cli
     study = imported(phase, made_up(6, 3, 3))
     assert analyse_due() == 1
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
-    for noun, plural in (("house", "houses"), ("body", "bodies")):
+    for noun in ("house", "body"):
         type(phase.challenge).objects.filter(pk=phase.challenge.pk).update(item_noun=noun)
         page, data = client.get(address).content.decode(), client.get(f"{address}analysis.json").json()
-        assert f"Too few {plural}: 5 are needed, there are 3." in page and "Too few samples" not in page
+        assert sentence(few_items(3), noun) in page and "Too few samples" not in page
         found = data["criteria"][""]
-        assert found["why"] == found["metrics"][0]["decided"]["why"] == f"Too few {plural}: 5 are needed, there are 3."
-    assert study.analyses.get().content["why"].startswith("Too few samples:")  # as it was stored
+        assert found["why"] == found["metrics"][0]["decided"]["why"] == sentence(few_items(3), noun)
+    stored = study.analyses.get().content
+    assert stored["reason"] == asdict(few_items(3)) and "why" not in json.dumps(stored)  # no text is stored
 
 
 def test_entries_of_which_nobody_preferred_any_are_not_listed_as_damaged(phase, client):
@@ -566,15 +571,15 @@ def test_a_metric_without_values_of_single_items_is_in_no_map_of_who_agrees():
         silhouette=None,
     )
     metrics = [SimpleNamespace(key="hss"), SimpleNamespace(key="imported")]
-    summary = SimpleNamespace(agreement=agreement, why="", metrics=metrics, groups=["", ""])
+    summary = SimpleNamespace(agreement=agreement, reason=None, metrics=metrics, groups=["", ""])
     assert _agreement_map(summary, {})["summary"].startswith("Agreement of 2 raters and 1 metric on the pairs each two have in common")
 
 
 def test_a_study_just_opened_promises_figures_from_the_smallest_numbers_on(phase, people, client):
     study = making.live(phase, people.organizer, making.entries(phase, people), is_public=True)
     page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/{study.slug}/").content.decode()
-    assert "Figures stand here from 5 people and 5 items on." in page
-    assert "Until 5 people have judged 5 items there are counts here and no figures." in page
+    assert f"Figures stand here from {RATERS_FOR_FIGURE} people and {ITEMS_FOR_FIGURE} items on." in page
+    assert f"Until {RATERS_FOR_FIGURE} people have judged {ITEMS_FOR_FIGURE} items there are counts here and no figures." in page
     Snapshot.make_all(phase)
     board = " ".join(client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/").content.decode().split())
     assert f"{study.title}</a> has begun; no judgement is worked in yet." in board and "No study of this phase yet" not in board
@@ -591,15 +596,14 @@ def test_a_study_whose_answers_are_all_known_pairs_is_analysed_and_its_page_says
     row = study.analyses.get()
     assert row.state == StudyAnalysis.State.DONE and row.summary.answers == 0
     page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/gold/")
-    nothing = "No judgement counts: all are on known pairs, repeat others, or are of people who were left out."
-    assert page.status_code == 200 and nothing in page.content.decode()
+    assert page.status_code == 200 and sentence(NOTHING_COUNTS) in page.content.decode()
 
 
 def test_a_study_all_of_whose_raters_were_left_out_does_not_say_that_its_pairs_were_known(phase):
     study = imported(phase, made_up(6, 5, 3))
     study.raters.update(is_counted=False)
     assert analyse_due() == 1
-    assert study.analyses.get().summary.why.endswith("or are of people who were left out.")
+    assert study.analyses.get().summary.reason == NOTHING_COUNTS
 
 
 def test_damaged_entries_stand_in_no_table_of_criteria(phase, client):

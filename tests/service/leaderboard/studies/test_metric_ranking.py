@@ -11,16 +11,19 @@ from django.test import Client
 from pydantic import TypeAdapter
 
 from evaluation.metrics import registry
+from leaderboard.boards.human_agreement import Line
 from leaderboard.models import Rater, Study
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Person, Standing, standing
 from leaderboard.stats.crossed import Estimate
+from leaderboard.stats.minimums import RATERS_FOR_FIGURE
 from leaderboard.stats.records import Metric
 from leaderboard.stats.sentences import may_be_best
 from leaderboard.studies import metric_ranking
 from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Evidence, Family, family, verdict
 from submissions.models import Challenge
 from tests.support.factories import ChallengeFactory, PhaseFactory, UserFactory
+from tests.support.leaderboard.reasons import few_raters
 from tests.support.leaderboard.studies import held_against_people
 from tests.support.leaderboard.studies.held_against_people import held
 from tests.support.people import People
@@ -262,9 +265,11 @@ def test_a_metrics_page_opens_with_a_verdict_by_its_state():
     assert said(0.4) == f"{start} 40 of 100 duels [36, 44]: worse than chance, which is 50. {place}"
     nothing = family("wireframe", [])
     assert verdict(nothing, None).words == "No study with people here yet."
-    assert verdict(nothing, None, "too early: 3 of 5 people").words == "It is too early to say how far it goes with people: 3 of 5 people."
-    assert verdict(nothing, None, "no duel is decided").words == "Nothing says how far it goes with people: no duel is decided."
-    assert verdict(nothing, None, "", True).words.startswith("Only another version")
+    early = Line("m", Agreement(0.9, None, None, raters=3, samples=8).because(few_raters(3)))
+    assert verdict(nothing, None, early).words == f"It is too early to say how far it goes with people: 3 of {RATERS_FOR_FIGURE} people."
+    level = Line("m", Agreement(None, None, None, coverage=1.0))
+    assert verdict(nothing, None, level).words == "Nothing says how far it goes with people: no duel is decided."
+    assert verdict(nothing, None, None, True).words.startswith("Only another version")
     pooled = family("wireframe", [evidence(n, {"a": 0.7} | ({"b": 0.7} if n else {})) for n in range(3)])
     assert (
         verdict(pooled, pooled.row("b", "b")).words == "It was held against people in 2 of 3 studies, too few to pool: each stands below."

@@ -29,6 +29,7 @@ SAME = (
     "forecast",
     "answers",
     "decided_answers",
+    "reason",
     "why",
     "samples",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import timedelta
 from importlib import import_module
 
@@ -19,10 +20,13 @@ from evaluation.work.worker import drain
 from leaderboard.models import MetricChallenge, ProgramValues, Study, StudyAnalysis
 from leaderboard.models.metric_challenge import midnight
 from leaderboard.stats import mos_table, opinion_study
+from leaderboard.stats.minimums import ITEMS_FOR_FIGURE
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.records import plain
+from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.study import MetricScores
 from leaderboard.studies import programs as against
+from leaderboard.wording.reasons import sentence
 from submissions.errors import Refused
 from submissions.kinds import FAMILIES
 from submissions.models import AuditEntry, Challenge
@@ -31,6 +35,7 @@ from tests.conftest import need
 from tests.support.evaluation.programs import DRAWN, LENGTHS, passed, ready, written
 from tests.support.factories import ChallengeFactory, PhaseFactory, gables, give_reference
 from tests.support.leaderboard.hidden_study import BLIND, CLOSER, hidden_study, on_hidden_items, sent, worked
+from tests.support.leaderboard.reasons import few_raters
 from tests.support.processes import end_leases
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -283,8 +288,8 @@ class TestOpinionScores:
         worked()
         found = ProgramValues.objects.get(program=row)
         assert found.decided["coverage"] == 1.0
-        sure = {"value": 0.9, "low": 0.61, "high": 0.97, "n": 9, "why": ""}
-        decided = found.decided | {"coverage": 0.4, "rough": True}
+        sure = {"value": 0.9, "low": 0.61, "high": 0.97, "n": 9, "state": "known", "reason": None}
+        decided = found.decided | {"coverage": 0.4, "state": "rough"}
         ProgramValues.objects.update(decided=decided, figures=found.figures | dict.fromkeys(("rho", "tau", "r"), sure))
         client.force_login(people.organizer)
 
@@ -297,10 +302,29 @@ class TestOpinionScores:
             assert "0.5 is chance." in page(address)
             assert "It answers 40 % of the duels." in page(address) and "read this interval as a rough one" in page(address)
         assert "No study with people yet" not in page(f"/metrics/{row.full_key}/")
-        few = decided | {"low": None, "high": None, "rough": False, "why": "Too few raters: 5 are needed, there are 3."}
+        few = decided | {"low": None, "high": None, "state": "too_few", "reason": asdict(few_raters(3))}
         ProgramValues.objects.update(decided=few)
         for address in (f"/metrics/{row.full_key}/", console):
             assert "there are 3." in page(address) and "Over 9 entries" not in page(address), address
+
+    def test_figures_and_standings_of_before_keep_their_numbers_and_get_states(self, opinions, people, tmp_path, client):
+        row = ready(opinions.phase.challenge, tmp_path, people.organizer, code=CLOSER)
+        few = {"value": 0.75, "low": None, "high": None, "n": 9, "coverage": 1.0, "rough": False, "why": sentence(few_raters(3))}
+        alike = {"value": 0.5, "low": None, "high": None, "n": 9, "why": "All answers are alike."}
+        values = ProgramValues.objects.create(program=row, study=opinions, state="done", decided=few, figures={"acc_eq": alike})
+        contest = MetricChallenge.open(opinions, "Find one", timezone.now() + timedelta(days=30), None, seed=1)
+        standings = {"public": [{"key": "1", "decided": few}], "final": [], "made": timezone.now().isoformat()}
+        MetricChallenge.objects.filter(pk=contest.pk).update(standings=standings)
+        for _ in range(2):  # a second time nothing changes
+            import_module("leaderboard.migrations.0035_states_of_figures").convert(apps, None)
+            values.refresh_from_db()
+            contest.refresh_from_db()
+            expected = few | {"state": "too_few", "reason": asdict(few_raters(3))}
+            assert values.decided == contest.standings["public"][0]["decided"] == expected
+            assert values.figures["acc_eq"] == alike | {"state": "alike", "reason": asdict(Reason(Key.ALIKE))}
+            assert contest.standings["made"] == standings["made"] and contest.before_today is None
+        client.force_login(people.organizer)
+        assert sentence(few_raters(3)) in client.get(f"/metrics/{row.full_key}/").content.decode()
 
     def test_scores_of_three_people_give_no_figure_of_a_program(self, opinions, people, tmp_path, client):
         opinions.opinions.exclude(rater__name__in=("r0", "r1", "r2")).delete()
@@ -310,7 +334,7 @@ class TestOpinionScores:
         client.force_login(people.organizer)
         for page in (f"/metrics/{row.full_key}/", reverse("console_program", args=[row.challenge.slug, row.pk])):
             text = client.get(page).content.decode()
-            assert "Too few raters: 5 are needed, there are 3." in text and "ρ" not in text, page
+            assert sentence(few_raters(3)) in text and "ρ" not in text, page
 
     def test_a_challenge_of_metrics_can_stand_on_one(self, opinions, people, tmp_path):
         contest = MetricChallenge.open(opinions, "Find one", timezone.now() + timedelta(days=30), None, seed=1)
@@ -452,7 +476,7 @@ class TestChallenge:
 
     def test_a_half_has_the_samples_that_a_figure_needs(self, study):
         study.study_votes.exclude(sample__in=[f"house_{n:02d}" for n in range(1, 10)]).delete()
-        with pytest.raises(Refused, match="on 9 samples; a half needs 5 for any figure, so 10 are needed"):
+        with pytest.raises(Refused, match=f"on 9 samples; a half needs {ITEMS_FOR_FIGURE} for any figure"):
             MetricChallenge.open(study, "Find a metric", timezone.now() + timedelta(days=1), None)
 
     def test_the_study_stays_hidden_until_it_has_ended(self, contest, study, people):

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leaderboard.boards.certainty import sampled_noun
 from leaderboard.boards.human_agreement import Line, lines_of
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import opinion_study
@@ -19,14 +18,19 @@ from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.camps import Camps
 from leaderboard.stats.crossed import ALIKE, Figure
 from leaderboard.stats.davidson import Fragile
+from leaderboard.stats.minimums import RATERS_FOR_FIGURE
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.plans import Plan, Settling
 from leaderboard.stats.records import Preference
+from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Vote, canonical
 from leaderboard.studies import words
 from leaderboard.studies.summary import Summary
+from leaderboard.wording.nouns import NOUN, sampled_noun
+from leaderboard.wording.reasons import sentence
 from tests.pure.leaderboard.stats.test_people import SAMPLES, read, said
+from tests.support.leaderboard.reasons import few_items, few_raters
 
 
 def summary_of(rows: list[Vote], damaged=(), **values: float) -> Summary:
@@ -79,8 +83,8 @@ def test_metrics_of_one_state_are_told_together_the_best_state_first_and_which_m
 @pytest.mark.parametrize(
     ("rows", "damaged", "expected"),
     [
-        (said("a", "b", raters=1), (), ("It is too early to say.", "Too few raters: 5 are needed, there is 1.")),
-        (said("a", "b", samples=SAMPLES[:4]), (), ("It is too early to say.", "Too few samples: 5 are needed, there are 4.")),
+        (said("a", "b", raters=1), (), ("It is too early to say.", sentence(few_raters(1)))),
+        (said("a", "b", samples=SAMPLES[:4]), (), ("It is too early to say.", sentence(few_items(4), NOUN))),
         ([Vote(f"r{k}", "a", "b", "tie", s) for k in range(6) for s in SAMPLES], (), ("Nobody preferred either.", "")),
         (said("a", "empty"), ("empty",), ("Only damaged entries were compared here.", "")),
     ],
@@ -178,7 +182,7 @@ def test_of_two_entries_it_is_too_early_to_say_only_where_it_is_too_early():
     assert told.first == "People are not shown to prefer either."
     assert told.rest == "Asked about these two, 50 of 100 prefer A [36, 64]: 48 judgements of this pair, 6 people and 8 houses in all."
     three = summary_of(said("a", "b", raters=3))
-    assert words.duel_words(three, "a", "b") == words.Sentence(words.EARLY, "Too few raters: 5 are needed, there are 3.")
+    assert words.duel_words(three, "a", "b") == words.Sentence(words.EARLY, sentence(few_raters(3)))
 
 
 def test_scores_of_two_entries_are_told_with_true_signs_and_called_alike_where_they_are():
@@ -264,7 +268,7 @@ def test_what_two_people_say_alike_is_told_where_enough_people_know_it():
     summary = summary_of(rows, a=3, b=2, c=1)
     assert summary.ceiling is not None and summary.another_rater is not None and summary.another is None
     told = words.two_people_words(summary)
-    assert told.endswith("Too few raters: 5 are needed, there are 4.") and "Two people agree" not in told
+    assert told.endswith(sentence(few_raters(4))) and "Two people agree" not in told
     assert [line.another for line in lines_of(summary)] == [None] * 3
     assert lines_of(summary)[0].level is Standing.UNCLEAR
 
@@ -277,16 +281,17 @@ def scored(rows: list[Rating], damaged=()) -> Summary:
 def test_opinion_scores_of_which_none_stand_side_by_side_are_not_called_equal():
     rows = [Rating(f"r{(n + m) % 6}", name, 1.0 + n + m % 2, s) for m, s in enumerate(SAMPLES) for n, name in enumerate("abc")]
     apart = scored(rows)
-    alone = "Nobody scored two entries on one sample, so no duels follow from the scores."
-    assert apart.why == alone and sentences(apart) == [("First place with people is open:", f"the entries are not tested. {alone}")]
+    alone = Reason(Key.NO_COMPARISONS)
+    said_of_it = f"the entries are not tested. {sentence(alone, NOUN)}"
+    assert apart.reason == alone and sentences(apart) == [("First place with people is open:", said_of_it)]
     assert apart.ordered and not apart.duels  # means there are, with their intervals
-    assert scored(rows, damaged="abc").why == "Only damaged entries were compared here."
+    assert scored(rows, damaged="abc").reason == Reason(Key.ONLY_DAMAGED)
 
 
 def test_opinion_scores_that_are_all_alike_put_the_entries_in_no_order():
     alike = scored([Rating(f"r{k}", name, 3.0, s) for k in range(6) for s in SAMPLES for name in "ab"])
     assert sentences(alike) == [("Nobody preferred either.", "")] and not alike.ordered
-    assert [line.why for line in alike.scales] == [f"All {6 * len(SAMPLES)} scores are 3."] * 2
+    assert [line.reason for line in alike.scales] == [Reason(Key.SAME_SCORES, have=6 * len(SAMPLES), value=3.0)] * 2
     damaged = scored([Rating(f"r{k}", name, 3.0 + k % 2, s) for k in range(6) for s in SAMPLES for name in "ab"], damaged="ab")
     assert sentences(damaged) == [("Only damaged entries were compared here.", "")]
 
@@ -343,7 +348,7 @@ def test_of_one_entry_alone_nothing_is_said_of_a_first_place():
         for name, base in (("a", 3.0), ("b", 1.0))
     ]
     alone = scored([row for row in rows if row.entry == "a"])
-    assert sentences(alone) == [("Nobody scored two entries on one sample, so no duels follow from the scores.", "")]
+    assert sentences(alone) == [(sentence(Reason(Key.NO_COMPARISONS), NOUN), "")]
     whole = scored(rows)
     assert sentences(whole)[0][0] == "People score a highest."
     for withheld in ("b", "ab"):
@@ -391,7 +396,7 @@ def test_without_an_entry_that_is_withheld_first_place_is_that_of_the_others():
 def test_where_each_entry_has_one_score_from_everybody_no_score_is_said_to_be_that_of_all():
     rows = [Rating(f"r{k}", name, score, f"s{n}") for k in range(6) for n in range(6) for name, score in (("a", 4.0), ("b", 2.0))]
     summary = read(opinion_study.analyse(rating.canonical(rows), seed=0))
-    assert [line.why for line in summary.ranked] == ["All 36 scores are 4.", "All 36 scores are 2."]
+    assert [line.reason for line in summary.ranked] == [Reason(Key.SAME_SCORES, have=36, value=score) for score in (4.0, 2.0)]
     said = ("Nothing says how surely people prefer any:", "all scores of one entry are the same, with each of them.")
     assert sentences(summary)[0] == said
     level = read(opinion_study.analyse(rating.canonical([replace(row, score=4.0) for row in rows]), seed=0))
@@ -419,7 +424,7 @@ def test_the_head_and_the_line_of_a_place_say_the_same_of_what_would_settle_it_a
         none = Plan(None, 0.1, 0.2)
         study = replace(summary, enough=replace(summary.enough, plans=Settling(none, people, none, none)))
         (row,) = [row for row in words.enough_rows(study, "house") if row.is_enough is False and not row.of_parts]
-        head = words.sentences(study, lines_of(study, noun="house"))[-1].rest
+        head = words.sentences(study, lines_of(study, noun="house"), "house")[-1].rest
         assert head == row.more
         return head
 
@@ -431,7 +436,7 @@ def test_the_head_and_the_line_of_a_place_say_the_same_of_what_would_settle_it_a
 
 def test_a_part_keeps_the_order_only_below_all_of_them():
     curve = Curve(resource="raters", sizes=[1, 2, 6, 8], mean=[1.0] * 4, low=[1.0] * 4, high=[1.0] * 4, enough=2)
-    assert curve.steady == 5  # fewer people than any figure needs keep nothing
+    assert curve.steady == RATERS_FOR_FIGURE  # fewer people than any figure needs keep nothing
     assert replace(curve, resource="comparisons").steady == 2
     assert replace(curve, enough=8).steady is None and replace(curve, enough=None).steady is None
 

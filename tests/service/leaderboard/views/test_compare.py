@@ -16,15 +16,18 @@ from django.utils import timezone
 
 from evaluation.metrics.registry import REGISTRY
 from leaderboard.models import Study, read_board
+from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.votes import Vote
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
 from leaderboard.views import compare
 from leaderboard.views.docs import TITLES
+from leaderboard.wording.reasons import sentence
 from submissions.models import Challenge, Phase, Submission
 from tests.service.leaderboard.views.test_board import address, scores, signed_in, text
 from tests.support.factories import ChallengeFactory, PhaseFactory, gables, give_reference
+from tests.support.leaderboard.reasons import few_raters
 from tests.support.leaderboard.scores import entry, spread
 
 pytestmark = pytest.mark.django_db
@@ -63,7 +66,7 @@ class TestCompare:
     def test_it_counts_items_and_says_what_the_paired_test_says(self, client, two):
         page = text(client.get(compared(two, metric="hss")))
         assert "ridge-net is better on 2, B valley-net on 1, equal on 1 of 4 items" in page
-        few = "4 items: too few for intervals, brackets or rank intervals; six are needed."
+        few = f"4 items: too few for intervals, brackets or rank intervals; {GROUPS_FOR_BOARD_INTERVAL} are needed."
         assert "0.3000" in page and set(verdicts(page).values()) == {few}
 
     def test_of_eight_houses_it_says_which_is_better(self, client, eight):
@@ -205,7 +208,7 @@ class TestWhatPeopleSayOfTwo:
     def test_below_the_smallest_numbers_only_what_is_missing_is_said(self, client, two):
         judged(two, raters=3)
         page = text(client.get(compared(two)))
-        assert "It is too early to say.</b> Too few raters: 5 are needed, there are 3." in page and "100 duels" not in page
+        assert f"It is too early to say.</b> {sentence(few_raters(3))}" in page and "100 duels" not in page
 
     def test_a_challenge_has_its_own_noun_on_the_page_of_the_pair_and_of_the_study(self, client, two):
         two[0].phase.challenge.item_noun = "house"
@@ -218,7 +221,7 @@ class TestWhatPeopleSayOfTwo:
 
     def test_what_a_test_is_stands_only_under_one(self, client, two):
         page = text(client.get(compared(two)))
-        assert "six are needed" in page and "sign patterns" not in page and "Among all pairs" not in page
+        assert f"{GROUPS_FOR_BOARD_INTERVAL} are needed" in page and "sign patterns" not in page and "Among all pairs" not in page
 
     def test_a_hidden_study_is_its_organizers_alone(self, client, two, people):
         judged(two, is_public=False)
@@ -300,7 +303,7 @@ class TestSeveral:
     def test_of_few_items_values_stand_alone(self, client, two, phase, people):
         third = entry(phase, people.team, {**scores(0.5), "hss": [0.5, 0.5, 0.5, 0.5]}, method_name="third-net")
         page = text(client.get(lined_up([*two, third], 0, 1, 2)))
-        assert "4 items: too few for intervals, brackets or rank intervals; six are needed." in page
+        assert f"4 items: too few for intervals, brackets or rank intervals; {GROUPS_FOR_BOARD_INTERVAL} are needed." in page
         assert 'id="pairs"' not in page and "told from" not in page and "third-net" in page
 
     def test_withheld_values_are_not_tested(self, client, four):

@@ -150,7 +150,7 @@ class TestWhatAnEntrantReads:
         before = page(client, contest)
         run = ProgramValues.objects.create(program=entry.program, study=contest.study)
         seen = set()
-        nothing = {"value": None, "low": None, "high": None, "n": 0, "why": "No answer names a winner.", "coverage": 0.0}
+        nothing = {"value": None, "low": None, "high": None, "n": 0, "state": "undecided", "reason": {"key": "no_winner"}, "coverage": 0.0}
         for values in (
             {"state": "waiting", "values": {"near": {}}, "total": 3, "failure": "It waits.", "attempts": 2},
             {"state": "failed", "failure": "It took 12.5 s.", "finished_at": timezone.now()},

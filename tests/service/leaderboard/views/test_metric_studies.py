@@ -17,6 +17,7 @@ from leaderboard.kinds import KINDS
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.meaning import Difference
+from leaderboard.stats.minimums import ENTRIES_FOR_DIFFERENCE, RATERS_FOR_FIGURE
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.records import plain
 from leaderboard.stats.sentences import STANDINGS
@@ -161,17 +162,17 @@ def test_the_page_opens_with_a_figure_of_real_people_and_not_with_what_is_newest
     imported(phase, few, slug="real", title="Of three people")
     assert analyse_due() == 1
     page = words(text(client.get(PAGE)))
-    assert page.index("Of three people") < page.index("Which is closer?") and "too early: 3 of 5 people" in page
+    assert page.index("Of three people") < page.index("Which is closer?") and f"too early: 3 of {RATERS_FOR_FIGURE} people" in page
     assert "No study with people here yet. It chooses what made-up people choose in" in page
     studied.raters.first().study.delete()
-    assert "It is too early to say how far it goes with people: 3 of 5 people." in words(text(client.get(PAGE)))
+    assert f"It is too early to say how far it goes with people: 3 of {RATERS_FOR_FIGURE} people." in words(text(client.get(PAGE)))
 
 
 def test_beside_figures_of_real_people_nothing_is_said_of_made_up_ones(studied, client):
     """The meaning of its differences, and where the metric contradicts people, is known from those whom its verdict is of."""
     phase, figures = studied.phase, studied.analyses.get()
     page = words(text(client.get(PAGE)))
-    assert "Too few entries: 8 are needed, there are 2." in page and "Where it contradicts people" in page
+    assert f"Too few entries: {ENTRIES_FOR_DIFFERENCE} are needed, there are 2." in page and "Where it contradicts people" in page
     known = Difference(2.0, 0.1, 0.3, 9, 20, 20, 8, 8, spread=0.01, tau=0.4, variance=0.01, df=7.0)
     column = next(one for one in figures.content["metrics"] if one["key"] == "corner_f1")
     column["difference"] = plain(known)

@@ -19,6 +19,7 @@ from leaderboard.views import share_cards
 from submissions.models import Challenge, Phase
 from tests.service.leaderboard.views.test_board import address
 from tests.support.leaderboard.boards import board_of, judged
+from tests.support.leaderboard.reasons import few_raters
 from tests.support.leaderboard.stats.ballots import vote
 from tests.support.leaderboard.studies.held_against_people import held
 
@@ -199,7 +200,7 @@ def test_opinion_scores_differ_by_points():
     [
         board_of([0.9, 0.5, 0.1]),
         judged(board_of([0.9, 0.5, 0.1]), SHARES),
-        judged(board_of([0.9, 0.5, 0.1]), SHARES, raters=1, judgements=4, why="Too few people for figures: 1 of 5."),
+        judged(board_of([0.9, 0.5, 0.1]), SHARES, raters=1, judgements=4, reason=few_raters(1)),
     ],
     ids=["nobody judged", "not beyond chance", "one person"],
 )
@@ -207,7 +208,7 @@ def test_without_a_contradiction_the_first_three_stand_there(ranking):
     sheet = sheet_of(ranking)
     assert sheet.words == "First: method 0, A 0.9000." and sheet.chart is None and not sheet.figures
     assert [(row.left, row.name) for row in sheet.rows] == [("1", "method 0"), ("2", "method 1"), ("3", "method 2")]
-    shows_people = ranking.people is not None and not ranking.people.why
+    shows_people = ranking.people is not None and ranking.people.reason is None
     assert [row.right for row in sheet.rows] == (
         ["people: 3rd", "people: 1st", "people: 2nd"] if shows_people else ["team 0", "team 1", "team 2"]
     )

@@ -21,11 +21,13 @@ from django.utils import timezone
 from leaderboard.models import Opinion, Question, Snapshot, Study, StudyVote
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
+from leaderboard.wording.reasons import sentence
 from tests import ROOT
 from tests.browser.leaderboard.studies.live.conftest import PAGE, looked_at, ready
 from tests.conftest import CHROMIUM
 from tests.support import pictures
 from tests.support.factories import MESH_METRICS, ChallengeFactory, PhaseFactory, TeamFactory, boxes, gables, give_reference, perturbed
+from tests.support.leaderboard.reasons import few_raters
 from tests.support.leaderboard.scores import entry, with_files
 from tests.support.leaderboard.static_site import until
 from tests.support.leaderboard.studies.live import making
@@ -192,7 +194,7 @@ def test_a_small_study_is_rated_resumed_exported_analysed_and_changes_the_board(
     assert "no people yet" not in compact(tab.content())
     assert "too early: 1 of 5 people" in board_of(tab).locator("thead").inner_text().replace("\n", " ")
     tab.goto(f"{address}people/{study.slug}/")
-    assert "Too few raters: 5 are needed, there is 1." in tab.locator(".claims").inner_text()
+    assert sentence(few_raters(1)) in tab.locator(".claims").inner_text()
     assert sorted(name.strip() for name in tab.locator("#scales td.name b").all_inner_texts()) == [f"secret-method-{k}" for k in range(4)]
     context.close()
 

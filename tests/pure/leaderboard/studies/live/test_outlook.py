@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from leaderboard.stats.minimums import ANSWERS_FOR_ANOTHER_RATER, ITEMS_FOR_FIGURE, RATERS_FOR_FIGURE
 from leaderboard.stats.planning import answers_needed
 from leaderboard.studies.live import outlook
 from leaderboard.studies.live.outlook import Habits, Sheet
@@ -64,7 +65,7 @@ class TestOutlook:
         line = outlook.outlook(self.SHEET, Habits(0.3, 8.0, gaps=(0.9, 0.3, 0.55)), 12)
         assert (line.answers, line.per_pair) == (360, pytest.approx(360 / 28)) and line.hours == pytest.approx(360 * 1.05 * 8 / 3600)
         assert line.share == pytest.approx(0.5 + np.sqrt(7.849 * 0.7 / 4 * 2 / (360 / 28))) and line.gaps_seen == 0
-        assert line.knows_agreement
+        assert line.compares
 
     def test_gaps_count_whichever_side_they_favour(self):
         line = outlook.outlook(Sheet(1, 400, 400, Overlap()), Habits(0.3, gaps=(0.9, 0.3, 0.55)), 12)
@@ -79,17 +80,15 @@ class TestOutlook:
         assert [line.raters for line in outlook.table(self.SHEET, Habits(), 10)] == [3, 5, 10]
         assert [line.raters for line in outlook.table(self.SHEET, Habits(), 2)] == [2]
 
-    def test_from_how_many_raters_on_agreement_is_known(self):
-        assert outlook.raters_for_agreement(self.SHEET, Habits(0.3)) == 5  # which any figure of people needs
-        assert (
-            outlook.shared_answers(replace(self.SHEET, questions=10), 10, 0.3)
-            < 60
-            < outlook.shared_answers(replace(self.SHEET, questions=10), 13, 0.3)
-        )
-        assert 10 < outlook.raters_for_agreement(replace(self.SHEET, questions=10), Habits(0.3)) <= 13
-        assert outlook.raters_for_agreement(replace(self.SHEET, samples=4), Habits(0.3)) is None
-        assert not outlook.outlook(Sheet(28, 24, None, Overlap()), Habits(), 4).knows_agreement
-        assert outlook.raters_for_agreement(Sheet(28, 1000, 3, Overlap(0.0, 1)), Habits(), 50) is None
+    def test_raters_from_which_on_metrics_are_compared_with_another_rater(self):
+        everything, few = Sheet(28, 24, None, Overlap()), replace(self.SHEET, questions=10)
+        assert outlook.raters_for_comparison(everything, Habits(0.3)) == RATERS_FOR_FIGURE  # which any figure of people needs
+        n = outlook.raters_for_comparison(few, Habits(0.3))
+        shared = [outlook.shared_answers(few, raters, 0.3) for raters in (n - 1, n)]
+        assert shared[0] < ANSWERS_FOR_ANOTHER_RATER <= shared[1]
+        assert outlook.raters_for_comparison(replace(self.SHEET, samples=ITEMS_FOR_FIGURE - 1), Habits(0.3)) is None
+        assert not outlook.outlook(everything, Habits(), RATERS_FOR_FIGURE - 1).compares
+        assert outlook.raters_for_comparison(Sheet(28, 1000, 3, Overlap(0.0, 1)), Habits(), 50) is None
 
     def test_looks_are_stricter_than_one_test_and_aim_at_the_first(self):
         sheet = Sheet(28, 24, 30, Overlap(0.1, 2))

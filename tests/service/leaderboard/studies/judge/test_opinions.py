@@ -8,6 +8,7 @@ from scipy import stats
 
 from leaderboard.boards import human_agreement
 from leaderboard.models import Opinion, Rater
+from leaderboard.stats.minimums import ITEMS_FOR_LEFT_SHARE
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.judge.materials import Materials
 from tests.support.leaderboard.studies.judge.studies import QUALITY, answered, study_of_objects
@@ -54,7 +55,9 @@ def test_its_elo_stands_in_a_table_of_judges(study, client, people):
     table = page.partition('aria-label="Judges and opinion scores"')[2].partition("</table>")[0]
     assert "seer-1 · one-view" in table and "figure-judge-1" in page
     assert "Fewer than 8 entries: no interval." in table and ">–<" in table.replace(" ", "").replace("\n", "")
-    assert "fewer than five items with a decided answer" in table and "It picks the left side in" not in page  # two samples
+    assert (
+        f"fewer than {ITEMS_FOR_LEFT_SHARE} items with a decided answer" in table and "It picks the left side in" not in page
+    )  # two samples
     assert "seer-1 · one-view" not in page.partition('id="judges"')[0]  # nor among metrics
     client.force_login(people.organizer)
     judges = reverse("console_judges", args=place)

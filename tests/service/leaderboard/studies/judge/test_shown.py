@@ -11,10 +11,12 @@ from django.template.loader import render_to_string
 from leaderboard.boards.human_agreement import lines_of
 from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.records import plain
+from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import canonical
 from leaderboard.studies.judge.shown import TogetherRow
 from leaderboard.studies.summary import Summary
+from leaderboard.wording.reasons import sentence, told
 from tests.support.leaderboard.stats.ballots import made_up
 
 
@@ -26,7 +28,7 @@ def test_people_alone_stand_there_with_an_interval_or_the_reason_why_not_and_a_t
     votes = canonical(rows)
     values = np.tile(np.arange(6.0, 0.0, -1.0), (len(votes.samples), 1))
     metrics = [MetricScores("flat", 0 * values), MetricScores("learnt", values + np.eye(6), trained="these")]
-    summary = Summary.read(plain(analyse(votes, metrics, models=[judge], damaged=())))
+    summary = Summary.read(told(plain(analyse(votes, metrics, models=[judge], damaged=()))))
     lines = {line.key: line for line in lines_of(summary)}
     together = [TogetherRow(lines[one.key], one) for one in summary.judges[0].with_people]
     assert [row.it.key for row in together] == ["flat", "learnt"] and summary.judges[0].gate.passed
@@ -38,6 +40,6 @@ def test_people_alone_stand_there_with_an_interval_or_the_reason_why_not_and_a_t
     table = page.partition('aria-label="People with a judge"')[2].partition("</table>")[0]
     flat, learnt = (" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in table.split("<tr>")[2:])
     n = lines["learnt"].figure.n
-    assert "None" not in table and flat.startswith(f"flat 50 n {n} All answers are alike.")
+    assert "None" not in table and flat.startswith(f"flat 50 n {n} {sentence(Reason(Key.ALIKE))}")
     low, high = lines["learnt"].low, lines["learnt"].high
     assert learnt.startswith(f"learnt trained on these votes {lines['learnt'].percent} {low} to {high}, n {n}")

@@ -1,0 +1,102 @@
+"""Reasons of figures as sentences: the one place that words why there is no number, or no interval.
+
+`told` puts the sentence beside each reason of a content in JSON's types, as `why`: for outputs alone, where programs and templates read
+it. It is never stored, and no code reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from leaderboard.stats.states import Counted, Key, Reason
+from leaderboard.wording.nouns import plural
+
+SENTENCES = {
+    Key.FEW: "Too few {counted}: {need} are needed, there {are} {have}.",
+    Key.FEW_FOR_DIFFERENCE: "Too few {counted}: {need} are needed, there {are} {have}.",
+    Key.FEW_SHARED: "{have} of {need} votes on comparisons that two raters decided: too few to compare it with another rater.",
+    Key.FEW_STUDIES: "Fewer than {need} studies: they are listed, not pooled.",
+    Key.FEW_FOR_GATE: "Too few raters answered {value:g} of its questions with another rater: {need} are needed, there are {have}.",
+    Key.FEW_FOR_LIKELIHOOD: "It needs {need} raters with {value:g} scores each.",
+    Key.FEW_FOR_LOOK: "Too early: {need} {counted} are needed, there {are} {have}.",
+    Key.FEW_FOR_CORRELATION: "Correlations need {need} entries whose values differ: two are always in one line.",
+    Key.FEW_FOR_CORRELATION_INTERVAL: "Fewer than {need} entries: no interval.",
+    Key.FEW_FOR_TOLERANCE: "Two items are needed to find a tolerance on one and judge it on the other.",
+    Key.ALIKE: "All answers are alike.",
+    Key.SAME_SCORES: "All {have} scores are {value:g}.",
+    Key.IN_LINE: "All entries are in one line: no interval.",
+    Key.ALWAYS_HIGHER: "Everybody preferred the higher side of every difference.",
+    Key.NO_PREFERENCE: "Nobody preferred either.",
+    Key.NO_WINNER: "No answer names a winner between entries that this metric has values for.",
+    Key.NO_ANSWER: "Nobody answered on entries that this metric has values for.",
+    Key.NEVER_TIED: "People never tied: nothing can be told apart.",
+    Key.ALWAYS_TIED: "People always tied: nothing can be told apart.",
+    Key.NO_TWO: "No two entries that people compared have values of this metric on one item.",
+    Key.NOT_SCORED: "Nobody scored it.",
+    Key.NOT_SCORED_BOTH: "Nobody scored both.",
+    Key.NOTHING_COUNTS: "No judgement counts: all are on known pairs, repeat others, or are of people who were left out.",
+    Key.ONLY_DAMAGED: "Only damaged entries were compared here.",
+    Key.NONE_COUNTS: "No two of the entries that were compared here count: the others are damaged, or were left out.",
+    Key.ALL_SCREENED: "No score counts: the rule of screening leaves everybody out.",
+    Key.NO_COMPARISONS: "Nobody scored two entries on one {item}, so no duels follow from the scores.",
+    Key.ONLY_MEANS: "Only the means were published, and a duel needs single scores.",
+    Key.RATERS_AT_CHANCE: "Two raters agree no more than by chance here, so there is no other rater to compare it with.",
+    Key.ONE_RATER_HOLDS_MOST: "One rater would hold more than half of the weight.",
+    Key.GATE_NOT_PASSED: "It was not shown to agree with the others about as often as at least half of the raters do.",
+    Key.OUT_OF_RANGE: "Together they come to a share below 0 or above 1, which says nothing; people's own figure stands.",
+    Key.JUDGE_SILENT: "It answered none of people's duels.",
+    Key.EARLIER: "Computed by an earlier version.",
+}
+Noun = str | Callable[[], str]  # or what looks it up
+SAMPLE = "sample"  # of what people were asked about, where no challenge names it
+
+
+def named(noun: Noun) -> str:
+    return noun if isinstance(noun, str) else noun()
+
+
+def sentence(reason: Reason | None, noun: Noun = SAMPLE) -> str:
+    """The sentence of a reason, empty without one; `noun` is what an item is called, which is asked for where the sentence names items."""
+    if reason is None:
+        return ""
+    words = SENTENCES[reason.key]
+    item = named(noun) if reason.counted is Counted.ITEMS or "{item" in words else SAMPLE
+    names = {Counted.ITEMS: plural(item), Counted.PAIRS: "pairs of entries"}
+    return words.format(
+        counted=names.get(reason.counted, reason.counted) if reason.counted else "",
+        need=reason.need,
+        have=reason.have,
+        are="is" if reason.have == 1 else "are",
+        value=reason.value,
+        item=item,
+    )
+
+
+def clause(reason: Reason | None, noun: Noun = SAMPLE) -> str:
+    """The same to be put into another sentence: with a small letter, and without its full stop."""
+    words = sentence(reason, noun)
+    return f"{words[:1].lower()}{words[1:].rstrip('.')}"
+
+
+def told(content: Any, noun: Noun = SAMPLE) -> Any:
+    """Contents in JSON's types with the sentence of each reason beside it: of `reason` in `why`, of `mos_mle_reason` in `mos_mle_why`. What
+    a ranking of before said stays as it was said."""
+    if isinstance(content, list):
+        return [told(each, noun) if isinstance(each, dict | list) else each for each in content]
+    if not isinstance(content, dict):
+        return content
+    found = {name: told(each, noun) if isinstance(each, dict | list) else each for name, each in content.items()}
+    for name, each in content.items():
+        words = f"{name.removesuffix('reason')}why"
+        if name.endswith("reason") and words not in found and (each is None or isinstance(each, dict)):
+            found[words] = "" if each is None else sentence(read(each), noun)
+    return found
+
+
+def read(stored: Mapping[str, Any] | None) -> Reason | None:
+    """A stored reason."""
+    if stored is None:
+        return None
+    counted = stored.get("counted")
+    return Reason(Key(stored["key"]), Counted(counted) if counted else None, stored.get("need"), stored.get("have"), stored.get("value"))

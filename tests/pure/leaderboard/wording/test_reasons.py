@@ -1,0 +1,79 @@
+"""Each reason and its sentence, and contents with sentences beside their reasons."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pytest
+
+from leaderboard.stats.crossed import Figure
+from leaderboard.stats.records import plain
+from leaderboard.stats.states import SHOWN, STATES, Counted, Key, Reason, State
+from leaderboard.wording.reasons import SENTENCES, clause, read, sentence, told
+
+SAID = [
+    (Reason(Key.FEW, Counted.RATERS, 7, 3), "Too few raters: 7 are needed, there are 3."),
+    (Reason(Key.FEW, Counted.RATERS, 7, 1), "Too few raters: 7 are needed, there is 1."),
+    (Reason(Key.FEW, Counted.ITEMS, 7, 0), "Too few houses: 7 are needed, there are 0."),
+    (Reason(Key.FEW_FOR_DIFFERENCE, Counted.PAIRS, 15, 9), "Too few pairs of entries: 15 are needed, there are 9."),
+    (
+        Reason(Key.FEW_SHARED, Counted.ANSWERS, 100, 54),
+        "54 of 100 votes on comparisons that two raters decided: too few to compare it with another rater.",
+    ),
+    (Reason(Key.FEW_STUDIES, Counted.STUDIES, 3, 2), "Fewer than 3 studies: they are listed, not pooled."),
+    (
+        Reason(Key.FEW_FOR_GATE, Counted.RATERS, 3, 0, 30.0),
+        "Too few raters answered 30 of its questions with another rater: 3 are needed, there are 0.",
+    ),
+    (Reason(Key.FEW_FOR_LIKELIHOOD, Counted.RATERS, 12, value=24.0), "It needs 12 raters with 24 scores each."),
+    (Reason(Key.FEW_FOR_LOOK, Counted.ITEMS, 5, 4), "Too early: 5 houses are needed, there are 4."),
+    (
+        Reason(Key.FEW_FOR_CORRELATION, Counted.ENTRIES, 3, 2),
+        "Correlations need 3 entries whose values differ: two are always in one line.",
+    ),
+    (Reason(Key.FEW_FOR_CORRELATION_INTERVAL, Counted.ENTRIES, 8, 7), "Fewer than 8 entries: no interval."),
+    (Reason(Key.FEW_FOR_TOLERANCE), "Two items are needed to find a tolerance on one and judge it on the other."),
+    (Reason(Key.SAME_SCORES, have=36, value=4.0), "All 36 scores are 4."),
+    (Reason(Key.SAME_SCORES, have=6, value=2.5), "All 6 scores are 2.5."),
+    (Reason(Key.NO_TWO), "No two entries that people compared have values of this metric on one item."),
+    (Reason(Key.NO_COMPARISONS), "Nobody scored two entries on one house, so no duels follow from the scores."),
+]
+
+
+@pytest.mark.parametrize(("reason", "words"), SAID, ids=[words for _, words in SAID])
+def test_a_reason_has_one_sentence(reason, words):
+    assert sentence(reason, "house") == words
+
+
+def test_each_reason_leads_to_one_state_and_has_a_sentence():
+    assert set(STATES) == set(SENTENCES) == set(Key)
+    assert sentence(None) == ""
+    every = [sentence(Reason(key, Counted.RATERS, 2, 1, 1.0)) for key in Key]
+    assert all(words[0].isupper() or words[0].isdigit() for words in every) and all(words.endswith(".") for words in every)
+    assert not any("{" in words for words in every)
+
+
+def test_it_can_stand_within_another_sentence():
+    assert clause(Reason(Key.SAME_SCORES, have=36, value=4.0)) == "all 36 scores are 4" and clause(None) == ""
+
+
+def test_a_stored_reason_is_read_as_it_was():
+    for reason, _ in SAID:
+        assert read(asdict(reason)) == reason
+    assert read(None) is None
+
+
+def test_a_figure_is_stored_without_words_and_told_with_them_in_the_noun_of_its_challenge():
+    figure = Figure(0.7, None, None, 12).because(Reason(Key.FEW, Counted.ITEMS, 5, 2))
+    stored = plain({"decided": figure, "metrics": [figure], "reason": None})
+    assert "why" not in str(stored)
+    found = told(stored, lambda: "scene")
+    assert found["decided"]["why"] == found["metrics"][0]["why"] == "Too few scenes: 5 are needed, there are 2." and found["why"] == ""
+    assert found["decided"]["state"] == "too_few" and found["decided"]["reason"]["have"] == 2
+    assert told(found) == found, "what is said stays as it was said"
+
+
+@pytest.mark.parametrize("state", State)
+def test_a_value_is_shown_by_its_state_alone(state):
+    assert Figure(0.7, 0.6, 0.8, 12, state).shown is (state in SHOWN)
+    assert not Figure(None, None, None, state=state).shown
