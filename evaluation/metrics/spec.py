@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from evaluation.metrics.papers import Origin
@@ -27,6 +28,16 @@ class ParamError(ValueError):
     """A metric's parameter is unknown, of the wrong kind or out of range, in one sentence."""
 
 
+class Source(StrEnum):
+    """Origin of a parameter's default."""
+
+    PAPER = "paper"  # the paper that the metric is from prints it
+    CODE = "authors_code"  # the code of those who defined the metric has it
+    PEER = "peer"  # the code of others has it: a scorer of a similar challenge, the network that the metric uses
+    OURS = "ours"  # no source gives it, or we depart from what it gives
+    ORGANIZER = "organizer"  # a metric program's own document
+
+
 @dataclass(frozen=True)
 class Param:
     """One typed parameter. Lengths have the unit "m" and are given in metres.
@@ -34,6 +45,7 @@ class Param:
     `low` and `high` are inclusive; `positive` asks for more than zero. A parameter whose default
     is None may be None, which switches off what it governs. One with a `network` names a set of its weights: `choices`,
     or whatever stands beside the server's own weights at the time, so that a set that was taken away breaks no page.
+    `source` says where the default is from; a metric of ours always names one.
     """
 
     name: str
@@ -46,6 +58,7 @@ class Param:
     doc: str = ""
     positive: bool = False
     network: str = ""
+    source: Source = Source.ORGANIZER
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -58,10 +71,10 @@ class Param:
         return value in self.choices or bool(self.network and WEIGHTS_NAME.fullmatch(value))
 
 
-def published(network: str, doc: str) -> Param:
+def published(network: str, doc: str, source: Source) -> Param:
     """The parameter `weights` of a metric that takes the published sets of a network and no others."""
     names = weights.names(network)
-    return Param("weights", names[0], "choice", choices=names, doc=doc)
+    return Param("weights", names[0], "choice", choices=names, doc=doc, source=source)
 
 
 # Of every metric with a network. At its default it is no part of what is stored and hashed, so that no column changed when it came.
@@ -72,6 +85,7 @@ PRECISION = Param(
     choices=PRECISIONS,
     doc="The arithmetic in which its networks compute. All but float32 are faster on graphics cards and less exact, and are columns of "
     "their own; a worker whose processor or card lacks the units for one leaves such columns to others.",
+    source=Source.OURS,
 )
 
 

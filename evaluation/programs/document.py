@@ -118,8 +118,9 @@ class MetricDocument:
         return dataclasses.replace(self, kind=kind) if self.kind == FILES else self
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values, which `from_dict` reads back."""
-        return dataclasses.asdict(self)
+        """Plain JSON values, which `from_dict` reads back. Every default is the organizer's, so no parameter says so."""
+        found = dataclasses.asdict(self)
+        return found | {"params": [{name: value for name, value in one.items() if name != "source"} for one in found["params"]]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> MetricDocument:

@@ -12,6 +12,7 @@ from ninja import Path, Query, Router, Schema
 from pydantic import Field
 
 from evaluation.metrics import registry
+from evaluation.metrics.spec import Source
 from evaluation.models import EvaluationBatch, Score
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.build import finite_bounds
@@ -179,6 +180,10 @@ class ParamOut(Schema):
     choices: list[str]
     unit: str
     doc: str
+    source: Source = Field(
+        description="Where the default is from: the metric's paper, the code of those who defined it, the code of others, our own choice, "
+        "or the organizer who brought the metric."
+    )
 
 
 class MetricOut(Schema):

@@ -4,6 +4,10 @@
 `{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ names|sentence_list }}`,
 `{% entry_state it.state %}`, `{% entry_sentence it.state %}`, `{% install_command "score" %}`, `{{ cell|spread }}`,
 `{{ value|figure }}`, `{% chart figure name %}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
+=======
+`{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`,
+`{% install_command "score" %}`, `{{ cell|spread }}`, `{{ value|figure }}`, `{{ names|sentence_list }}`, `{{ param.source|source_words }}`,
+`{% chart figure name %}`.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from django.urls import reverse
 from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString, mark_safe
 
+from evaluation.metrics.spec import Source
 from evaluation.models import MetricProgram
 from leaderboard import wheel
 from leaderboard.boards.digits import Rounded, rounded
@@ -44,6 +49,21 @@ def minimum(name: str) -> int:
     """A number of `leaderboard.stats.minimums`."""
     found: int = getattr(minimums, name)
     return found
+
+
+SOURCES = {
+    Source.PAPER: "paper",
+    Source.CODE: "authors’ code",
+    Source.PEER: "peer",
+    Source.OURS: "our choice",
+    Source.ORGANIZER: "the organizer",
+}
+
+
+@register.filter
+def source_words(source: Source) -> str:
+    """Origin of a parameter's default, in a word or two."""
+    return SOURCES[source]
 
 
 @register.filter

@@ -18,7 +18,7 @@ from evaluation.metrics.mesh.sampling import WORTH_A_CARD
 from evaluation.metrics.mesh.surface import Surface
 from evaluation.metrics.papers import Origin
 from evaluation.metrics.result import MetricResult, Status
-from evaluation.metrics.spec import MetricSpec, Param
+from evaluation.metrics.spec import MetricSpec, Param, Source
 from evaluation.networks import graphics_card
 
 WORKERS = 2  # threads of a search; the numbers do not depend on it
@@ -303,7 +303,8 @@ SPECS = (
                 low=0.0,
                 positive=True,
                 doc="A point this near to the other surface, or nearer, counts; a fraction of the reference's longest side, "
-                "or metres with normalize=none.",
+                "or metres with normalize=none. The OSIM paper prints 0.05 and names no frame.",
+                source=Source.PAPER,
             ),
             *parameters.SURFACE,
         ),

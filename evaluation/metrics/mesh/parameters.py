@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluation.metrics import papers
 from evaluation.metrics.papers import Origin
-from evaluation.metrics.spec import MetricSpec, Param
+from evaluation.metrics.spec import MetricSpec, Param, Source
 
 OSIM = Origin((papers.OSIM,), "with the usual conventions for surfaces")
 LOCASE = Origin((papers.LOCASE,), "with the usual conventions for surfaces")
@@ -17,6 +17,7 @@ NORMALIZE = Param(
     "choice",
     choices=("gt_unit", "none"),
     doc="gt_unit: the longest side of the reference's bounding box is 1, and the prediction is scaled with it; none: metres.",
+    source=Source.OURS,
 )
 ALIGN = Param(
     "align",
@@ -24,9 +25,10 @@ ALIGN = Param(
     "choice",
     choices=("none", "similarity_icp"),
     doc="similarity_icp first lays the prediction onto the reference by a rotation, a scale and a shift, reported as parts.",
+    source=Source.OURS,
 )
-SEED = Param("seed0", 0, "int", low=0, high=2**31 - 1, doc="Seed of the surface samples; the same for both sides.")
-SAMPLES = Param("n", 100_000, "int", low=1, high=1_000_000, doc="Sample points on each surface, uniform over its area.")
+SEED = Param("seed0", 0, "int", low=0, high=2**31 - 1, doc="Seed of the surface samples; the same for both sides.", source=Source.OURS)
+SAMPLES = Param("n", 100_000, "int", low=1, high=1_000_000, doc="Sample points on each surface, uniform over its area.", source=Source.OURS)
 SURFACE = (SAMPLES, NORMALIZE, ALIGN, SEED)
 
 

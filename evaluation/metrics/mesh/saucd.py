@@ -20,7 +20,7 @@ from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.mesh.surface import Surface, surface
 from evaluation.metrics.papers import Origin
 from evaluation.metrics.result import MetricResult, Status
-from evaluation.metrics.spec import Effort, MetricSpec, Param
+from evaluation.metrics.spec import Effort, MetricSpec, Param, Source
 from evaluation.networks import weights as stored
 
 WORST = 2.0
@@ -207,6 +207,7 @@ def _spec(
                 low=100,
                 high=20_000,
                 doc="A mesh of more vertices is first brought down to 5/6 of this number, and flagged; time grows with its third power.",
+                source=Source.OURS,
             ),
             parameters.ALIGN,
             *params,
@@ -241,6 +242,13 @@ SPECS = (
         "SAUCD with the area in each of 20 bands of frequency weighted by what people noticed. It needs a file of trained weights; "
         "none is published, and the metric cannot be used without one.",
         "as SAUCD, each piece of the area multiplied by |w_b| of its band b",
-        Param("weights", "shape_grading", "choice", choices=("shape_grading",), doc="The 20 weights, by the data they were trained on."),
+        Param(
+            "weights",
+            "shape_grading",
+            "choice",
+            choices=("shape_grading",),
+            doc="The 20 weights, by the data they were trained on.",
+            source=Source.PAPER,
+        ),
     ),
 )

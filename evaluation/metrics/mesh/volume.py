@@ -12,7 +12,7 @@ from evaluation.metrics.mesh.solid import MOST_FACES, MOST_MEETINGS, Rays, Shell
 from evaluation.metrics.mesh.surface import Surface
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.seeds import generator
-from evaluation.metrics.spec import Earlier, Effort, MetricSpec, Param
+from evaluation.metrics.spec import Earlier, Effort, MetricSpec, Param, Source
 
 THIN = 0.02  # of a volume: what its surface may hold in cells as thick as one
 AT_ONCE = 64  # places inside a reference that are asked whether they lie on its surface
@@ -121,7 +121,15 @@ SPECS = (
         bounds=(0.0, 1.0),
         unit="",
         params=(
-            Param("resolution", 256, "int", low=8, high=512, doc="Cells along the longest side of the box around both meshes."),
+            Param(
+                "resolution",
+                256,
+                "int",
+                low=8,
+                high=512,
+                doc="Cells along the longest side of the box around both meshes. The cost table of the LoCaSE paper has 256 too.",
+                source=Source.PAPER,
+            ),
             parameters.ALIGN,
         ),
         worst="0",

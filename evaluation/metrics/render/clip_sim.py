@@ -13,7 +13,7 @@ from evaluation.metrics.render import variants
 from evaluation.metrics.render.image import resized
 from evaluation.metrics.result import MetricResult
 from evaluation.metrics.shared import for_all
-from evaluation.metrics.spec import PRECISION, MetricSpec, published
+from evaluation.metrics.spec import PRECISION, MetricSpec, Source, published
 from evaluation.metrics.tolerance import OF_NETWORKS
 from evaluation.networks import weights as stored
 
@@ -101,7 +101,7 @@ _CLIP_SIM = MetricSpec(
     higher_is_better=True,
     bounds=(-1.0, 1.0),
     unit="",
-    params=(published(NETWORK, "OpenAI's weights."), PRECISION),
+    params=(published(NETWORK, "OpenAI's weights. The OSIM paper compares with the same network.", Source.PAPER), PRECISION),
     worst="0",
     doc="How alike the two images are to CLIP ViT-B/32: the cosine of their embeddings.",
     origin=Origin((papers.CLIP, papers.OSIM), "the network of the first, image against image as in the second"),

@@ -13,7 +13,7 @@ from evaluation.metrics.papers import Origin
 from evaluation.metrics.render.clip_sim import cosine, embeddings, of_render
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import for_all
-from evaluation.metrics.spec import PRECISION, MetricSpec, published
+from evaluation.metrics.spec import PRECISION, MetricSpec, Source, published
 from evaluation.metrics.tolerance import OF_NETWORKS
 from evaluation.networks import weights as stored
 from evaluation.networks.precision import FLOAT32, current
@@ -74,7 +74,10 @@ SPECS = (
         higher_is_better=True,
         bounds=(-1.0, 1.0),
         unit="",
-        params=(published(NETWORK, "OpenAI's weights, and the vocabulary they read texts with."), PRECISION),
+        params=(
+            published(NETWORK, "OpenAI's weights, and the vocabulary they read texts with. No paper says which network.", Source.OURS),
+            PRECISION,
+        ),
         worst="0",
         doc="How well the views of a generated object fit its prompt to CLIP ViT-B/32: the cosine of the embeddings of view and text, the "
         "mean over the object's views. No reference image is needed, but the reference must hold prompts; an object without one has no "

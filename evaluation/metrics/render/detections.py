@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evaluation.metrics.render.image import bilinear
-from evaluation.metrics.spec import Param
+from evaluation.metrics.spec import Param, Source
 from evaluation.networks import weights as stored
 
 if TYPE_CHECKING:
@@ -75,14 +75,35 @@ LOOKING = (
         choices=PUBLISHED,
         network="yolox",
         doc="The detector. yolox-x is the paper's; the published ones are fetched and know the 80 classes of COCO.",
+        source=Source.PAPER,
     ),
     Param(
-        "conf", 0.35, "float", low=0.0, high=1.0, doc="An object counts where the detector's score (object times class) is at least this."
+        "conf",
+        0.35,
+        "float",
+        low=0.0,
+        high=1.0,
+        doc="An object counts where the detector's score (object times class) is at least this.",
+        source=Source.PAPER,
     ),
     Param(
-        "nms", 0.65, "float", low=0.0, high=1.0, doc="Of boxes that overlap by more than this (intersection over union) the best is kept."
+        "nms",
+        0.65,
+        "float",
+        low=0.0,
+        high=1.0,
+        doc="Of boxes that overlap by more than this (intersection over union) the best is kept. The OSIM paper names no value; 0.65 is "
+        "YOLOX's own for its evaluations, and its demonstration takes 0.3.",
+        source=Source.PEER,
     ),
-    Param("class_agnostic", False, "bool", doc="Boxes of different classes rule each other out too."),
+    Param(
+        "class_agnostic",
+        False,
+        "bool",
+        doc="Boxes of different classes rule each other out too. The OSIM paper does not say; YOLOX's evaluation keeps classes apart, its "
+        "demonstration does not.",
+        source=Source.OURS,
+    ),
 )
 
 

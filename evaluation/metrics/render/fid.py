@@ -13,7 +13,7 @@ from evaluation.metrics import papers
 from evaluation.metrics.papers import Origin
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
 from evaluation.metrics.shared import for_all
-from evaluation.metrics.spec import PRECISION, MetricSpec, published
+from evaluation.metrics.spec import PRECISION, MetricSpec, Source, published
 from evaluation.metrics.tolerance import OF_NETWORKS
 from evaluation.networks import weights as stored
 
@@ -121,7 +121,7 @@ SPECS = (
         higher_is_better=False,
         bounds=(0.0, None),
         unit="",
-        params=(published(NETWORK, "The weights of 2015-12-05, which published figures use."), PRECISION),
+        params=(published(NETWORK, "The weights of 2015-12-05, which published figures use.", Source.CODE), PRECISION),
         worst="null",
         doc="Fréchet distance between all renders and all reference views together, in features of Inception-v3. It has no value where a "
         "render is missing, and with fewer than 2,048 views it is biased upwards: compare it at equal numbers of views only.",

@@ -21,7 +21,7 @@ from evaluation.metrics.render.image import resized
 from evaluation.metrics.render.variants import inside, masked
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import for_all
-from evaluation.metrics.spec import PRECISION, MetricSpec, Param, published
+from evaluation.metrics.spec import PRECISION, MetricSpec, Param, Source, published
 from evaluation.metrics.tolerance import OF_NETWORKS
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def _published(key: str, backbone: str) -> tuple[MetricSpec, ...]:
         key,
         key=key,
         title=f"LPIPS ({backbone})",
-        params=(published(key, "The published weights of the network and of its channels."), PRECISION),
+        params=(published(key, "The published weights of the network and of its channels.", Source.CODE), PRECISION),
         doc=f"Distance of the two images in the features of {backbone}, weighted as trained on people's judgements (v0.1). "
         "Images with a side under 64 px have no value.",
     )
@@ -209,7 +209,14 @@ SPECS = (
         title="LPIPS-style (plumbline-small)",
         bounds=(0.0, 1.0),
         params=(
-            Param("weights", "plumbline-small", "choice", choices=("plumbline-small",), doc="The network that ships with the project."),
+            Param(
+                "weights",
+                "plumbline-small",
+                "choice",
+                choices=("plumbline-small",),
+                doc="The network that ships with the project.",
+                source=Source.OURS,
+            ),
             PRECISION,
         ),
         doc=f"Distance of the two images in the features of a network. {_UNTRAINED} Images with a side under 64 px have no value.",

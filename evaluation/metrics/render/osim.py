@@ -36,7 +36,7 @@ from evaluation.metrics.render.detections import (
 )
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
 from evaluation.metrics.shared import for_all
-from evaluation.metrics.spec import PRECISION, MetricSpec, Param
+from evaluation.metrics.spec import PRECISION, MetricSpec, Param, Source
 from evaluation.metrics.tolerance import OF_NETWORKS, Tolerance
 
 if TYPE_CHECKING:
@@ -336,15 +336,30 @@ OSIM = MetricSpec(
             "choice",
             choices=("dark3", "dark4", "dark5", "p3", "p4", "p5"),
             doc="The level of the detector whose features are compared: dark of its backbone, p of its pyramid; strides 8, 16, 32.",
+            source=Source.PAPER,
         ),
-        Param("saliency", "gbvs", "choice", choices=("gbvs", "none"), doc="What classes are weighed by; none: all classes count alike."),
-        Param("gabor_compat", False, "bool", doc="The saliency's orientation filters with the sign slip of the Python port in common use."),
+        Param(
+            "saliency",
+            "gbvs",
+            "choice",
+            choices=("gbvs", "none"),
+            doc="What classes are weighed by; none: all classes count alike.",
+            source=Source.PAPER,
+        ),
+        Param(
+            "gabor_compat",
+            False,
+            "bool",
+            doc="The saliency's orientation filters with the sign slip of the Python port in common use.",
+            source=Source.OURS,
+        ),
         Param(
             "low_quality_rule",
             "below_scene",
             "choice",
             choices=("below_scene",),
             doc="Which objects are marked as hard to recognise: those less alike than the scene as a whole.",
+            source=Source.PAPER,
         ),
         PRECISION,
     ),

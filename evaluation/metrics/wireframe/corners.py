@@ -7,12 +7,13 @@ The four metrics take the parameters of `match_corners` and share its result on 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from evaluation.metrics import papers
 from evaluation.metrics.papers import Origin
 from evaluation.metrics.result import MetricResult
-from evaluation.metrics.spec import Micro
+from evaluation.metrics.spec import Micro, Source
 from evaluation.metrics.wireframe import parameters
 from evaluation.metrics.wireframe.matching import Matching, comes_first, match
 from evaluation.metrics.wireframe.pair import Pair
@@ -56,7 +57,11 @@ def corner_offset(pair: Pair, **params: Any) -> MetricResult:
 
 
 _PARAMS = (
-    parameters.tau("tau", "A pair of corners this far apart or nearer is a hit."),
+    parameters.tau(
+        "tau",
+        "A pair of corners this far apart or nearer is a hit. 0.5 m is the HoHo scorer's; the paper on human preferences prints none.",
+        Source.CODE,
+    ),
     parameters.MATCHING,
     parameters.ISOLATED,
     parameters.MERGE,
@@ -97,7 +102,7 @@ SPECS = (
     parameters.distance(
         key="corner_offset",
         title="Corner offset",
-        params=_PARAMS,
+        params=(replace(_PARAMS[0], source=Source.PEER), *_PARAMS[1:]),  # Building3D has a threshold in a frame of its own
         worst="tau",
         doc="Mean distance of the corners that are hits; tau where there is none.",
         origin=parameters.BUILDING3D,

@@ -14,7 +14,7 @@ import scipy
 
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.seeds import generator
-from evaluation.metrics.spec import Param
+from evaluation.metrics.spec import Param, Source
 from evaluation.metrics.wireframe import parameters
 from evaluation.metrics.wireframe.canon import Segments
 from evaluation.metrics.wireframe.matching import assign, comes_first
@@ -163,7 +163,9 @@ def _params(default: int, most: int = 1_000_000) -> tuple[Param, ...]:
             "stratified",
             "choice",
             choices=("stratified", "random"),
-            doc="Points at equal steps along all edges, or uniform random ones with a fixed seed.",
+            doc="Points at equal steps along all edges, or uniform random ones with a fixed seed. The paper does not say; by its table 2 "
+            "it took other points of each wireframe.",
+            source=Source.OURS,
         ),
         parameters.SEED,
         parameters.MERGE,
@@ -181,7 +183,8 @@ SPECS = (
                 "off",
                 "choice",
                 choices=("off", "pred2gt", "gt2pred"),
-                doc="Only one of the two directed means instead of their average.",
+                doc="Only one of the two directed means instead of their average. Equation 1 of the paper is one directed mean.",
+                source=Source.OURS,
             ),
         ),
         worst="gt_diagonal",

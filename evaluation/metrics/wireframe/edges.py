@@ -17,7 +17,7 @@ import scipy
 from evaluation.metrics import papers
 from evaluation.metrics.papers import Origin
 from evaluation.metrics.result import MetricResult
-from evaluation.metrics.spec import Micro, Param
+from evaluation.metrics.spec import Micro, Param, Source
 from evaluation.metrics.wireframe import parameters
 from evaluation.metrics.wireframe.matching import Matching, comes_first, match
 from evaluation.metrics.wireframe.pair import Pair
@@ -98,13 +98,18 @@ def _point_segment(points: np.ndarray, lines: np.ndarray) -> np.ndarray:
 
 
 _PARAMS = (
-    parameters.tau("tau_edge", "A pair of edges whose Hausdorff distance is this or less is a hit."),
+    parameters.tau(
+        "tau_edge",
+        "A pair of edges whose Hausdorff distance is this or less is a hit. Building3D has 0.1 in a frame of its own.",
+        Source.OURS,
+    ),
     Param(
         "hausdorff",
         "exact",
         "choice",
         choices=("exact", "sampled20"),
         doc="exact closed form, or 20 equally spaced points on each segment as in Building3D.",
+        source=Source.OURS,
     ),
     parameters.MATCHING,
     parameters.MERGE,

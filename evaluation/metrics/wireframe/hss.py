@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 
 from evaluation.metrics.result import MetricResult, Status
-from evaluation.metrics.spec import Param
+from evaluation.metrics.spec import Param, Source
 from evaluation.metrics.wireframe import parameters
 from evaluation.metrics.wireframe.jaccard import exact_overlap
 from evaluation.metrics.wireframe.matching import match
@@ -116,8 +116,8 @@ def _corners(ends: np.ndarray, radius: float, sections: int) -> np.ndarray:
 
 
 _THRESHOLDS = (
-    parameters.tau("vert_thresh", "Corner threshold of its F1 (compared exactly, without tolerance)."),
-    parameters.tau("edge_thresh", "Radius of the tubes around the edges."),
+    parameters.tau("vert_thresh", "Corner threshold of its F1 (compared exactly, without tolerance).", Source.CODE),
+    parameters.tau("edge_thresh", "Radius of the tubes around the edges.", Source.CODE),
 )
 _FORMULA = "2 F1 · IoU / (F1 + IoU), IoU = vol(A ∩ B) / vol(A ∪ B)"
 
@@ -125,7 +125,7 @@ SPECS = (
     parameters.share(
         key="hss",
         title="HSS",
-        params=(*_THRESHOLDS, Param("sections", 6, "int", low=3, high=64, doc="Sides of a tube.")),
+        params=(*_THRESHOLDS, Param("sections", 6, "int", low=3, high=64, doc="Sides of a tube.", source=Source.CODE)),
         doc="Hybrid Structure Score: harmonic mean of corner F1 and the IoU of tubes around the edges. "
         "As in the official scorer the tubes are sheared hexagonal prisms, so the score depends on orientation; "
         "unlike it, coordinates are first centred on the reference, so nothing is lost at projected coordinates, "

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from evaluation.metrics.result import MetricResult, Status
-from evaluation.metrics.spec import Effort, MetricSpec, Param
+from evaluation.metrics.spec import Effort, MetricSpec, Param, Source
 from evaluation.metrics.wireframe import parameters
 from evaluation.metrics.wireframe.canon import Graph
 from evaluation.metrics.wireframe.pair import Pair
@@ -105,9 +105,18 @@ def _spec(p: int, function: Callable[..., MetricResult], formula: str) -> Metric
                 "quantile",
                 "choice",
                 choices=("quantile", "pad"),
-                doc="Spectra of different size: compare quantiles, or give the shorter one zeros at its low end.",
+                doc="Spectra of different size: compare quantiles, as distances of distributions do, or give the shorter one zeros at its "
+                "low end.",
+                source=Source.PAPER,
             ),
-            Param("normalize", "off", "choice", choices=("off", "diam"), doc="Divide by the reference's diameter, which leaves no unit."),
+            Param(
+                "normalize",
+                "off",
+                "choice",
+                choices=("off", "diam"),
+                doc="Divide by the reference's diameter, which leaves no unit.",
+                source=Source.OURS,
+            ),
             parameters.ISOLATED,
             parameters.MERGE,
         ),

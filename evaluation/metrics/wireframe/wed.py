@@ -21,7 +21,7 @@ import numpy as np
 import scipy
 
 from evaluation.metrics.result import MetricResult, Status
-from evaluation.metrics.spec import Param
+from evaluation.metrics.spec import Param, Source
 from evaluation.metrics.wireframe import canon, parameters
 from evaluation.metrics.wireframe.canon import Graph
 from evaluation.metrics.wireframe.edges import match_edges
@@ -246,20 +246,26 @@ def _valued(pair: Pair, edit: Edit, costs: Costs, total: float, ref: Graph, stat
 _LARGEST = 1e6
 
 
-def _vertex_cost(name: str, default: float, act: str) -> Param:
+def _vertex_cost(name: str, default: float, act: str, source: Source) -> Param:
     doc = f"Cost of {act}: below 0 that many times the reference's diameter, else metres."
-    return Param(name, default, "float", low=-_LARGEST, high=_LARGEST, doc=doc)
+    return Param(name, default, "float", low=-_LARGEST, high=_LARGEST, doc=doc, source=source)
 
 
-_INSERT = _vertex_cost("cv_ins", -0.5, "inserting a vertex")
-_DELETE = _vertex_cost("cv_del", -0.25, "deleting a vertex")
-_REST = (
-    Param("ce", 1.0, "float", low=0.0, high=_LARGEST, doc="Cost of inserting or deleting a metre of edge, in metres."),
-    Param("normalized", True, "bool", doc="Divide by the reference's total length; else the value is in metres."),
-    Param("clip_to_empty", False, "bool", doc="Never more than the empty prediction costs."),
-    parameters.ISOLATED,
-    parameters.MERGE,
-)
+def _costs(source: Source) -> tuple[Param, Param, tuple[Param, ...]]:
+    """Cost of inserting a vertex, of deleting one, and what else counts. The values are those of the S23DR 2024 scorer, which is
+    `source` for the metric: the wireframe paper prints none."""
+    rest = (
+        Param("ce", 1.0, "float", low=0.0, high=_LARGEST, doc="Cost of inserting or deleting a metre of edge, in metres.", source=source),
+        Param("normalized", True, "bool", doc="Divide by the reference's total length; else the value is in metres.", source=source),
+        Param("clip_to_empty", False, "bool", doc="Never more than the empty prediction costs.", source=Source.OURS),
+        parameters.ISOLATED,
+        parameters.MERGE,
+    )
+    return _vertex_cost("cv_ins", -0.5, "inserting a vertex", source), _vertex_cost("cv_del", -0.25, "deleting a vertex", source), rest
+
+
+_INSERT, _DELETE, _REST = _costs(Source.PEER)
+_OFFICIAL_INSERT, _OFFICIAL_DELETE, _OFFICIAL_REST = _costs(Source.CODE)
 _COST = "(T + c_del·n_del + c_ins·n_ins + c_e·(len_del + len_ins)) / L"
 _TURNING = "Cost of turning the prediction into the reference, relative to the reference's length"
 
@@ -269,15 +275,16 @@ SPECS = (
         title="Edit distance, registered",
         unit="",
         params=(
-            _INSERT,
-            _DELETE,
-            *_REST,
-            Param("single_scale", True, "bool", doc="Scale all axes alike when registering."),
+            _OFFICIAL_INSERT,
+            _OFFICIAL_DELETE,
+            *_OFFICIAL_REST,
+            Param("single_scale", True, "bool", doc="Scale all axes alike when registering.", source=Source.CODE),
             Param(
                 "compat_index",
                 False,
                 "bool",
                 doc="Repeat an error of the official code: with more vertices than the reference, deleted edges have wrong lengths.",
+                source=Source.OURS,
             ),
         ),
         worst="empty_prediction",
@@ -304,7 +311,11 @@ SPECS = (
         key="wed_nearest",
         title="Edit distance, nearest",
         unit="",
-        params=(_INSERT, _vertex_cost("merge_cost", 0.0, "each predicted vertex moved onto a vertex that another took first"), *_REST),
+        params=(
+            _INSERT,
+            _vertex_cost("merge_cost", 0.0, "each predicted vertex moved onto a vertex that another took first", Source.OURS),
+            *_REST,
+        ),
         worst="empty_prediction",
         doc=f"{_TURNING}. Every predicted vertex is moved to the nearest reference vertex, so several may become one; none is deleted.",
         origin=parameters.WIREFRAME,
@@ -326,7 +337,14 @@ SPECS = (
         key="wed_ap",
         title="Edit distance, matched edges",
         unit="",
-        params=(parameters.tau("tau_edge", "A pair of edges whose Hausdorff distance is this or less is kept."), parameters.MERGE),
+        params=(
+            parameters.tau(
+                "tau_edge",
+                "A pair of edges whose Hausdorff distance is this or less is kept. Building3D has 0.1 in a frame of its own.",
+                Source.OURS,
+            ),
+            parameters.MERGE,
+        ),
         worst="1",
         doc="Length of the edges to delete and to insert, and the way that the corners of kept edges have to go, "
         "relative to the reference's length. "

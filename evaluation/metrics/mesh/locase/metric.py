@@ -11,7 +11,7 @@ from evaluation.metrics.mesh.locase.alignment import shape
 from evaluation.metrics.mesh.pair import MeshPair
 from evaluation.metrics.papers import Origin
 from evaluation.metrics.result import MetricResult, Status
-from evaluation.metrics.spec import PRECISION, MetricSpec, Param
+from evaluation.metrics.spec import PRECISION, MetricSpec, Param, Source
 from evaluation.metrics.tolerance import OF_NETWORKS
 from evaluation.networks import weights as stored
 
@@ -88,7 +88,8 @@ SPECS = (
                 choices=("stage1",),
                 network="locase",
                 doc="The trained network. stage1 ships with the project and has seen no human score; weights trained on a "
-                "study's scores stand beside the server's other weights under their own name.",
+                "study's scores stand beside the server's other weights under their own name. The paper's weights are not published.",
+                source=Source.OURS,
             ),
             PRECISION,
         ),

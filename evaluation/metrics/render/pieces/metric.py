@@ -19,7 +19,7 @@ from evaluation.metrics.render.pieces.plausibility import Clean, Known, Plausibl
 from evaluation.metrics.render.variants import EMPTY_MASK, inside
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import SharedWork, remember
-from evaluation.metrics.spec import PRECISION, Earlier, MetricSpec, Param
+from evaluation.metrics.spec import PRECISION, Earlier, MetricSpec, Param, Source
 from evaluation.metrics.tolerance import OF_NETWORKS, Tolerance
 from evaluation.networks import weights as stored
 
@@ -221,6 +221,7 @@ _FEATURES = Param(
     doc="How a cell of 16 × 16 px is described. dictionary: by small patterns that are learnt from the scene's own pictures, so no "
     "weights are needed. squeeze: by the three layers of SqueezeNet that PuzzleSim looks at, trained on ImageNet; its weights are fetched, "
     "and its values are a column of their own.",
+    source=Source.OURS,
 )
 _ORIGIN = Origin((papers.PUZZLESIM, papers.PATCHES), "our own definition, after the first, with a dictionary of patches as in the second")
 _BLIND = (

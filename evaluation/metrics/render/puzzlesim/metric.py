@@ -15,7 +15,7 @@ from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.variants import inside
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import remember
-from evaluation.metrics.spec import PRECISION, MetricSpec, Param
+from evaluation.metrics.spec import PRECISION, MetricSpec, Param, Source
 from evaluation.metrics.tolerance import OF_NETWORKS, Tolerance
 from evaluation.networks import weights as stored
 
@@ -179,7 +179,8 @@ _WEIGHTS = Param(
     choices=tuple(dict.fromkeys((_DEFAULT, *sorted(stored.PUBLISHED["backbone"])))),
     network="backbone",
     doc="The backbone and what it was trained on. squeezenet-imagenet is the paper's; alexnet-imagenet and vgg16-imagenet are the other "
-    "two of its code. They are fetched.",
+    "two of its code. They are fetched. With each of them the layers and their weights (0.67, 0.20, 0.13) are those of the authors' code.",
+    source=Source.PAPER,
 )
 # Pixels of a map that lie at the threshold fall on either side of it.
 _TOLERANCE = replace(OF_NETWORKS, parts=(("share_below_0.6", Tolerance(absolute=2e-3)),))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evaluation.metrics.result import MetricResult, Status
-from evaluation.metrics.spec import PRECISION, Effort, MetricSpec, Param
+from evaluation.metrics.spec import PRECISION, Effort, MetricSpec, Param, Source
 from evaluation.metrics.tolerance import Tolerance
 from evaluation.metrics.wireframe.canon import segments
 from evaluation.metrics.wireframe.pair import Pair
@@ -100,7 +100,8 @@ SPECS = (
                 choices=("study",),
                 network="wf_learned",
                 doc="What was trained, by its name. None ship: they are trained on a study's votes (python -m evaluation train "
-                "wireframe-preference) and stand under their own name beside the server's other weights.",
+                "wireframe-preference) and stand under their own name beside the server's other weights. The paper's are not published.",
+                source=Source.OURS,
             ),
             PRECISION,
         ),

@@ -14,11 +14,12 @@ import pytest
 
 from evaluation.metrics import registry
 from evaluation.metrics.registry import REGISTRY, ParamError, UnknownMetric, fingerprint, get, parse_param, resolve_params
-from evaluation.metrics.spec import PRECISION, Earlier
+from evaluation.metrics.spec import PRECISION, Earlier, Source
 from evaluation.networks import weights
 from evaluation.networks.weights import NOT_NETWORKS
 from tests import ROOT
 
+LPIPS = ("lpips_alex", "lpips_vgg", "lpips_squeeze", "lpips_plumbline_small")
 # key: (higher is better, bounds, unit, worst), as the specification's index has them
 INDEX = {
     "corner_precision": (True, (0, 1), "", "0"),
@@ -156,6 +157,57 @@ def test_whoever_needs_a_network_is_told_how_to_get_its_weights_or_has_them(spec
 def test_several_networks_are_named_by_parameters_of_their_own():
     assert get("lpips_alex").networks == (("lpips_alex", "weights"),) and get("hss").networks == ()
     assert get("lpips_alex@bbox").networks == (("lpips_alex", "weights"), ("yolox", "detector"))
+
+
+# Defaults that a source gives, by its tags in the specification; metrics in boxes and in masks have those of the whole.
+GIVEN = {
+    Source.PAPER: {
+        "mesh_fscore.threshold",
+        "volume_iou.resolution",
+        "saucd_w.weights",
+        "spectral_l1.size_mode",
+        "spectral_l2.size_mode",
+        *(f"osim.{name}" for name in ("weights", "conf", "feature", "saliency", "low_quality_rule")),
+        "osim_rois.saliency",
+        "osim_rois.low_quality_rule",
+        "puzzlesim.weights",
+        "clip_sim.weights",
+        *(f"{key}.{name}" for key in ("psnr", "ssim", "clip_sim", *LPIPS) for name in ("detector", "conf")),
+    },
+    Source.CODE: {
+        *(f"corner_{key}.tau" for key in ("precision", "recall", "f1")),
+        *(f"corner_{key}.matching" for key in ("precision", "recall", "f1", "offset")),
+        *(f"edge_{key}.matching" for key in ("precision", "recall", "f1")),
+        *(f"wed_prereg.{name}" for name in ("cv_ins", "cv_del", "ce", "normalized", "single_scale")),
+        *(f"hss.{name}" for name in ("vert_thresh", "edge_thresh", "sections")),
+        "hss_exact.vert_thresh",
+        "hss_exact.edge_thresh",
+        *(f"{key}.weights" for key in ("lpips_alex", "lpips_vgg", "lpips_squeeze", "fid")),
+    },
+    Source.PEER: {
+        "corner_offset.tau",
+        *(f"wed_{key}.{name}" for key in ("mnn", "hungarian") for name in ("cv_ins", "cv_del", "ce", "normalized")),
+        *(f"wed_nearest.{name}" for name in ("cv_ins", "ce", "normalized")),
+        "osim.nms",
+        *(f"{key}.nms" for key in ("psnr", "ssim", "clip_sim", *LPIPS)),
+    },
+}
+
+
+def test_every_default_says_whose_it_is():
+    found = {source: set() for source in Source}
+    for spec in REGISTRY.values():
+        for param in spec.params:
+            found[param.source].add(f"{spec.key.partition('@')[0]}.{param.name}")
+    assert not found[Source.ORGANIZER]  # that of a program's parameters
+    assert {source: found[source] for source in GIVEN} == GIVEN
+
+
+def test_the_jaccard_distance_differs_from_the_papers_average_as_its_page_says():
+    """A within B, with three quarters of its volume: points of A lie in both always, points of B in three of four."""
+    paper, ours = (1 + 0.75) / 2, 0.75
+    warning = get("jaccard_distance").warning
+    assert f"{paper}, a distance of {1 - paper}" in warning and f"union is {ours}, the distance here {1 - ours}" in warning
 
 
 def test_the_table_cannot_be_changed():

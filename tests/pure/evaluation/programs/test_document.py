@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from evaluation.metrics import registry
+from evaluation.metrics.spec import Source
 from evaluation.programs import document
 from evaluation.programs.document import DocumentError, MetricDocument
 
@@ -56,7 +57,10 @@ def test_titles_of_many_scripts_and_signs_are_taken():
 
 def test_it_survives_being_stored():
     found = read(bounds=[None, 5], worst=None, tolerance=1e-4, source="https://example.org/code")
-    assert MetricDocument.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+    stored = json.loads(json.dumps(found.to_dict()))
+    assert MetricDocument.from_dict(stored) == found
+    assert found.params and not any("source" in one for one in stored["params"])  # as they were stored before parameters had one
+    assert {param.source for param in found.params} == {Source.ORGANIZER}
 
 
 # Control, soft hyphen, marks and overrides of direction, isolates, joiners, byte order, tags, fillers, selectors, private, not assigned.

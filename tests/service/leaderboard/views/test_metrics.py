@@ -109,6 +109,14 @@ class TestPage:
         Score.objects.filter(evaluation__submission=entry, key="hss").update(cost_ms=61.0)
         assert "61 ms an item: the median over this server" in words(text(client.get("/metrics/hss/")))
 
+    def test_each_parameter_says_where_its_default_is_from_and_what_differs_from_the_paper(self, client):
+        page = words(text(client.get("/metrics/osim/")))
+        assert re.search(r"conf 0.35 paper ", page) and re.search(r"nms 0.65 peer ", page)
+        assert re.search(r"class_agnostic False our choice ", page)
+        assert "The OSIM paper names no value" in page
+        assert re.search(r"cv_ins -0.5 authors’ code ", words(text(client.get("/metrics/wed_prereg/"))))
+        assert "that average is 0.875" in words(text(client.get("/metrics/jaccard_distance/")))
+
 
 class TestColumn:
     def test_it_shows_the_table_of_exactly_its_parameters(self, client, ships, tight):
@@ -208,6 +216,7 @@ class TestApi:
         assert found["properties"] == {"state": "measured", "passed": 12, "of": 16} and found["cost_ms"] == 4.0 and found["formula"]
         assert {it["key"] for it in client.get("/api/v1/metrics?limit=100").json()["items"]} == set(registry.REGISTRY)
         assert client.get("/api/v1/metrics/wf_learned").json()["bounds"] == [None, None]
+        assert {param["name"]: param["source"] for param in found["params"]}["tau"] == "authors_code"
         columns = client.get(f"/api/v1/challenges/{ranked.challenge.slug}/phases/{ranked.slug}/board").json()["columns"]
         states = {column["slug"]: column["properties"]["state"] for column in columns}
         assert states["corner_f1"] == "measured" and states["tight"] == "measuring" and states["hss"] in ("none", "measured")
