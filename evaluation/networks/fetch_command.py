@@ -102,7 +102,7 @@ def needed_by() -> dict[str, list[str]]:
 
 def listing(names: Sequence[str] = ()) -> list[str]:
     """The listing of the files, several lines each: those that ship, then those that are fetched."""
-    from evaluation.networks.fetching import partly, pinned_by
+    from evaluation.networks.fetching import partly
 
     users, lines = needed_by(), []
     for found in () if names else weights.shipped():
@@ -119,7 +119,7 @@ def listing(names: Sequence[str] = ()) -> list[str]:
             state += f", of which {got / 1e6:.1f} MB came before it was interrupted"
         digest = file.sha256 or (f"{file.stated}…" if file.stated else "not known")
         lines += [f"{file.name}: {state}", f"  what     {file.what}; licence {file.licence}", f"  source   {file.url}"]
-        lines += [f"  sha256   {digest} ({pinned_by(file)})", *_users(users, file.name)]
+        lines += [f"  sha256   {digest} ({file.pinned_by})", *_users(users, file.name)]
     return [*lines, f"Fetched files lie in {weights.cache_folder()}."]
 
 

@@ -11,6 +11,7 @@ import datetime
 import errno
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ TIMEOUT = httpx.Timeout(30.0, read=120.0)
 PASSING = (408, 425, 429, 500, 502, 503, 504)
 RESERVE = 64 << 20  # bytes that stay free on the disk
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+STATED = re.compile(r'"?([0-9a-f]{64})"?')  # Hugging Face's sha256 of a large file, in its answer's X-Linked-Etag
 
 
 class FetchError(WeightsError):
@@ -80,8 +82,8 @@ def fetch(file: PublishedFile, source: str = "", progress: Progress | None = Non
     """Get `file` into the cache and return a sentence about it; FetchError if it cannot be had or is another.
 
     It comes from its publisher, or from `source`: an http(s) address or a file on this machine. What another process or
-    an earlier run has got of it is kept. The digest must be the one that its publisher states or that it had when it was
-    first fetched; where neither is known, this one is kept from now on.
+    an earlier run has got of it is kept. The digest must be the one that its publisher states, in the list or in the server's answer,
+    or that it had when it was first fetched; where none is known, this one is kept from now on.
     """
     place = _Place(file.path)
     try:
@@ -178,7 +180,12 @@ def _go_on(client: httpx.Client, file: PublishedFile, url: str, place: _Place, p
         _require_space(file, place, total - have if total else int(file.megabytes * 1e6))
         etag = answer.headers.get("ETag", "")
         validator = etag if etag and not etag.startswith("W/") else answer.headers.get("Last-Modified", "")
-        place.notes.write_text(json.dumps({"url": url, "validator": validator, "total": total}))
+        told = {"url": url, "validator": validator, "total": total}
+        # A redirection away from the publisher states it; what it leads to need not.
+        for step in (*answer.history, answer):
+            if found := STATED.fullmatch(step.headers.get("X-Linked-Etag", "")):
+                told |= {"sha256": found[1], "stated_by": step.url.host}
+        place.notes.write_text(json.dumps(told))
         bar = progress(file.name, total or int(file.megabytes * 1e6), have) if progress else None
         try:
             with place.part.open("r+b") as stream:
@@ -221,7 +228,9 @@ def _keep(file: PublishedFile, place: _Place, source: str) -> str:
     """Check what came, note its digest and put it in its place."""
     digest, size = file_digest(place.part), place.part.stat().st_size
     record = file.record
-    expected = record.get("sha256") or file.stated
+    notes = json.loads(place.notes.read_text()) if place.notes.is_file() else {}
+    stated = notes.get("sha256", "")
+    expected = record.get("sha256") or (stated if stated.startswith(file.stated) else file.stated)
     if not digest.startswith(expected):
         place.part.unlink()
         place.notes.unlink(missing_ok=True)
@@ -236,8 +245,10 @@ def _keep(file: PublishedFile, place: _Place, source: str) -> str:
         "source": source,
         "fetched": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
+    if notes.get("sha256") == digest:
+        found["stated_by"] = notes["stated_by"]
     if record:
-        found = record | {"bytes": size, "source": source}
+        found = found | record | {"bytes": size, "source": source}
     draft = place.record.with_name(f"{place.record.name}.new")
     draft.write_text(json.dumps(found, indent=1) + "\n")
     draft.replace(place.record)
@@ -245,15 +256,7 @@ def _keep(file: PublishedFile, place: _Place, source: str) -> str:
         os.fsync(stream.fileno())
     place.part.replace(place.file)
     place.notes.unlink(missing_ok=True)
-    return f"{file.name} is here ({size / 1e6:.1f} MB, sha256 {digest[:16]}…, {pinned_by(file)})."
-
-
-def pinned_by(file: PublishedFile) -> str:
-    """The source of the file's digest, in words."""
-    if len(file.stated) == 64:
-        return "digest of the file in its publisher's own package"
-    first = f"its first {len(file.stated)} digits stated by its publisher, " if file.stated else ""
-    return f"{first}digest kept from the first fetch" if file.record else f"{first}digest to be kept at the first fetch"
+    return f"{file.name} is here ({size / 1e6:.1f} MB, sha256 {digest[:16]}…, {file.pinned_by})."
 
 
 def partly(file: PublishedFile) -> int:

@@ -43,7 +43,8 @@ class WeightsError(ValueError):
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """A file that others publish. `stated` are the hex digits of its sha256 that its publisher gives: all, eight or none.
+    """A file that others publish. `stated` are the hex digits of its sha256 that its publisher gives: all, eight or none; `stated_in` says
+    where all of them stand.
 
     `megabytes` is about what it weighs, `size` its bytes where they are known. Where it lies, and what its digest was when it was fetched,
     its folder says: the cache.
@@ -56,6 +57,7 @@ class PublishedFile:
     megabytes: float
     what: str
     stated: str = ""
+    stated_in: str = ""
     size: int = 0
 
     @property
@@ -85,6 +87,17 @@ class PublishedFile:
     def there(self) -> bool:
         """True if it is here, and was checked when it came."""
         return bool(self.record) and self.path.is_file()
+
+    @property
+    def pinned_by(self) -> str:
+        """The source of its digest, in words."""
+        if len(self.stated) == 64:
+            return f"digest of the file in {self.stated_in}"
+        first = f"its first {len(self.stated)} digits stated by its publisher, " if self.stated else ""
+        if not self.record:
+            return f"{first}digest to be kept at the first fetch"
+        server = self.record.get("stated_by")
+        return f"{first}digest kept from the first fetch{f', and stated by {server}' if server else ''}"
 
 
 @dataclass(frozen=True)
@@ -176,10 +189,11 @@ def _torchvision(name: str, filename: str, megabytes: float, what: str) -> Publi
 
 
 def _head(network: str, megabytes: float, sha256: str) -> PublishedFile:
-    """The digest is that of the file in the packages lpips 0.1.4 and torchmetrics 1.9.0, where it is the same."""
+    """The weights of the channels of one network, the same file in two packages."""
     what = f"LPIPS v0.1: the weights of the channels of {network}"
+    packages = "the packages lpips 0.1.4 and torchmetrics 1.9.0"
     return PublishedFile(
-        f"lpips-{network}", f"lpips-v0.1-{network}.pth", f"{_LPIPS}/{network}.pth", "BSD-2-Clause", megabytes, what, sha256
+        f"lpips-{network}", f"lpips-v0.1-{network}.pth", f"{_LPIPS}/{network}.pth", "BSD-2-Clause", megabytes, what, sha256, packages
     )
 
 
@@ -221,6 +235,8 @@ FILES: Mapping[str, PublishedFile] = {
             "MIT",
             1.4,
             "the vocabulary that OpenAI's CLIP reads texts with",
+            "924691ac288e54409236115652ad4aa250f48203de50a9e4722a6ecd48d6804a",
+            "the repository openai/CLIP and in the package open_clip_torch 3.3.0",
         ),
         PublishedFile(
             "dinov2-vitb14",

@@ -200,18 +200,16 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         changed = [f"{name} = {value}" for name, value in usage.resolved.items() if value != defaults.get(name)]
         uses.append((usage, ", ".join(changed)))
 
-    # Cards of the weights that it uses with these parameters: what was learnt from, on which features, and how well that does on what
-    # was not seen.
-    trained = []
+    # The weights that it uses with these parameters: whether they are here, and what their card says they were learnt from, on which
+    # features, and how well that does on what was not seen.
+    needed = []
     for network, parameter in spec.networks:
         name = str(evidence.params[parameter])
+        refusal = weights.refusal(replace(spec, weights=f"{network}:{parameter}"), evidence.params)
         try:
             found = weights.get(network, name)
         except weights.WeightsError:
-            if network in weights.TRAINED_WITH:
-                trained.append(Trained(name, weights.refusal(spec, evidence.params)))
-            continue
-        if not found.card.get("statement"):
+            needed.append(Needed(name, refusal=refusal))
             continue
         facts = []
         data, accuracy, features = (found.card.get(part, {}) for part in ("data", "accuracy", "features"))
@@ -224,10 +222,15 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
             spread = f" ± {accuracy['sd']:.3f}" if accuracy["sd"] is not None else ""
             words = f"{accuracy['mean']:.3f}{spread} over {accuracy['folds']} folds, on samples and methods that were not seen"
             facts.append(("Accuracy", words))
-        if found.sha256:  # of all its files, so of the first
-            facts.append(("SHA-256", f"{str(found.files[0].sha256)[:16]}…"))
-        refusal = "" if found.there else weights.refusal(spec, evidence.params)
-        trained.append(Trained(name, found.card["statement"], tuple(facts), refusal))
+        for file in found.files:
+            if isinstance(file, weights.PublishedFile):
+                digest = file.sha256 or file.stated
+                known = f"{digest[:16]}…, {file.pinned_by}" if digest else file.pinned_by
+                facts.append(("File", f"{file.what}; about {file.megabytes:.3g} MB, licence {file.licence}"))
+                facts.append(("SHA-256", known))
+            else:
+                facts.append(("SHA-256", f"{file.sha256[:16]}…, of its model card"))
+        needed.append(Needed(name, found.there, bool(found.files), found.card.get("statement", ""), tuple(facts), refusal))
 
     own_worst = spec.is_program and spec.worst != "null"
     on_studies = [(row, row.figure) for row in values if row.study_id in known]
@@ -244,7 +247,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "family": FAMILIES[spec.family].title,
         "column": column,
         "evidence": evidence,
-        "trained": trained,
+        "needed": needed,
         "mentions": list(paper_figures.mentions(key)),
         "reported": [(paper, words) for paper in paper_figures.studied().values() if (words := paper.reported(key))],
         "studies": studies,
@@ -291,13 +294,26 @@ def program_file(request: HttpRequest, challenge: str, name: str) -> HttpRespons
 
 
 @dataclass(frozen=True)
-class Trained:
-    """The card of a set of weights that the metric uses with these parameters."""
+class Needed:
+    """A set of weights that the metric uses with these parameters: whether its files are on this server, what its card and its publisher
+    say of it, and why it cannot be used, with the command that changes that."""
 
     name: str
-    statement: str
+    there: bool = False
+    has_files: bool = True
+    statement: str = ""
     facts: tuple[tuple[str, str], ...] = ()
     refusal: str = ""
+
+    @property
+    def reason(self) -> str:
+        """The refusal without the command."""
+        return self.refusal.partition(": ")[0] + ":" if self.command else self.refusal
+
+    @property
+    def command(self) -> str:
+        """The command that gets the files; empty where none does."""
+        return self.refusal.partition(": ")[2] if weights.FETCH in self.refusal else ""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ class Publisher:
     cut_after: list[int] = field(default_factory=list)  # bytes after which the next answers are cut off
     statuses: list[int] = field(default_factory=list)  # of the next answers, instead of the file
     redirect: str = ""
+    linked: str = ""  # what the redirection says of the file
     kind: str = "application/octet-stream"
     asked: list[dict[str, str]] = field(default_factory=list)
     url: str = ""
@@ -29,6 +30,8 @@ class Publisher:
             handler.send_response(self.statuses.pop(0) if self.statuses else 302)
             if self.redirect:
                 handler.send_header("Location", self.redirect)
+                if self.linked:
+                    handler.send_header("X-Linked-Etag", self.linked)
             handler.send_header("Content-Length", "0")
             handler.end_headers()
             return

@@ -174,12 +174,27 @@ def test_a_digest_stated_in_full_is_held_in_full(made, cache):
         get(made(other))
 
 
+def test_a_digest_that_the_server_states_is_held_and_said(made, server, cache):
+    """Large files of Hugging Face lie elsewhere: the answer that leads there states the digest."""
+    with publisher.published(DATA) as elsewhere:
+        server.redirect, server.linked = elsewhere.url, f'"{SHA}"'
+        get(file := made())
+        assert file.record["stated_by"] == "127.0.0.1"
+        assert file.pinned_by == "digest kept from the first fetch, and stated by 127.0.0.1"
+        file.path.unlink()
+        (cache / f"{file.filename}.json").unlink()
+        elsewhere.data, elsewhere.etag = DATA[::-1], '"two"'
+        with pytest.raises(FetchError, match=f"was not kept: .* it must be {SHA}, as its publisher states"):
+            get(file)
+        assert list(cache.iterdir()) == []
+
+
 def test_where_none_is_stated_the_first_one_is_pinned_also_after_the_file_is_gone(made, server):
     file = made()
-    assert fetching.pinned_by(file) == "digest to be kept at the first fetch"
+    assert file.pinned_by == "digest to be kept at the first fetch"
     get(file)
     first = file.record
-    assert (file.sha256, fetching.pinned_by(file)) == (SHA, "digest kept from the first fetch")
+    assert (file.sha256, file.pinned_by) == (SHA, "digest kept from the first fetch")
     file.path.unlink()
     server.data, server.etag = DATA[::-1], '"two"'
     with pytest.raises(

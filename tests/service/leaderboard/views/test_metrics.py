@@ -65,13 +65,29 @@ class TestPage:
         random_weights.shelf(monkeypatch, tmp_path)
         page = words(text(client.get("/metrics/wf_learned/")))
         assert "Never let it decide alone" in page and "reward hacking" in page and "−∞ to ∞" in page
-        assert "Weights: study There are no weights &#x27;study&#x27; of wf_learned" in page and "train wireframe-preference" in page
+        assert (
+            "Weights: study not here There are no weights &#x27;study&#x27; of wf_learned" in page and "train wireframe-preference" in page
+        )
         told = {"data": {"decisions": 1234, "raters": 5}, "accuracy": {"mean": 0.7612, "sd": 0.0456, "folds": 10}, "made_up": True}
         random_weights.put_learned(tmp_path, "drawn", **told)
         PhaseMetric.objects.create(phase=phase, slug="learned", key="wf_learned", position=9, params={"weights": "drawn"})
         page = words(text(client.get(column_page(phase, "learned", "wf_learned"))))
-        assert "Weights: drawn Drawn at random." in page and "1,234 decisions of 5 raters, made up" in page
+        assert "Weights: drawn here Drawn at random." in page and "1,234 decisions of 5 raters, made up" in page
         assert "0.761 ± 0.046 over 10 folds" in page and "plumbline-small, frozen" in page and "Never let it decide alone" in page
+
+    def test_it_says_whether_the_weights_are_here_and_how_to_get_them(self, client, monkeypatch, tmp_path):
+        random_weights.shelf(monkeypatch, tmp_path)
+        page = words(text(client.get("/metrics/osim/")))
+        assert "Weights: yolox-x not here The weights “yolox-x” of OSIM are not on this server; get them with:" in page
+        assert "python manage.py fetch_weights yolox-x" in page and "digest to be kept at the first fetch" in page
+        page = words(text(client.get("/metrics/psnr@bbox/")))
+        assert "python manage.py fetch_weights yolox-x" in page
+        page = words(text(client.get("/metrics/lpips_alex/")))
+        assert "fetch_weights alexnet lpips-alex" in page and "df73285e35b22355…, digest of the file in the packages" in page
+        page = words(text(client.get("/metrics/puzzlesim_pieces/")))
+        assert "Weights: dictionary There is nothing to fetch" in page and "fetch_weights" not in page
+        page = words(text(client.get("/metrics/locase/")))
+        assert "Weights: stage1 here" in page
 
     def test_it_shows_both_tables_the_published_one_and_what_differs(self, client, ships):
         roofs = table("corner_f1", {}, 5, type(HOUSES)("roofs_43", "43 real roofs", 43, False))
