@@ -180,6 +180,11 @@ class Table:
         """n of "k of n": the tests that could be judged at all."""
         return sum(rate.passes is not None for rate in self.tests.values())
 
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """Ids of the tests that could be judged and are not passed."""
+        return tuple(name for name, rate in self.tests.items() if rate.passes is False)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; rates survive exactly."""
         return {

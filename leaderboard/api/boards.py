@@ -62,6 +62,7 @@ class PropertyCount(Schema):
     state: str = Field(description="measured, measuring, failed or none.")
     passed: int | None
     of: int | None = Field(description="The tests that apply to such a metric.")
+    failed: list[str] = Field(description="The tests that it fails, by id: each is another mistake, so their number says little.")
 
 
 class PeopleOut(Schema):

@@ -6,8 +6,10 @@ were measured here in the background, and all of a board are asked for at once.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache, cached_property
 from typing import Any
 
@@ -17,11 +19,23 @@ from evaluation.models import PropertyRun, Score
 from evaluation.models.properties import is_measurable
 from evaluation.properties import drawn, shipped, suite
 from evaluation.properties.suite import PASS, Property, Rate, Table
+from leaderboard.stats.correlation import correlation
 from leaderboard.viewer.svg import Drawing, draw
 
 ROUNDING = 1e-12  # a drawn example's value this small is 0 to a reader
-# Why our verdict differs from the published one, in a sentence or two a cell. There are three kinds of reason: the paper samples
-# at random, its step is another than ours, or its cell contradicts the metric's own definition.
+
+
+class Reason(StrEnum):
+    """Kind of reason why our verdict on a metric in a test differs from the published one."""
+
+    SAMPLES = "samples"  # the paper draws points anew for each wireframe
+    STEP = "step"  # its step is another than ours
+    CONTRADICTION = "contradiction"  # its rate contradicts the metric's own definition
+    DIVISOR = "divisor"  # exact symmetry, which turns on what a distance is divided by
+    RULE = "rule"  # by the other rule for monotonic tests our verdict is the same
+
+
+# In a sentence or two a cell.
 RANDOM = "The paper samples the edges at random, anew for each wireframe, so what did not change seems to; ours measures the same points."
 OTHER_STEP = "The paper's step is another than ours, whose amounts are not published: "
 CONTRADICTS = "The published rate contradicts the metric's own definition: "
@@ -31,28 +45,41 @@ _EDITS = ("wed_prereg", "wed_mnn", "wed_nearest", "wed_ap")
 _SPECTRAL = ("spectral_l1", "spectral_l2")
 _CURVES = ("ecd_chamfer", "wf_hausdorff")
 _SHARES_OF_EDGES = ("edge_precision", "edge_recall", "edge_f1")
-_BY_METRIC: tuple[tuple[tuple[str, ...], tuple[str, ...], str], ...] = (
+_BY_METRIC: tuple[tuple[tuple[str, ...], tuple[str, ...], Reason, str], ...] = (
     (
         ("mono_wrong_edges",),
         _EDITS,
-        f"{CONTRADICTS}each wrong edge is a length more to delete. It fits wrong edges that are drawn anew at every step; ours stay.",
+        Reason.STEP,
+        f"{OTHER_STEP}it fits wrong edges that are all drawn anew at every step. Ours stay, and each is a length more to delete.",
     ),
     (
         ("mono_wrong_edges",),
         _SPECTRAL,
-        f"{CONTRADICTS}an edge more lowers no eigenvalue, so the spectra move apart. It fits wrong edges that are drawn anew at every "
-        "step; ours stay.",
+        Reason.STEP,
+        f"{OTHER_STEP}it fits wrong edges that are all drawn anew at every step. Ours stay, and an edge more lowers no eigenvalue.",
     ),
-    (("mono_delete_edges",), _SPECTRAL, f"{CONTRADICTS}an edge less raises no eigenvalue, so the spectra move apart."),
-    (("symmetry_0mean", "near_symmetry_0mean"), _SPECTRAL, f"{CONTRADICTS}it is a distance between two spectra, whichever comes first."),
+    (
+        ("mono_delete_edges",),
+        _SPECTRAL,
+        Reason.CONTRADICTION,
+        f"{CONTRADICTS}an edge less raises no eigenvalue, so the spectra move apart.",
+    ),
+    (
+        ("symmetry_0mean", "near_symmetry_0mean"),
+        _SPECTRAL,
+        Reason.CONTRADICTION,
+        f"{CONTRADICTS}it is a distance between two spectra, whichever comes first.",
+    ),
     (
         ("symmetry_0mean", "near_symmetry_0mean"),
         ("corner_offset",),
+        Reason.CONTRADICTION,
         f"{CONTRADICTS}the same corners are matched whichever side comes first, and their distances are the same.",
     ),
     (
         ("triangle_add_noise", "triangle_del1_del2"),
         _SPECTRAL,
+        Reason.CONTRADICTION,
         f"{CONTRADICTS}a Wasserstein distance between spectra keeps the triangle inequality.",
     ),
     (
@@ -64,55 +91,70 @@ _BY_METRIC: tuple[tuple[tuple[str, ...], tuple[str, ...], str], ...] = (
             "near_identity",
             "symmetry_0mean",
             "symmetry_shift",
-            "triangle_del1_del2",
         ),
         _CURVES,
+        Reason.SAMPLES,
         RANDOM,
+    ),
+    (
+        ("triangle_del1_del2",),
+        ("ecd_chamfer",),
+        Reason.STEP,
+        f"{OTHER_STEP}neither points drawn anew nor two copies that each lack another edge give its rate.",
     ),
     (
         ("mono_delete_vertices", "mono_moving_vertex"),
         ("jaccard_distance",),
-        "The paper samples the tubes at random, anew for each wireframe, so a small change drowns; ours draws with one seed.",
+        Reason.STEP,
+        f"{OTHER_STEP}points drawn anew do not explain it, because they would fail the test that deletes edges first.",
     ),
     (
         ("mono_deform_split",),
         ("edge_recall", "edge_f1"),
+        Reason.STEP,
         f"{OTHER_STEP}ours may cut an edge that is lost already, which changes nothing, and the strict rule asks for growth at every step.",
     ),
     (
         ("mono_deform_split",),
         ("corner_precision", "corner_f1"),
+        Reason.STEP,
         f"{OTHER_STEP}ours moves corners by noise of 5 % of the diameter, which now and then brings one back within the threshold.",
     ),
     (
         ("mono_moving_vertex", "mono_delete_vertices"),
         _SHARES_OF_EDGES,
+        Reason.STEP,
         f"{OTHER_STEP}ours may take a corner all of whose edges are lost already, which changes nothing, and the strict rule asks for "
         "growth at every step.",
     ),
     (
         ("mono_moving_vertex",),
         (*_EDITS, *_SPECTRAL, *_CURVES),
+        Reason.STEP,
         f"{OTHER_STEP}in ours a corner jumps by half the diameter, which may bring its edges nearer to others that have jumped before.",
     ),
     (
         ("mono_disconnect_edges",),
         ("corner_precision", "corner_f1", "corner_offset", *_SPECTRAL),
+        Reason.STEP,
         f"{OTHER_STEP}ours gives the edge a copy of the corner at the very same place, so that nothing moves.",
     ),
     (
         ("mono_delete_vertices",),
         _SPECTRAL,
+        Reason.STEP,
         f"{OTHER_STEP}ours takes the corner away with its edges, and a spectrum of fewer values is compared by its quantiles.",
     ),
     (
         ("near_symmetry_0mean", "near_symmetry_shift"),
         _EDITS,
+        Reason.STEP,
         f"{OTHER_STEP}ours is noise of 2 % of the diameter, and what is left of symmetry depends on how many edges it leaves matched.",
     ),
     (
         ("quasi_far", "quasi_close"),
         (*_EDITS, *_SPECTRAL),
+        Reason.STEP,
         f"{OTHER_STEP}ours is a hundredth of the diameter, and whether the matching changes on the way depends on it.",
     ),
 )
@@ -130,17 +172,19 @@ class Count:
     passed: int | None = None
     of: int | None = None
     percent: float = 0.0
+    failed: tuple[str, ...] = ()  # ids of tests
 
     @property
-    def words(self) -> str:
-        """Words of a column's head."""
-        if self.state == "measured":
-            return f"{self.passed} of {self.of} sanity tests"
-        return "sanity tests: being measured" if self.state == "measuring" else "sanity tests: not measured"
+    def fails(self) -> str:
+        """Titles of the tests that it fails: their number says little, because each is another mistake."""
+        titles = {test.id: test.title for test in suite.TESTS}
+        return f"Fails: {'; '.join(titles[one] for one in self.failed)}." if self.failed else "Fails none of those that apply."
 
     @property
-    def share(self) -> float:
-        return 100.0 * self.passed / self.of if self.passed is not None and self.of else 0.0
+    def groups(self) -> str:
+        """Number of failed tests by group, such as `2 Symmetry, 1 Identity`."""
+        groups = {test.id: test.group for test in suite.TESTS}
+        return ", ".join(f"{n} {group}" for group, n in Counter(groups[one] for one in self.failed).items())
 
 
 NOT_MEASURED = Count("none")
@@ -152,17 +196,32 @@ def counts(fingerprints: Iterable[str]) -> dict[str, Count]:
     for fingerprint in set(fingerprints):
         tables = shipped.tables(fingerprint)
         if tables:
-            measured[fingerprint] = Count("measured", tables[0].passed, tables[0].of, 100.0)
+            measured[fingerprint] = of_table(tables[0])
         else:
             others.append(fingerprint)
     if others:
         rows = PropertyRun.objects.filter(fingerprint__in=others).order_by()
-        for row in rows.only("fingerprint", "state", "passed", "of", "done", "total"):
+        for row in rows.only("fingerprint", "state", "passed", "of", "done", "total", "table"):
             measured[row.fingerprint] = _count_of(row)
     return {fingerprint: measured.get(fingerprint, NOT_MEASURED) for fingerprint in [*measured, *others]}
 
 
+def shipped_words(fingerprint: str) -> str:
+    """Sanity tests that a column fails, where its table ships with the code; "" otherwise, because a board asks nothing more of the
+    database for it."""
+    tables = shipped.tables(fingerprint)
+    return f"{tables[0].passed} of {tables[0].of} sanity tests passed. {of_table(tables[0]).fails}" if tables else ""
+
+
+def of_table(table: Table) -> Count:
+    """Count of a table that is done."""
+    return Count("measured", table.passed, table.of, 100.0, table.failed)
+
+
 def _count_of(run: PropertyRun) -> Count:
+    table = run.as_table() if run.state == PropertyRun.State.DONE else None
+    if table is not None:
+        return of_table(table)
     if run.state == PropertyRun.State.DONE:
         return Count("measured", run.passed, run.of, 100.0)
     return Count("measuring" if run.state == PropertyRun.State.WAITING else "failed", percent=run.percent)
@@ -178,27 +237,36 @@ class Line:
     key: str = ""  # of the metric
 
     @property
+    def passes(self) -> bool | None:
+        """Verdict of our first table."""
+        return self.rates[0].passes if self.rates and self.rates[0] is not None else None
+
+    @property
     def paper_passes(self) -> bool | None:
         return None if self.paper is None else self.paper >= PASS
 
     @property
     def differs(self) -> bool:
         """True if the paper's verdict is another than that of our first table."""
-        ours = self.rates[0].passes if self.rates and self.rates[0] is not None else None
-        return ours is not None and self.paper_passes is not None and ours != self.paper_passes
+        return self.passes is not None and self.paper_passes is not None and self.passes != self.paper_passes
 
     @property
-    def why(self) -> str:
+    def reason(self) -> tuple[Reason, str] | None:
+        """The kind of reason why the verdicts differ, and the reason in a sentence or two; None where they do not."""
         if not self.differs:
-            return ""
-        for tests, keys, sentence in _BY_METRIC:
+            return None
+        for tests, keys, reason, sentence in _BY_METRIC:
             if self.test.id in tests and self.key in keys:
-                return sentence
+                return reason, sentence
         ours = self.rates[0]
         # Of a monotone test there are two rates, and one of them is the official one.
         if ours is not None and any(rate is not None and (rate >= PASS) == self.paper_passes for rate in (ours.strict, ours.weak)):
-            return OTHER_RULE
-        return _BY_TEST.get(self.test.id, UNPUBLISHED)
+            return Reason.RULE, OTHER_RULE
+        return (Reason.DIVISOR, _BY_TEST[self.test.id]) if self.test.id in _BY_TEST else (Reason.STEP, UNPUBLISHED)
+
+    @property
+    def why(self) -> str:
+        return self.reason[1] if self.reason else ""
 
 
 class Evidence:
@@ -242,7 +310,7 @@ class Evidence:
     @property
     def count(self) -> Count:
         if self.tables:
-            return Count("measured", self.tables[0].passed, self.tables[0].of, 100.0)
+            return of_table(self.tables[0])
         return _count_of(self.run) if self.run is not None else NOT_MEASURED
 
     @property
@@ -285,6 +353,11 @@ class Evidence:
         return suite.monotone_rule(self.spec)
 
     @property
+    def against_paper(self) -> AgainstPaper | None:
+        """All metrics of the published table against it; None for a metric that it has not."""
+        return against_paper() if self.published else None
+
+    @property
     def n_differing(self) -> int:
         return sum(line.differs for line in self.lines)
 
@@ -310,6 +383,28 @@ class Evidence:
     def cost_alone(self) -> Cost | None:
         """Cost of a sample with nothing shared, as the suite has measured it."""
         return Cost(self.tables[0].ms_per_sample, "shipped" if self.run is None else "background") if self.tables else None
+
+
+@dataclass(frozen=True)
+class AgainstPaper:
+    """Our sanity tests against the paper's table, over all metrics that it has: with their default parameters, on the procedural models."""
+
+    metrics: int
+    verdicts: int
+    same: int
+    reasons: Mapping[Reason, int]  # of the verdicts that differ
+    order: float | None  # Spearman between the numbers of tests that the metrics pass here and there
+
+
+def against_paper() -> AgainstPaper:
+    """That comparison, from the tables that ship."""
+    found = [one for one in (of_default(spec) for spec in registry.REGISTRY.values()) if one.published and one.tables]
+    lines = [[line for line in one.lines if line.rates[0] is not None and line.paper is not None] for one in found]
+    reasons = Counter(line.reason[0] for row in lines for line in row if line.reason)
+    ours = [sum(bool(line.passes) for line in row) for row in lines]
+    theirs = [sum(bool(line.paper_passes) for line in row) for row in lines]
+    n = sum(map(len, lines))
+    return AgainstPaper(len(found), n, n - reasons.total(), reasons, correlation(ours, theirs).srocc)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part
 from evaluation.models.batch import sentences
 from evaluation.networks import weights
-from leaderboard.boards import certainty, exports, human_agreement
+from leaderboard.boards import certainty, exports, human_agreement, metric_evidence
 from leaderboard.boards.payload import PEOPLE, MetricColumn
 from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
 from leaderboard.boards.slope import slope, split_of
@@ -78,6 +78,7 @@ class BoardColumn:
     metric: MetricColumn
     head: Head
     evidence_url: str
+    tests: str
     people: human_agreement.ColumnWords | None
     statement: str
 
@@ -239,6 +240,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
                 metric,
                 Head.of(request, rows, metric.slug, metric.higher_is_better),
                 evidence_url(place, metric) if metric.key else "",
+                metric_evidence.shipped_words(metric.fingerprint),
                 people.head(metric.slug) if people else None,
                 weights.statement(registry.REGISTRY[metric.key], metric.params) if metric.key in registry.REGISTRY else "",
             )
