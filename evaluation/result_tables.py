@@ -48,27 +48,52 @@ class ResultColumn:
 
 
 @dataclass(frozen=True)
+class Detail:
+    """A text shown under a method's name: the head it has in the table, and the title and unit that it is shown with, if any."""
+
+    column: str
+    title: str = ""
+    unit: str = ""
+
+    def words(self, text: str) -> str:
+        """That text of a row; empty where the row has none."""
+        return " ".join(filter(None, (self.title, text, self.unit))) if text not in NO_VALUE else ""
+
+    def to_value(self) -> str | dict[str, str]:
+        """The head alone where that says all, as in layouts from before details had titles."""
+        given = {name: value for name, value in asdict(self).items() if value}
+        return self.column if len(given) == 1 else given
+
+    @classmethod
+    def from_value(cls, value: str | Mapping[str, str]) -> Detail:
+        """The inverse of to_value."""
+        return cls(value) if isinstance(value, str) else cls(**value)
+
+
+@dataclass(frozen=True)
 class Layout:
-    """Layout of a table: the heads of the methods' names, of texts shown under a name, and of links to papers and code."""
+    """Layout of a table: the heads of the methods' names, the texts shown under a name, and the heads of links to papers and code."""
 
     columns: tuple[ResultColumn, ...]
     method: str = "method"
-    details: tuple[str, ...] = ()
+    details: tuple[Detail, ...] = ()
     paper: str = ""
     code: str = ""
 
     @property
     def heads(self) -> tuple[str, ...]:
         """Every head the table must have."""
-        return tuple(filter(None, (self.method, *(it.column for it in self.columns), *self.details, self.paper, self.code)))
+        return tuple(
+            filter(None, (self.method, *(it.column for it in self.columns), *(it.column for it in self.details), self.paper, self.code))
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return asdict(self) | {"details": [it.to_value() for it in self.details]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Layout:
         columns = tuple(ResultColumn(**column) for column in data["columns"])
-        return cls(columns, data["method"], tuple(data["details"]), data["paper"], data["code"])
+        return cls(columns, data["method"], tuple(map(Detail.from_value, data["details"])), data["paper"], data["code"])
 
 
 @dataclass(frozen=True)
@@ -117,7 +142,7 @@ def read(text: str, layout: Layout) -> Table:
             if line[head] and not (line[head].startswith(("https://", "http://")) and len(line[head]) <= MAX_ADDRESS):
                 must = f"it must be a web address of at most {MAX_ADDRESS} characters, or empty"
                 problems.append(f"line {number}: {head} is {line[head][:60]!r}; {must}.")
-        detail = " · ".join(filter(None, (line[head] for head in layout.details)))[:MAX_DETAIL]
+        detail = " · ".join(filter(None, (it.words(line[it.column]) for it in layout.details)))[:MAX_DETAIL]
         rows.append(ResultRow(name, tuple(values), detail, line.get(layout.paper, ""), line.get(layout.code, "")))
     if problems or separated:
         raise ResultsError([*hint(separated), *problems])

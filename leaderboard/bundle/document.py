@@ -249,6 +249,14 @@ class Reader:
         node = self.node(key, None)
         return None if node is None or is_null(node) else Reader(node, self.at(key), self.problems)
 
+    def texts_and_readers(self, key: str) -> Iterator[str | Reader]:
+        """The members of an optional list of texts and mappings."""
+        for path, node in self.items(key)[:MAX_MEMBERS]:
+            if isinstance(node, yaml.ScalarNode) and not is_null(node):
+                yield node.value
+            else:
+                yield Reader(node, path, self.problems)
+
     def texts(self, key: str) -> list[tuple[str, str]]:
         """The members of an optional list of texts, each with its path."""
         texts = []

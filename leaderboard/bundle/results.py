@@ -13,7 +13,7 @@ from django.core.validators import URLValidator
 from evaluation import result_tables
 from evaluation.models.definition import COLUMN
 from evaluation.models.results import MAX_BYTES
-from evaluation.result_tables import Layout, ResultColumn, ResultsError
+from evaluation.result_tables import Detail, Layout, ResultColumn, ResultsError
 from leaderboard.bundle.definition import OpinionColumn, OpinionsDef, ResultsDef
 from leaderboard.bundle.document import Reader
 from leaderboard.bundle.folder import Folder, name_fault
@@ -54,7 +54,7 @@ def parse(reader: Reader | None, folder: Folder) -> ResultsDef | None:
     layout = Layout(
         tuple(columns),
         reader.text("method", "method"),
-        tuple(text for _, text in reader.texts("details")),
+        tuple(Detail(it) if isinstance(it, str) else _detail(it) for it in reader.texts_and_readers("details")),
         reader.text("paper", "") or "",
         reader.text("code", "") or "",
     )
@@ -122,6 +122,13 @@ def _table_text(reader: Reader, path: Path) -> str | None:
     return text
 
 
+def _detail(reader: Reader) -> Detail:
+    title, unit = reader.text("title", "", most=MAX_TITLE) or "", reader.text("unit", "", most=16) or ""
+    found = Detail(reader.text("column") or "", title, unit)
+    reader.close()
+    return found
+
+
 def _column(reader: Reader) -> ResultColumn:
     head = reader.text("column") or ""
     slug = reader.text("slug", None) or re.sub(r"[^a-z0-9@-]+", "_", head.lower()).strip("_-")
@@ -181,7 +188,7 @@ def written(results: ResultsDef, folder: Path, prefix: str) -> dict[str, object]
     data: dict[str, object] = {"path": path, "source": results.source, **({"url": results.url} if results.url else {})}
     data["method"] = results.layout.method
     if results.layout.details:
-        data["details"] = list(results.layout.details)
+        data["details"] = [it.to_value() for it in results.layout.details]
     data |= {name: getattr(results.layout, name) for name in ("paper", "code") if getattr(results.layout, name)}
     data["columns"] = [
         {
@@ -215,5 +222,5 @@ def fields_of(results: ResultsDef | None) -> dict[str, object]:
         "table": f"{results.file_name} {results.sha256[:16]}",
         "method": results.layout.method,
     }
-    fields |= {"details": list(results.layout.details), "paper": results.layout.paper, "code": results.layout.code}
+    fields |= {"details": [it.to_value() for it in results.layout.details], "paper": results.layout.paper, "code": results.layout.code}
     return fields | ({"opinions": results.opinions.to_dict()} if results.opinions else {})

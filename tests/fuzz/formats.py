@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image, ImageCms
 
-from evaluation.result_tables import Layout, ResultColumn, ResultsError
+from evaluation.result_tables import Detail, Layout, ResultColumn, ResultsError
 from evaluation.result_tables import read as read_results
 from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.parse import parse
@@ -190,7 +190,11 @@ def table(read: Callable[[Path], list[Any]], canonical: Callable[[list[Any]], ob
 
 
 LAYOUT = Layout(
-    (ResultColumn("score", "Score", "Score", True), ResultColumn("error", "Error", "Error", False)), "Method", ("Year",), "Paper", ""
+    (ResultColumn("score", "Score", "Score", True), ResultColumn("error", "Error", "Error", False)),
+    "Method",
+    (Detail("Year"),),
+    "Paper",
+    "",
 )
 
 

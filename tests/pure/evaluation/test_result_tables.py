@@ -1,10 +1,10 @@
 import pytest
 
-from evaluation.result_tables import Layout, ResultColumn, ResultsError, column_of, lines, read, spec_of
+from evaluation.result_tables import Detail, Layout, ResultColumn, ResultsError, column_of, lines, read, spec_of
 
 PSNR = ResultColumn("psnr", "PSNR", "PSNR", True, "dB", is_primary=True)
 LPIPS = ResultColumn("lpips", "lpips", "LPIPS", False)
-LAYOUT = Layout((PSNR, LPIPS), "name", ("year",), "paper")
+LAYOUT = Layout((PSNR, LPIPS), "name", (Detail("year"),), "paper")
 TABLE = "name,year,PSNR,lpips,paper\r\nA  b,2020,28.50,0.1,https://example.org/a\r\nC,,27,–,\r\n"
 
 
@@ -14,7 +14,19 @@ def test_rows_come_in_the_tables_order_with_the_decimals_it_is_printed_with():
     assert [row.values for row in table.rows] == [(28.5, 0.1), (27.0, None)]
     assert [row.detail for row in table.rows] == ["2020", ""] and table.rows[0].paper == "https://example.org/a"
     assert table.decimals == (2, 1)
-    assert Layout.from_dict(LAYOUT.to_dict()) == LAYOUT
+    assert Layout.from_dict(LAYOUT.to_dict()) == LAYOUT and LAYOUT.to_dict()["details"] == ["year"]  # as before details had titles
+
+
+def test_a_detail_may_have_a_title_and_a_unit():
+    layout = Layout((PSNR,), "name", (Detail("year"), Detail("time", "training"), Detail("memory", "memory", "GB")))
+    rows = read("name,year,time,memory,PSNR\nA,2020,3m56s,8.25,28\nB,,–,0.00,27\n", layout).rows
+    assert [row.detail for row in rows] == ["2020 · training 3m56s · memory 8.25 GB", "memory 0.00 GB"]
+    assert layout.to_dict()["details"] == [
+        "year",
+        {"column": "time", "title": "training"},
+        {"column": "memory", "title": "memory", "unit": "GB"},
+    ]
+    assert Layout.from_dict(layout.to_dict()) == layout
 
 
 @pytest.mark.parametrize(

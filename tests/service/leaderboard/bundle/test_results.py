@@ -97,6 +97,18 @@ def test_a_second_apply_has_nothing_to_do_and_an_export_says_the_same(tmp_path):
     assert same_folders(tmp_path / "out", tmp_path / "twice") == []
 
 
+def test_details_with_titles_stand_under_a_name_and_come_back(tmp_path):
+    text = BUNDLE.replace("details: [year]", "details: [year, {column: error, title: error of, unit: mm}]")
+    apply(parse(bundle(tmp_path / "in", text)).definition)
+    found = phase_of().submissions.order_by("number").values_list("description", flat=True)
+    assert list(found) == ["2020 · error of 12 mm", "2021", "2022 · error of 10 mm"]
+    export(read(Challenge.objects.get(slug="reported")), tmp_path / "out")
+    assert parse(tmp_path / "out").definition.phases[0].results.layout == parse(tmp_path / "in").definition.phases[0].results.layout
+    wrong = text.replace("title: error of", "titel: error of")
+    with pytest.raises(BundleError, match=r"details\[1\]\.titel.*did you mean title"):
+        parse(bundle(tmp_path / "wrong", wrong))
+
+
 def test_a_newer_table_keeps_entries_by_name_and_withdraws_those_that_went(tmp_path):
     apply(parse(bundle(tmp_path)).definition)
     before = dict(Submission.objects.values_list("method_name", "pk"))
@@ -295,7 +307,7 @@ def test_programs_are_told_where_figures_are_from(published, client):
     assert board["columns"][0]["people"]["decided"] is None and board["columns"][0]["people"]["krocc"]["n"] == 11
     rows = client.get(board["rows_url"]).json()["items"]
     assert [rows[0]["people"][name] for name in ("value", "low", "high", "n", "state")] == [4.4, None, None, 0, "no_interval"]
-    assert rows[0]["name"] == "Zip-NeRF" and rows[0]["detail"] == "Apr. 2023"
+    assert rows[0]["name"] == "Zip-NeRF" and rows[0]["detail"] == "Apr. 2023 · training 5h33m2s · memory 26.85 GB"
     assert rows[0]["scores"]["psnr"] == {"value": 29.606, "ci": None, "n": 0, "rank": 1, "ranks": None, "group": None, "loose": False} | {
         "flags": {},
         "tied": None,
