@@ -57,8 +57,8 @@ class PublishedFile:
     megabytes: float
     what: str
     stated: str = ""
-    stated_in: str = ""
     size: int = 0
+    stated_in: str = ""
 
     @property
     def folder(self) -> Path:
@@ -193,7 +193,14 @@ def _head(network: str, megabytes: float, sha256: str) -> PublishedFile:
     what = f"LPIPS v0.1: the weights of the channels of {network}"
     packages = "the packages lpips 0.1.4 and torchmetrics 1.9.0"
     return PublishedFile(
-        f"lpips-{network}", f"lpips-v0.1-{network}.pth", f"{_LPIPS}/{network}.pth", "BSD-2-Clause", megabytes, what, sha256, packages
+        f"lpips-{network}",
+        f"lpips-v0.1-{network}.pth",
+        f"{_LPIPS}/{network}.pth",
+        "BSD-2-Clause",
+        megabytes,
+        what,
+        sha256,
+        stated_in=packages,
     )
 
 
@@ -236,7 +243,7 @@ FILES: Mapping[str, PublishedFile] = {
             1.4,
             "the vocabulary that OpenAI's CLIP reads texts with",
             "924691ac288e54409236115652ad4aa250f48203de50a9e4722a6ecd48d6804a",
-            "the repository openai/CLIP and in the package open_clip_torch 3.3.0",
+            stated_in="the repository openai/CLIP and in the package open_clip_torch 3.3.0",
         ),
         PublishedFile(
             "dinov2-vitb14",
@@ -352,7 +359,10 @@ def digest_of(spec: MetricSpec, params: Mapping[str, Any]) -> str | None:
 
 
 def may_rank(spec: MetricSpec, params: Mapping[str, Any]) -> bool:
-    """True if no model card of the metric's weights, with these (full) parameters, says that a column with them must not rank."""
+    """True if the metric's weights, with these (full) parameters, are not retired, and no model card of theirs says that a column with
+    them must not rank."""
+    if is_retired(spec, params):
+        return False
     sets = (_sets(network).get(str(params.get(name))) for network, name in spec.networks)
     return all(found is None or found.card is None or found.card.get("may_rank", True) for found in sets)
 

@@ -87,8 +87,9 @@ class PeopleOut(Schema):
     groups: dict[str, Figure] = Field(description="By group of raters: decided agreement.")
     trained: str = Field(
         "",
-        description="Of a learned metric: 'these' where it was trained on these very judgements, so that its agreement is no evidence; "
-        "'entries' on others about entries of this phase; 'unknown' where its weights do not say; else empty.",
+        description="'refused' where its weights may order nothing. Of a learned metric: 'these' where it was trained on these very "
+        "judgements, so that its agreement is no evidence; 'entries' on others about entries of this phase; 'unknown' where its weights "
+        "do not say; else empty.",
     )
 
 

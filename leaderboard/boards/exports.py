@@ -72,7 +72,7 @@ class People:
 
     figures: dict[str, Agreement]
     places: tuple[int, int] | None = None
-    trained: str = ""  # "these", "entries" or "unknown", where the column may have learnt from these judgements
+    trained: str = ""  # "these", "entries", "unknown" or "refused", see `leaderboard.studies.training_overlap`
     is_few: bool = False
 
 

@@ -46,11 +46,13 @@ TRAINED = {  # of a metric and the judgements that it is held against, see `lead
     "these": "trained on these {}",
     "entries": "trained on other {} about these entries",
     "unknown": "unknown whether trained on these {}",
+    "refused": "not ranked",
 }
 TRAINED_MORE = {
     "these": "It was trained on these very {}, so that its agreement with them is no evidence.",
     "entries": "It was trained on other {} about entries of this phase, so that its agreement with these is weaker evidence.",
     "unknown": "Its weights do not say enough to know whether it was trained on these {}; if it was, its agreement is no evidence.",
+    "refused": "Its weights may order nothing, as their model card says or because they are retired, so it has no place among metrics.",
 }
 EQUAL = 1e-12  # a share this near to one half is one half
 LOW_COVERAGE = 0.9  # share of duels a metric has values for, below which it is said beside its figure
@@ -137,7 +139,7 @@ class Line:
 
     @property
     def state(self) -> State:
-        """State that its figure shows; without words where it was trained on these judgements, of which nothing can be claimed."""
+        """State that its figure shows; without words where nothing can be claimed of it, as `trained` says."""
         return replace(STATES[self.level], words="") if self.trained else STATES[self.level]
 
     @property
@@ -293,7 +295,8 @@ def unheld_words(lines: Sequence[Line], units: str) -> str:
 
 
 def trained_words(trained: str, opinions: bool = False) -> str:
-    """In a few words, whether a metric may have learnt from the judgements it is held against; empty where not."""
+    """In a few words, why nothing is claimed of a metric: it may have learnt from the judgements it is held against, or its weights may
+    order nothing; empty where something is."""
     return TRAINED.get(trained, "").format("scores" if opinions else "votes")
 
 

@@ -28,7 +28,7 @@ from submissions.formats.errors import MAX_PROBLEMS, TableError, control_charact
 from submissions.formats.formulas import restored
 from submissions.formats.stand_in import stand_in
 
-VERSION = 23  # of what is computed of judgements: raised whenever any number can change
+VERSION = 24  # of what is computed of judgements: raised whenever any number can change
 COLUMNS = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")
 # Stand behind them, in the order in which they came: who reads files of before by the place of a column finds it where it was.
 MORE = ("gold", "order", "at")

@@ -449,6 +449,8 @@ def verdict(
     """On a metric by its row in the ranking of its family. `early` is its line in a study that shows no figure, where there is one;
     `is_outdated` says that all its studies are of another version, and `alike` is its figure in one whose answers are all alike, so that
     it has no interval."""
+    if row is not None and row.line.trained == trained_words("refused"):
+        return Verdict("It has no place here: its weights may order nothing, as their model card says or because they are retired.")
     if row is not None and row.line.trained:
         return Verdict(f"It was, or may have been, trained on the judgements it is held against ({row.line.trained}), so they say nothing.")
     if row is None or not row.line.shown:

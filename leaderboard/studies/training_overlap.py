@@ -1,4 +1,5 @@
-"""Overlap of a learned metric's training with the judgements that a study holds it against: its agreement with these is no evidence."""
+"""Metrics that a study gives no place: those whose training overlaps with the judgements that it holds them against, so that their
+agreement with these is no evidence, and those whose weights may order nothing."""
 
 from __future__ import annotations
 
@@ -12,25 +13,27 @@ from evaluation.result_tables import spec_of
 from leaderboard.models import Rater, Study
 from leaderboard.stats import votes as voting
 
-THESE, ENTRIES, UNKNOWN, NO = "these", "entries", "unknown", ""
+THESE, ENTRIES, UNKNOWN, REFUSED, NO = "these", "entries", "unknown", "refused", ""
 LEARNT = ("wf_learned", "locase")  # the networks that are trained on what studies export
 MIN_SHARED = 2  # methods that a study and what was learnt from must have in common to have a pair in common
 
 
 def trained_on(study: Study, metric: Mapping[str, Any], samples: Collection[str], methods: Collection[str]) -> str:
     """Verdict of the model card of a column's weights on them and the judgements of this study: THESE were learnt from; others
-    about ENTRIES of the same phase; UNKNOWN, where the card does not say enough; NO.
+    about ENTRIES of the same phase; UNKNOWN, where the card does not say enough; REFUSED, where the card forbids to rank by them or they
+    are retired; NO.
 
     `metric` is the column as the batch has it, `samples` and `methods` are what the study's judgements are about.
     """
     spec = spec_of(metric)
+    no = NO if "imported" in metric or weights.may_rank(spec, metric["params"]) else REFUSED
     learnt = [(network, name) for network, name in spec.networks if network in LEARNT]
     if not learnt:
-        return NO
+        return no
     if weights.digest_of(spec, metric["params"]) != metric.get("weights_sha256"):
         return UNKNOWN  # the card is that of other weights than those that the values are of
     verdicts = {_of_card(study, weights.get(network, str(metric["params"][name])).card, samples, methods) for network, name in learnt}
-    return next(one for one in (THESE, UNKNOWN, ENTRIES, NO) if one in verdicts)
+    return next((one for one in (THESE, UNKNOWN, ENTRIES) if one in verdicts), no)
 
 
 def _of_card(study: Study, card: Mapping[str, Any], samples: Collection[str], methods: Collection[str]) -> str:

@@ -15,7 +15,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.metrics import registry
-from evaluation.models import MetricProgram, PhaseMetric, Score
+from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Score, Trial
+from evaluation.models.trial import needs_trial
 from evaluation.networks import weights
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.metric_evidence import Evidence
@@ -232,6 +233,15 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
                 facts.append(("SHA-256", f"{file.sha256[:16]}…, of its model card"))
         needed.append(Needed(name, found.there, bool(found.files), found.card.get("statement", ""), tuple(facts), refusal))
 
+    # Columns in phases' rankings by which none ranks: their weights may order nothing, or they have not passed their acceptance test.
+    unranked = {usage.pk for usage in used if not weights.may_rank(spec, usage.resolved)}
+    tried = {usage.phase_id: usage for usage in used if usage.pk not in unranked and needs_trial(usage.snapshot())}
+    for batch in EvaluationBatch.objects.filter(phase__in=tried, state=EvaluationBatch.State.CURRENT).select_related("phase__challenge"):
+        standings = Trial.standings(batch)
+        unranked |= {
+            usage.pk for usage in used if usage.phase_id == batch.phase_id and usage.slug in standings and not standings[usage.slug].ranks
+        }
+
     own_worst = spec.is_program and spec.worst != "null"
     on_studies = [(row, row.figure) for row in values if row.study_id in known]
     if on_studies and standing is None:
@@ -264,7 +274,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "not_told": NOT_TOLD if meaning and meaning.difference and not meaning.difference.tells else "",
         "n_contradictions": n_contradictions,
         "contradictions": contradicted,
-        "ranks": sum(usage.in_ranking for usage in used),
+        "ranks": sum(usage.in_ranking and usage.pk not in unranked for usage in used),
     }
     return render(request, "leaderboard/metric.html", context)
 

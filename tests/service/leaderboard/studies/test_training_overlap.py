@@ -8,15 +8,18 @@ import hashlib
 import io
 
 import pytest
+from django.contrib.auth.models import AnonymousUser
 
 from evaluation.metrics.wireframe.learned.network import KNOWN
 from evaluation.models import PhaseMetric, Score
+from evaluation.networks import weights
 from evaluation.training.preference.material import study as read_study
 from evaluation.training.preference.model_card import card as card_of
 from evaluation.training.preference.training import Plan
 from evaluation.training.preference.votes import read
 from leaderboard.models import Snapshot, Study
 from leaderboard.stats import votes as voting
+from leaderboard.studies import metric_ranking
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.folder import write_study
 from leaderboard.studies.training_overlap import trained_on
@@ -92,9 +95,16 @@ def test_weights_that_do_not_say_enough_are_unknown(study, shelf):
 
 
 def test_what_was_not_learnt_from_people_is_not_asked(study):
-    for key in ("corner_f1", "locase"):
-        metric = PhaseMetric(slug="m", key=key, params={}).snapshot()
-        assert trained_on(study, metric, SAMPLES, METHODS) == ""
+    metric = PhaseMetric(slug="m", key="corner_f1", params={}).snapshot()
+    assert trained_on(study, metric, SAMPLES, METHODS) == ""
+
+
+@pytest.mark.parametrize("key", ["locase", "lpips_plumbline_small"])
+def test_weights_that_may_order_nothing_have_no_place_whatever_they_were_trained_on(study, key):
+    """By their model card, or because they are retired; figures of the same name that a paper prints are not theirs."""
+    metric = PhaseMetric(slug="m", key=key, params={}).snapshot()
+    assert trained_on(study, metric, SAMPLES, METHODS) == "refused"
+    assert trained_on(study, metric | {"imported": {"higher_is_better": True, "unit": "", "decimals": 3}}, SAMPLES, METHODS) == ""
 
 
 def test_a_card_says_of_a_folder_which_study_it_is(judged, tmp_path):  # noqa: F811
@@ -122,6 +132,24 @@ def learned(phase, shelf, /, **data) -> str:
     batch.save()
     Score.objects.filter(slug=slug).update(key="wf_learned", fingerprint=fixed["fingerprint"])
     return slug
+
+
+def test_what_its_card_forbids_to_rank_has_neither_place_nor_state_word(judged, shelf, client, monkeypatch):  # noqa: F811
+    phase, entries = judged
+    study = imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 0))
+    forbidden = phase.batches.get(state="current").metrics[0]["key"]
+    monkeypatch.setattr(weights, "may_rank", lambda spec, params: spec.key != forbidden)
+    analyse_due()
+    line = next(one for one in study.analyses.get().summary.metrics if one.metric == forbidden)
+    assert line.trained == "refused" and line.places is None and line.decided.value is not None
+    Snapshot.make_all(phase)
+    board = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/").content.decode()
+    assert "<b>not ranked</b>" in board and "Its weights may order nothing" in board
+    ranking = metric_ranking.of(AnonymousUser()).families[phase.challenge.family]
+    row = next(one for one in ranking.rows if one.key == forbidden)
+    assert row.line.state.words == "" and row.line.ranks == ""
+    page = client.get(f"/metrics/{forbidden}/").content.decode()
+    assert "It has no place here: its weights may order nothing" in page and "<b>0</b> <span>boards that you can see rank by it" in page
 
 
 def test_the_board_the_study_exports_and_the_api_say_it(judged, shelf, client):  # noqa: F811
