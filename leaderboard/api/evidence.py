@@ -32,10 +32,10 @@ def published_sets(request: HttpRequest) -> Any:
     ]
 
 
-@router.get("/evidence/{name}/", response={200: EvidenceRecord, **ERRORS}, summary="All figures of a published set")
-def published_set(request: HttpRequest, name: Slug) -> Any:
+@router.get("/evidence/{published}/", response={200: EvidenceRecord, **ERRORS}, summary="All figures of a published set")
+def published_set(request: HttpRequest, published: Slug) -> Any:
     """Without what is not known: a field that is left out has no value."""
-    record = records().get(name)
+    record = records().get(published)
     if record is None:
         raise Http404
     return as_plain(record)

@@ -24,6 +24,7 @@ SAMPLES: Mapping[str, str] = {
     "digest": "8e161c9f",
     "key": "hss",
     "name": "rooflines",
+    "published": "nerf-qa",
     "study": "readers",
     "metric": "hss",
     "pk": "7",

@@ -136,6 +136,7 @@ class Scene:
             "metric": "corner_f1",
             "number": "1",
             "key": "hss",
+            "published": "nerf-qa",
             "study": "readers",
             "pk": str(self.program.pk),
             "name": self.program.key.rpartition("/")[2],
