@@ -226,9 +226,9 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         for file in found.files:
             if isinstance(file, weights.PublishedFile):
                 digest = file.sha256 or file.stated
-                known = f"{digest[:16]}…, {file.pinned_by}" if digest else file.pinned_by
+                digests = f"{digest[:16]}…, {file.pinned_by}" if digest else file.pinned_by
                 facts.append(("File", f"{file.what}; about {file.megabytes:.3g} MB, licence {file.licence}"))
-                facts.append(("SHA-256", known))
+                facts.append(("SHA-256", digests))
             else:
                 facts.append(("SHA-256", f"{file.sha256[:16]}…, of its model card"))
         needed.append(Needed(name, found.there, bool(found.files), found.card.get("statement", ""), tuple(facts), refusal))
