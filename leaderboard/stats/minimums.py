@@ -19,6 +19,12 @@ ITEMS_FOR_FIGURE = 5
 RATERS_FOR_FIRM_INTERVAL = 8
 ITEMS_FOR_FIRM_INTERVAL = 8
 
+# Of a figure of a published set: groups of items, where these are the clusters, and all results together for a figure across items.
+GROUPS_FOR_FIGURE = 5
+GROUPS_FOR_FIRM_INTERVAL = 8
+STIMULI_FOR_ACROSS = 24
+STIMULI_FOR_ONE_RATER = 10  # that a rater scored, for a correlation with the mean of all others
+
 # Of a metric beside another rater: decisive answers on questions that two raters decided.
 ANSWERS_FOR_ANOTHER_RATER = 100
 

@@ -8,6 +8,7 @@ from leaderboard.stats.evidence.figure import Cause, Counted, Figure, Reason
 from leaderboard.stats.evidence.judged import Basis
 from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, MetricFigures
 from leaderboard.stats.evidence.reproduction import PrintedLine, Reproduction, Statistic
+from leaderboard.stats.minimums import GROUPS_FOR_FIRM_INTERVAL
 
 PRINTED_AS = {Statistic.PLCC: "PLCC", Statistic.SRCC: "SRCC", Statistic.KRCC: "KRCC"}
 NAMED = 3  # metrics that a sentence names; of more it says how many
@@ -184,8 +185,8 @@ def beside_leading(record: EvidenceRecord, name: str, criterion: CriterionFigure
 
 
 def fewness(criterion: CriterionFigures, record: EvidenceRecord) -> str:
-    """Warning of few sources; empty from eight on."""
-    if criterion.groups >= 8:
+    """Warning of few sources; empty where there are enough."""
+    if criterion.groups >= GROUPS_FOR_FIRM_INTERVAL:
         return ""
     return f"Few sources: {criterion.groups} {several(record.words.group)} make rough intervals."
 

@@ -20,9 +20,10 @@ from leaderboard.stats.agreement import MetricPair
 from leaderboard.stats.crossed import Variance
 from leaderboard.stats.evidence import figure as figures
 from leaderboard.stats.evidence import places
-from leaderboard.stats.evidence.figure import Cause, Figure, Reason, State
+from leaderboard.stats.evidence.figure import Cause, Figure, Reason
 from leaderboard.stats.evidence.judged import Judged
 from leaderboard.stats.evidence.places import Compared
+from leaderboard.stats.states import State
 from leaderboard.stats.votes import Floats, Ints
 
 IN_LINE = 1e-12  # so near to 1 or -1, all stimuli are in one line

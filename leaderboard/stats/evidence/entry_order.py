@@ -14,22 +14,13 @@ import numpy as np
 import scipy
 
 from leaderboard.stats import correlation, crossed, davidson
-from leaderboard.stats.evidence.figure import (
-    EFFICIENCY_FOR_INTERVAL,
-    GROUPS_FOR_FIGURE,
-    Cause,
-    Counted,
-    Figure,
-    Reason,
-    State,
-    certainty,
-)
+from leaderboard.stats.evidence.figure import EFFICIENCY_FOR_INTERVAL, Cause, Counted, Figure, Reason, certainty
 from leaderboard.stats.evidence.judged import Judged
-from leaderboard.stats.minimums import ENTRIES_FOR_CORRELATION_INTERVAL
+from leaderboard.stats.minimums import ENTRIES_FOR_CORRELATION, ENTRIES_FOR_CORRELATION_INTERVAL, GROUPS_FOR_FIGURE
+from leaderboard.stats.states import State
 from leaderboard.stats.votes import Floats, Ints
 
 ROUNDING = 9  # decimals beyond which effects differ by rounding alone
-ENTRIES_FOR_CORRELATION = 3
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,27 +7,16 @@ from enum import StrEnum
 
 from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.crossed import Estimate
+from leaderboard.stats.minimums import (
+    GROUPS_FOR_FIGURE,
+    GROUPS_FOR_FIRM_INTERVAL,
+    RATERS_FOR_FIGURE,
+    RATERS_FOR_FIRM_INTERVAL,
+    STIMULI_FOR_ACROSS,
+)
+from leaderboard.stats.states import State
 
-# The smallest numbers from which on there is a figure, an interval, or one that is no rough one.
-RATERS_FOR_FIGURE = 5
-GROUPS_FOR_FIGURE = 5
-STIMULI_FOR_ACROSS = 24
-GROUPS_FOR_FIRM_INTERVAL = 8
-RATERS_FOR_FIRM_INTERVAL = 8
 EFFICIENCY_FOR_INTERVAL = 0.85  # of the entries that met least often through common items, for an interval over entries
-
-
-class State(StrEnum):
-    """State of a figure: whether there is a value, an interval, or neither."""
-
-    KNOWN = "known"
-    ROUGH = "rough"  # an interval of few raters or groups
-    NO_INTERVAL = "no_interval"
-    TOO_FEW = "too_few"  # below the minimum of the figure: pages show the reason and no value
-    UNDECIDED = "undecided"  # nobody preferred any
-    ALIKE = "alike"  # all answers, or all values, are equal
-    UNCONNECTED = "unconnected"  # the entries never met, not even by a chain of others
-    NOT_APPLICABLE = "not_applicable"
 
 
 class Cause(StrEnum):

@@ -10,12 +10,11 @@ from enum import StrEnum
 import numpy as np
 import scipy
 
-from leaderboard.stats.evidence.figure import RATERS_FOR_FIGURE
 from leaderboard.stats.evidence.judged import Basis, Judged
+from leaderboard.stats.minimums import RATERS_FOR_FIGURE, STIMULI_FOR_ONE_RATER
 from leaderboard.stats.votes import Floats, Ints
 
 HALVES = 200
-STIMULI_OF_ONE = 10  # that a person scored, for a correlation with the mean of all others
 
 
 class From(StrEnum):
@@ -107,7 +106,7 @@ def _one(judged: Judged) -> list[float]:
     found = []
     for own in scores:
         seen = ~np.isnan(own) & (count > 1)
-        if seen.sum() >= STIMULI_OF_ONE:
+        if seen.sum() >= STIMULI_FOR_ONE_RATER:
             alike = _alike(own[seen], (total[seen] - own[seen]) / (count[seen] - 1))[0]
             if not math.isnan(alike):
                 found.append(alike)

@@ -29,6 +29,12 @@ STATED = {
         "| a planned look at first place | {RATERS_FOR_LOOK} raters and {ITEMS_FOR_LOOK} items |",
         "At least {RATERS_ADVISED} raters and {ITEMS_ADVISED} items are advised",
     ),
+    "evidence.md": (
+        "| a figure of a published set | {GROUPS_FOR_FIGURE} groups of items |",
+        "| a figure across items | {STIMULI_FOR_ACROSS} results |",
+        "| an interval of a published set that is not called a rough one | {GROUPS_FOR_FIRM_INTERVAL} groups |",
+        "| one rater with the mean of all others | {STIMULI_FOR_ONE_RATER} results |",
+    ),
     "ranking.md": (
         "There is no interval for fewer than {GROUPS_FOR_BOARD_INTERVAL} groups",
         "Under {GROUPS_FOR_RARE_FAILURES} items the board says that failures which none of them shows are not in the interval",

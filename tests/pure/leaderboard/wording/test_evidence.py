@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.stats.evidence.figure import Cause, Counted, Figure, Reason, Split, State
+from leaderboard.stats.evidence.figure import Cause, Counted, Figure, Reason, Split
 from leaderboard.stats.evidence.judged import Basis
 from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, Ladders, Licence, MetricFigures, Source, Words
 from leaderboard.stats.evidence.reproduction import PrintedLine, Reproduction, Statistic
+from leaderboard.stats.states import State
 from leaderboard.wording import evidence as wording
 
 FIGURE = Figure(value=0.844, low=0.805, high=0.8761, n=500)

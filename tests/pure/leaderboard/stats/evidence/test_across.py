@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from leaderboard.evidence.tables import Criterion
 from leaderboard.stats.evidence import across
 from leaderboard.stats.evidence.across import Logistic, likeness, spearman
-from leaderboard.stats.evidence.figure import Cause, State
+from leaderboard.stats.evidence.figure import Cause
 from leaderboard.stats.evidence.judged import Basis, Judged, judged
+from leaderboard.stats.states import State
 from tests.support.examples import examples
 from tests.support.leaderboard.stats import made_evidence, plain_evidence
 from tests.support.leaderboard.stats.published_sets import means_of, stimuli_of, tables_of

@@ -11,10 +11,11 @@ import pytest
 
 from leaderboard.evidence.tables import Criterion, EvidenceTables, PublishedMetric, RatersAre, Scores
 from leaderboard.stats.evidence.analysis import record_of
-from leaderboard.stats.evidence.figure import Cause, Counted, Reason, State
+from leaderboard.stats.evidence.figure import Cause, Counted, Reason
 from leaderboard.stats.evidence.judged import Basis
 from leaderboard.stats.evidence.record import AcrossState, CriterionFigures, EvidenceRecord
 from leaderboard.stats.records import plain
+from leaderboard.stats.states import State
 from tests.support.leaderboard.stats import made_evidence, plain_evidence
 from tests.support.leaderboard.stats.published_sets import FACTS, SETS, example, means_of, stimuli_of, tables_of
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from leaderboard.evidence.tables import Criterion, Pairs, PublishedMetric, RatersAre
 from leaderboard.stats.evidence.analysis import record_of
 from leaderboard.stats.evidence.entry_order import additive, entry_means, order
-from leaderboard.stats.evidence.figure import Cause, Counted, Reason, State
+from leaderboard.stats.evidence.figure import Cause, Counted, Reason
 from leaderboard.stats.evidence.judged import Basis, Judged, judged
+from leaderboard.stats.states import State
 from tests.support.examples import examples
 from tests.support.leaderboard.stats.plain_evidence import effects
 from tests.support.leaderboard.stats.published_sets import FACTS, means_of, stimuli_of, tables_of

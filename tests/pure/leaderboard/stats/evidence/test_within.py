@@ -9,7 +9,8 @@ import pytest
 
 from leaderboard.stats.answers import Answers, answers
 from leaderboard.stats.evidence import within
-from leaderboard.stats.evidence.figure import Cause, Counted, Reason, State
+from leaderboard.stats.evidence.figure import Cause, Counted, Reason
+from leaderboard.stats.states import State
 from leaderboard.stats.votes import Vote, canonical
 
 
