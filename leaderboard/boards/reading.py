@@ -66,7 +66,7 @@ def reading(board: Board, index: int) -> Reading:
             deciding = board.column(overall.metrics[0]) if overall.rule == "primary" and overall.metrics else None
             named = [] if deciding is None else [board.entries[n].name for n in close_to(deciding, index)]
             who = _names(named) if len(named) == close <= NAMED else f"{close} other{'' if close == 1 else 's'}"
-            parts.append(f"too close to call with {who}")
+            parts.append(f"tied with {who}")
         by += f": {', '.join(parts)}"
 
     # In which metrics it stands best and worst, where their rank intervals do not touch.
@@ -143,7 +143,7 @@ def _people(board: Board, index: int) -> tuple[str, str, str, bool]:
     elif place is not None and place > 1 and theirs is not None:
         against = found.over[index] if found.over else None
         if theirs.tested or (against is not None and against.p_holm is not None):
-            rest += f", {'too close to call with' if index in theirs.open else 'behind'} their first, {_some(board, theirs.level)}"
+            rest += f", {'tied with' if index in theirs.open else 'behind'} their first, {_some(board, theirs.level)}"
     n = found.n[index]
     counted = "scores" if people.opinions else "judgements"
     basis = f"{n:,} {counted} of it, {people.basis} in all" if n else people.basis
@@ -260,13 +260,13 @@ def _note(board: Board, column: MetricColumn, index: int) -> str:
     if rank == 1:
         names = [board.entries[n].name for n in close]
         who = _names(names) if 0 < len(names) <= 2 else f"{names[0]} and {len(names) - 1} others" if names else ""
-        return f"too close to call with {who}" if who else ""
+        return f"tied with {who}" if who else ""
     mine, theirs = column.value[index], column.value[first]
     if mine is None or theirs is None:
         return ""
     words = f"{'+' if mine > theirs else '−'}{abs(mine - theirs):.3g} to the first"
     if first in close:
-        words += ", too close to call"
+        words += ", tied"
     return words
 
 

@@ -49,7 +49,7 @@ AGREEMENT = (45, 100)  # the scale of duels decided as people did, of which a co
 SERVICE = "See which 3D method is best, and whether the metric that says so agrees with people."
 SERVES = (
     Figure("Score", "Teams send wireframes, meshes or renders; the same metrics score every entry."),
-    Figure("Rank", "Boards say how sure each place is, and which entries are too close to call."),
+    Figure("Rank", "Boards say how sure each place is, and which entries are tied."),
     Figure("Ask people", "People judge entries side by side, and each metric is held against them."),
 )
 

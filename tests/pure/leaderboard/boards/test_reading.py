@@ -56,7 +56,7 @@ class TestSentence:
     def test_who_it_is_told_from_and_who_it_is_too_close_to(self):
         first, last = (reading(with_tests(), n) for n in (0, 3))
         assert first.rank == "Rank 1 of 4"
-        assert first.by_metrics == " by A: ahead of 1 beyond chance, too close to call with ridge and hip."
+        assert first.by_metrics == " by A: ahead of 1 beyond chance, tied with ridge and hip."
         assert last.by_metrics == " by A: behind 3 beyond chance."
 
     def test_without_a_test_nothing_is_said_of_chance(self):
@@ -75,7 +75,7 @@ class TestSentence:
         board = with_tests()
         several = board.overall.model_copy(update={"rule": "mean_rank", "metrics": ["a", "b"]})
         words = reading(board.model_copy(update={"overall": several}), 0).by_metrics
-        assert words == " by mean rank of 2: ahead of 1 beyond chance, too close to call with 2 others."
+        assert words == " by mean rank of 2: ahead of 1 beyond chance, tied with 2 others."
 
     def test_people_are_said_with_interval_number_and_whom_they_do_not_tell_apart(self):
         found = reading(judged(with_tests()), 1)
@@ -85,7 +85,7 @@ class TestSentence:
         third, last = (reading(judged(with_tests()), n) for n in (2, 3))
         assert (third.people, third.by_people) == (
             "People put it 2nd of 4",
-            ": it wins 60 % of its duels [50, 70], too close to call with their first, ridge.",
+            ": it wins 60 % of its duels [50, 70], tied with their first, ridge.",
         )
         assert last.by_people.endswith("behind their first, ridge.")
 
@@ -96,14 +96,14 @@ class TestSentence:
         assert reading(judged(board, may_be_first=[1]), 2).by_people.endswith(", behind their first, ridge.")
         both = judged(board, may_be_first=[1, 2])
         assert reading(both, 1).by_people.endswith("; hip may be first too.")
-        assert reading(both, 2).by_people.endswith(", too close to call with their first, ridge.")
+        assert reading(both, 2).by_people.endswith(", tied with their first, ridge.")
 
     def test_entries_that_share_first_place_with_people_are_level(self):
         board = judged(with_tests(), value=[0.5, 0.6, 0.6, 0.3], may_be_first=[0, 1, 2])
         found = reading(board, 1)
         assert found.people == "People put it first, level with hip"
         assert found.by_people == ": it wins 60 % of its duels [74, 85]; gable may be first too."
-        assert reading(board, 0).by_people.endswith("too close to call with their first, ridge and hip.")
+        assert reading(board, 0).by_people.endswith("tied with their first, ridge and hip.")
         assert reading(board, 3).by_people.endswith("behind their first, ridge and hip.")
 
     def test_a_baseline_that_people_put_before_the_first_is_not_passed_over(self):
@@ -183,9 +183,9 @@ class TestStrips:
     def test_the_first_names_who_is_close_and_others_their_distance(self):
         notes = [strips(with_tests(), n)[0].note for n in range(4)]
         assert notes == [
-            "too close to call with ridge and hip",
-            "−0.1 to the first, too close to call",
-            "−0.2 to the first, too close to call",
+            "tied with ridge and hip",
+            "−0.1 to the first, tied",
+            "−0.2 to the first, tied",
             "−0.8 to the first",
         ]
 
