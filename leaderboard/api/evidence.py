@@ -9,7 +9,6 @@ from ninja import Router, Schema
 from pydantic import Field
 
 from leaderboard.evidence.record_file import as_plain
-from leaderboard.stats.evidence.record import EvidenceRecord
 from leaderboard.views.evidence import records
 from submissions.api.common import ANYBODY, ERRORS, Slug
 
@@ -32,9 +31,10 @@ def published_sets(request: HttpRequest) -> Any:
     ]
 
 
-@router.get("/evidence/{published}/", response={200: EvidenceRecord, **ERRORS}, summary="All figures of a published set")
+@router.get("/evidence/{published}/", response={200: dict[str, Any], **ERRORS}, summary="All figures of a published set")
 def published_set(request: HttpRequest, published: Slug) -> Any:
-    """Without what is not known: a field that is left out has no value."""
+    """The fields of the record that ships: the set, its source and licence, and by criterion and metric every figure with its interval, its
+    number of answers and its state. A field that is left out has no value."""
     record = records().get(published)
     if record is None:
         raise Http404

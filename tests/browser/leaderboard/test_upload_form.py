@@ -87,8 +87,15 @@ CONTENT = bytes(range(256)) * 13  # 3,328 bytes: four parts, the last one short
 FILE = {"name": "entry.zip", "mimeType": "application/zip", "buffer": CONTENT}
 
 
-def test_a_file_arrives_whole_with_its_fields_and_digest_and_ends_on_the_entrys_page(show, server) -> None:
+def attached(show):
+    """The form once the script is there: before that it is sent whole, as a plain form."""
     tab = show(FORM)
+    until(tab, "!!document.querySelector('progress')")
+    return tab
+
+
+def test_a_file_arrives_whole_with_its_fields_and_digest_and_ends_on_the_entrys_page(show, server) -> None:
+    tab = attached(show)
     tab.set_input_files("#id_file", FILE)
     tab.wait_for_function("() => document.querySelector('.drop').innerText.includes('entry.zip, 3.3 kB')")
     tab.click("button.primary")
@@ -108,7 +115,7 @@ def test_a_file_arrives_whole_with_its_fields_and_digest_and_ends_on_the_entrys_
 
 def test_a_part_that_fails_is_sent_again_by_itself(show, server) -> None:
     server.fail_once = 3
-    tab = show(FORM)
+    tab = attached(show)
     tab.set_input_files("#id_file", FILE)
     tab.click("button.primary")
     tab.wait_for_url("**/entry/7")
@@ -118,10 +125,10 @@ def test_a_part_that_fails_is_sent_again_by_itself(show, server) -> None:
 
 def test_a_stopped_upload_goes_on_where_it_was(show, server) -> None:
     server.hold = threading.Event()
-    tab = show(FORM)
+    tab = attached(show)
     tab.set_input_files("#id_file", FILE)
     tab.click("button.primary")
-    until(tab, "document.querySelector('progress')?.value > 0.29")
+    until(tab, "document.querySelector('progress').value > 0.29")
     tab.click("button.stop")
     assert tab.inner_text(".alert").endswith("go on, or start anew.")
     server.hold.set()
@@ -135,10 +142,10 @@ def test_a_stopped_upload_goes_on_where_it_was(show, server) -> None:
 
 def test_a_page_that_is_closed_gives_up_the_uploads_place(show, server) -> None:
     server.hold = threading.Event()
-    tab = show(FORM)
+    tab = attached(show)
     tab.set_input_files("#id_file", FILE)
     tab.click("button.primary")
-    until(tab, "document.querySelector('progress')?.value > 0.29")
+    until(tab, "document.querySelector('progress').value > 0.29")
     assert server.heard == []
     tab.close()
     assert server.told.wait(10) and server.heard == ["pause"]
@@ -159,7 +166,7 @@ def test_an_upload_says_that_it_goes_on_while_a_part_takes_long(show, server) ->
 
 def test_a_refusal_is_shown_as_the_servers_own_sentence(show, server) -> None:
     server.refuse = {"title": "Conflict", "status": 409, "detail": "No uploads are left today; the next is possible at 00:00 UTC."}
-    tab = show(FORM)
+    tab = attached(show)
     tab.set_input_files("#id_file", FILE)
     tab.click("button.primary")
     tab.wait_for_selector(".alert:visible")

@@ -6,11 +6,13 @@ import io
 import subprocess
 import sys
 import threading
+from importlib import import_module
 
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.db.migrations import RunSQL
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
@@ -36,16 +38,19 @@ def test_of_two_that_migrate_an_empty_database_one_waits_and_both_end_well(tmp_p
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_migration_that_fails_is_named_with_its_cause():
+def test_a_migration_that_fails_is_named_with_its_cause(monkeypatch):
     (leaf,) = MigrationLoader(connection).graph.leaf_nodes("submissions")
+    module = import_module(f"submissions.migrations.{leaf[1]}")
+    monkeypatch.setattr(module.Migration, "operations", [RunSQL("CREATE TABLE django_session (id integer)")])
     applied = MigrationRecorder(connection).migration_qs.filter(app=leaf[0], name=leaf[1])
     (row,) = applied.values()
     applied.delete()
     try:
-        with pytest.raises(CommandError, match=rf"{leaf[0]}\.{leaf[1]} failed: .*(already exists|duplicate column)"):
+        with pytest.raises(CommandError, match=rf"{leaf[0]}\.{leaf[1]} failed: .*already exists"):
             call_command("migrate", verbosity=0)
     finally:
         MigrationRecorder.Migration.objects.create(**row)
+        monkeypatch.undo()
     call_command("migrate", verbosity=0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evaluation.metrics.papers import Origin
 from evaluation.metrics.registry import MetricSpec
 from evaluation.metrics.result import MetricResult, Status
 
@@ -26,7 +27,7 @@ def spec(function, **values) -> MetricSpec:
         "params": (),
         "worst": "0",
         "doc": "",
-        "paper": "",
+        "origin": Origin(),
         "function": function,
     }
     return MetricSpec(key=function.__name__, **{**given, **values})
