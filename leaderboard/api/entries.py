@@ -35,6 +35,7 @@ from submissions.api.common import (
     Page,
     Paging,
     newest_first,
+    one_of,
     piece_of,
 )
 from submissions.api.entries import SubmissionBrief, brief, router
@@ -69,7 +70,7 @@ class ScoreOut(Schema):
 
 
 class WaitOut(Schema):
-    what: Reason
+    what: str = Field(json_schema_extra=one_of(Reason))
     n: int | None = Field(description="How many of it, where that can be counted.")
     sentence: str
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated, Any, Generic, TypeVar
 
 from django.contrib.auth.models import AnonymousUser
@@ -175,3 +176,9 @@ def no_body_beyond(request: HttpRequest, most: int) -> int:
     if int(length) > most:
         raise HttpError(413, f"A part has at most {most:,} bytes here; send the sizes the upload asks for.")
     return int(length)
+
+
+def one_of(names: type[StrEnum], *more: None) -> dict[str, Any]:
+    """What the API's document says of a text that is one of these. A type of its own would stand there under its name alone, where states
+    and reasons of entries and of figures would be one."""
+    return {"enum": [*(one.value for one in names), *more]}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from enum import StrEnum
 from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
@@ -24,6 +23,7 @@ from submissions.api.common import (
     Id,
     PartNumber,
     no_body_beyond,
+    one_of,
 )
 from submissions.entry_states import EntryState, Reason, State
 from submissions.lookup import phase_for, submission_for
@@ -47,10 +47,6 @@ CARD = {
     "run_seconds": "Seconds that one item takes on that hardware; 0: not stated.",
     "training_data": "What it was trained on.",
 }
-
-
-def _one_of(names: type[StrEnum], *more: None) -> dict[str, Any]:
-    return {"enum": [*(one.value for one in names), *more]}
 
 
 class SubmissionIn(Schema):
@@ -129,14 +125,13 @@ class SubmissionBrief(Schema):
     run_seconds: float | None
     training_data: str
     status: str
-    # The document has one list of names for both, by the name of the class; figures have states and reasons of their own.
     state: str = Field(
         description="Where it stands, with what keeps it off the board; `withheld` where you may not know.",
-        json_schema_extra=_one_of(State),
+        json_schema_extra=one_of(State),
     )
     reason_code: str | None = Field(
         description="Why it stands there, where there is a reason to tell; `sentence` says it in words.",
-        json_schema_extra=_one_of(Reason, None),
+        json_schema_extra=one_of(Reason, None),
     )
     reason_numbers: dict[str, Any] = Field(description="The numbers and names of that reason.")
     fault: str = Field(description="Of a failed entry: whose fault it is, `service` or `entry`; else empty.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 
 import pytest
 import schemathesis
@@ -89,3 +90,13 @@ def probe(operation, mode: GenerationMode, found: dict, headers: dict) -> None:
         case.validate_response(response, checks=CHECKS)
 
     send()
+
+
+def test_no_two_schemas_of_answers_have_one_name():
+    """The document keeps one of each name, so that another of the same name would be described by it."""
+    found: dict[str, set[str]] = {}
+    operations = [one for _, router in api._routers for view in router.path_operations.values() for one in view.operations]
+    for model in {model for one in operations for model in one.response_models.values() if hasattr(model, "model_json_schema")}:
+        for name, schema in model.model_json_schema(mode="serialization").get("$defs", {}).items():
+            found.setdefault(name, set()).add(json.dumps(schema, sort_keys=True))
+    assert len(found) > 50 and [name for name, schemas in found.items() if len(schemas) > 1] == []
