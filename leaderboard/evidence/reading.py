@@ -424,9 +424,8 @@ class _Reader:
                 values[stimulus, first : first + len(one.columns)] = row_values
             if unknown:
                 some = f"{', '.join(excerpt(text, 60) for text in unknown[:3])}{', …' if len(unknown) > 3 else ''}"
-                self._remark(
-                    f"{len(unknown):,} of {len(table.rows):,} rows {_have(unknown)} no rating and {_were(unknown)} left out: {some}."
-                )
+                have, were = ("has", "was") if len(unknown) == 1 else ("have", "were")
+                self._remark(f"{len(unknown):,} of {len(table.rows):,} rows {have} no rating and {were} left out: {some}.")
             without = [name for number, name in enumerate(names) if number not in seen]
             if len(without) == len(names):
                 raise EvidenceError([f"No row of {table.name} belongs to a stimulus that has an answer: the names do not match."])
@@ -624,11 +623,3 @@ def _criterion(name: str, answers: _Answers, raters: _Raters, new: Ints) -> Crit
 
 def _has(table: RawTable, where: Where) -> bool:
     return all(column in table.heads for column, _ in where)
-
-
-def _have(found: Sequence[object]) -> str:
-    return "has" if len(found) == 1 else "have"
-
-
-def _were(found: Sequence[object]) -> str:
-    return "was" if len(found) == 1 else "were"

@@ -9,6 +9,7 @@ from leaderboard.stats.evidence.judged import Basis
 from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, MetricFigures
 from leaderboard.stats.evidence.reproduction import PrintedLine, Reproduction, Statistic
 from leaderboard.stats.minimums import GROUPS_FOR_FIRM_INTERVAL
+from leaderboard.wording.nouns import plural
 
 PRINTED_AS = {Statistic.PLCC: "PLCC", Statistic.SRCC: "SRCC", Statistic.KRCC: "KRCC"}
 NAMED = 3  # metrics that a sentence names; of more it says how many
@@ -17,8 +18,7 @@ NAMED = 3  # metrics that a sentence names; of more it says how many
 def several(noun: str) -> str:
     """Plural of a noun of a set's pages, also of "kind of distortion"."""
     head, of, rest = noun.partition(" of ")
-    head = head[:-1] + "ies" if head.endswith("y") and head[-2:-1] not in "aeiou" else head if head.endswith("s") else f"{head}s"
-    return head + of + rest
+    return plural(head) + of + rest
 
 
 def percent(value: float) -> str:

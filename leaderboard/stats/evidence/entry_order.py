@@ -16,6 +16,7 @@ import scipy
 from leaderboard.stats import correlation, crossed, davidson
 from leaderboard.stats.evidence.figure import EFFICIENCY_FOR_INTERVAL, Cause, Counted, Figure, Reason, certainty
 from leaderboard.stats.evidence.judged import Judged
+from leaderboard.stats.metric_board import Scored
 from leaderboard.stats.minimums import ENTRIES_FOR_CORRELATION, ENTRIES_FOR_CORRELATION_INTERVAL, GROUPS_FOR_FIGURE
 from leaderboard.stats.states import State
 from leaderboard.stats.votes import Floats, Ints
@@ -101,12 +102,7 @@ def order_of_pairs(judged: Judged, tables: Mapping[str, Floats]) -> dict[str, Or
         return {key: _nothing(Figure(state=state, reason=why, groups=groups), None) for key in tables}
     column = np.full(len(judged.entries), math.nan)
     column[models[0].entries] = davidson.implied(models[0]).value
-    return {key: _correlated(_mean_of_items(x), column, groups, None) for key, x in tables.items()}
-
-
-def _mean_of_items(x: Floats) -> Floats:
-    n = (~np.isnan(x)).sum(axis=0)
-    return np.divide(np.nansum(x, axis=0), n, out=np.full(x.shape[1], math.nan), where=n > 0)
+    return {key: _correlated(Scored(key, x).of_entries, column, groups, None) for key, x in tables.items()}
 
 
 def _nothing(figure: Figure, efficiency: float | None) -> Order:
