@@ -3,11 +3,10 @@
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{% day at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
 `{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ names|sentence_list }}`,
 `{% entry_state it.state %}`, `{% entry_sentence it.state %}`, `{% install_command "score" %}`, `{{ cell|spread }}`,
-`{{ value|figure }}`, `{% chart figure name %}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
-=======
-`{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`,
-`{% install_command "score" %}`, `{{ cell|spread }}`, `{{ value|figure }}`, `{{ names|sentence_list }}`, `{{ param.source|source_words }}`,
-`{% chart figure name %}`.
+`{{ value|figure }}`, `{% chart figure name %}`, `{% minimum "RATERS_FOR_FIGURE" %}`, `{{ param.source|source_words }}`.
+
+What is said is made in `leaderboard.wording` and drawn by `{% statement s %}`; `{{ found.basis|basis }}`, `{{ found.basis|answers }}`,
+`{{ line.place|place }}`.
 """
 
 from __future__ import annotations
@@ -22,17 +21,21 @@ from typing import Any
 from django import template
 from django.conf import settings
 from django.urls import reverse
-from django.utils.html import format_html, json_script
+from django.utils.html import format_html, format_html_join, json_script
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.metrics.spec import Source
 from evaluation.models import MetricProgram
 from leaderboard import wheel
 from leaderboard.boards.digits import Rounded, rounded
-from leaderboard.boards.human_agreement import signed
 from leaderboard.boards.rows import Cell
 from leaderboard.charts import drawing
+from leaderboard.records.front import Place
+from leaderboard.records.people import Basis
 from leaderboard.stats import minimums
+from leaderboard.wording import nouns, people, ranks
+from leaderboard.wording.figures import points as in_points
+from leaderboard.wording.statement import Statement, Tone
 from submissions.entry_states import EntryState, Reader, State
 from submissions.models import RenderedText
 from submissions.moments import in_words
@@ -42,6 +45,46 @@ register = template.Library()
 IN_SCRIPT = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}  # what could end a script or a line of it
 NOTHING = "–"
 SMALLEST = 1e-9  # a value nearer to 0 is shown as 0
+
+
+@register.simple_tag
+def statement(said: Statement | None) -> str:
+    """A statement with its parts in their tones, as a link where it leads anywhere; nothing for none."""
+    if said is None:
+        return ""
+    drawn = format_html_join(
+        "",
+        "{}",
+        (
+            (
+                part.text
+                if part.tone is Tone.PLAIN
+                else format_html("<b>{}</b>", part.text)
+                if part.tone is Tone.NAME
+                else format_html('<b class="{}">{}</b>', part.tone, part.text),
+            )
+            for part in said.parts
+        ),
+    )
+    return format_html('<a href="{}">{}</a>', said.link, drawn) if said.link else drawn
+
+
+@register.filter
+def basis(of: Basis) -> str:
+    """Answers that figures of people are of, as the beginning of a sentence or after a colon."""
+    return people.basis(of)
+
+
+@register.filter
+def answers(of: Basis) -> str:
+    """The number of these answers."""
+    return nouns.answers(of.n, of.opinions)
+
+
+@register.filter
+def place(ends: Place | None) -> str:
+    """A place with people, or its range."""
+    return ranks.place(ends)
 
 
 @register.simple_tag
@@ -258,7 +301,7 @@ def percent(value: float | None) -> str:
 @register.filter
 def points(value: float | None) -> str:
     """A difference of two shares in whole points of a hundred, with its sign."""
-    return "–" if value is None else signed(100 * value, 0) if round(100 * value) <= 0 else f"+{round(100 * value)}"
+    return in_points(value)
 
 
 @register.filter
