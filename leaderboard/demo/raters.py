@@ -44,7 +44,7 @@ def simulated_votes(
     criterion: str = "",
     seed: int = SEED,
 ) -> list[Vote]:
-    """Every rater's votes on every pair of methods, of the damages by method, on the first samples. Fixed by the seed."""
+    """Votes of every rater on every pair of methods, from their damages by method, on the first samples. Fixed by the seed."""
     rng = np.random.default_rng(seed + 1)  # not the stream that draws what shows
     methods, samples = list(damages), samples[:SAMPLES]
     pairs = [(i, j) for i in range(len(methods)) for j in range(i)]

@@ -34,11 +34,11 @@ class Damaged:
         self.missing = {(entry.method, of_item[sent[position]]) for entry in demo.entries for position in entry.leave_out}
 
     def votes(self, tastes: tuple[Taste, ...], criterion: str = "", seed: int = SEED) -> list[Vote]:
-        """All simulated raters' votes on a criterion."""
+        """Votes of all simulated raters on a criterion."""
         return simulated_votes(self.damages, self.items, self.missing, tastes, criterion, seed)
 
     def liking(self, seed: int = SEED) -> Liking:
-        """How good each entry looks on each item to somebody who minds all kinds of damage alike: a judge."""
+        """Looks of each entry on each item to a judge, who minds all kinds of damage alike."""
         seen = looks(self.damages, self.items, self.missing, {}, seed)
         return {(name, item): seen[n, h] for n, name in enumerate(self.damages) for h, item in enumerate(self.items)}
 
