@@ -57,7 +57,7 @@ def figures(found: Contradiction) -> list[tuple[str, str]]:
 
 
 def picks(found: Contradiction) -> str:
-    """How often people would pick the entry that they prefer; never all, which no model of preference says."""
+    """Number of comparisons in which people would pick theirs; never all, which no model of preference says."""
     value = found.ends[0] or 0.0
     return "more than 99 of 100" if value >= 0.995 else f"{share(value)} of 100"
 
