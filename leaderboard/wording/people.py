@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from leaderboard.records.people import Basis
-from leaderboard.wording.nouns import answers, people
+from leaderboard.wording.nouns import answers, people, verb
 
 
 def basis(of: Basis) -> str:
@@ -13,4 +13,4 @@ def basis(of: Basis) -> str:
 
 def withdrawn(n: int, opinions: bool) -> str:
     """Answers that are in figures but no more in the database; nothing for none."""
-    return f"{answers(n, opinions)} {'was' if n == 1 else 'were'} withdrawn since" if n else ""
+    return f"{answers(n, opinions)} {verb('was', n)} withdrawn since" if n else ""

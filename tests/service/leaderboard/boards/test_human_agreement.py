@@ -138,7 +138,7 @@ def test_where_judgements_name_no_samples_an_interval_speaks_of_other_people_alo
 
 def test_a_head_says_how_far_by_whom_and_when():
     said = human_agreement.People(found(), {"hss": "HSS"}).head("hss")
-    assert said.words == "agrees 82" and said.line.style == "--v:82;--lo:80;--hi:84;--b0:75;--b1:85"
+    assert said.words == "agrees 82" and said.line.figure.ends == (0.82, 0.8, 0.84)
     assert said.title.endswith("1,200 votes by 11 raters, 21 November 2026 (UTC).")
     assert human_agreement.People(found(), {"hss": "HSS"}).head("other") is None
 
@@ -362,7 +362,7 @@ def test_the_interval_of_a_mean_is_the_same_on_pages_and_in_files_and_is_not_cut
     place = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     told = client.get(f"{place}people/people/analysis.json").json()["criteria"][""]["scales"]
     assert next(line["mos"] for line in told if line["method"] == NAMES[0]) == pytest.approx(best.mos)
-    assert f"{low:.2f} to {high:.2f}" in " ".join(client.get(f"{place}people/people/").content.decode().split())
+    assert f"[{low:.2f}, {high:.2f}]" in " ".join(client.get(f"{place}people/people/").content.decode().split())
     assert human_agreement.spread(4.6, 3.9, 5.3, [(1.0, 5.0)]) == {"dot": 90.0, "left": 72.5, "width": 27.5}  # which is drawn to its end
     table = client.get(f"{place}?sort=people").content.decode()
     assert f"±{high - mean:.2f}".replace("±0.", "±.") in table
@@ -574,7 +574,7 @@ def test_opinion_scores_give_their_column_and_marks(judged, client):  # noqa: F8
     assert card.endswith(f"{2 * own} ratings")
     Rater.objects.filter(study=study).update(withdrawn=1, left_at=timezone.now())
     assert "6 ratings were withdrawn since" in client.get(f"{place}snapshots/{snapshot}/").content.decode()
-    assert "6 scores withdrawn by people who left" in " ".join(client.get(f"{place}people/scores/").content.decode().split())
+    assert "6 ratings withdrawn by raters who left" in " ".join(client.get(f"{place}people/scores/").content.decode().split())
     page = client.get(f"{place}people/scores/").content.decode()
     head = page.partition("By criterion</h2>")[2].partition("</thead>")[0]
     assert head.index("overall") > head.index("semantic")  # as the study asks them
