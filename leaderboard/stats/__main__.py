@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from leaderboard.stats import labels, opinion_study, screening, sentences
+from leaderboard.stats import labels, opinion_study, screening
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
 from leaderboard.stats.agreement import MetricPair
@@ -44,7 +44,9 @@ from leaderboard.stats.records import (
 from leaderboard.stats.states import too_few
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Votes, VotesError
+from leaderboard.wording.agreement import STANDINGS, may_be_best
 from leaderboard.wording.reasons import sentence, told
+from leaderboard.wording.study import settling
 from submissions.client.broken_pipe import end
 from submissions.formats.decimals import SeparatedNumber, cell, hint
 from submissions.formats.errors import more_cells
@@ -457,9 +459,9 @@ def _metric_report(summary: StudySummary) -> list[str]:
         )
         more = [figure.value for figure in (row.auc_better_worse, row.auc_different_similar)]
         more.append(None if row.rho.low is None else row.rho.value)  # no figure without its interval
-        state = sentences.STANDINGS[row.standing] if row.standing is not None and not row.reference_point else ""
+        state = STANDINGS[row.standing][1] if row.standing is not None and not row.reference_point else ""
         lines.append(f"{row.key[:28]:28} {cells} {' '.join(f'{_number(value):>7}' for value in more)}  {state}".rstrip())
-    if said := sentences.may_be_best(sentences.places_of(summary.metrics)):
+    if said := may_be_best({row.title or row.key: row.places for row in summary.metrics if row.places is not None}):
         lines += ["", f"{said} Each statement holds for one metric at 95 %, not for all at once."]
     return lines
 
@@ -503,9 +505,7 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
         lines.append(f"{row.method[:28]:28} {_number(implied[0]):>9} {ends:>17} {places:>8} {numbers}{_reason(row, summary)}")
     lines += summary.model.notes if summary.model else []
     if summary.enough is not None and summary.enough.plans is not None and not summary.shares_first:
-        lines.append(
-            " ".join(["First place is open.", *sentences.settling(summary.enough, summary.answers, summary.raters_counted, "samples")])
-        )
+        lines.append(" ".join(["First place is open.", *settling(summary.enough, summary.answers, summary.raters_counted, "samples")]))
     if summary.fragile and not summary.shares_first:  # nothing hangs on a first place that is shared
         hangs = ", ".join(_count(n, noun.removesuffix("s")) for noun, n in vars(summary.fragile).items() if n is not None)
         none = "No other entry comes first with up to half of the answers left out, those that favour the first most before others."

@@ -23,12 +23,14 @@ from leaderboard.boards.metric_evidence import Evidence
 from leaderboard.charts.meaning import curve
 from leaderboard.lookup import search_text
 from leaderboard.models import MetricEntry, ProgramValues, Study, StudyAnalysis
+from leaderboard.records.agreement import Known, Verdict
 from leaderboard.stats.meaning import NOT_TOLD
 from leaderboard.studies import metric_ranking, paper_figures
-from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing, Verdict
+from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing
 from leaderboard.views import evidence
 from leaderboard.views.home import visible
 from leaderboard.views.metric_studies import contradictions, measured, verdict_on
+from leaderboard.wording import agreement
 from leaderboard.wording.reasons import sentence
 from submissions.kinds import FAMILIES
 from submissions.lookup import PhasePlace, phase_place
@@ -151,7 +153,7 @@ def _section(family: Family, ranking: Ranking, tests: Mapping[str, Tested], of_r
     own = [replace(one, parts=tuple(within[one.spec.key][1:])) for one in of_family if "@" not in one.spec.key]
     own.sort(key=lambda one: one.spec.title.lower())
     return Section(
-        family.key, FAMILIES[family.key].title, family, metric_ranking.claim(row.line for row in family.rows), rows, guards, own, study
+        family.key, FAMILIES[family.key].title, family, agreement.claim(row.line for row in family.rows), rows, guards, own, study
     )
 
 
@@ -245,9 +247,8 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     own_worst = spec.is_program and spec.worst != "null"
     on_studies = [(row, row.figure) for row in values if row.study_id in known]
     if on_studies and standing is None:
-        n = len(on_studies)
-        words = f"It was held against people in {n} {'study' if n == 1 else 'studies'}, by itself and with no place among others."
-        verdict = Verdict(words)
+        verdict = Verdict(Known.BY_ITSELF, studies=len(on_studies))
+    said = agreement.verdict(verdict)
     context = {
         "spec": spec,
         "worst": f"{float(spec.worst):g}, as the program declares" if own_worst else WORST[spec.worst],
@@ -267,7 +268,8 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "standing": standing,
         "means": means,
         "verdict": verdict,
-        "share_words": " ".join(filter(None, (verdict.words, verdict.figure, verdict.rest))),
+        "said": said,
+        "share_words": said.text,
         "meaning": meaning,
         "curve": curve(meaning.difference) if meaning and meaning.difference else None,
         "no_meaning": next((sentence(one.metric.difference.reason, one.noun) for one in current if one.metric.difference), ""),
