@@ -25,6 +25,12 @@ __all__ = ["Site", "check", "score"]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return importlib.import_module(f"{__name__}.installed").version()
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
