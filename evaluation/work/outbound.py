@@ -433,7 +433,7 @@ def _parts(n: int) -> str:
 
 
 def _other_versions(about: Mapping[str, Any]) -> str:
-    """Reason why this worker gets no part for its versions of libraries; empty where they are the server's, or the token may have others."""
+    """Reason why this worker's versions of libraries get it no part; empty where they are the server's, or others are allowed."""
     others = {} if about.get("other_versions") else versions.differences(versions.here(), about.get("versions", {}))
     if not others:
         return ""

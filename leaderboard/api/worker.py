@@ -55,7 +55,7 @@ class Claim(Schema):
     capabilities: dict[Annotated[str, Field(max_length=40)], Short | int | float | bool | None] = Field(
         {},
         max_length=20,
-        description="What it has: versions of the package and of libraries, cores, memory, a card. It is shown to organizers.",
+        description="What it has: versions of the package and of libraries, cores, memory, a card. Organizers see it.",
     )
     sandboxes: list[Annotated[str, Field(max_length=40)]] = Field(
         [],

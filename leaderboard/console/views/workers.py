@@ -59,9 +59,8 @@ def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: 
     held = Part.objects.held(now).filter(token__in=tokens, state=Part.State.WAITING).order_by("started_at")
     in_hand = list(held.select_related("token", "evaluation__submission"))
     n_held = Counter(part.token_id for part in in_hand)
-    refused = {
-        worker.token_id for worker in OutsideWorker.live(now).filter(token__in=tokens, token__other_versions=False) if worker.differences
-    }
+    heard = OutsideWorker.live(now).filter(token__in=tokens, token__other_versions=False)
+    refused = {worker.token_id for worker in heard if worker.differences}
     rows = [
         {
             "token": token,

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import zipfile
-from datetime import datetime
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -216,7 +216,7 @@ def test_the_library_allows_ranges_and_a_worker_has_the_services_versions(wheel)
 
 def test_the_version_names_the_day_of_the_last_change(wheel):
     found = re.fullmatch(r"plumbline-0\.1\.0\.dev(\d{8})\+[0-9a-f]{12}-py3-none-any\.whl", wheel.name)
-    assert found and datetime.strptime(found[1], "%Y%m%d").year >= 2026
+    assert found and date.fromisoformat(found[1]).year >= 2026
 
 
 def test_a_copy_without_its_history_names_the_day_that_it_is_told(tmp_path, monkeypatch):
