@@ -189,7 +189,7 @@ def test_what_is_not_installed_is_named_with_the_line_that_installs_it(installed
 
 
 def test_frames_without_pandas_name_the_line_that_installs_it(installed):
-    done = run(installed, "sys.modules['pandas'] = None\nfrom plumbline import frames\nframes._frame([])")
+    done = run(installed, "sys.modules['pandas'] = None\nfrom plumbline import frames\nframes.frame([])")
     assert re.search(r'pandas is not installed, which this needs: python -m pip install "plumbline\[frames\] @ https://\S+"', done.stderr)
 
 
