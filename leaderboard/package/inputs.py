@@ -68,7 +68,7 @@ def view(reference: Any, side: str, metric: str, notes: list[str], mask: Any = N
     views = None if clean is None else _clean(clean, metric, notes)
     scene = None if image is None else SceneImages(1, lambda _: image)
     png = None if inside is None else encoded(inside.astype(np.uint8) * 255)
-    return View(image, *size, png, (), views, prompt, scene)
+    return View(image, size[0], size[1], png, (), views, prompt, scene)
 
 
 def many(data: Any, side: str) -> list[Any]:

@@ -36,8 +36,8 @@ STATED = {
         "| one rater with the mean of all others | {STIMULI_FOR_ONE_RATER} results |",
     ),
     "ranking.md": (
-        "There is no interval for fewer than {GROUPS_FOR_BOARD_INTERVAL} groups",
-        "Under {GROUPS_FOR_RARE_FAILURES} items the board says that failures which none of them shows are not in the interval",
+        "- for fewer than {GROUPS_FOR_BOARD_INTERVAL} groups, however many items they hold",
+        "With fewer than {GROUPS_FOR_RARE_FAILURES} items the board says that the interval cannot account for rare failures",
         "below {ENTRIES_FOR_LIKENESS} entries the figures are a hint at most",
     ),
 }
