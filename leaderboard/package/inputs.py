@@ -1,4 +1,4 @@
-"""What a metric is called with, as the items that files give: paths, arrays, tensors, and objects of trimesh, open3d and PIL. PURE.
+"""Inputs of a metric as the items that files give: paths, arrays, tensors, and objects of trimesh, open3d and PIL. PURE.
 
 Arrays pass the checks that files pass, so a value of arrays is that of a file with the same numbers, bit for bit. Nothing is guessed: what
 may be read in two ways is refused. Every message is one sentence.
@@ -55,7 +55,7 @@ def item(data: Any, family: Family, side: str, metric: str, notes: list[str]) ->
 
 
 def view(reference: Any, side: str, metric: str, notes: list[str], mask: Any = None, clean: Any = None, prompt: str = "") -> View:
-    """What a render is held against: a reference image, or clean views of its scene, or a text; `mask` is where metrics of a mask look."""
+    """The view that a render is held against: a reference image, or clean views of its scene, or a text; `mask` is where metrics of a mask look."""
     if isinstance(reference, View):
         return reference
     image = None if reference is None else item(reference, RENDER, side, metric, notes)
