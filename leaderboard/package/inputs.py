@@ -55,7 +55,7 @@ def item(data: Any, family: Family, side: str, metric: str, notes: list[str]) ->
 
 
 def view(reference: Any, side: str, metric: str, notes: list[str], mask: Any = None, clean: Any = None, prompt: str = "") -> View:
-    """The view that a render is held against: a reference image, or clean views of its scene, or a text; `mask` is where metrics of a mask look."""
+    """View that a render is compared with: an image, or clean views of its scene, or a text; `mask` is where metrics of a mask look."""
     if isinstance(reference, View):
         return reference
     image = None if reference is None else item(reference, RENDER, side, metric, notes)
