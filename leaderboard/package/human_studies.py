@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -254,8 +254,7 @@ def _opened(data: Table, noun: str, parse: Callable[[Iterable[str], str], Any]) 
         with Path(data).open(newline="", encoding="utf-8-sig") as stream:
             return parse(stream, Path(data).name)
     if hasattr(data, "readline"):
-        stream: IO[str] = data
-        return parse(stream, Path(str(getattr(data, "name", noun))).name)
+        return parse(data, Path(str(getattr(data, "name", noun))).name)
     raise TypeError(f"{noun} must be a frame, a path or an open file, got {type(data).__name__}")
 
 
