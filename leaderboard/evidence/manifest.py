@@ -580,7 +580,8 @@ def _metrics(reader: Reader, files: set[str]) -> tuple[MetricValues, ...]:
 
 def _labels(reader: Reader) -> tuple[tuple[EntryLabel, ...], dict[str, Label]]:
     """The key `labels`: rules on columns, and labels of entries that are named."""
-    found, named = [], {}
+    found: list[EntryLabel] = []
+    named: dict[str, Label] = {}
     for one in reader.readers("labels"):
         where, entries = _where(one), [text for _, text in one.texts("entries")]
         label = one.choice("label", LABELS)

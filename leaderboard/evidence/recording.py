@@ -17,7 +17,7 @@ def record_of(manifest: Manifest, found: Reading, made: str = "") -> EvidenceRec
 
 
 def facts_of(manifest: Manifest) -> Facts:
-    """What a record says of the publication."""
+    """Facts about the publication, for its record."""
     return Facts(
         title=manifest.title,
         authors=manifest.authors,

@@ -69,7 +69,7 @@ class AnswerSet(Leased):
 
     @staticmethod
     def stamp(study: Study, has_metrics: bool) -> str:
-        """What a record is to be of. A set with values of metrics ends in a slash: it needs none of the phase's."""
+        """Version that a record is to be of. That of a set with values of metrics ends in a slash: it needs none of the phase's scores."""
         return f"{STATISTICS}/" if has_metrics else f"{STATISTICS}/{study.scored_under or '-'}"
 
     def finish(self, content: dict[str, Any]) -> bool:

@@ -49,11 +49,8 @@ def bring(phase: Phase, actor: User | None, manifest: Manifest, found: Reading, 
 
 def n_answers(tables: EvidenceTables) -> int:
     """The number of scores, means and answers on pairs."""
-    return sum(
-        len(found) if found is not None else 0
-        for one in tables.criteria
-        for found in (one.scores, one.pairs, one.means and one.means.mean[~np.isnan(one.means.mean)])
-    )
+    found = [len(one) for criterion in tables.criteria for one in (criterion.scores, criterion.pairs) if one is not None]
+    return sum(found) + sum(int(np.isfinite(one.means.mean).sum()) for one in tables.criteria if one.means is not None)
 
 
 def analyse_due(between: Callable[[Leased], None] = lambda row: None) -> int:
