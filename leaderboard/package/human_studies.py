@@ -46,7 +46,7 @@ OF_MEANS = ("sample", "entry", "mean", "sd", "n", "se", "low", "high")
 
 @dataclass(frozen=True, eq=False)
 class HumanStudy:
-    """What people said of entries on items, on one criterion: `kind` is "votes", "opinions" or "means", `scale` its two ends, None for a
+    """Answers of people on entries of items, on one criterion: `kind` is "votes", "opinions" or "means", `scale` its two ends, None for a
     scale without ends and for votes."""
 
     kind: str
