@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,7 @@ class _Column:
     def distance(self, pair: Any) -> float | None:
         """The metric's own value, without the cap for ranking, as a distance: 0 is best. A model is a group by itself.
 
-        Where no value is the best there can be, the reference's own stands for it.
+        If no value is the best possible, the reference's own takes its place.
         """
         result = self.spec.compute(pair, self.params)
         if self.spec.level != "item":
@@ -161,11 +161,38 @@ def outcomes_of(metrics: Sequence[Metric], item_id: str, items: Mapping[str, Any
     return outcomes
 
 
-def is_decided(trial: Trial, spec: MetricSpec, distances: Sequence[float | None], size: float) -> bool:
-    """True if the distances of the trial's first pairs settle its tests, whatever those of the others are.
+@dataclass(frozen=True)
+class Misordered:
+    """Step of a damage that a metric finds better than the step before it: `before` and `after` are the metric's distances from the
+    reference, of which 0 is best."""
 
-    A pair without a value does: nothing can be said then. Otherwise those to come are taken to have one, because only a
-    reference leaves a metric without a value, and the trials that are decided early have but one.
+    model: str
+    test: str
+    step: int
+    before: float
+    after: float
+
+
+def misordered(metric: Metric, items: Mapping[str, Any]) -> Iterator[Misordered]:
+    """Every step at which the metric's distance falls though the damage grows, beyond rounding."""
+    column = column_of(metric)
+    procedures, pair_type = procedures_of(column.spec.family), pair_type_of(column.spec.family)
+    for item_id, item in items.items():
+        allowed = verdicts.tolerance(procedures.size(item))
+        for trial in procedures.all_trials(item_id, items):
+            if trial.question is not Question.MONOTONE:
+                continue
+            distances = [column.distance(pair_type.of(prediction, reference, 1.0)) for prediction, reference in trial.pairs]
+            for step, (before, after) in enumerate(pairwise(distances), start=1):
+                if before is not None and after is not None and after < before - allowed:
+                    yield Misordered(item_id, trial.tests[0], step, before, after)
+
+
+def is_decided(trial: Trial, spec: MetricSpec, distances: Sequence[float | None], size: float) -> bool:
+    """True if the distances of the trial's first pairs settle its tests, for any values of the others.
+
+    A pair without a value settles them: there is no verdict then. Otherwise later ones are assumed to have a value, because only a
+    reference leaves a metric without one, and the trials that are decided early have only one reference.
     """
     known = [distance for distance in distances if distance is not None]
     if len(distances) == len(trial.pairs) or len(known) < len(distances):

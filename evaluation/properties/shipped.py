@@ -28,14 +28,13 @@ def file_name(table: Table) -> str:
     spec = registry.get(table.key)
     params = spec.every_param(table.params)
     others = [f"{param.name}={params[param.name]}" for param in spec.params if params[param.name] != param.default]
-    return ".".join([table.key, *others, table.dataset.key, "json"])
+    return ".".join([table.key.replace("/", "-"), *others, table.dataset.key, "json"])
 
 
 def published(key: str) -> dict[str, float] | None:
     """The rates that the paper on wireframes and people (`papers.WIREFRAMES`) prints for this metric, by test id.
 
-    None for a metric it does not have. Its amounts of damage are unpublished, so its rates stand
-    beside ours and are no yardstick for them.
+    None for a metric it does not have. Its amounts of damage are unpublished, so its rates are shown beside ours for comparison only.
     """
     return _published().get(PUBLISHED_AS.get(key, key))
 

@@ -46,7 +46,7 @@ from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Votes, VotesError
 from leaderboard.wording.agreement import STANDINGS, may_be_best
 from leaderboard.wording.reasons import sentence, told
-from leaderboard.wording.study import settling
+from leaderboard.wording.settling import settling
 from submissions.client.broken_pipe import end
 from submissions.formats.decimals import SeparatedNumber, cell, hint
 from submissions.formats.errors import more_cells

@@ -21,6 +21,7 @@ from evaluation.models import EvaluationBatch
 from leaderboard.boards.people import line_of
 from leaderboard.models import JointAnalysis, Rater, Study, StudyAnalysis
 from leaderboard.records.agreement import Known, Line, Verdict
+from leaderboard.records.people import Basis
 from leaderboard.service.page_cache import PageCache
 from leaderboard.stats import agreement, another_rater, pooled
 from leaderboard.stats.agreement import Agreement
@@ -70,6 +71,11 @@ class Evidence:
     reference: tuple[int, int] | None = None  # the phase, and the version of its reference
     joined: tuple[int, ...] = ()
     sharing: tuple[int, ...] = ()
+
+    @property
+    def basis(self) -> Basis:
+        """Answers that its figures are of."""
+        return Basis(of="ratings" if self.opinions else "votes", n=self.judgements, raters=self.people)
 
     @cached_property
     def precedence(self) -> tuple[bool, bool, float, int, int]:

@@ -13,8 +13,6 @@ from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.crossed import Ends
 from leaderboard.stats.davidson import Fragile, share_of
 from leaderboard.stats.minimums import ITEMS_FOR_LOOK, RATERS_FOR_LOOK
-from leaderboard.stats.plans import FACTORS, Plan
-from leaderboard.stats.records import Enough
 from leaderboard.stats.states import Reason, too_few
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.studies.summary import HIDDEN_NAME, Summary
@@ -23,6 +21,7 @@ from leaderboard.wording.agreement import may_be_best, sentenced
 from leaderboard.wording.figures import interval, number, share
 from leaderboard.wording.nouns import NOUN, answer, answers, counted, listed, people, plural, sampled_noun, verb
 from leaderboard.wording.reasons import Noun, clause, named, sentence
+from leaderboard.wording.settling import settling, unequal
 from leaderboard.wording.statement import Statement, name
 
 MAX_NAMES = 4
@@ -36,11 +35,10 @@ VERBS = {  # of metrics in one state
     Standing.AT_CHANCE: "at chance",
     Standing.WORSE_THAN_CHANCE: "worse than chance",
 }
-UNEQUAL = "Three raters gave most votes, so intervals of entries are somewhat too short: they cover about 89 to 90 %."
 
 
 def claim(first: str, rest: str = "") -> Statement:
-    """What is said first, in bold, and what follows from it."""
+    """A statement that begins with a claim in bold, and goes on with what follows from it."""
     return Statement.of(name(first), f" {rest}" if rest else "")
 
 
@@ -169,36 +167,6 @@ def _settling(summary: Summary, noun: Noun) -> list[str]:
         return []
     units = plural(sampled_noun(named(noun), summary.unsampled))
     return settling(summary.enough, summary.answers, summary.raters_counted, units, answer(summary.opinions))
-
-
-def settling(enough: Enough, n: int, raters: int, items: str, noun: str = "vote") -> list[str]:
-    """Sentences on what would settle first place, of `n` answers by `raters`; [] where it is settled. `items` is the plural of what was
-    judged."""
-    plans = enough.plans
-    if plans is None:
-        return []
-    said = []
-    if plans.answers.limit < 0.5:
-        said.append(f"More {plural(noun)} by these raters on these {items} cannot settle it.")
-    found = plans.named()
-    if found is None:
-        equal = f": the first {1 + len(enough.open)} may be equal" if enough.open else ""
-        return [*said, f"Nothing up to {FACTORS[-1]:g} times this study is likely to settle it{equal}."]
-    by, plan = found
-    return [*said, f"With {_more(by, plan, n, raters, items, noun)} it would be settled in about {round(10 * plan.chance)} of 10 cases."]
-
-
-def _more(by: str, plan: Plan, n: int, raters: int, items: str, noun: str) -> str:
-    factor = plan.factor or 1.0
-    of = {"answers": f"{plural(noun)} by the same raters", "people": "raters", "items": items, "both": f"raters and {items}"}[by]
-    more = [f"{round((factor - 1) * raters):,} more raters"] if by in ("people", "both") else []
-    return f"{factor:g} times the {of} ({', '.join([*more, f'{round((factor - 1) * n):,} more {plural(noun)}'])})"
-
-
-def unequal(counts: Iterable[float]) -> str:
-    """Sentence on a study of which three raters gave more than half of the answers that count; empty for others."""
-    ordered = sorted(counts, reverse=True)
-    return UNEQUAL if len(ordered) > 3 and sum(ordered[:3]) > sum(ordered) / 2 else ""
 
 
 @dataclass(frozen=True)

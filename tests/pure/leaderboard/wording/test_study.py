@@ -30,6 +30,7 @@ from leaderboard.wording import agreement
 from leaderboard.wording import study as words
 from leaderboard.wording.nouns import NOUN, sampled_noun
 from leaderboard.wording.reasons import sentence
+from leaderboard.wording.settling import settling, unequal
 from leaderboard.wording.statement import Statement
 from tests.pure.leaderboard.stats.test_people import SAMPLES, read, said
 from tests.support.leaderboard.reasons import few_items, few_raters
@@ -50,7 +51,7 @@ def sentences(summary: Summary) -> list[tuple[str, str]]:
 
 
 def parts(said: Statement) -> tuple[str, str]:
-    """What a statement says first, in bold, and the rest of it."""
+    """The claim that a statement begins with, in bold, and the rest of it."""
     first = said.parts[0].text
     return first, said.text.removeprefix(first).strip()
 
@@ -72,8 +73,8 @@ def test_an_open_first_place_names_who_may_have_it_and_what_would_settle_it():
     first, metric, enough = sentences(summary)
     assert first[0] == "First place with people is open:" and first[1] == "a and b may be first."
     assert metric == ("The metric is worse than chance.", "")
-    settling = words.settling(summary.enough, 216, 9, "items")
-    assert enough == ("Not enough for any place yet.", " ".join(settling)) and settling
+    more = settling(summary.enough, 216, 9, "items")
+    assert enough == ("Not enough for any place yet.", " ".join(more)) and more
 
 
 def test_metrics_of_one_state_are_told_together_the_best_state_first_and_which_may_be_the_best_last():
@@ -495,13 +496,11 @@ NONE = Plan(None, 0.1, 0.2)
 )
 def test_what_would_settle_first_place(plans, said):
     enough = Enough(0, "A", ["B", "C"], plans)
-    assert words.settling(enough, 720, 12, "houses") == said
+    assert settling(enough, 720, 12, "houses") == said
 
 
 def test_three_raters_who_gave_most_votes_are_named():
-    assert (
-        words.unequal(np.array([40, 30, 20, 10, 10])) and not words.unequal(np.array([20] * 6)) and not words.unequal(np.array([9, 9, 9]))
-    )
+    assert unequal(np.array([40, 30, 20, 10, 10])) and not unequal(np.array([20] * 6)) and not unequal(np.array([9, 9, 9]))
 
 
 def test_what_people_said_who_were_asked_about_two():
