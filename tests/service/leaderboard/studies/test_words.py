@@ -10,7 +10,6 @@ import pytest
 
 from leaderboard.boards.human_agreement import Line, lines_of
 from leaderboard.stats import mos_table as rating
-from leaderboard.stats import opinion_study
 from leaderboard.stats import sentences as statements
 from leaderboard.stats.adequacy import Curve
 from leaderboard.stats.agreement import Agreement
@@ -193,7 +192,7 @@ def test_scores_of_two_entries_are_told_with_true_signs_and_called_alike_where_t
             for n, s in enumerate(SAMPLES)
             for m, name in enumerate("ab")
         ]
-        return words.duel_words(read(opinion_study.analyse(rating.canonical(rows), damaged=())), "a", "b")
+        return words.duel_words(read(analyse(rating.canonical(rows), damaged=())), "a", "b")
 
     level, apart = told(0), told(1)
     assert level.first == "People are not shown to prefer either." and apart.first == "People prefer B."
@@ -275,7 +274,7 @@ def test_what_two_people_say_alike_is_told_where_enough_people_know_it():
 
 def scored(rows: list[Rating], damaged=()) -> Summary:
     scores = rating.canonical(rows)
-    return replace(read(opinion_study.analyse(scores, damaged=damaged)), damaged=list(damaged))
+    return replace(read(analyse(scores, damaged=damaged)), damaged=list(damaged))
 
 
 def test_opinion_scores_of_which_none_stand_side_by_side_are_not_called_equal():
@@ -313,7 +312,7 @@ def test_opinion_scores_name_who_is_scored_highest_only_where_told_apart():
             for name, base in (("a", 3 + gap), ("b", 3))
         ]
         scores = rating.canonical(rows)
-        return read(opinion_study.analyse(scores))
+        return read(analyse(scores))
 
     apart, level = sentences(of(1.5)), sentences(of(0.0))
     assert apart[0][0] == "People score a highest." and apart[0][1].endswith("told apart from every other.")
@@ -395,11 +394,11 @@ def test_without_an_entry_that_is_withheld_first_place_is_that_of_the_others():
 
 def test_where_each_entry_has_one_score_from_everybody_no_score_is_said_to_be_that_of_all():
     rows = [Rating(f"r{k}", name, score, f"s{n}") for k in range(6) for n in range(6) for name, score in (("a", 4.0), ("b", 2.0))]
-    summary = read(opinion_study.analyse(rating.canonical(rows), seed=0))
+    summary = read(analyse(rating.canonical(rows), seed=0))
     assert [line.reason for line in summary.ranked] == [Reason(Key.SAME_SCORES, have=36, value=score) for score in (4.0, 2.0)]
     said = ("Nothing says how surely people prefer any:", "all scores of one entry are the same, with each of them.")
     assert sentences(summary)[0] == said
-    level = read(opinion_study.analyse(rating.canonical([replace(row, score=4.0) for row in rows]), seed=0))
+    level = read(analyse(rating.canonical([replace(row, score=4.0) for row in rows]), seed=0))
     assert sentences(level)[0] == ("Nobody preferred either.", "")
 
 
