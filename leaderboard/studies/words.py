@@ -10,6 +10,7 @@ from leaderboard.boards.human_agreement import Line
 from leaderboard.models import Study, StudyLook
 from leaderboard.stats import sentences as statements
 from leaderboard.stats.another_rater import Standing
+from leaderboard.stats.crossed import ALIKE
 from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.minimums import (
     ITEMS_FOR_FIGURE,
@@ -91,7 +92,7 @@ def _preferred(summary: Summary, noun: Noun) -> Sentence:
     if not open_:  # all answers are alike: nothing says how surely anything leads
         if len({line.reason for line in ranked}) > 1:  # each is of the scores of one entry
             return Sentence("Nothing says how surely people prefer any:", "all scores of one entry are the same, with each of them.")
-        return Sentence(sentence(ranked[0].reason, noun))
+        return Sentence(sentence(ranked[0].reason or ALIKE, noun))
     end = ranked[0].rank[1] if ranked[0].rank is not None else None
     if end != 1:  # by the first's own interval, as everywhere
         may = f"{names([line.method for line in open_])} may be first"
