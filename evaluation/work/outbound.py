@@ -2,7 +2,7 @@
 
     plumbline worker --server https://HOST --token-file FILE [--queue gpu] [--drain] [--max-minutes N]
 
-The token may also stand in the environment as PLUMBLINE_WORKER_TOKEN, and the file's name as PLUMBLINE_WORKER_TOKEN_FILE. It needs Linux:
+The token may also be in the environment as PLUMBLINE_WORKER_TOKEN, and the file's name as PLUMBLINE_WORKER_TOKEN_FILE. It needs Linux:
 the child is limited by the kernel.
 """
 
@@ -47,7 +47,7 @@ EXIT_CODES = """exit codes:
   4    the server cannot be reached or has trouble, also after --patience
   143  stopped; the part it had is given back"""
 ASK_SECONDS = 30.0  # in which a claim, a heartbeat or a goodbye must be answered
-CARD_SECONDS = 60  # from one trial of a graphics card in trouble to the next, and of the processor, in which a card must answer
+CARD_SECONDS = 60  # from one test of a graphics card in trouble to the next, and of the processor, in which a card must answer
 KEEP_BYTES = 8 << 30  # of inputs kept between parts
 LIBRARIES = ("plumbline", "numpy", "scipy", "torch", "manifold3d", "libigl", "pillow")
 HEX = re.compile(r"[0-9a-f]{64}")
@@ -60,8 +60,8 @@ class Stopped(BaseException):
 
 
 class Ending:
-    """State of a request to end this process (SIGTERM). It ends at once, but not while it asks for a part: one that was given and never
-    taken up would wait for its lease to run out."""
+    """State of a request to end this process (SIGTERM). It ends immediately, but not while it asks for a part: a part that was handed out
+    and never begun would wait for its lease to end."""
 
     def __init__(self) -> None:
         self.asked = self.held = False
@@ -265,7 +265,7 @@ class Worker:
         return "Nothing waits"
 
     def do(self, part: Mapping[str, Any]) -> None:
-        """Score a part and bring its result; whatever keeps it from being done is said to the server, which gives it to others."""
+        """Score a part and bring its result; an obstacle is reported to the server, which gives the part to others."""
         try:
             self.ending.release()
             with folder_in(self.folder / "jobs") as folder, Lease(self.server, part, folder) as lease:
