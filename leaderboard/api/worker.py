@@ -150,7 +150,7 @@ class GiveUp(Fenced):
 
 @router.get("/worker", response={200: TokenOut, **ERRORS}, summary="What your token is for, and what waits for it", url_name="worker")
 def token(request: HttpRequest) -> Any:
-    """Nothing is claimed. An autoscaler can start as many workers as `waiting` asks for."""
+    """It claims no part. An autoscaler can start as many workers as `waiting` asks for."""
     found: WorkerToken = request.auth
     return {
         "name": found.name,
@@ -221,7 +221,7 @@ def giveup(request: HttpRequest, part: Id, data: GiveUp) -> Any:
 
 @router.get("/worker/inputs/{signed}", auth=None, response=ERRORS, summary="A file that a part needs", openapi_extra=DOWNLOAD)
 def inputs(request: HttpRequest, signed: Signed) -> Any:
-    """By a signed link of a claimed part; it needs no token."""
+    """Uses a signed link of a claimed part; it needs no token."""
     throttling.limit_api(request)
     try:
         return FileResponse(stored_files.store().open(outside.linked_key(signed)), content_type="application/octet-stream")
@@ -231,7 +231,7 @@ def inputs(request: HttpRequest, signed: Signed) -> Any:
 
 @router.get("/worker/weights/{signed}", auth=None, response=ERRORS, summary="Weights that a part needs", openapi_extra=DOWNLOAD)
 def network_weights(request: HttpRequest, signed: Signed) -> Any:
-    """By a signed link of a claimed part; it needs no token."""
+    """Uses a signed link of a claimed part; it needs no token."""
     throttling.limit_api(request)
     folder = weights.cache_folder().resolve()
     path = (folder / outside.linked_weights(signed)).resolve()
