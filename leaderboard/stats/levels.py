@@ -68,7 +68,7 @@ class Levels:
 
     @abstractmethod
     def end(self, m: int) -> float:
-        """How many times the answers of now there are once each rater has answered everything about m entries on each sample."""
+        """Multiple of the answers of now that there are once each rater has answered everything about m entries on each sample."""
 
     @cached_property
     def covariance(self) -> Variance:
