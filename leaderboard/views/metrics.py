@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.metrics import registry
+from evaluation.metrics import peers, registry
 from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Score, Trial
 from evaluation.models.trial import needs_trial
 from evaluation.networks import weights
@@ -250,6 +250,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         verdict = Verdict(words)
     context = {
         "spec": spec,
+        "peers": peers.of(spec.key),
         "worst": f"{float(spec.worst):g}, as the program declares" if own_worst else WORST[spec.worst],
         "program": program,
         "on_studies": on_studies,
