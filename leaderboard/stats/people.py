@@ -322,7 +322,7 @@ def _entries(
 
 
 def _preferred(model: Model, names: Sequence[str], counts: Ints, few: Mapping[str, Reason]) -> list[Entry]:
-    """How often people would pick each entry of a model, and its ability."""
+    """Rows of the entries of a model: how often people would pick each, and its ability."""
     column, ability, rows = davidson.implied(model), davidson.abilities(model), []
     for n, (name, entry) in enumerate(zip(names, model.entries.tolist(), strict=True)):
         implied, theta = ((float(scale.value[n]), finite(scale.low[n]), finite(scale.high[n])) for scale in (column, ability))
