@@ -16,6 +16,7 @@ from django.db import models, transaction
 from django.db.models import F, Q, Sum
 from django.utils import timezone
 
+from evaluation import versions
 from evaluation.models.process import Process
 from submissions import database_clock
 from submissions.choices import TextChoices
@@ -46,6 +47,8 @@ class WorkerToken(models.Model):
     `agreed` counts parts in which a second worker found the same; `agreed_at` is when the newest of these was done. From a difference on,
     `held_at` says that its results since then are on hold, and `wrong_at` that it was wrong: then it gets no more parts.
 
+    A worker with other versions of the libraries than the service gets no part, unless `other_versions` allows it.
+
     Its workers have at most `at_once` parts at a time, under any names. `in_vain` counts the leases that ended without a
     result since the last result. From the second on the token gets no part before `waits_until`, a pause that doubles each time.
     """
@@ -59,6 +62,7 @@ class WorkerToken(models.Model):
     queues = models.JSONField(default=list)  # of QUEUES
     share = models.FloatField(default=USUAL_SHARE, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)])
     at_once = models.PositiveSmallIntegerField(default=AT_ONCE, validators=[MinValueValidator(1), MaxValueValidator(MAX_AT_ONCE)])
+    other_versions = models.BooleanField(default=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
@@ -172,6 +176,14 @@ class WorkerToken(models.Model):
                 for part in self.parts.filter(lease_token__isnull=False):
                     part.defer(0, token=None)
 
+    def allow_other_versions(self, actor: User | None) -> None:
+        """An organizer lets its workers compute with other versions of the libraries, which may change last digits."""
+        with transaction.atomic():
+            if type(self).objects.filter(pk=self.pk, other_versions=False).update(other_versions=True):
+                AuditEntry.record(
+                    self.challenge, actor, "worker.versions", self, before={"other_versions": False}, after={"other_versions": True}
+                )
+
     def trust_again(self, actor: User | None) -> None:
         """An organizer has mended what was wrong: it gets parts again, each done twice as in its beginning."""
         with transaction.atomic():
@@ -198,6 +210,11 @@ class OutsideWorker(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} of {self.token}"
+
+    @property
+    def differences(self) -> dict[str, tuple[str, str]]:
+        """(its version, the service's) of each library that it has in another version."""
+        return versions.differences(self.capabilities)
 
     @classmethod
     def hear(cls, token: WorkerToken, name: str, machine: str, capabilities: Mapping[str, Any]) -> None:
