@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,11 +9,10 @@ from typing import Protocol
 from leaderboard.records.agreement import Line
 from leaderboard.records.looks import Looks
 from leaderboard.stats.another_rater import Standing
-from leaderboard.stats.crossed import Ends
+from leaderboard.stats.crossed import ALIKE, Ends
 from leaderboard.stats.davidson import Fragile, share_of
 from leaderboard.stats.minimums import ITEMS_FOR_LOOK, RATERS_FOR_LOOK
 from leaderboard.stats.states import Reason, too_few
-from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.studies.summary import HIDDEN_NAME, Summary
 from leaderboard.wording import people as people_words
 from leaderboard.wording.agreement import may_be_best, sentenced
@@ -58,7 +56,7 @@ def opening(summary: Summary, noun: Noun = NOUN) -> Statement | None:
     """The first of these statements."""
     if summary.of == "means":
         return _published(summary)
-    return _preferred_scores(summary, noun) if summary.opinions else _preferred(summary, noun)
+    return _preferred(summary, noun)
 
 
 def _published(summary: Summary) -> Statement | None:
@@ -90,48 +88,21 @@ def _preferred(summary: Summary, noun: Noun) -> Statement:
         hidden = HIDDEN_NAME in summary.methods
         return claim("No two entries of those that people compared are shown here." if hidden else "No two entries met.")
     if not open_:  # all answers are alike: nothing says how surely anything leads
-        return claim(sentence(ranked[0].reason, noun))
+        if len({line.reason for line in ranked}) > 1:  # each is of the ratings of one entry
+            return claim("Nothing says how surely people prefer any:", "all ratings of one entry are the same, with each of them.")
+        return claim(sentence(ranked[0].reason or ALIKE, noun))
     end = ranked[0].rank[1] if ranked[0].rank is not None else None
     if end != 1:  # by the first's own range, as everywhere
         alone = f"{open_[0].method} may be first, and its place may be as low as {end}"
         may = f"{names(line.method for line in open_)} may be first" if len(open_) > 1 else alone
         return claim(OPEN, f"{may}.{apart}")
-    value, low, high = ranked[0].implied
+    value, low, high = ranked[0].value
+    if summary.opinions:
+        # Ratings of one entry may all be the same and its lead over the others still be known.
+        ends = interval(low, high, 2) or f"({clause(ranked[0].reason, noun)})"
+        return claim(f"People score {ranked[0].method} highest.", f"{number(value, 2)} of 5 {ends}.{apart}")
     figure = f"{share(value)} of 100 comparisons {interval(low, high)}".rstrip()
     return claim(f"People put {ranked[0].method} first.", f"They would pick it in {figure}.{apart}")
-
-
-def _preferred_scores(summary: Summary, noun: Noun) -> Statement:
-    ranked = [line for line in summary.ranked if summary.shows(line)]
-    if len(summary.ranked) < 2 and not too_few(summary.reason):  # there is nothing that one could be first of
-        return claim(sentence(summary.reason, noun) or "No two entries of those that people scored are shown here.")
-    if all(line.mos[1] is None for line in ranked):
-        reasons = list(dict.fromkeys(line.reason for line in summary.ranked if line.reason is not None))
-        reason = summary.reason or next((one for one in reasons if too_few(one)), next(iter(reasons), None))
-        if summary.reason is None and len(reasons) > 1 and not too_few(reason):  # each is of the scores of one entry
-            return claim("Nothing says how surely people prefer any:", "all ratings of one entry are the same, with each of them.")
-        return _instead(reason, noun)
-    if not summary.duels:
-        return claim(OPEN, f"the entries are not tested. {sentence(summary.reason, noun)}".strip())
-    first, apart = ranked[0], {frozenset((duel.first, duel.second)): duel.p_holm for duel in summary.duels}
-    p_of = {line.method: apart.get(frozenset((first.method, line.method)), math.nan) for line in ranked[1:]}
-    unmet = [method for method, p in p_of.items() if p is not None and math.isnan(p)]
-    tied = [method for method, p in p_of.items() if method not in unmet and not (p is not None and p <= ALPHA)]
-    parts = [f"{names([first.method, *tied])} are tied."] if tied else []
-    parts += [f"Nobody scored {first.method} together with {names(unmet, 'or')}."] if unmet else []
-    if parts:
-        return claim(OPEN, " ".join(parts))
-    value, low, high = first.mos
-    known = "" if not summary.unranked else " that enough raters scored, on enough items"
-    others = ""
-    if low is None or high is None:  # all its scores are the same, and those of the others need not be
-        ends = f"({clause(first.reason, noun)})"
-        same = [line.method for line in ranked[1:] if line.mos[1] is None]
-        others = f" How surely from {names(same)} is not known: all ratings of each are the same too." if same else ""
-    else:
-        ends = interval(low, high, 2)
-    rest = f"{number(value, 2)} of 5 {ends}, significantly higher than every other{known}.{others}"
-    return claim(f"People score {first.method} highest.", rest)
 
 
 def _metrics(lines: Sequence[Line]) -> Statement | None:
@@ -166,7 +137,7 @@ def _settling(summary: Summary, noun: Noun) -> list[str]:
     if summary.enough is None or summary.shares_first:
         return []
     units = plural(sampled_noun(named(noun), summary.unsampled))
-    return settling(summary.enough, summary.answers, summary.raters_counted, units, answer(summary.opinions))
+    return settling(summary.enough, summary.given, summary.raters_counted, units, answer(summary.opinions))
 
 
 @dataclass(frozen=True)
