@@ -134,6 +134,8 @@ def test_a_board_is_a_frame_of_its_values_and_intervals(phase, scored, people, s
     slug = next(iter(board.attrs["columns"]))
     values = {score.evaluation.submission_id: score.value for score in _scores(best, worst) if score.slug == slug}
     assert dict(zip(board["id"], board[slug], strict=True)) == values
+    fingerprints = {column.slug: column.fingerprint for column in phase.manifest.metrics}
+    assert board.attrs["columns"][slug]["fingerprint"] == fingerprints[slug]
     assert board.attrs["columns"][slug]["higher_is_better"] in (True, False) and set(board[f"{slug}_n"]) == {4}
     assert site().board(phase.challenge.slug, phase.slug, board.attrs["digest"]).equals(board)
 
