@@ -20,24 +20,25 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from leaderboard.package.comparison import Comparison, NotComparable, compare
+    from leaderboard.package.comparison import Comparison, compare
+    from leaderboard.package.errors import CannotEvaluate, NotComparable
     from leaderboard.package.frames import Site
     from leaderboard.package.human_studies import HumanStudy, means, opinions, votes
     from leaderboard.package.inputs import InputError
     from leaderboard.package.local import check, score
     from leaderboard.package.metric_functions import Metric, Value, metric
     from leaderboard.package.metric_table import metrics
-    from leaderboard.package.results import CannotEvaluate, Result, evaluate, read
+    from leaderboard.package.results import Result, evaluate, read
 
 _HOMES = {
-    "CannotEvaluate": "results",
+    "CannotEvaluate": "errors",
     "Comparison": "comparison",
     "HumanStudy": "human_studies",
     "InputError": "inputs",
     "Metric": "metric_functions",
     "Site": "frames",
     "Value": "metric_functions",
-    "NotComparable": "comparison",
+    "NotComparable": "errors",
     "Result": "results",
     "check": "local",
     "compare": "comparison",

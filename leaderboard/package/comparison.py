@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evaluation.metrics.aggregation import GROUPS_FOR_BOARD_INTERVAL
+from leaderboard.package.errors import NotComparable
 from leaderboard.package.frames import frame
-from leaderboard.package.results import CannotEvaluate, Result
 from leaderboard.stats.uncertainty import ALPHA, Paired, adjusted, paired
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from leaderboard.package.results import Result
+
 BETTER, WORSE, TIED, UNKNOWN = "better", "worse", "tied", "cannot be told"
 OK, IS_WORSE, CANNOT_TELL = 0, 1, 2
-
-
-class NotComparable(CannotEvaluate):
-    """Two results are of other items, references or definitions; a sentence for each difference."""
 
 
 @dataclass(frozen=True)

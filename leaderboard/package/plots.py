@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from leaderboard.package import installed
 from leaderboard.package.comparison import compare
-from leaderboard.package.results import CannotEvaluate, Result
+from leaderboard.package.errors import CannotEvaluate
 from leaderboard.package.tables import best
+
+if TYPE_CHECKING:
+    from leaderboard.package.results import Result
 
 SUFFIXES = (".pdf", ".svg", ".png")
 WIDTH, HEIGHT = 2.6, 0.32  # inches of a panel, and of a method in it

@@ -30,6 +30,7 @@ from evaluation.metrics import registry
 from evaluation.metrics.aggregation import Summary, unit_matrix
 from evaluation.metrics.runner import SampleScores
 from leaderboard.package import NAMES, installed
+from leaderboard.package.errors import CannotEvaluate, Rejected
 from leaderboard.package.frames import frame
 from leaderboard.package.inputs import metres_per
 from submissions.formats.archive import open_package
@@ -42,14 +43,6 @@ FORMAT = 1  # of saved results
 MISSING = ("missing_pred", "invalid_pred")
 
 Metrics = str | Mapping[str, Mapping[str, Any]] | Sequence[str | Mapping[str, Mapping[str, Any]]]
-
-
-class CannotEvaluate(ValueError):
-    """Folders cannot be scored, or a file is no saved result; a sentence for each problem."""
-
-
-class Rejected(CannotEvaluate):
-    """Predictions that are no valid entry; a sentence for each problem."""
 
 
 @dataclass(frozen=True)
@@ -215,7 +208,7 @@ class Result:
         )
 
     def check(self, prediction: str | PathLike[str] | None = None, reference: str | PathLike[str] | None = None) -> Check:
-        """Whether this installation reproduces the result, and what differs: definitions of metrics, files, values, versions of libraries.
+        """Answer whether this installation reproduces the result, and what differs: definitions of metrics, files, values, versions of libraries.
 
         The files are those of the two paths, or where they lay. Where they are gone, only definitions and versions are compared.
         """

@@ -21,8 +21,9 @@ from evaluation import local
 from evaluation.networks import fetch_command as fetching
 from evaluation.networks import weights
 from leaderboard.package.comparison import CANNOT_TELL, compare
+from leaderboard.package.errors import CannotEvaluate, Rejected
 from leaderboard.package.inputs import metres_per
-from leaderboard.package.results import CannotEvaluate, Rejected, Result, read, scored
+from leaderboard.package.results import Result, read, scored
 
 REJECTED, USAGE = 1, 2
 SHOWN_ITEMS = 40

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evaluation.metrics import registry
 from leaderboard.boards.digits import rounded
 from leaderboard.package.comparison import compare
-from leaderboard.package.results import Column, Result
 from leaderboard.stats.uncertainty import brackets
+
+if TYPE_CHECKING:
+    from leaderboard.package.results import Column, Result
 
 SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {sign: f"\\{sign}" for sign in "&%$#_{}"}
 SIGNS = {"±": r"\pm ", "−": "-", "<": "<", "+": "+"}

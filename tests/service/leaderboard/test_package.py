@@ -21,6 +21,7 @@ from leaderboard.starter_kit import write_kit
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.wording.reasons import sentence
 from submissions.models import ApiToken
+from tests.pure.leaderboard.package.test_examples import OF_A_SERVER, runnable
 from tests.support.leaderboard.reasons import few_items
 from tests.support.leaderboard.scores import houses
 from tests.support.leaderboard.stats.ballots import made_up, vote
@@ -176,3 +177,18 @@ def _scores(*entries):
     from evaluation.models import Score
 
     return Score.objects.filter(evaluation__submission__in=entries).select_related("evaluation")
+
+
+def test_the_pages_example_of_a_server_runs(phase, scored, people, site, capsys):
+    (text,) = OF_A_SERVER
+    scored(0.05, method_name="Best")
+    Snapshot.make(phase, "public")
+    Study.import_votes(phase, None, made_up(6, 3, 4), slug="roofs", title="Roofs", question="Which?", is_public=True)
+    code = runnable(text).replace("rooflines", phase.challenge.slug).replace("practice", phase.slug)
+    plain = package.Site
+    try:
+        package.Site = lambda url: site()
+        exec(compile(code, "example", "exec"), {})
+    finally:
+        package.Site = plain
+    assert "Best" in capsys.readouterr().out
