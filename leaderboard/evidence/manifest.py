@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
 from leaderboard.bundle.document import Problems, Reader, compose, described
 from leaderboard.evidence.tables import Label, RatersAre
 from leaderboard.evidence.text_rules import TextRule, read_rule
-from leaderboard.stats.evidence.record import Licence, Source, Words
+from leaderboard.stats.evidence.record import Asked, Licence, SetSource, Words
 from leaderboard.stats.evidence.reproduction import Statistic
 
 VERSION = 1
@@ -140,6 +140,7 @@ class MetricValues:
     entry: TextRule | None = None
 
 
+T = TypeVar("T", Words, Asked)
 Where = tuple[tuple[str, tuple[str, ...]], ...]  # any of these texts, by column
 
 
@@ -193,15 +194,18 @@ class Manifest:
 
     name: str
     title: str
+    short: str
     authors: str
     paper: str
     doi: str
     published: str
-    source: Source
+    source: SetSource
     licence: Licence
     material: str
     stimuli: str
     words: Words
+    asked: Asked
+    not_available: tuple[str, ...]
     overlaps: tuple[str, ...]
     files: tuple[SourceFile, ...]
     judgements: tuple[Judgements, ...]
@@ -256,6 +260,7 @@ def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
     if name and not NAME.fullmatch(name):
         reader.fault("name", "expected small letters, digits and hyphens")
     title, authors = reader.text("title", most=200) or "", reader.text("authors", most=500) or ""
+    short = reader.text("short", "", most=30) or ""
     paper, doi, published = (reader.text(key, "", most=500) or "" for key in ("paper", "doi", "published"))
     if doi and not _DOI.fullmatch(doi):
         reader.fault("doi", "expected a DOI such as 10.1109/ICIP.2021.9506457")
@@ -279,12 +284,15 @@ def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
             problems.add(path, f"expected a column of `metrics`, found “{text}”")
     printed = tuple(_printed(one, known) for one in reader.readers("printed"))
     tables = _printed_tables(reader, known, {one.id for one in files})
-    words = _words(reader)
+    words = _texts(reader, "words", Words())
+    asked = _texts(reader, "asked", Asked(), most=300)
+    not_available = tuple(text for _, text in reader.texts("not_available"))
     reader.close()
     problems.raise_if_any()
     return Manifest(
         name=name,
         title=title,
+        short=short,
         authors=authors,
         paper=paper,
         doi=doi,
@@ -294,6 +302,8 @@ def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
         material=material,
         stimuli=stimuli,
         words=words,
+        asked=asked,
+        not_available=not_available,
         overlaps=overlaps,
         files=files,
         judgements=judgements,
@@ -310,13 +320,14 @@ def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
     )
 
 
-def _words(reader: Reader) -> Words:
-    inner = reader.reader("words")
+def _texts(reader: Reader, key: str, usual: T, most: int = 40) -> T:
+    """The texts of an optional mapping, of which each that is left out is the usual one."""
+    inner = reader.reader(key)
     if inner is None:
-        return Words()
-    found = {key: inner.text(key, usual, most=40) or usual for key, usual in vars(Words()).items()}
+        return usual
+    found = {name: inner.text(name, text, most=most) or text for name, text in vars(usual).items()}
     inner.close()
-    return Words(**found)
+    return replace(usual, **found)
 
 
 def _web(reader: Reader, key: str, address: str) -> None:
@@ -324,12 +335,12 @@ def _web(reader: Reader, key: str, address: str) -> None:
         reader.fault(key, f"expected a web address, found “{address[:80]}”")
 
 
-def _source(reader: Reader) -> Source:
+def _source(reader: Reader) -> SetSource:
     """The key `source`. A branch is no version: a commit has forty digits, a release a date."""
     inner = reader.reader("source")
     if inner is None:
         reader.fault("source", NO_VERSION)
-        return Source()
+        return SetSource()
     found = {key: inner.text(key, "", most=500) or "" for key in ("repository", "commit", "doi", "release")}
     inner.close()
     _web(inner, "repository", found["repository"])
@@ -341,7 +352,7 @@ def _source(reader: Reader) -> Source:
         inner.fault("release", f"expected a release with its date, such as “v1.2 of 2026-02-04”. {NO_VERSION}")
     if not (found["commit"] or found["doi"] or found["release"]):
         reader.fault("source", NO_VERSION)
-    return Source(**found)
+    return SetSource(**found)
 
 
 def _licence(reader: Reader) -> Licence:
@@ -358,7 +369,7 @@ def _licence(reader: Reader) -> Licence:
     return Licence(stated or "none", file or "", note or "")
 
 
-def _files(reader: Reader, source: Source) -> tuple[SourceFile, ...]:
+def _files(reader: Reader, source: SetSource) -> tuple[SourceFile, ...]:
     found: dict[str, SourceFile] = {}
     names: dict[str, str] = {}
     for one in reader.readers("files"):

@@ -15,14 +15,18 @@ def record_of(manifest: Manifest, found: Reading, made: str = "") -> EvidenceRec
     """All that is computed of a set. `made` is the day."""
     facts = Facts(
         title=manifest.title,
+        short=manifest.short,
         authors=manifest.authors,
         paper=manifest.paper,
         doi=manifest.doi,
+        published=manifest.published,
         licence=manifest.licence,
         source=manifest.source,
         files=tuple(SourceFile(file.path, file.sha256, file.bytes) for file in manifest.files),
         overlaps=manifest.overlaps,
         words=manifest.words,
+        asked=manifest.asked,
+        not_available=manifest.not_available,
     )
     return analysis.record_of(found.tables, facts, reproduced(manifest, found.printed), made)
 

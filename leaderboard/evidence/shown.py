@@ -10,10 +10,11 @@ from pathlib import Path
 from leaderboard.evidence import record_file
 from leaderboard.evidence.catalogue import RECORDS
 from leaderboard.evidence.manifest import published_names
-from leaderboard.stats.evidence.figure import Figure
+from leaderboard.stats.evidence.figure import SetFigure
 from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, MetricFigures
 from leaderboard.stats.evidence.reproduction import PrintedLine
 from leaderboard.wording import evidence as wording
+from leaderboard.wording.reasons import sentence
 
 REFERENCE_POINTS = {"size": "Size only", "constant": "Always equal", "coin": "Random"}
 WELL_KNOWN = ("psnr", "psnr-y", "ssim", "ms-ssim", "lpips", "lpips-alex", "vif")  # which readers look for first
@@ -28,7 +29,7 @@ class Row:
     key: str
     title: str
     figures: MetricFigures
-    another: Figure | None
+    another: SetFigure | None
 
     @property
     def is_reference_point(self) -> bool:
@@ -45,15 +46,15 @@ class Row:
         return published_names().get(self.figures.name, {}).get("is", "")
 
     @cached_property
-    def within(self) -> Figure | None:
+    def within(self) -> SetFigure | None:
         return wording.within_of(self.figures)
 
     @cached_property
-    def between(self) -> Figure | None:
+    def between(self) -> SetFigure | None:
         return self.figures.decided_between if self.figures.decided is not None else self.figures.concordance_between
 
     @property
-    def across(self) -> Figure | None:
+    def across(self) -> SetFigure | None:
         return self.figures.srocc
 
     @property
@@ -154,8 +155,8 @@ class Row:
         return "–" if found is None else wording.percent(found.value)
 
     @staticmethod
-    def _why(figure: Figure | None) -> str:
-        return "" if figure is None or figure.reason is None else wording.reason(figure.reason)
+    def _why(figure: SetFigure | None) -> str:
+        return "" if figure is None else sentence(figure.reason)
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,7 @@ class Set:
     criterion: CriterionFigures
 
     @property
-    def another(self) -> Figure | None:
+    def another(self) -> SetFigure | None:
         return self.criterion.within.another_rater if self.criterion.within is not None else None
 
     @cached_property

@@ -17,15 +17,18 @@ SENTENCES = {
     Key.FEW_FOR_DIFFERENCE: "Too few {counted}: {need} are needed, there {are} {have}.",
     Key.FEW_SHARED: "{have} of {need} votes on comparisons that two raters decided: too few to compare it with another rater.",
     Key.FEW_STUDIES: "Fewer than {need} studies: they are listed, not pooled.",
+    Key.FEW_SETS: "In {have} of at least {need} sets of one material that a mean needs: listed, not pooled.",
     Key.FEW_FOR_GATE: "Too few raters answered {value:g} of its questions with another rater: {need} are needed, there are {have}.",
     Key.FEW_FOR_LIKELIHOOD: "It needs {need} raters with {value:g} scores each.",
     Key.FEW_FOR_LOOK: "Too early: {need} {counted} are needed, there {are} {have}.",
     Key.FEW_FOR_CORRELATION: "Correlations need {need} entries whose values differ: two are always in one line.",
     Key.FEW_FOR_CORRELATION_INTERVAL: "Fewer than {need} entries: no interval.",
+    Key.FEW_FOR_INTERVAL: "Too few {counted} for an interval: {need} are needed, there {are} {have}.",
     Key.FEW_FOR_TOLERANCE: "Two items are needed to find a tolerance on one and judge it on the other.",
     Key.ALIKE: "All answers are alike.",
     Key.SAME_SCORES: "All {have} scores are {value:g}.",
     Key.IN_LINE: "All entries are in one line: no interval.",
+    Key.UNSTABLE: "Without one of the groups there is no value: no interval.",
     Key.ALWAYS_HIGHER: "Everybody preferred the higher side of every difference.",
     Key.NO_PREFERENCE: "Nobody preferred either.",
     Key.NO_WINNER: "No answer names a winner between entries that this metric has values for.",
@@ -33,6 +36,8 @@ SENTENCES = {
     Key.NEVER_TIED: "People never tied: nothing can be told apart.",
     Key.ALWAYS_TIED: "People always tied: nothing can be told apart.",
     Key.NO_TWO: "No two entries that people compared have values of this metric on one item.",
+    Key.NEVER_MET: "Some entries never met, not even by a chain of others: there is no order of all.",
+    Key.LITTLE_IN_COMMON: "Too few entries were on both kinds of items: no interval.",
     Key.NOT_SCORED: "Nobody scored it.",
     Key.NOT_SCORED_BOTH: "Nobody scored both.",
     Key.NOTHING_COUNTS: "No judgement counts: all are on known pairs, repeat others, or are of people who were left out.",
@@ -62,7 +67,7 @@ def sentence(reason: Reason | None, noun: Noun = SAMPLE) -> str:
         return ""
     words = SENTENCES[reason.key]
     item = named(noun) if reason.counted is Counted.ITEMS or "{item" in words else SAMPLE
-    names = {Counted.ITEMS: plural(item), Counted.PAIRS: "pairs of entries"}
+    names = {Counted.ITEMS: plural(item), Counted.PAIRS: "pairs of entries", Counted.STIMULI: "results"}
     return words.format(
         counted=names.get(reason.counted, reason.counted) if reason.counted else "",
         need=reason.need,
