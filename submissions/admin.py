@@ -134,13 +134,6 @@ class ChallengeFileAdmin(LookOnly):
     list_select_related = ("challenge", "phase__challenge")
 
 
-@admin.register(models.RenderedText)
-class RenderedTextAdmin(LookOnly):
-    list_display = ("source", "version", "fault", "created_at")
-    list_filter = ("fault", "version")
-    search_fields = ("source", "html")
-
-
 @admin.register(models.RateCount)
 class RateCountAdmin(LookOnly):
     list_display = ("key", "n", "ends_at")

@@ -41,10 +41,7 @@ def pytest_configure() -> None:
     """Switch off what would make tests slow, or fail where the machine is."""
     from django.conf import settings
 
-    from submissions import markdown
-
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    markdown.READER_SECONDS = 60  # a reader of a page does not wait so long for a text that was never laid out, but a test may
     # How long an example or a page takes says how busy the machine is. CI tries the same examples each time, so that what it
     # refuses can be found again; elsewhere they are new ones.
     too_slow = [hypothesis.HealthCheck.too_slow]

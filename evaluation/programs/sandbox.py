@@ -1,6 +1,6 @@
 """The sandbox ladder: what isolates a metric program here, and how it is started.
 
-Python programs and scripts run in bubblewrap, images in podman with the runsc runtime, or in apptainer on clusters that have it.
+Python programs and scripts run in bubblewrap, images in podman with the runsc runtime.
 A rung counts only after it has started something here; where none does, a program is refused and never run.
 """
 
@@ -425,7 +425,7 @@ def run_script(binds: Sequence[tuple[str, str]], entry: str, limits: Limits, car
     )
 
 
-# --- images: podman with runsc, or apptainer
+# --- images: podman with runsc
 
 
 def podman_arguments(
@@ -466,15 +466,6 @@ def podman_arguments(
     for here, inside in binds:
         arguments += ["--volume", f"{here}:{inside}:ro"]
     return [*arguments, "--volume", f"{output}:{guest.WORK}/output:rw", "--entrypoint", command[0], image, *command[1:]]
-
-
-def apptainer_arguments(image: str, command: Sequence[str], binds: Sequence[tuple[str, str]], output: str, limits: Limits) -> list[str]:
-    """The command that runs an image under apptainer, on clusters that have it: contained, no network, nothing of the environment."""
-    arguments = ["apptainer", "exec", "--containall", "--cleanenv", "--no-home", "--no-privs", "--net", "--network", "none"]
-    arguments += ["--memory", str(limits.memory + GROUP_MEMORY), "--pids-limit", str(4 * PROCESSES), "--pwd", guest.WORK]
-    for here, inside in binds:
-        arguments += ["--bind", f"{here}:{inside}:ro"]
-    return [*arguments, "--bind", f"{output}:{guest.WORK}/output:rw", f"docker://{image}", *command]
 
 
 @cache
@@ -588,14 +579,9 @@ class Rung:
 
 def rungs() -> tuple[Rung, ...]:
     """All there are, each tried on this machine."""
-    if shutil.which("apptainer") is None:
-        apptainer = "apptainer is not installed"
-    else:
-        apptainer = "apptainer is here, and its command line is known, but it has not been tried by this service: images are left to podman"
     return (
         Rung("bubblewrap", "Python programs and scripts", bubblewrap_refusal(), limits_here()),
         Rung("podman with runsc", "images", podman_refusal()),
-        Rung("apptainer", "images", apptainer),
     )
 
 

@@ -24,7 +24,7 @@ from leaderboard.bundle.state import read, reference_definition
 from leaderboard.studies.published_evidence import follow
 from submissions import wake
 from submissions.errors import Refused
-from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, Phase, RenderedText, Status, Submission, User
+from submissions.models import Announcement, AuditEntry, Challenge, ChallengeFile, Phase, Status, Submission, User
 from submissions.storage import stored_files
 from submissions.visibility import on_board
 
@@ -158,8 +158,6 @@ class _Work:
                 checked(phase).save(update_fields=["parent"])
         for definition in after.phases:
             self._scoring(definition)
-        texts = (after.description, after.rules, *(one.description for one in after.phases), *(news.body for news in after.announcements))
-        RenderedText.after_commit(*texts)
         wake.after_commit("boards")
 
     def _files(self, phase: Phase | None, before: Iterable[FileDef], after: Iterable[FileDef]) -> None:

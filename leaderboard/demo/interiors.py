@@ -9,7 +9,7 @@ import numpy as np
 
 from evaluation.synthetic import pictures
 from evaluation.synthetic.rooms import room, walk
-from leaderboard.demo.story import PRACTICE, Demo, Entry, Items, made_up
+from leaderboard.demo.story import PRACTICE, Damage, Demo, Entry, Items, Taste, made_up
 from submissions.formats.render.views import CleanViews, Render, Roi, View, render
 from submissions.kinds import RENDER
 
@@ -70,6 +70,18 @@ ENTRIES = (
     Entry("ben", "warm-light", "Made up: colours shifted to orange, by 14 grey levels.", _damaged(lambda p, _: pictures.tinted(p, 14))),
     Entry("ada", "grain", "Made up: noise of 14 grey levels; one view is missing.", _damaged(_grain), (6,)),
 )
+DAMAGES = {
+    "nearest clean view": Damage("other view", 0.7),
+    "soft-splat": Damage("blur", 0.4),
+    "tiny-field": Damage("compression", 0.5),
+    "loose-splats": Damage("floaters", 0.4),
+    "warm-light": Damage("tint", 0.3),
+    "grain": Damage("noise", 0.5),
+}
+TASTES = (
+    Taste("near", 5, {"blur": 1.2, "compression": 1.2, "tint": 0.7}),
+    Taste("far", 5, {"floaters": 1.25, "tint": 1.2, "noise": 0.85}),
+)
 
 YAML = f"""\
 slug: {SLUG}
@@ -105,5 +117,5 @@ DEMO = Demo(
     lambda items: ((f"{name}.png", item.png) for name, item in items.items()),
     ENTRIES,
     ("ada", "ben", "cleo", "olga"),
-    compared=True,
+    damages=DAMAGES,
 )

@@ -10,7 +10,7 @@ import numpy as np
 from evaluation.properties.corruptions import corrupt
 from evaluation.synthetic.houses import houses
 from evaluation.synthetic.simplified import bounding_box, convex_hull, jittered, merged, sampled_points, shortest_dropped
-from leaderboard.demo.story import PRACTICE, Demo, Entry, each, made_up, points_of
+from leaderboard.demo.story import PRACTICE, Damage, Demo, Entry, Taste, each, made_up, points_of
 from submissions.formats.wireframe.wireframe_files import Wireframe, write_npz, write_obj
 
 SLUG, PHASE = "rooflines", "practice"
@@ -72,6 +72,24 @@ ENTRIES = tuple(
     if entry.method in CARDS
     else entry
     for entry in _SENT
+)
+DAMAGES = {
+    "bounding box": Damage("simplified", 0.8),
+    "convex hull": Damage("simplified", 0.6),
+    "gable-net v1": Damage("doubled", 0.5),
+    "pc-to-edges": Damage("missing", 0.5),
+    "line-transformer": Damage("bent", 0.6),
+    "sketch-0": Damage("simplified", 0.5),
+    "gable-net v2": Damage("moved", 0.4),
+    "pc-to-edges, denoised": Damage("missing", 0.25),
+    "line-transformer XL": Damage("extra", 0.25),
+    "sketch-1": Damage("moved", 0.32),
+    "gable-net v3": Damage("moved", 0.26),
+}
+# One group of raters wants all of a house to be there, the other nothing wrong in it.
+TASTES = (
+    Taste("whole", 6, {"missing": 1.25, "simplified": 1.15, "extra": 0.7, "doubled": 0.75, "bent": 0.85}),
+    Taste("exact", 6, {"missing": 0.75, "simplified": 0.95, "extra": 1.35, "doubled": 1.2, "bent": 1.15}),
 )
 
 
@@ -143,6 +161,6 @@ DEMO = Demo(
     each("obj", write_obj),
     ENTRIES,
     people=("ada", "ben", "cleo", "dan", "olga"),
-    compared=True,
+    damages=DAMAGES,
     asks=True,
 )

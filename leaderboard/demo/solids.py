@@ -11,7 +11,7 @@ from evaluation.metrics.mesh.surface import surface
 from evaluation.synthetic.distortions import distort
 from evaluation.synthetic.meshes import mesh
 from evaluation.synthetic.simplified import convex_hull_mesh
-from leaderboard.demo.story import PRACTICE, Demo, Entry, each, made_up, points_of
+from leaderboard.demo.story import PRACTICE, Damage, Demo, Entry, Taste, each, made_up, points_of
 from submissions.formats.arrays import Mesh
 from submissions.formats.mesh.mesh_files import write_ply
 
@@ -44,6 +44,22 @@ ENTRIES = (
     Entry("ben", "scan-fuse, denoised", "Made up: smoothed five times (smoothing, level 3).", _distorted("smoothing", 3)),
     Entry("ada", "more-faces", "Made up: half of the vertices (decimation, level 2).", _distorted("decimation", 2)),
 )
+DAMAGES = {
+    "convex hull": Damage("hull", 0.7),
+    "scan-fuse": Damage("noise", 0.5),
+    "few-faces": Damage("coarse", 0.6),
+    "occlusion-net": Damage("holes", 0.5),
+    "scan-fuse, denoised": Damage("smooth", 0.4),
+    "more-faces": Damage("coarse", 0.2),
+}
+TASTES = {
+    "overall": (Taste("makers", 4, {"holes": 1.2, "noise": 0.75}), Taste("viewers", 4, {"holes": 0.85, "noise": 1.2, "coarse": 1.1})),
+    "plausibility_3d": (Taste("makers", 4, {"holes": 1.35, "hull": 1.1}), Taste("viewers", 4, {"holes": 1.1, "noise": 1.1})),
+    "geometry_details": (
+        Taste("makers", 4, {"smooth": 1.2, "holes": 0.9}),
+        Taste("viewers", 4, {"smooth": 1.25, "coarse": 1.2, "holes": 0.7}),
+    ),
+}
 
 YAML = f"""\
 slug: {SLUG}
@@ -82,5 +98,5 @@ DEMO = Demo(
     each("ply", write_ply),
     ENTRIES,
     ("ada", "ben", "cleo", "olga"),
-    compared=True,
+    damages=DAMAGES,
 )

@@ -59,6 +59,23 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Damage:
+    """The kind of damage that an entry has, and how strong it looks: 0 for none, 1 for an item that nobody recognizes."""
+
+    kind: str
+    strength: float
+
+
+@dataclass(frozen=True)
+class Taste:
+    """A group of raters: how many, and how much they mind each kind of damage; kinds that are not named count 1."""
+
+    group: str
+    raters: int
+    minds: Mapping[str, float]
+
+
+@dataclass(frozen=True)
 class Demo:
     """One challenge of the demo: its bundle, and the uploads to one of its phases."""
 
@@ -71,7 +88,7 @@ class Demo:
     entry_files: Files
     entries: tuple[Entry, ...]
     people: tuple[str, ...]  # names of those who take part
-    compared: bool = False  # whether made-up raters have compared its entries
+    damages: Mapping[str, Damage]  # of the entries that simulated raters have compared, by method: they answer by these
     asks: bool = False  # whether whoever looks at it can compare them
 
 

@@ -174,12 +174,6 @@ def _same(d: Floats, verdict: Ints, tolerance: Floats | float) -> Floats:
     return (np.where(np.abs(d) <= tolerance, 0.0, np.sign(d)) == verdict).astype(np.float64)
 
 
-def three_way_at(deltas: Differences, tolerance: float) -> float:
-    """The weighted share of answers given at that tolerance."""
-    w = deltas.answers.weight
-    return float((w * _same(deltas.d, deltas.answers.verdict, tolerance)).sum() / w.sum())
-
-
 def _tolerance(d: Floats, verdict: Ints, weight: Floats) -> float:
     """The smallest tolerance that gives most answers: 0, halfway between two neighbouring |d|, or the largest."""
     size = np.abs(d)

@@ -136,16 +136,6 @@ def _weighted(w: Floats, a: Floats, b: Floats, varies: NDArray[np.bool_]) -> Flo
     return np.divide((w * a * b).sum(axis=1), size, out=np.full(len(w), math.nan), where=varies & (size > 0))
 
 
-def tau_a(x: Sequence[float], y: Sequence[float]) -> float | None:
-    """2 S / (n (n - 1)), S = sum over pairs of sgn(x_i - x_j) sgn(y_i - y_j)."""
-    first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    n = len(first)
-    if n < 2:
-        return None
-    i, j = np.triu_indices(n, 1)
-    return float(2 * (np.sign(first[i] - first[j]) * np.sign(second[i] - second[j])).sum() / (n * (n - 1)))
-
-
 def by_scene(
     values: Mapping[str, tuple[Sequence[float] | Floats, Sequence[float] | Floats]],
     higher_is_better: bool = True,
@@ -174,17 +164,6 @@ def averaged(each: Iterable[Order], resamples: int = 0, seed: int = 0) -> Order:
         ends = [_ends(column) for column in drawn.T]
     r, rho, tau = table.mean(axis=0).tolist()
     return Order(rho, tau, r, n, ends[1], ends[2], ends[0])
-
-
-def agreement_probability(p: Sequence[float], q: Sequence[float]) -> float:
-    """mean(p q + (1 - p)(1 - q)): how often a metric and people would pick the same, p and q being the probabilities of the first."""
-    one, other = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
-    return float((one * other + (1 - one) * (1 - other)).mean())
-
-
-def l1_distance(p: Sequence[float], q: Sequence[float]) -> float:
-    """2 mean |p - q|."""
-    return float(2 * np.abs(np.asarray(p, dtype=np.float64) - np.asarray(q, dtype=np.float64)).mean())
 
 
 def level(values: Floats, bound: float) -> Floats:

@@ -109,9 +109,3 @@ def pairs(by_pair: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> l
             ends = mean.value, mean.low, mean.high
             made.append(MetricPair(*ends, first=first, second=second, p=mean.p, p_holm=None, se=mean.se))
     return agreement.adjusted(made)
-
-
-def combined(y: Sequence[float], se: Sequence[float]) -> tuple[float, float]:
-    """Studies that share raters or samples, as one: by inverse variance."""
-    w = 1 / np.asarray(se, dtype=np.float64) ** 2
-    return float((w * np.asarray(y)).sum() / w.sum()), float(1 / math.sqrt(w.sum()))

@@ -34,7 +34,7 @@ from leaderboard.boards.rows import Cell
 from leaderboard.charts import drawing
 from leaderboard.stats import minimums
 from submissions.entry_states import EntryState, Reader, State
-from submissions.models import RenderedText
+from submissions.markdown import laid_out
 from submissions.moments import in_words
 from submissions.wording import label, sentence, tone
 
@@ -78,14 +78,14 @@ def source_of(key: str) -> str:
 
 @register.filter
 def markdown(text: str | None) -> SafeString:
-    """Sanitised HTML of Markdown written by people, made when it was saved."""
-    return mark_safe(RenderedText.of(text).html if text else "")  # noqa: S308 - cleaned by `submissions.markdown`
+    """Sanitised HTML of Markdown written by people, or the text as it was typed where it is too long or too deep."""
+    return mark_safe(laid_out(text).html if text else "")  # noqa: S308 - cleaned by `submissions.markdown`
 
 
 @register.filter
 def markdown_note(text: str | None) -> str:
     """For the author of Markdown: why it is shown as it was typed; nothing where it is not."""
-    note = RenderedText.of(text).note if text else ""
+    note = laid_out(text).note if text else ""
     return format_html('<p class="alert warning">{}</p>', note) if note else ""
 
 

@@ -19,16 +19,18 @@ FOLDER = Path(__file__).resolve().parent.parent / "docs"
 PACKAGE = "https://SERVER/client/plumbline-VERSION-py3-none-any.whl"  # in documents, for this server's own
 TITLES = {
     "participants": ("For participants", "Join, prepare an entry, check it, upload it, read the result."),
-    "formats": ("File formats", "What an archive may hold, and how wireframes, meshes and renders are written."),
+    "formats": ("File formats", "How to write wireframes, meshes and renders, and what an archive may contain."),
     "client": ("The command line", "Check, score and upload from a terminal."),
-    "api": ("The API", "Everything a page does, for programs."),
+    "api": ("The API", "Do with a program what the pages do."),
     "ranking": ("Ranks and intervals", "How values, intervals, ranks and brackets are computed."),
-    "properties": ("Sanity tests of metrics", "What the sanity tests ask of a metric, and how to read their table."),
-    "studies": ("Studies of people", "What votes say of entries and metrics, and how it is computed."),
-    "evidence": ("Published sets", "Bring in answers of people that others published, under their licence and with their digests."),
+    "properties": ("Sanity tests of metrics", "How metrics react to known damage, and how to read their table."),
+    "studies": ("Studies of people", "What votes tell about entries and metrics, and how each figure is computed."),
+    "rating": ("For raters", "How to answer, what is stored, and how to leave."),
+    "running": ("Run a study", "Have people rate entries, import votes, and train a metric on them."),
+    "evidence": ("Published sets", "Analyse answers of people that others published."),
     "judges": ("Judge models", "How a vision-language model is asked, what it costs, and what its answers are worth."),
     "organizers": ("For organizers", "Set up a challenge in the browser or as files."),
-    "programs": ("Metrics of your own", "Bring a metric as a program: what it gets and returns, how it is checked, and where it runs."),
+    "programs": ("Metrics of your own", "Write a metric as a program: its input, its output, its checks and its sandbox."),
     "bundle": ("A challenge as files", "Every key of challenge.yaml, with a complete example."),
 }
 

@@ -23,7 +23,8 @@ from leaderboard.service.responses import attachment, for_everybody
 from leaderboard.views.share_cards import NOBODY
 from leaderboard.wording.nouns import counted
 from submissions.lookup import challenge_place
-from submissions.models import Challenge, Phase, RenderedText
+from submissions.markdown import laid_out
+from submissions.models import Challenge, Phase
 from submissions.visibility import hidden_ids
 
 MAX_ENTRIES_OF_FEED = 50
@@ -112,7 +113,7 @@ class NewsFeed(Feed):
         return item.title
 
     def item_description(self, item: Any) -> str:
-        return RenderedText.of(item.body).html if item.body else ""
+        return laid_out(item.body).html if item.body else ""
 
     def item_link(self, item: Any) -> str:
         return f"{reverse('challenge', args=[item.challenge.slug])}#news-{item.pk}"

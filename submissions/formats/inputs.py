@@ -10,7 +10,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -204,9 +204,3 @@ def _finite(points: NDArray[np.float64], file: str) -> NDArray[np.float64]:
     if not np.isfinite(points).all() or (np.abs(points) > LARGEST).any():
         raise FormatError(file, "", f"holds coordinates that are not numbers, or beyond ±{LARGEST:.0e}")
     return points
-
-
-def unknown_items(inputs: Mapping[str, Input], items: Iterable[str]) -> list[str]:
-    """Names in a table of inputs that are no items of the phase."""
-    known = set(items)
-    return [name for name in inputs if name not in known]

@@ -6,7 +6,6 @@ from submissions.models.participation import Admission, Participation
 from submissions.models.phase import Phase
 from submissions.models.quota import ExtraTries
 from submissions.models.rate_count import RateCount
-from submissions.models.rendered_text import RenderedText
 from submissions.models.status import Status
 from submissions.models.submission import Submission
 from submissions.models.team import FormerTeam, Invitation, Membership, Team, TeamInvite, TeamMerge
@@ -26,7 +25,6 @@ __all__ = [
     "Participation",
     "Phase",
     "RateCount",
-    "RenderedText",
     "Status",
     "Submission",
     "Team",

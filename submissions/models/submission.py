@@ -20,7 +20,6 @@ from submissions.models.audit import AuditEntry
 from submissions.models.entry_texts import checked_about, checked_file_name, checked_sha256
 from submissions.models.frozen_board import in_time
 from submissions.models.phase import Phase
-from submissions.models.rendered_text import RenderedText
 from submissions.models.status import ELIGIBLE, ON_HOLD, RANKED, SENT, UNFLAGGED, Status
 from submissions.models.team import Team
 from submissions.models.user import User
@@ -234,7 +233,6 @@ class Submission(Leased):
                 raise Refused(quota.reason, quota.code, quota.next_at)
             Phase.objects.select_for_update().get(pk=phase.pk)  # numbers count up without gaps in a race
             last = cls.objects.filter(phase=phase).aggregate(n=models.Max("number"))["n"] or 0
-            RenderedText.after_commit(str(texts.get("description", "")))
             return cls.objects.create(
                 phase=phase,
                 team=team,
@@ -563,9 +561,7 @@ class Submission(Leased):
 
     def edit(self, **about: str | float | None) -> None:
         """Change what the team says about its entry; `about` is what `entry_texts.ABOUT` names."""
-        about = checked_about(**about)
-        self._flag(None, "", "", **about)
-        RenderedText.after_commit(str(about.get("description", "")))
+        self._flag(None, "", "", **checked_about(**about))
 
     def withdraw(self, now: datetime | None = None) -> None:
         """Take the entry off the boards, for good. Its quota stays used. Once the phase is decided, no earlier entry of the team takes its

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.metrics.wireframe.hss import tube_corners
+from evaluation.metrics.wireframe.hss import SHORTEST, _corners, _long_enough
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.tubes import overlap, solids
 from evaluation.synthetic.houses import houses
@@ -52,7 +52,7 @@ def main() -> int:
             "theirs": lambda p=prediction, r=reference: official.hss(p.vertices, p.edges, r.vertices, r.edges),
             "ours": lambda p=prediction, r=reference: hss(Pair.of(p, r)),
         }
-        first, second = (solids(tube_corners(frame.vertices, frame.edges, 0.5, 6)) for frame in (prediction, reference))
+        first, second = (solids(_corners(_long_enough(frame.vertices, frame.edges, SHORTEST), 0.5, 6)) for frame in (prediction, reference))
         actions["booleans"] = lambda a=first, b=second: overlap(a, b)
         times, answers = shortest(actions, ROUNDS)
         rows.append([1000 * times[name] for name in ("theirs", "ours", "booleans")])

@@ -36,7 +36,7 @@ from scipy.spatial.distance import cdist
 from evaluation.metrics.registry import REGISTRY, resolve_params
 from evaluation.metrics.wireframe import ecd, jaccard
 from evaluation.metrics.wireframe.canon import Segments
-from evaluation.metrics.wireframe.hss import tube_corners
+from evaluation.metrics.wireframe.hss import SHORTEST, _corners, _long_enough
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.metrics.wireframe.tubes import overlap, polyhedra, solids
 from evaluation.synthetic.houses import houses
@@ -102,7 +102,7 @@ def family(rows: list[tuple[Wireframe, Wireframe]]) -> tuple[float, float]:
 def booleans(prediction: Wireframe, reference: Wireframe) -> float:
     pair = Pair.of(prediction, reference)
     sides = (pair.pred_vertices, pair.pred_edges), (pair.ref_vertices, pair.ref_edges)
-    first, second = (solids(tube_corners(vertices, edges, 0.5, 6)) for vertices, edges in sides)
+    first, second = (solids(_corners(_long_enough(vertices, edges, SHORTEST), 0.5, 6)) for vertices, edges in sides)
     return timed(lambda: overlap(first, second))[0]
 
 

@@ -243,11 +243,6 @@ def objects_of(parts: Mapping[str, float]) -> tuple[SeenObject, ...]:
     return tuple(SeenObject(**found[number]) for number in sorted(found))
 
 
-def plain_parts(parts: Mapping[str, float]) -> dict[str, float]:
-    """The other parts: figures to be shown as such."""
-    return {name: value for name, value in parts.items() if not name.startswith(PREFIX)}
-
-
 def report(views: Mapping[str, Sequence[SeenObject]]) -> dict[str, Any]:
     """A scene's objects by view as plain JSON: its value, its classes, and per object whether it is of low quality."""
     found = scene(one for objects in views.values() for one in objects)

@@ -98,11 +98,6 @@ def _tubes(pair: Pair, edge_thresh: float, sections: int) -> Overlap:
     return with_itself(ref_union) if same(pred_ends, ref_ends) else overlap(solids(pred), ref_solids, ref_union)
 
 
-def tube_corners(vertices: np.ndarray, edges: np.ndarray, radius: float, sections: int) -> np.ndarray:
-    """float64[S, 2 * sections, 3]: the tubes of all edges that are long enough, each once, in the given order; all in metres."""
-    return _corners(_long_enough(vertices, edges, SHORTEST), radius, sections)
-
-
 def _long_enough(vertices: np.ndarray, edges: np.ndarray, shortest: float) -> np.ndarray:
     """float64[S, 2, 3]: the ends of the edges that get a tube; all in one unit."""
     ends = distinct(vertices[edges])

@@ -19,7 +19,6 @@ from evaluation.work.sweep import sweep
 from leaderboard.boards.prune import prune_due
 from leaderboard.service.health import measure_storage_due
 from leaderboard.service.mail import send_due_mail
-from leaderboard.service.texts import render_due
 from leaderboard.service.write_probe import probe_due
 from leaderboard.tasks import build_due_boards, request_analyses, wake_judges
 from submissions.database import require_migrated
@@ -32,7 +31,6 @@ ROUND: dict[str, Callable[[], object]] = {
     "studies": request_analyses,
     "judges": wake_judges,
     "mail": send_due_mail,
-    "texts": render_due,
     "pruning": prune_due,
     "storage": measure_storage_due,
     "processes": Process.forget,

@@ -26,7 +26,7 @@ from leaderboard.studies.live.plan import Overlap
 from leaderboard.wording.nouns import plural
 from submissions import wake
 from submissions.errors import Refused
-from submissions.models import AuditEntry, Phase, RenderedText, Status, Submission, User
+from submissions.models import AuditEntry, Phase, Status, Submission, User
 from submissions.models.user import hash_secret
 from submissions.moments import day_in_words
 
@@ -151,7 +151,6 @@ def make(phase: Phase, actor: User, design: Design) -> Study:
             seed=secrets.randbelow(1 << 31),
             **design.values,
         )
-        RenderedText.after_commit(study.consent)
         StudySample.objects.bulk_create(StudySample(study=study, name=name, order=n) for n, name in enumerate(samples))
         rows, taken = [], {artifact.label for artifact in design.artifacts}
         order = {pair.pk: n for n, pair in enumerate(design.gold or ())}
@@ -193,7 +192,6 @@ def edit(study: Study, actor: User, values: Mapping[str, Any]) -> None:
         if now.state != Study.State.DRAFT and not UNTIL_OPEN.isdisjoint(after):
             raise Refused("This study has opened, so its plan and how its answers are judged stay as they were named before.", "opened")
         Study.objects.filter(pk=study.pk).update(**after)
-        RenderedText.after_commit(after.get("consent", ""))
         if "title" in after:  # boards name their study
             now.phase.touch_board()
             wake.after_commit("boards")

@@ -176,13 +176,6 @@ Size = tuple[int, int]
 Colour = tuple[int, int, int]
 
 
-def parse_colour(text: str) -> Colour:
-    """``#rrggbb`` as three numbers from 0 to 255; ValueError for anything else."""
-    if len(text) != 7 or text[0] != "#" or not all(c in "0123456789abcdefABCDEF" for c in text[1:]):
-        raise ValueError(f"a colour must be written as #rrggbb, got {text[:20]!r}")
-    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
-
-
 def read_image(
     data: bytes,
     name: str,

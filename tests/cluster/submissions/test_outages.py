@@ -13,7 +13,7 @@ from django.db import DatabaseError, IntegrityError, OperationalError, connectio
 from django.test import Client
 
 from leaderboard.models import StudyVote
-from submissions.models import ApiToken, RenderedText, Submission, User
+from submissions.models import ApiToken, Submission, User
 from submissions.outages import AWAY, FULL, READ_ONLY, Outage, outage
 from submissions.storage.store import StorageError
 from tests.support.factories import UserFactory
@@ -89,13 +89,6 @@ def test_an_answer_of_a_rater_is_told_and_taken_when_it_is_sent_again(phase, peo
     assert is_told(answer) and SENTENCE in answer.json()["detail"] and not StudyVote.objects.exists()
     assert send().status_code == 200 and StudyVote.objects.count() == 1
     assert send().status_code == 200 and StudyVote.objects.count() == 1, "each question is taken once"
-
-
-def test_a_text_is_shown_that_cannot_be_kept():
-    with full_database():
-        shown = RenderedText.make("**bold**")
-    assert "<strong>bold</strong>" in shown.html and shown.pk is None
-    assert RenderedText.make("**bold**").pk is not None
 
 
 def test_the_cache_of_the_database_says_full_and_goes_on_saying_not_added(in_database):

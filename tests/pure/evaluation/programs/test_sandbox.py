@@ -44,7 +44,7 @@ def test_without_a_rung_nothing_is_run(bare_machine, tmp_path):
         program.load(folder)
     with pytest.raises(NoSandbox, match="podman"):
         sandbox.run_image("a/b@sha256:" + "0" * 64, "score", [], LIMITS, tmp_path)
-    assert [bool(rung.refusal) for rung in sandbox.rungs()] == [True, True, True]
+    assert [bool(rung.refusal) for rung in sandbox.rungs()] == [True, True]
 
 
 def test_a_service_of_root_needs_control_groups(monkeypatch):
@@ -61,34 +61,6 @@ def test_bubblewrap_is_asked_for_every_namespace_and_nothing_of_the_environment(
     assert namespaces | {"--clearenv", "--die-with-parent", "--new-session"} <= set(arguments)
     assert "--bind" not in arguments
     assert arguments[arguments.index("/here/prediction") - 1] == "--ro-bind"
-
-
-def test_apptainer_is_asked_for_as_clusters_have_it():
-    """Its command line alone: it was not run."""
-    assert sandbox.apptainer_arguments("a/b@sha256:1", ["score", "--all"], BINDS, "/here/output", LIMITS) == [
-        "apptainer",
-        "exec",
-        "--containall",
-        "--cleanenv",
-        "--no-home",
-        "--no-privs",
-        "--net",
-        "--network",
-        "none",
-        "--memory",
-        str(LIMITS.memory + sandbox.GROUP_MEMORY),
-        "--pids-limit",
-        "256",
-        "--pwd",
-        "/work",
-        "--bind",
-        "/here/prediction:/work/prediction:ro",
-        "--bind",
-        "/here/output:/work/output:rw",
-        "docker://a/b@sha256:1",
-        "score",
-        "--all",
-    ]
 
 
 def test_podman_is_asked_for_no_network_and_never_pulls():

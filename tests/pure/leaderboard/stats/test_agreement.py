@@ -64,8 +64,6 @@ def test_the_worked_example():
     assert headline.value == pytest.approx(0.6666667, abs=1e-6) and (headline.n, headline.n_eff) == (6, pytest.approx(5.4))
     assert agreement.better_worse(found).value == pytest.approx(0.7037037, abs=1e-6)
     assert agreement.different_similar(found).value == pytest.approx(0.1296296, abs=1e-6)
-    assert agreement.three_way_at(found, 0) == pytest.approx(0.4166667, abs=1e-6)
-    assert agreement.three_way_at(found, 1) == pytest.approx(0.0833333, abs=1e-6)
 
 
 @pytest.mark.parametrize("ties", [0.0, 0.3, 0.7])

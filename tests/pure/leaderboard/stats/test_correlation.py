@@ -9,15 +9,12 @@ from scipy import stats
 
 from leaderboard.stats.correlation import (
     Order,
-    agreement_probability,
     averaged,
     by_scene,
     correlation,
     correlations,
-    l1_distance,
     mean_opinion,
     screened,
-    tau_a,
 )
 from leaderboard.stats.states import Key, State
 from tests.support.examples import examples
@@ -43,7 +40,6 @@ def test_ratings_outside_one_to_five_are_refused(ratings):
 def test_worked_correlations():
     found = correlation(X, Y)
     assert (found.plcc, found.srocc, found.krocc) == pytest.approx((0.5547002, 0.5642881, 0.3162278), abs=1e-7)
-    assert tau_a(X, Y) == pytest.approx(0.3)
 
 
 @examples(40)
@@ -67,12 +63,6 @@ def test_scenes_are_averaged_and_those_without_a_figure_left_out():
     each, mean = by_scene({"a": (X, Y), "b": (X, X), "c": ([1, 1], [1, 2])})
     assert each["c"].plcc is None and mean.n == 2
     assert mean.srocc == pytest.approx((0.5642881 + 1) / 2, abs=1e-7)
-
-
-def test_worked_agreement_probability():
-    p, q = (1, 0.5, 0, 0.75), (1, 1 / 3, 0.5, 0)
-    assert agreement_probability(p, q) == pytest.approx(0.5625)
-    assert l1_distance(p, q) == pytest.approx(0.7083333, abs=1e-7)
 
 
 def test_a_rater_who_says_the_opposite_is_screened():

@@ -12,12 +12,12 @@ STATED = {
     "studies.md": (
         "| a figure from people | {RATERS_FOR_FIGURE} raters and {ITEMS_FOR_FIGURE} items |",
         "| an interval that is not called a rough one | {RATERS_FOR_FIRM_INTERVAL} raters and {ITEMS_FOR_FIRM_INTERVAL} items |",
-        "| a metric beside another rater | {ANSWERS_FOR_ANOTHER_RATER} judgements on questions that two raters decided |",
+        "| a metric beside another rater | {ANSWERS_FOR_ANOTHER_RATER} votes on questions that two raters decided |",
         "| a correlation over entries | {ENTRIES_FOR_CORRELATION} entries |",
         "| the interval of a correlation | {ENTRIES_FOR_CORRELATION_INTERVAL} entries |",
         "| a curve fitted to opinion scores | {STIMULI_FOR_FIT} stimuli |",
         "| the score of ITU-T P.910 | {RATERS_FOR_LIKELIHOOD} raters with {SCORES_FOR_LIKELIHOOD} scores each |",
-        "| two entries' own share | {ANSWERS_FOR_OWN_SHARE} judgements on these two |",
+        "| two entries' own share | {ANSWERS_FOR_OWN_SHARE} answers on these two |",
         "| what a difference means | {RATERS_FOR_DIFFERENCE} raters, {ITEMS_FOR_DIFFERENCE} items, {ENTRIES_FOR_DIFFERENCE} entries, "
         "{PAIRS_FOR_DIFFERENCE} pairs of entries that two raters answered on two items |",
         "| a mean over studies | {STUDIES_FOR_MEAN} studies |",
@@ -36,8 +36,8 @@ STATED = {
         "| one rater with the mean of all others | {STIMULI_FOR_ONE_RATER} results |",
     ),
     "ranking.md": (
-        "There is no interval for fewer than {GROUPS_FOR_BOARD_INTERVAL} groups",
-        "Under {GROUPS_FOR_RARE_FAILURES} items the board says that failures which none of them shows are not in the interval",
+        "- for fewer than {GROUPS_FOR_BOARD_INTERVAL} groups, however many items they hold",
+        "With fewer than {GROUPS_FOR_RARE_FAILURES} items the board says that the interval cannot account for rare failures",
         "below {ENTRIES_FOR_LIKENESS} entries the figures are a hint at most",
     ),
 }

@@ -204,5 +204,4 @@ def test_studies_that_say_the_same_differ_by_nothing_and_two_are_not_pooled():
     found = pooled.pool([0.5, 0.5, 0.5, 0.5], [0.2, 0.1, 0.3, 0.2])
     assert (found.value, found.tau2, found.i2) == pytest.approx((0.5, 0.0, 0.0)) and found.prediction[0] < found.low
     assert pooled.pool([0.5, 0.7], [0.1, 0.1]) is None
-    assert pooled.combined([0.5, 0.9], [0.1, 0.1]) == pytest.approx((0.7, 0.1 / math.sqrt(2)))
     assert pooled.on_logit(1.0, 0.0) is None and pooled.on_logit(0.5, 0.05) == pytest.approx((0.0, 0.2))

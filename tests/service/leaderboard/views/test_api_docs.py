@@ -9,7 +9,6 @@ import pytest
 
 from leaderboard.api.service import api
 from leaderboard.views.api_docs import kind_of, operations
-from submissions.models import RenderedText
 
 
 def every() -> list:
@@ -63,9 +62,4 @@ def test_the_page_is_one_of_the_house(client):
     assert 'aria-label="Documents"' in page and "plumbline.css" in page and "Reserve an upload" in page
     assert page.count('class="card call"') == len(every()) and "swagger" not in page
 
-
-@pytest.mark.django_db
-def test_its_own_words_are_laid_out_without_a_process_for_each(client):
-    page = client.get("/api/v1/docs").content.decode()
     assert page.count('<div class="prose"><p>') == 1 + sum(bool(one.words) for one in every())
-    assert not RenderedText.objects.exists()

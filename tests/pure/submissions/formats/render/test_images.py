@@ -16,7 +16,6 @@ from submissions.formats.render.images import (
     MAX_PROFILE_BYTES,
     TURNED,
     is_whole,
-    parse_colour,
     read_image,
     read_mask,
 )
@@ -310,13 +309,6 @@ def test_a_mask_is_turned_upright_as_its_view_is() -> None:
     assert np.array_equal(read_mask(data, "m.png", (28, 40)), np.rot90(inside, -1))
     with pytest.raises(FormatError, match="28 × 40 pixels, its view is 40 × 28"):
         read_mask(data, "m.png", (40, 28))
-
-
-def test_a_colour_is_six_hexadecimal_digits() -> None:
-    assert parse_colour("#0a10fF") == (10, 16, 255)
-    for text in ("white", "#fff", "0a10ff", "#0a10f", "#0a10fg"):
-        with pytest.raises(ValueError, match="#rrggbb"):
-            parse_colour(text)
 
 
 @pytest.mark.parametrize(("depth", "colour"), [(1, 0), (2, 3), (4, 0), (8, 2), (16, 6)])
