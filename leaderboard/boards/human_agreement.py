@@ -226,14 +226,6 @@ class Line:
         words += f". {self.figure.n:,} decided judgements of {self.figure.raters} people on {n} {on}."
         return " ".join([words, *(f"{note[0].upper()}{note[1:]}." for note in self.notes)])
 
-    @property
-    def style(self) -> str:
-        """The custom properties that the scale is drawn by, in percent: value, ends, and the interval of another rater."""
-        values = {"--v": self.percent, "--lo": self.low, "--hi": self.high}
-        if self.another is not None and self.another.low is not None and self.another.high is not None:
-            values |= {"--b0": round(100 * self.another.low), "--b1": round(100 * self.another.high)}
-        return ";".join(f"{name}:{value}" for name, value in values.items() if value is not None)
-
 
 def lines_of(summary: Summary, titles: Mapping[str, str] = {}, noun: str = NOUN) -> list[Line]:
     """The metrics of an analysis by how far they agree with people, reference points last; by name where nothing can be told apart."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -19,7 +19,6 @@ from leaderboard.wording.reasons import sentence
 REFERENCE_POINTS = {"size": "Size only", "constant": "Always equal", "coin": "Random"}
 WELL_KNOWN = ("psnr", "psnr-y", "ssim", "ms-ssim", "lpips", "lpips-alex", "vif")  # which readers look for first
 MAX_CHIEF = 8
-LEAST = 45.0  # of 100, where the scale of agreement begins
 
 
 @dataclass(frozen=True)
@@ -119,24 +118,11 @@ class Row:
         return self.across is not None and self.across.may_be_best is False
 
     @property
-    def style(self) -> str:
-        """The custom properties that the scale within items is drawn by, in percent."""
-        if self.within is None or not self.within_shown or self.within.value is None:
-            return ""
-        drawn = {"--v": 50.0 if self.key in ("constant", "coin") else 100 * self.within.value}
-        if self.within.low is not None and self.within.high is not None and self.key not in ("constant", "coin"):
-            drawn |= {"--lo": 100 * self.within.low, "--hi": 100 * self.within.high}
-        if self.another is not None and self.another.low is not None and self.another.high is not None:
-            drawn |= {"--b0": 100 * self.another.low, "--b1": 100 * self.another.high}
-        return ";".join(f"{name}:{max(LEAST, value):.1f}" for name, value in drawn.items())
-
-    @property
-    def has_line(self) -> bool:
-        return bool(self.within_interval)
-
-    @property
-    def has_band(self) -> bool:
-        return self.another is not None and self.another.low is not None
+    def drawn(self) -> Figure | None:
+        """The figure within items as the scale draws it: chance and "always equal" stand at 50, not where a draw fell."""
+        if self.within is None or self.key not in ("constant", "coin"):
+            return self.within
+        return replace(self.within, value=0.5, low=None, high=None)
 
     @property
     def across_style(self) -> tuple[str, str]:

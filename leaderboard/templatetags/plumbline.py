@@ -1,19 +1,18 @@
 """Tags and filters of every page: `{% load plumbline %}`.
 
+How a number is drawn: `{% figure f %}`, `{% interval f %}`, `{% agreement f another %}`; how many there are: `{{ n|counted:"entry" }}`,
+`{{ n|noun:"entry" }}`, `{{ n|verb:"has" }}`; what is said: `{% statement s %}`.
+
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{% day at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
-`{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ names|sentence_list }}`,
-`{% entry_state it.state %}`, `{% entry_sentence it.state %}`, `{% install_command "score" %}`, `{{ cell|spread }}`,
-`{{ value|figure }}`, `{% chart figure name %}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
-=======
-`{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`,
-`{% install_command "score" %}`, `{{ cell|spread }}`, `{{ value|figure }}`, `{{ names|sentence_list }}`, `{{ param.source|source_words }}`,
-`{% chart figure name %}`.
+`{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ value|value }}`, `{{ cell|spread }}`, `{{ names|sentence_list }}`,
+`{{ param.source|source_words }}`, `{% entry_state it.state %}`, `{% entry_sentence it.state %}`, `{% install_command "score" %}`,
+`{% chart figure name %}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
 """
 
 from __future__ import annotations
 
 import json
-import math
+import re
 import zoneinfo
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -22,17 +21,20 @@ from typing import Any
 from django import template
 from django.conf import settings
 from django.urls import reverse
-from django.utils.html import format_html, json_script
+from django.utils.html import escape, format_html, json_script
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.metrics.spec import Source
 from evaluation.models import MetricProgram
 from leaderboard import wheel
 from leaderboard.boards.digits import Rounded, rounded
-from leaderboard.boards.human_agreement import signed
 from leaderboard.boards.rows import Cell
 from leaderboard.charts import drawing
 from leaderboard.stats import minimums
+from leaderboard.stats.crossed import Ends, Figure
+from leaderboard.wording import figures, nouns
+from leaderboard.wording.figures import NOTHING
+from leaderboard.wording.statement import Statement
 from submissions.entry_states import EntryState, Reader, State
 from submissions.markdown import laid_out
 from submissions.moments import in_words
@@ -40,8 +42,85 @@ from submissions.wording import label, sentence, tone
 
 register = template.Library()
 IN_SCRIPT = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}  # what could end a script or a line of it
-NOTHING = "–"
-SMALLEST = 1e-9  # a value nearer to 0 is shown as 0
+
+register.filter("number", figures.number)
+register.filter("percent", figures.share)
+register.filter("points", figures.points)
+register.filter("counted", nouns.counted)
+
+
+@register.filter
+def noun(n: int | None, word: str) -> str:
+    """The noun of a count that stands by itself: `{{ n|noun:"entry" }}`."""
+    return nouns.plural(word, n)
+
+
+@register.filter
+def verb(n: int | None, word: str) -> str:
+    """The verb of a count, named as of one: `{{ n|verb:"has" }}`."""
+    return nouns.verb(word, n)
+
+
+def ends_of(of: Figure | Ends | Sequence[float | None] | None) -> Ends:
+    """Value and ends of a figure, of a triple of them, or of a pair of ends alone."""
+    if of is None:
+        return (None, None, None)
+    if isinstance(of, Sequence):
+        low, high = of[-2:]
+        return (of[0] if len(of) > 2 else None, low, high)
+    return (of.value, of.low, of.high)
+
+
+@register.simple_tag
+def interval(of: Figure | Ends | None, digits: int | str | None = None) -> str:
+    """The 95 % interval of a figure, `[78, 88]`: of a share in hundredths, with `digits` decimals, or in "points". Empty without one."""
+    _, low, high = ends_of(of)
+    return figures.interval(low, high, digits)
+
+
+@register.simple_tag
+def figure(of: Figure | Ends | None, digits: int | str | None = None, n: int | None = None) -> str:
+    """A figure in a table: its value above its interval and `n`; a dash, with the reason in its tooltip, where a reader sees no number."""
+    value, low, high = ends_of(of)
+    why = getattr(of, "why", "")
+    if value is None or not getattr(of, "shown", True):
+        return format_html('<span class="none" title="{}">{}</span>', why, NOTHING) if why else NOTHING
+    below = ", ".join(filter(None, [figures.interval(low, high, digits) or "no interval", "" if n is None else f"n {n:,}"]))
+    title = format_html(' title="{}"', why) if low is None and why else ""
+    return format_html('{}<small class="range"{}>{}</small>', figures.written(value, digits), title, below)
+
+
+@register.simple_tag
+def agreement(of: Figure | None = None, another: Figure | None = None, start: int = 45, role: str = "") -> str:
+    """A figure on the scale of agreement, which goes from `start` to 100 with chance marked: a dot with its interval, over the interval of
+    another rater. Without a figure that is shown, the scale alone."""
+    value, low, high = ends_of(of if of is not None and of.shown else None)
+    _, *band = ends_of(another)
+    drawn = {"--v": value, "--lo": low, "--hi": high, "--b0": band[0], "--b1": band[1]}
+    style = ";".join(f"{name}:{round(100 * at)}" for name, at in drawn.items() if at is not None)
+    label = f"{figures.share(low)} to {figures.share(high)}" if low is not None else ""
+    return format_html(
+        '<span class="ag{}"{}{}>{}{}{}</span>',
+        " from50" if start == 50 else "",
+        format_html(' style="{}"', style) if style else "",
+        format_html(' role="{}" aria-label="{}"', role, label) if role and label else format_html(' role="{}"', role) if role else "",
+        mark_safe("<s></s>") if band[0] is not None else "",
+        mark_safe("<i></i>") if low is not None else "",
+        mark_safe("<u></u>") if value is not None else "",
+    )
+
+
+@register.simple_tag
+def statement(said: Statement | None) -> str:
+    """A statement with its names in bold, as a link where it leads anywhere; nothing for none."""
+    if said is None:
+        return ""
+    text = escape(said.text)
+    if said.names:  # the longest first, since one name may begin another
+        found = "|".join(re.escape(escape(name)) for name in sorted(said.names, key=len, reverse=True))
+        text = mark_safe(re.sub(found, r"<b>\g<0></b>", text))  # noqa: S308 - the text is escaped
+    inner = format_html('<a href="{}">{}</a>', said.link, text) if said.link else text
+    return format_html('<span class="{}">{}</span>', said.tone, inner) if said.tone else inner
 
 
 @register.simple_tag
@@ -224,21 +303,6 @@ def duration(seconds: float | None) -> str:
 
 
 @register.filter
-def number(value: float | None, digits: int | None = None) -> str:
-    """A value with `digits` decimals (by default three, and more where it is small) and a true minus sign; a dash for
-    null and not-a-number."""
-    if value is None or math.isnan(value):
-        return NOTHING
-    if digits is None:
-        size = abs(value)
-        digits = 3 if size >= 0.1 or size < SMALLEST else 2 - math.floor(math.log10(size))
-    text = f"{value:,.{digits}f}"
-    if not text.strip("-0."):  # no sign on a rounded zero
-        text = text.removeprefix("-")
-    return text.replace("-", "−").replace("inf", "∞")
-
-
-@register.filter
 def amount(n: float | None) -> str:
     """A large number in three digits: `38 M`, `1.2 billion`."""
     if n is None:
@@ -247,18 +311,6 @@ def amount(n: float | None) -> str:
         if n >= 0.9995 * size:
             return f"{n / size:.3g}{unit}"
     return f"{n:.0f}"
-
-
-@register.filter
-def percent(value: float | None) -> str:
-    """A share as a whole number of hundredths, without the sign."""
-    return "–" if value is None else f"{round(100 * value)}"
-
-
-@register.filter
-def points(value: float | None) -> str:
-    """A difference of two shares in whole points of a hundred, with its sign."""
-    return "–" if value is None else signed(100 * value, 0) if round(100 * value) <= 0 else f"+{round(100 * value)}"
 
 
 @register.filter
@@ -275,10 +327,10 @@ def spread(value: Cell | Rounded) -> str:
     return format_html(' <span class="sides none"><i>{}</i> <i>{}</i></span>', value.up, value.down) if value.up else ""
 
 
-@register.filter
-def figure(value: float | None) -> str:
+@register.filter(name="value")
+def value_or_count(value: float | None) -> str:
     """A value that may be a count: whole numbers without decimals, others as `number` shows them."""
-    return number(value, 0 if value is not None and float(value).is_integer() else None)
+    return figures.number(value, 0 if value is not None and float(value).is_integer() else None)
 
 
 @register.filter

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 NOUN = "item"  # of what is scored on its own, where a challenge names none
+VERBS = {"is": "are", "has": "have", "was": "were", "does": "do"}
 
 
 def plural(noun: str, n: int | None = None) -> str:
-    """By the rules of English that need no dictionary: boxes, bodies, bays."""
+    """The noun in the plural, unless `n` is 1, by the rules of English that need no dictionary: boxes, bodies, bays."""
     if n == 1:
         return noun
+    if noun == "person":
+        return "people"
     if noun.endswith(("s", "x", "z", "ch", "sh")):
         return f"{noun}es"
     return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{noun}s"
@@ -22,3 +25,8 @@ def sampled_noun(noun: str, unsampled: bool) -> str:
 def counted(n: int, noun: str) -> str:
     """A number with its noun: `1 entry`, `5,000 entries`."""
     return f"{n:,} {plural(noun, n)}"
+
+
+def verb(word: str, n: int | None = None) -> str:
+    """The verb of a number of things, given as of one: `is`, `has`, `lacks`."""
+    return word if n == 1 else VERBS.get(word, word.removesuffix("s"))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from tests import ROOT
 from tests.templates import broken, templates
 
 LONG = "words " * 30
@@ -63,3 +66,19 @@ def test_every_template_is_as_the_formatter_leaves_it():
 
 def test_days_and_moments_are_written_by_the_tags_that_know_the_zone():
     assert [path.name for path in templates() if "|date:" in path.read_text() or "|time:" in path.read_text()] == []
+
+
+BY_HAND = {
+    "an interval": r"(?<!!)\[\s*\{\{[^}]*\}\}\s*,|\{\{ [^}]*(low|\.0|\.1)\b[^}]*\}\}\s*(%\s*)?(to|–)\s*\{\{ [^}]*(high|\.1|\.2)\b[^}]*\|",
+    "a plural": r"\|pluralize|(==|!=|>) 1 %\}\s*(\w)\w*\s*\{% else %\}\s*\2\w*\s*\{% endif",
+    "the scale of agreement": r'class="ag\b',
+}
+
+
+@pytest.mark.parametrize("what", BY_HAND)
+def test_what_the_tags_draw_is_written_by_no_template(what):
+    written = "[{{ f.low|percent }}, {{ f.high|percent }}]" if what == "an interval" else '{{ n|pluralize }} <span class="ag">'
+    assert re.search(BY_HAND[what], written)
+    folders = [ROOT / app / "templates" for app in ("leaderboard", "submissions")]
+    texts = {path: path.read_text() for folder in folders for path in folder.rglob("*.*")}
+    assert {path.name: found[0] for path, text in texts.items() if (found := re.search(BY_HAND[what], text))} == {}

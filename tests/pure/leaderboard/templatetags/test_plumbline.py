@@ -8,7 +8,10 @@ from types import SimpleNamespace
 import pytest
 from django.template import Context, Template
 
+from leaderboard.stats.crossed import Figure
+from leaderboard.stats.states import Counted, Key, Reason, State
 from leaderboard.templatetags import plumbline
+from leaderboard.wording.statement import Statement, Tone
 
 AT = datetime(2026, 12, 14, 22, 59, tzinfo=UTC)
 
@@ -67,18 +70,53 @@ def test_sizes_are_read_in_decimal_units(size, words):
 
 def test_figures_that_may_be_counts():
     whole, others = (2108.0, 0.0, 1), (0.9992, 0.000123, -0.5)
-    assert [plumbline.figure(value) for value in whole] == ["2,108", "0", "1"]
-    assert [plumbline.figure(value) for value in others] == ["0.999", "0.000123", "−0.500"]
-    assert plumbline.figure(None) == plumbline.figure(float("nan")) == "–" and plumbline.figure(float("inf")) == "∞"
+    assert [plumbline.value_or_count(value) for value in whole] == ["2,108", "0", "1"]
+    assert [plumbline.value_or_count(value) for value in others] == ["0.999", "0.000123", "−0.500"]
+    assert plumbline.value_or_count(None) == plumbline.value_or_count(float("nan")) == "–" and plumbline.value_or_count(float("inf")) == "∞"
 
 
-def test_numbers():
-    assert plumbline.count(1234567) == "1,234,567"
-    assert plumbline.number(0.61234) == "0.612"
-    assert plumbline.number(-1.5, 1) == "−1.5"
-    assert (plumbline.number(0.0), plumbline.number(1e-12), plumbline.number(0.1)) == ("0.000", "0.000", "0.100")
-    assert (plumbline.number(0.0123456), plumbline.number(-0.00012345)) == ("0.0123", "−0.000123"), "squared lengths are small"
-    assert plumbline.number(None) == plumbline.number(float("nan")) == "–"
+def test_counts_take_their_noun_and_verb():
+    assert shown('{{ n|counted:"entry" }} {{ n|verb:"lacks" }} it', n=1) == "1 entry lacks it"
+    assert shown('<b>{{ n|count }}</b> {{ n|noun:"study" }} {{ n|verb:"has" }}', n=5000) == "<b>5,000</b> studies have"
+
+
+KNOWN = Figure(0.834, 0.78, 0.876, 1200)
+FEW = Figure(0.9, None, None, 3, State.TOO_FEW, Reason(Key.FEW, Counted.RATERS, 5, 3), "Too few raters: 5 are needed, there are 3.")
+LINE = Figure(1.0, None, None, 9, State.NO_INTERVAL, Reason(Key.IN_LINE), "All entries are in one line: no interval.")
+
+
+def test_an_interval_is_of_a_figure_of_a_triple_or_of_a_pair():
+    assert (
+        shown("{% interval f %}", f=KNOWN)
+        == shown("{% interval f %}", f=KNOWN.ends)
+        == shown("{% interval f %}", f=(0.78, 0.876))
+        == "[78, 88]"
+    )
+    assert shown("{% interval f 2 %} {% interval f 'points' %}", f=(0.5, -0.034, 0.1)) == "[−0.03, 0.10] [−3, +10]"
+    assert shown("{% interval f %}{% interval g %}", f=FEW, g=(0.5, None, None)) == ""
+
+
+def test_a_figure_is_drawn_with_its_interval_or_its_reason():
+    assert shown("{% figure f n=f.n %}", f=KNOWN) == '83<small class="range">[78, 88], n 1,200</small>'
+    assert shown("{% figure f %}", f=FEW) == f'<span class="none" title="{FEW.why}">–</span>'
+    assert shown("{% figure f 2 %}", f=LINE) == f'1.00<small class="range" title="{LINE.why}">no interval</small>'
+    assert shown("{% figure f %}", f=None) == "–"
+
+
+def test_a_dot_stands_on_its_scale_over_the_interval_of_another_rater():
+    another = Figure(0.8, 0.75, 0.85)
+    drawn = shown("{% agreement f another role='cell' %}", f=KNOWN, another=another)
+    assert 'style="--v:83;--lo:78;--hi:88;--b0:75;--b1:85" role="cell" aria-label="78 to 88"' in drawn
+    assert drawn.endswith("><s></s><i></i><u></u></span>")
+    assert shown("{% agreement f another 50 %}", f=FEW, another=another) == '<span class="ag from50" style="--b0:75;--b1:85"><s></s></span>'
+
+
+def test_a_statement_sets_its_names_in_bold_and_escapes_them():
+    said = Statement("A, <b> leads A, <b> v2.", Tone.WARNING, "/x/?a=1&b=2", ("A, <b>", "A, <b> v2"))
+    assert shown("{% statement said %}", said=said) == (
+        '<span class="warning"><a href="/x/?a=1&amp;b=2"><b>A, &lt;b&gt;</b> leads <b>A, &lt;b&gt; v2</b>.</a></span>'
+    )
+    assert shown("{% statement said %}", said=None) == "" and str(said) == said.text
 
 
 def test_lists_read_as_sentences():

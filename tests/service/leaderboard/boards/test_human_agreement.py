@@ -138,7 +138,7 @@ def test_where_judgements_name_no_samples_an_interval_speaks_of_other_people_alo
 
 def test_a_head_says_how_far_by_whom_and_when():
     said = human_agreement.People(found(), {"hss": "HSS"}).head("hss")
-    assert said.words == "agrees 82" and said.line.style == "--v:82;--lo:80;--hi:84;--b0:75;--b1:85"
+    assert said.words == "agrees 82" and said.line.figure.ends == (0.82, 0.8, 0.84)
     assert said.title.endswith("1,200 judgements by 11 people, 21 November 2026 (UTC).")
     assert human_agreement.People(found(), {"hss": "HSS"}).head("other") is None
 

@@ -1,0 +1,46 @@
+"""Figures and their intervals as text: the one place that writes `[78, 88]`. PURE."""
+
+from __future__ import annotations
+
+import math
+
+NOTHING = "–"
+SMALLEST = 1e-9  # a value nearer to 0 is shown as 0
+POINTS = "points"  # the differences of two shares, in points of a hundred
+
+
+def number(value: float | None, digits: int | None = None) -> str:
+    """A value with `digits` decimals (by default three, and more where it is small) and a true minus sign; a dash for null and
+    not-a-number."""
+    if value is None or math.isnan(value):
+        return NOTHING
+    if digits is None:
+        size = abs(value)
+        digits = 3 if size >= 0.1 or size < SMALLEST else 2 - math.floor(math.log10(size))
+    text = f"{value:,.{digits}f}"
+    if not text.strip("-0."):  # no sign on a rounded zero
+        text = text.removeprefix("-")
+    return text.replace("-", "−").replace("inf", "∞")
+
+
+def share(value: float | None) -> str:
+    """A share as a whole number of hundredths, without the sign."""
+    return NOTHING if value is None else f"{round(100 * value)}"
+
+
+def points(value: float | None) -> str:
+    """A difference of two shares in whole points of a hundred, with its sign."""
+    if value is None:
+        return NOTHING
+    whole = round(100 * value)
+    return f"+{whole}" if whole > 0 else f"−{-whole}" if whole else "0"
+
+
+def written(value: float | None, digits: int | str | None = None) -> str:
+    """A value in the way of its figure: a share in hundredths, with `digits` decimals, or in `points`."""
+    return share(value) if digits is None else points(value) if digits == POINTS else number(value, int(digits))
+
+
+def interval(low: float | None, high: float | None, digits: int | str | None = None) -> str:
+    """The interval of a value that is `written` so; empty where it is not known."""
+    return "" if low is None or high is None else f"[{written(low, digits)}, {written(high, digits)}]"
