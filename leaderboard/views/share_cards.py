@@ -22,6 +22,7 @@ from leaderboard.boards.reading import reading, strips
 from leaderboard.boards.rows import Cell, bar, ordinal, position, span
 from leaderboard.boards.scorecard import current_evaluation, results
 from leaderboard.charts.cards import Figure, Row, Sentence, Sheet, SlopeChart, Strip, Words, drawn, legible, shortened
+from leaderboard.evidence.shown import resembling, resembling_words
 from leaderboard.lookup import current_ranking, shown_board, study_of
 from leaderboard.models import Snapshot, StudyAnalysis
 from leaderboard.service.responses import for_everybody
@@ -31,6 +32,7 @@ from leaderboard.studies import metric_ranking, words
 from leaderboard.studies.metric_ranking import MADE_UP, source_of
 from leaderboard.viewer import thumbnails
 from leaderboard.views.compare import asked, scored_entry
+from leaderboard.views.evidence import sets as published_sets
 from leaderboard.views.home import MAX_SHOWN, cards, surest_contradiction, visible
 from leaderboard.views.metric_studies import measured, verdict_on
 from leaderboard.views.studies import metric_titles
@@ -93,7 +95,7 @@ def board_sheet(front: Front, line: str, foot: str, made_up: bool) -> Sheet:
     named = front.model_copy(update={"name": _name(front.name, front.id)})
     claim = f"First: {named.name}, {front.metric} {front.value}." if front.level == 1 else named.lead
     note = f"people: place with people, {front.judgements_words} in all" if front.judgements and front.has_places else ""
-    note += ", made up" if note and front.people_made_up and not made_up else ""
+    note += ", simulated" if note and front.people_made_up and not made_up else ""
     return Sheet(line, ((Words(claim),),), rows=rows, note=note, foot=foot, made_up=made_up)
 
 
@@ -114,7 +116,7 @@ def contradiction_sheet(found: Contradiction, line: str, foot: str, made_up: boo
             share = "more than 99" if value >= 0.995 else f"{100 * value:.0f}"
             figures.append(Figure(f"{share} of 100", f"duels between these two in which people would pick {preferred}{interval}"))
     number, _, rest = found.basis.partition(" ")
-    who = f"{rest} on all entries of the study{', made up' if found.made_up and not made_up else ''}"
+    who = f"{rest} on all entries of the study{', simulated' if found.made_up and not made_up else ''}"
     figures.append(Figure(number, who) if number[:1].isdigit() else Figure("", f"{number} {who}"))
     return Sheet(
         line,
@@ -177,7 +179,7 @@ def entry_sheet(board: Board, index: int, line: str, foot: str, picture: bytes |
             bars.append(Strip(title, strip.shown.text, more, strip.place, strip.dot, strip.left, strip.width))
     notes = []
     if people is not None and any(strip.is_people for strip in strips(board, index)):
-        made_up = ", made up" if people.study.made_up and not board.challenge.made_up else ""
+        made_up = ", simulated" if people.study.made_up and not board.challenge.made_up else ""
         notes.append(f"People: {said.people_basis or people.basis}{made_up}.")
     if any(strip.width for strip in bars):
         notes.append("Thick lines: 95 % intervals.")
@@ -248,6 +250,9 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
     standing = family.row(key, registry.fingerprint(key, {}))
     found = verdict_on(family, standing, measured(seen, key, found_in=family))
     says = " ".join(part for part in (found.words, found.figure, found.rest) if part)
+    as_published = resembling_words(resembling(published_sets(), key)) if family.made_up or not found.figure else ""
+    if as_published:
+        says, standing = as_published, None
     does = spec.doc.partition(". ")[0].removesuffix(".") + "."
     bars, note, foot = [], "", ""
     if standing is not None and not standing.line.trained and (own := standing.line.percent) is not None:
@@ -263,7 +268,7 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
             ends = "" if low is None or high is None else f"[{low}, {high}]"
             bars.append(Strip(title, str(percent), ends, "", position(AGREEMENT, percent), *bar(AGREEMENT, low, high)))
         note = "How many of 100 duels that people decided it orders as they did, with a 95 % interval."
-        foot = f"{standing.judgements:,} decided judgements of {'made-up ' if family.made_up else ''}people"
+        foot = f"{standing.judgements:,} decided judgements of {'simulated ' if family.made_up else ''}people"
     arrow = "higher is better" if spec.higher_is_better else "lower is better"
     return sent(
         Sheet(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 
 from leaderboard.stats.evidence.figure import SetFigure
 from leaderboard.stats.evidence.judged import Basis
@@ -47,6 +47,11 @@ def with_interval(figure: SetFigure, across: bool = False) -> str:
     if figure.value is None:
         return ""
     return f"{(decimal if across else percent)(figure.value)} {interval(figure, across)}".rstrip()
+
+
+def material(name: str) -> str:
+    """What was judged, as readers write it."""
+    return name.replace("nerf", "NeRF")
 
 
 def people(record: EvidenceRecord, criterion: CriterionFigures) -> str:
@@ -98,7 +103,7 @@ def between_of(figures: MetricFigures) -> SetFigure | None:
     return figures.decided_between if figures.decided is not None else figures.concordance_between
 
 
-def best(titles: Sequence[tuple[str, SetFigure | None]], where: str, looked_for: Collection[str] = ()) -> str:
+def best(titles: Sequence[tuple[str, SetFigure | None]], where: str, looked_for: Sequence[str] = ()) -> str:
     """Sentence on which metrics may be the best, from their places, and never from the order of values; empty where nothing was compared.
     Of many that are ruled out it names those that readers look for."""
     tested = [(title, figure.may_be_best) for title, figure in titles if figure is not None and figure.may_be_best is not None]
@@ -111,7 +116,7 @@ def best(titles: Sequence[tuple[str, SetFigure | None]], where: str, looked_for:
         return f"{where}, any of these {len(tested)} metrics but {named(out)} may be the best."
     if len(may) > NAMED + 2:
         return f"{where}, {len(may)} of {len(tested)} metrics may be the best."
-    known = [title for title in out if title in looked_for][:NAMED]
+    known = [title for title in looked_for if title in out][:NAMED]
     said = f"{where}, only {named(may)} may be the best of {len(tested)}"
     return f"{said}; {named(known)} {'is' if len(known) == 1 else 'are'} ruled out." if known else f"{said}."
 
@@ -202,6 +207,55 @@ def beside_leading(record: EvidenceRecord, name: str, criterion: CriterionFigure
         return ""
     leading = next(iter(record.criteria))
     return f"In {with_interval(found)} of 100 pairs within one {record.words.item}, “{name}” puts the result first that “{leading}” does."
+
+
+def within_and_across(title: str, rows: Sequence[tuple[EvidenceRecord, CriterionFigures, MetricFigures]], rivals: Mapping[str, str]) -> str:
+    """What one metric gets within items and across them in several sets. `rivals` are titles, by set, of a metric that may be the best
+    across items where this one is ruled out."""
+    said = []
+    for record, criterion, figures in rows:
+        within, across = within_of(figures), figures.srocc
+        another = criterion.within.another_rater if criterion.within is not None else None
+        assert within is not None and across is not None
+        words = record.words
+        beside = f"; another rater does in {with_interval(another)}" if another is not None and another.shown else ""
+        rival = f". There it is ruled out as the best; {rivals[record.name]} may be" if record.name in rivals else ""
+        said.append(
+            f"In {record.called}, {title} picks what people pick within one {words.item} in {with_interval(within)} of 100 comparisons"
+            f"{beside}. "
+            f"Across {several(words.item)} its ρ is {with_interval(across, across=True)}{rival}."
+        )
+    return " ".join(said)
+
+
+def as_published(title: str, rows: Sequence[tuple[EvidenceRecord, CriterionFigures, MetricFigures]]) -> str:
+    """What a published metric gets in each set, beside a metric of this service that has its name and was not measured on it."""
+    return (
+        f"No study here has compared it with people yet. {within_and_across(f'{title} as published', rows, {})} Others computed its values."
+    )
+
+
+def by_criterion(record: EvidenceRecord, titles: Mapping[str, str]) -> str:
+    """Sentence on which metrics may be the best within items by each criterion, where not all criteria have the same; else empty."""
+    found = {}
+    for name, criterion in record.criteria.items():
+        figures = {key: within_of(criterion.metrics[key]) for key in criterion.compared if key in titles}
+        found[name] = tuple(titles[key] for key, figure in figures.items() if figure is not None and figure.may_be_best)
+    if len(set(found.values())) < 2 or not all(found.values()):
+        return ""
+    listed = "; ".join(f"{name.replace('_', ' ')}: {named(may)}" for name, may in found.items())
+    return f"Which metrics may be the best within items depends on the criterion. {listed[:1].upper()}{listed[1:]}."
+
+
+def across_ceiling(criterion: CriterionFigures) -> str:
+    """Sentence on what one rater reaches across items, and on how far the noise in people's means bounds a metric; empty where neither is
+    known."""
+    found = criterion.across
+    if found is None:
+        return ""
+    bound = f"noise in people's means alone bounds a metric at ρ {decimal(found.srocc)}"
+    one = "" if found.one is None else f"one rater and the mean of all others have ρ {decimal(found.one)}; "
+    return f"Across items {one}{bound}."
 
 
 def fewness(criterion: CriterionFigures, record: EvidenceRecord) -> str:

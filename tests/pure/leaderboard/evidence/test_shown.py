@@ -25,25 +25,23 @@ def test_sets_with_raters_come_first_and_those_without_metrics_last():
 @pytest.mark.parametrize("one", SETS, ids=lambda one: f"{one.record.name}-{one.name}")
 def test_every_number_has_its_interval_or_its_reason(one):
     for row in one.rows:
-        for figure, text, ends, why in (
-            (row.within, row.within_text, row.within_interval, row.within_why),
-            (row.across, row.across_text, row.across_interval, row.across_why),
-        ):
-            assert figure is None or (ends if text != "–" and figure.low is not None else why), (row.key, figure)
+        for cell in (row.within, row.between, row.across):
+            assert cell.figure is None or cell.interval or cell.why, (row.key, cell)
+            assert cell.shown == (cell.text != "–")
     assert one.rows or one.entries
 
 
 @pytest.mark.parametrize("one", SETS, ids=lambda one: f"{one.record.name}-{one.name}")
 def test_reference_points_stand_last_without_places_and_the_constant_at_chance(one):
-    assert all(row.is_reference_point and not row.places for row in one.reference_points)
+    assert all(row.is_reference_point and not row.across.places for row in one.reference_points)
     assert not any(row.is_reference_point for row in one.rows)
     if one.reference_points:
         constant = next(row for row in one.reference_points if row.key == "constant")
-        assert (constant.within_text, constant.within_interval, constant.across_text) == ("50", "", "–")
+        assert (constant.within.text, constant.within.interval, constant.across.text) == ("50", "", "–")
 
 
 def test_rows_are_in_the_order_of_their_value_across_items():
-    values = [row.across.value for row in leading(RECORDS["nerf-qa"]).rows]
+    values = [row.across.figure.value for row in leading(RECORDS["nerf-qa"]).rows]
     assert values == sorted(values, reverse=True) and len(values) == 17
 
 

@@ -85,7 +85,7 @@ def test_what_was_judged_is_counted():
 def test_which_may_be_the_best_follows_from_places_alone(best, sentence):
     titles = [(name, SetFigure(value=0.9, may_be_best=may)) for name, may in zip("ABC", best, strict=False)]
     assert wording.best(titles, "Across scenes") == sentence
-    assert wording.best(titles, "Across scenes", {"C"}) == (
+    assert wording.best(titles, "Across scenes", ["C"]) == (
         sentence.replace("3.", "3; C is ruled out.") if best[2:] == [False] else sentence
     )
 
