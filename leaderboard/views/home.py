@@ -14,13 +14,14 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.boards.front import Contradiction, Front, Parted, Turned
 from leaderboard.evidence import shown
 from leaderboard.lookup import page_numbers, page_of, search_text
 from leaderboard.models import Snapshot, Study
+from leaderboard.records.front import Contradiction, Front, Parted, Turned
 from leaderboard.studies import metric_ranking
 from leaderboard.viewer import thumbnails
 from leaderboard.views import evidence
+from leaderboard.wording.contradiction import statement
 from submissions.kinds import FAMILIES
 from submissions.models import Announcement, Challenge, Phase
 from submissions.models.challenge import MAX_TAGS, TAG
@@ -83,6 +84,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "news": news.order_by("-published_at")[:MAX_NEWS],
         "contradiction": where if isinstance(contradiction, Parted) else None,
         "turned": where if isinstance(contradiction, Turned) else None,
+        "differ": statement(contradiction) if contradiction is not None else None,
         "board": next((card for card in (*real, *demo) if card.phase and card.front), None),
         "rate_url": next((card.rate_url for card in (*real, *demo) if card.rate_url), ""),
     }
@@ -194,8 +196,8 @@ def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) 
 
 
 def surest_contradiction(shown: Iterable[Card]) -> tuple[Card, Contradiction] | None:
-    """The surest contradiction of metrics and people, and its challenge. What is real stands before what is made up, then the first of a
-    board before a duel that a single metric turns round, then by the lower end of how often people prefer theirs."""
+    """The surest contradiction of metrics and people, and its challenge. Real challenges come before simulated ones, then the first of a
+    board before a pair that a single metric reverses, then by the lower end of how often people prefer theirs."""
     found = [(card, one) for card in shown if card.front is not None for one in (card.front.parted, card.front.turned) if one is not None]
 
     def sureness(of: tuple[Card, Contradiction]) -> tuple[bool, bool, float]:
