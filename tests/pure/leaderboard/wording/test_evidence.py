@@ -154,3 +154,33 @@ def test_ladders_and_divided_raters_are_told_with_their_numbers():
 def test_few_sources_are_said_below_eight():
     assert wording.fewness(criterion(), record()) == "Few sources: 6 scenes make rough intervals."
     assert wording.fewness(criterion(groups=8), record()) == ""
+
+
+def test_the_score_behind_printed_numbers_is_named():
+    found = Reproduction(1, 1, (PrintedLine(Statistic.SRCC, "DISTS", "BT-500", 0.8615, 4, True, 0.8615),))
+    metrics = {"dists": MetricFigures(column="DISTS", srocc=SetFigure(value=0.853, low=0.71, high=0.93))}
+    said = wording.printed_with(record(reproduction=found), criterion(metrics=metrics))
+    assert "source's score “BT-500”" in said and said.endswith("with people's plain means: for DISTS .85 [.71, .93].")
+    assert wording.printed_with(record(), criterion()) == ""
+
+
+def test_criteria_that_have_other_best_metrics_are_told_apart():
+    def one(**may: bool) -> CriterionFigures:
+        metrics = {key: MetricFigures(column=key, concordance=SetFigure(value=0.6, may_be_best=best)) for key, best in may.items()}
+        return criterion(metrics=metrics, compared=tuple(may))
+
+    titles = {"a": "A", "b": "B"}
+    close, far = one(a=True, b=False), one(a=True, b=True)
+    said = wording.by_criterion(record(criteria={"close_by": close, "far": far}), titles)
+    assert said == "Which metrics may be the best within items depends on the criterion. Close by: A; far: A and B."
+    assert wording.by_criterion(record(criteria={"close": close, "far": close}), titles) == ""
+
+
+def test_both_figures_of_a_metric_are_told_together_with_what_rules_it_out():
+    figures = MetricFigures(column="P", decided=FIGURE, srocc=SetFigure(value=0.44, low=0.06, high=0.71))
+    said = wording.within_and_across("PSNR", [(record(short="QA"), criterion(), figures)], {"a": "DISTS, .85 [.71, .93],"})
+    assert said == (
+        "In QA, PSNR picks what people pick within one camera path in 84 [80, 88] of 100 comparisons. Across camera paths its ρ is "
+        ".44 [.06, .71]. There it is ruled out as the best; DISTS, .85 [.71, .93], may be."
+    )
+    assert "Others computed its values." in wording.as_published("PSNR", [(record(short="QA"), criterion(), figures)])
