@@ -113,6 +113,7 @@ class KindOfData:
         return next((source for source, n in self.sources.items() if n), "here")
 
 
+ABOUT = "How often each metric picks what people pick: measured here, published and recomputed, or reported by papers."
 SOURCES = {
     "here": ("Measured here", "study", "studies"),
     "published": ("Published, recomputed", "set", "sets"),
@@ -156,6 +157,7 @@ def metric_list(request: HttpRequest) -> HttpResponse:
         "chosen": kind,
         "source": source,
         "is_simulated": source == "simulated",
+        "about": ABOUT,
         "kinds": [(one, f"?{urlencode({'kind': one.key})}") for one in kinds],
         "sources": [
             (key, title, f"{n} {one if n == 1 else several}", f"?{urlencode({'kind': kind.key, 'source': key})}")

@@ -50,7 +50,7 @@ def with_interval(figure: SetFigure, across: bool = False) -> str:
 
 
 def material(name: str) -> str:
-    """What was judged, as readers write it."""
+    """Name of what was judged, as readers write it."""
     return name.replace("nerf", "NeRF")
 
 
@@ -210,7 +210,7 @@ def beside_leading(record: EvidenceRecord, name: str, criterion: CriterionFigure
 
 
 def within_and_across(title: str, rows: Sequence[tuple[EvidenceRecord, CriterionFigures, MetricFigures]], rivals: Mapping[str, str]) -> str:
-    """What one metric gets within items and across them in several sets. `rivals` are titles, by set, of a metric that may be the best
+    """Figures of one metric within items and across them in several sets. `rivals` are titles, by set, of a metric that may be the best
     across items where this one is ruled out."""
     said = []
     for record, criterion, figures in rows:
@@ -229,7 +229,7 @@ def within_and_across(title: str, rows: Sequence[tuple[EvidenceRecord, Criterion
 
 
 def as_published(title: str, rows: Sequence[tuple[EvidenceRecord, CriterionFigures, MetricFigures]]) -> str:
-    """What a published metric gets in each set, beside a metric of this service that has its name and was not measured on it."""
+    """Figures of a published metric in each set, beside a metric of this service that has its name and was not measured on it."""
     return (
         f"No study here has compared it with people yet. {within_and_across(f'{title} as published', rows, {})} Others computed its values."
     )

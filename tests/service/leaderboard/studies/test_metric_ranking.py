@@ -335,7 +335,7 @@ def test_the_page_in_its_four_states_and_for_whom(django_assert_max_num_queries)
 
 
 def ranked_part(page: str) -> str:
-    """What the page says below its head, which names who is logged in."""
+    """The page below its head, which names who is logged in."""
     return page[page.index("Do the metrics agree with people? One ranking") :]
 
 
