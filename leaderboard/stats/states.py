@@ -126,7 +126,7 @@ class Counted(StrEnum):
     STUDIES = "studies"
     SETS = "sets"  # of published judgements
     GROUPS = "groups"  # of items
-    STIMULI = "stimuli"  # entries on items
+    RESULTS = "results"  # of an entry on an item
 
 
 @dataclass(frozen=True)

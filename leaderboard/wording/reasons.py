@@ -28,7 +28,7 @@ SENTENCES = {
     Key.ALIKE: "All answers are alike.",
     Key.SAME_SCORES: "All {have} scores are {value:g}.",
     Key.IN_LINE: "All entries are in one line: no interval.",
-    Key.UNSTABLE: "Without one of the groups there is no value: no interval.",
+    Key.UNSTABLE: "Without one of the groups or raters there is no value: no interval.",
     Key.ALWAYS_HIGHER: "Everybody preferred the higher side of every difference.",
     Key.NO_PREFERENCE: "Nobody preferred either.",
     Key.NO_WINNER: "No answer names a winner between entries that this metric has values for.",
@@ -67,7 +67,7 @@ def sentence(reason: Reason | None, noun: Noun = SAMPLE) -> str:
         return ""
     words = SENTENCES[reason.key]
     item = named(noun) if reason.counted is Counted.ITEMS or "{item" in words else SAMPLE
-    names = {Counted.ITEMS: plural(item), Counted.PAIRS: "pairs of entries", Counted.STIMULI: "results"}
+    names = {Counted.ITEMS: plural(item), Counted.PAIRS: "pairs of entries"}
     return words.format(
         counted=names.get(reason.counted, reason.counted) if reason.counted else "",
         need=reason.need,

@@ -78,7 +78,7 @@ def few(raters: int | None, groups: int, stimuli: int | None = None) -> Reason |
     needs = (
         (raters, RATERS_FOR_FIGURE, Counted.RATERS),
         (groups, GROUPS_FOR_FIGURE, Counted.GROUPS),
-        (stimuli, STIMULI_FOR_ACROSS, Counted.STIMULI),
+        (stimuli, STIMULI_FOR_ACROSS, Counted.RESULTS),
     )
     return next((Reason(Key.FEW, what, need, have) for have, need, what in needs if have is not None and have < need), None)
 

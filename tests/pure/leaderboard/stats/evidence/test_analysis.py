@@ -339,7 +339,7 @@ def test_too_few_raters_groups_or_stimuli_leave_a_value_and_the_reason():
     small = made_evidence.scores(rng, groups=5, per_group=1, entries=4, raters=6, missing=0)
     metrics = made_evidence.metrics(rng, plain_evidence.means_of(small))
     line = record_of(made_evidence.tables(small, metrics), FACTS).criteria["quality"].metrics["sharp"]
-    assert line.srocc.reason == Reason(Key.FEW, Counted.STIMULI, 24, 20) and line.srocc.value is not None and not line.srocc.shown
+    assert line.srocc.reason == Reason(Key.FEW, Counted.RESULTS, 24, 20) and line.srocc.value is not None and not line.srocc.shown
     assert line.plcc.reason == line.srocc.reason and line.plcc.value is not None and line.concordance.low is not None
 
 
