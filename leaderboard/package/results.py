@@ -208,7 +208,7 @@ class Result:
         )
 
     def check(self, prediction: str | PathLike[str] | None = None, reference: str | PathLike[str] | None = None) -> Check:
-        """Answer whether this installation reproduces the result, and what differs: definitions of metrics, files, values, versions of libraries.
+        """Answer whether this installation reproduces the result, and what differs: metrics, files, values, versions of libraries.
 
         The files are those of the two paths, or where they lay. Where they are gone, only definitions and versions are compared.
         """

@@ -179,16 +179,13 @@ def _scores(*entries):
     return Score.objects.filter(evaluation__submission__in=entries).select_related("evaluation")
 
 
-def test_the_pages_example_of_a_server_runs(phase, scored, people, site, capsys):
+def test_the_pages_example_of_a_server_runs(phase, scored, people, site, capsys, monkeypatch):
     (text,) = OF_A_SERVER
     scored(0.05, method_name="Best")
     Snapshot.make(phase, "public")
     Study.import_votes(phase, None, made_up(6, 3, 4), slug="roofs", title="Roofs", question="Which?", is_public=True)
     code = runnable(text).replace("rooflines", phase.challenge.slug).replace("practice", phase.slug)
-    plain = package.Site
-    try:
-        package.Site = lambda url: site()
-        exec(compile(code, "example", "exec"), {})
-    finally:
-        package.Site = plain
+    made = site()
+    monkeypatch.setattr(package, "Site", lambda url: made)
+    exec(compile(code, "example", "exec"), {})
     assert "Best" in capsys.readouterr().out
