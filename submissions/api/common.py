@@ -89,9 +89,9 @@ class Problem(Schema):
     status: int
     detail: str = Field(description="One sentence: what is wrong, and what to do.")
     code: str = Field(description="A short name for programs; it does not change.")
-    request_id: str | None = Field(None, description="Under which the operator's log knows this request; also in X-Request-ID.")
+    request_id: str | None = Field(None, description="The request's name in the operator's log; also in X-Request-ID.")
     retry_at: datetime | None = Field(None, description="When the same request may succeed.")
-    errors: list[dict[str, Any]] | None = Field(None, description="Where the request itself is wrong, by field.")
+    errors: list[dict[str, Any]] | None = Field(None, description="Mistakes of the request itself, by field.")
 
 
 # What can go wrong with any request, and with those that name a thing or change one.
@@ -103,7 +103,7 @@ BINARY = {"type": "string", "format": "binary"}
 DOWNLOAD = {
     "responses": {
         200: {"description": "The file.", "content": {"application/octet-stream": {"schema": BINARY}}},
-        302: {"description": "Where the file lies, for a few minutes."},
+        302: {"description": "Address of the file, for a few minutes."},
     }
 }
 
