@@ -77,7 +77,7 @@ class PeopleOut(Schema):
     damaged: Figure | None = Field(description="Decided agreement with damaged, empty and reference entries.")
     standing: Standing | None = Field(description="Its state between chance and another rater; null if no answer names a winner.")
     person: Person | None = Field(
-        description="Its agreement minus another rater's (apart), and minus the midpoint between chance and a rater (half), on the same answers."
+        description="Its agreement minus another rater's (apart), and minus the midpoint of chance and a rater (half), on the same answers."
     )
     places: tuple[int, int] | None = Field(description="Range of its place among the metrics, at 95 % for each.")
     may_be_best: bool | None = Field(description="Whether its places begin at 1.")
