@@ -31,8 +31,8 @@ PartNumber = Annotated[int, Path(ge=1, le=10_000)]
 Item = TypeVar("Item")
 
 
-BAD_TOKEN = "This token is not valid: it is unknown, revoked or has run out; make a new one on your account page."  # noqa: S105 - a sentence
-NO_SECOND_FACTOR = "Staff need a second factor here, for their programs too: log in on the site and set one up to go on."
+BAD_TOKEN = "This token is not valid: it is unknown, revoked or expired; make a new one on your account page."  # noqa: S105 - a sentence
+NO_SECOND_FACTOR = "Staff need a second factor here, also for their programs: log in on the site and set one up."
 
 # --- who is asking ---------------------------------------------------------------------------
 
