@@ -149,7 +149,9 @@ class Command(BaseCommand):
         if not path.is_file():
             self.stdout.write(f"There is no record of {manifest.name} to compare these figures with.")
             return
-        differ = record_file.differences(record_file.of_toml(path.read_text(encoding="utf-8"), path.name), record)
+        known = record_file.of_toml(path.read_text(encoding="utf-8"), path.name)
+        differ = record_file.differences(known, record)
+        store.note_verified(known, same=not differ)
         if differ:
             rows = [f"  {name}: the record has {theirs}, here it is {ours}" for name, theirs, ours in differ[:MAX_ROWS]]
             more = [f"  {len(differ) - MAX_ROWS:,} more"] if len(differ) > MAX_ROWS else []
