@@ -5,7 +5,7 @@
     plumbline compare NEW.json OLD.json --fail-if-worse    of two saved results: is a metric significantly worse?
     plumbline plot CHART.pdf A.json B.json                 draw saved results with their intervals
     plumbline upload ENTRY --server URL --challenge NAME --phase NAME --method "My method" --wait
-    plumbline status ID --server URL                       say where an entry stands
+    plumbline status ID --server URL                       print the state of an entry
     plumbline metrics                                      list the metrics
     plumbline study STUDY.csv                              the analysis of votes or opinion scores from 1 to 5
     plumbline study STUDY.csv --scale 0:10                 of opinion scores on another scale; with --means of means
