@@ -20,8 +20,8 @@ class PublishedSet(Schema):
     name: str
     title: str
     material: str = Field(description="What was judged, such as splat videos, meshes or point clouds.")
-    licence: str = Field(description="As the source states it; none where it states nothing.")
-    criteria: list[str] = Field(description="What people were asked about, the leading one first.")
+    licence: str = Field(description="As the source states it; none if it states nothing.")
+    criteria: list[str] = Field(description="The questions to people, the leading one first.")
 
 
 @router.get("/evidence/", response={200: list[PublishedSet], **ERRORS}, summary="Published sets whose figures are shown here")

@@ -3,7 +3,7 @@
     plumbline check ENTRY --manifest manifest.json         say what the server would say
     plumbline score ENTRY REFERENCE --manifest FILE        the server's scores, on this machine
     plumbline upload ENTRY --server URL --challenge NAME --phase NAME --method "My method" --wait
-    plumbline status ID --server URL                       say where an entry stands
+    plumbline status ID --server URL                       print the state of an entry
     plumbline metrics                                      list the metrics
     plumbline study STUDY.csv                              the analysis of votes or opinion scores from 1 to 5
     plumbline study STUDY.csv --scale 0:10                 of opinion scores on another scale; with --means of means

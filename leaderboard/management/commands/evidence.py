@@ -26,15 +26,15 @@ MAX_ROWS = 50  # of the table of figures that differ
 
 
 class Command(BaseCommand):
-    help = "List published sets of people's answers, bring one in under its licence, check it, or delete it from this machine."
+    help = "List published sets of people's answers, fetch one under its licence, check it, or delete it from this machine."
 
     def add_arguments(self, parser: CommandParser) -> None:
         acts = parser.add_subparsers(dest="act", required=True)
-        acts.add_parser("list", help="say what sets there are, under which licence, and what of them is here; needs no network")
+        acts.add_parser("list", help="list the sets, their licences, and which are here; needs no network")
         for act, help_ in (
-            ("show", "say what is known of a set"),
+            ("show", "describe a set"),
             ("fetch", "show a set's licence, ask, get its files and read them"),
-            ("verify", "fetch what is not here, check every digest, compute all figures again and compare them with those that ship"),
+            ("verify", "fetch missing files, check every digest, compute all figures again and compare them with the shipped ones"),
             ("record", "compute all figures of a set that is here, and write its record"),
             ("forget", "delete a set's files and tables from this machine; its figures stay"),
         ):
