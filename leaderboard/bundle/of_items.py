@@ -53,7 +53,7 @@ def results_of(manifest: Manifest, found: Reading, source: str = "", url: str = 
 def _metrics(tables: EvidenceTables) -> tuple[list[ResultColumn], Floats]:
     """A column for each metric, and their values float64[S, columns]; what knows nothing of quality is no part of a ranking."""
     titles = [published_names().get(one.name, {}).get("title") or one.column for one in tables.metrics]
-    columns = []
+    columns: list[ResultColumn] = []
     for head, title, one in zip(canonical.value_heads(tables), titles, tables.metrics, strict=True):
         title = title if titles.count(title) == 1 else one.column
         slug = _slug(one.name if titles.count(title) == 1 and one.name else one.column, columns)

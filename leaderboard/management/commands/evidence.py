@@ -45,9 +45,7 @@ class Command(BaseCommand):
             one = acts.add_parser(act, help=help_)
             one.add_argument("name", metavar="NAME")
             if act == "apply":
-                one.add_argument(
-                    "--show", choices=["figures"], help="open the challenge: everybody sees figures, and nobody single answers"
-                )
+                one.add_argument("--show", choices=["figures"], help="open the challenge: all see figures, nobody single answers")
             if act == "forget":
                 one.add_argument("--challenge", action="store_true", help="remove the challenge that was made of it, too")
             if act in ("fetch", "verify"):

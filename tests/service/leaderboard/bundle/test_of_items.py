@@ -36,7 +36,8 @@ phases:
 """
 MEANS = """\
 judgements:
-  - {file: all, item: "{Scene} path {Path}", group: Scene, entry: "{Codec} {Rate}", score: "Subject_*", raters: columns, scale: [1, 5], better: higher}
+  - {file: all, item: "{Scene} path {Path}", group: Scene, entry: "{Codec} {Rate}", score: "Subject_*", raters: columns, scale: [1, 5],
+     better: higher}
 labels:
   - {where: {Codec: REF}, label: reference}
 """
