@@ -100,7 +100,7 @@ phases:
       - {{key: psnr, primary: true}}
       - {{key: ssim}}
       - {{key: puzzlesim_pieces}}
-      - {{key: piece_distance}}
+      - {{key: lite0_distance}}
       - {{key: osim_rois}}
     reference: {{path: {PHASE}}}
     inputs:
