@@ -19,12 +19,12 @@ from leaderboard.boards.build import finite_bounds
 from leaderboard.boards.payload import Board, ColumnHead, PublicEntry, Ranks, StudyFacts, StudyName
 from leaderboard.lookup import audience_of, current_ranking, snapshot_of
 from leaderboard.models import Snapshot
+from leaderboard.records.record import Record
 from leaderboard.stats.another_rater import Person, Standing
 from leaderboard.stats.crossed import Figure
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.states import State
-from leaderboard.studies.summary import Record
 from leaderboard.wording.reasons import sentence
 from submissions.api.common import (
     ANYBODY,
@@ -94,7 +94,7 @@ class PeopleOut(Schema):
 
 
 class StudyOut(StudyFacts, StudyName):
-    """The study that a ranking's agreement with people is of, as it stood when the ranking was made."""
+    """The study behind a ranking's agreement with people, as it was when the ranking was made."""
 
     withdrawn: int = Field(description="Judgements in these figures that raters have withdrawn since.")
     rules: int = Field(

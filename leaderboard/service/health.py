@@ -26,7 +26,7 @@ from evaluation.programs import sandbox as programs
 from evaluation.work import progress
 from evaluation.work.heartbeat import Heartbeat
 from leaderboard.checks import check_squashed_migrations
-from leaderboard.models import JointAnalysis, JudgeRun, StudyAnalysis
+from leaderboard.models import AnswerSet, JointAnalysis, JudgeRun, StudyAnalysis
 from leaderboard.service import database_timeouts, mail, traffic
 from submissions import database, database_clock
 from submissions.choices import TextChoices
@@ -54,7 +54,7 @@ def health(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def ready(request: HttpRequest) -> HttpResponse:
-    """Work would be done: database, storage and queue answer, and there is somebody to do it; 503 says of each what is wrong. `notes` say
+    """Readiness for work: database, storage and queue answer, and there is a worker; 503 names each problem. `notes` say
     what else an operator may want to look at."""
     try:
         with database_timeouts.own_connection(ANSWER_SECONDS):
@@ -63,7 +63,7 @@ def ready(request: HttpRequest) -> HttpResponse:
     except Error as error:
         failed, notes = {"database": _silent("database", error)}, {}
     answer = {"status": "unready" if failed else "ok", "failed": failed, "notes": notes}
-    # Whoever asks with a session is not looked up: that would be another question to a database that may hang.
+    # The session of the visitor is not read: that would be another question to a database that may hang.
     return JsonResponse(answer, status=503 if failed else 200, headers={"Cache-Control": "no-store"})
 
 
@@ -75,7 +75,7 @@ def _failures(probes: dict[str, Callable[[], str]]) -> dict[str, str]:
             probe()
         except (Unready, StorageError) as error:
             failed[name] = str(error)
-        except Exception as error:  # whatever the driver raises, the answer is "not ready"
+        except Exception as error:  # for any error of the driver the answer is "not ready"
             if isinstance(error, Error):
                 name = "database"
             failed[name] = _silent(name, error)
@@ -360,6 +360,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         ("trials", "Trials of columns before they rank, by state.", Trial),
         ("analyses", "Analyses of studies, by state.", StudyAnalysis),
         ("joint_analyses", "Analyses of studies that share items or raters, by state.", JointAnalysis),
+        ("answer_sets", "Analyses of answers that were brought in as one set, by state.", AnswerSet),
         ("judge_runs", "Runs of judge models, by state.", JudgeRun),
     ):
         gauge(name, help, "state", states(model, "state", model.State))

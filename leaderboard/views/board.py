@@ -33,7 +33,9 @@ from leaderboard.service.responses import attachment
 from leaderboard.stats.crossed import Figure
 from leaderboard.studies import paper_figures, words
 from leaderboard.viewer import thumbnails
+from leaderboard.wording import contradiction
 from leaderboard.wording.nouns import counted
+from leaderboard.wording.people import basis, withdrawn
 from submissions.lookup import YEAR, PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
 from submissions.models.frozen_board import frozen_since
@@ -84,7 +86,7 @@ class BoardColumn:
 
     @property
     def clean_range(self) -> tuple[float, float] | None:
-        """Range of any scene's clean views, where the column judges by these and passed its trial; rankings of before have none."""
+        """Range of any scene's clean views, if the column judges by these and passed its acceptance test; older rankings have none."""
         bands = self.metric.clean
         return (min(band[2] for band in bands), max(band[3] for band in bands)) if bands else None
 
@@ -97,11 +99,11 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     audience = Snapshot.Audience.PUBLIC if request.GET.get("view") == "public" else audience_of(place.viewer)
     snapshot = Snapshot.current(place.phase, audience)
     context = place.context("board") | table_context(request, place, snapshot) | standing_context(place)
-    # Asked of the clock, not of the snapshot: nothing is ranked anew when the moment of the freeze comes.
+    # The clock decides, not the snapshot: no ranking is made at the moment of the freeze.
     context["frozen"] = audience == Snapshot.Audience.PUBLIC and frozen_since(place.phase, place.now) is not None
     context["stale"] = snapshot is not None and snapshot.revision < place.phase.board_revision
 
-    # Values of other versions of their metrics than this service computes, and how far it is with scoring them anew.
+    # Values of other versions of their metrics than this service computes, and the progress of scoring them again.
     outdated = snapshot.batch.outdated() if snapshot is not None else []
     latest = EvaluationBatch.latest(place.phase) if outdated else None
     again = latest if latest is not None and latest.state == EvaluationBatch.State.BUILDING and not latest.outdated() else None
@@ -117,14 +119,12 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         begun = next((study for study in studies if study.is_public or audience == Snapshot.Audience.ORGANIZERS), None)
 
     # The sentence that a pasted link of the board shows; none before the first ranking.
-    share_words, claim = "", context["claim"]
+    share_words = ""
     if snapshot is not None:
         n, teams, front = snapshot.n_entries, snapshot.n_teams, snapshot.front
         counts = f"{counted(n, 'entry')} of {counted(teams, 'team')}."
-        if claim is not None and claim.ends is not None and claim.metrics is not None and claim.people is not None:
-            share_words = f"The metrics put {claim.metrics[0]} first; people prefer {claim.people[0]}. {counts}"
-        else:
-            share_words = f"{front.lead} {counts}" if front else counts
+        said = contradiction.statement(front.parted) if front and front.parted else contradiction.first(front) if front else ""
+        share_words = f"{said} {counts}".strip()
 
     context |= {
         "rate_url": reverse("rate", args=[asking[0].key]) if asking else "",
@@ -156,7 +156,7 @@ def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> H
     context = place.context("board") | table_context(request, place, ranking)
     context |= {"is_current": current is not None and current.pk == ranking.pk, "cite": citation(place, ranking)}
     people = ranking.board.people
-    context["withdrawn"] = human_agreement.withdrawn_words(ranking.withdrawn, people is not None and people.kind == "opinions")
+    context["withdrawn"] = withdrawn(ranking.withdrawn, people is not None and people.kind == "opinions")
     context["outdated"] = sentences(ranking.batch.outdated())
     return render(request, "leaderboard/snapshot.html", context)
 
@@ -216,7 +216,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "people": people,
         "people_charts": people.charts() if people else [],
         "claim": claim,
-        "split": split,
+        "split": contradiction.split(split) if split is not None else "",
         "slope": slope(board, rows.people, split) if claim is not None and claim.metrics else None,
         "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, people.study.slug]) if people else "",
         "people_column": rows.people,
@@ -295,8 +295,8 @@ def rendered(
     language: str,
     pictured: str,
 ) -> tuple[SafeString, SafeString]:
-    """The rows of a page of the board and what stands against single values, as HTML: most of the work of the page, and the same for all
-    who may see the same of this snapshot and chose the same. `pictured` names the pictures of its entries, for who may see them."""
+    """The rows of a page of the board and the notes on single values, as HTML: most of the work of the page, and the same for all who may
+    see the same of this snapshot and chose the same. `pictured` names the pictures of its entries, for who may see them."""
     whole = read_shown(pk, digest, hidden_ids, hides_people)
     rows, people = BoardRows(human_agreement.with_people(whole), choice, team), whole.people
     context = {
@@ -392,13 +392,13 @@ def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
     board = snapshot.board
     phase = f"{place.phase.title} (figures imported from {board.imported.source})" if board.imported else place.phase.title
 
-    # The study that the table's agreement with people is of, and how many of its judgements are no more.
+    # The study of the table's agreement with people, and how many of its judgements were withdrawn.
     people, study = human_agreement.of_board(board), ""
     if people is not None:
         lines = (people.line(slug) for slug in people.columns)
-        study = f"{people.study.title}{' (made up)' if people.study.made_up else ''}, {people.basis}, {people.at:%Y-%m-%d}"
+        study = f"{people.study.title}{' (made up)' if people.study.made_up else ''}, {basis(people.basis)}, {people.at:%Y-%m-%d}"
         study += "".join(f"; {line.title}: {line.trained}" for line in lines if line is not None and line.trained)
-        study += f"; {human_agreement.withdrawn_words(snapshot.withdrawn, people.opinions)}" if snapshot.withdrawn else ""
+        study += f"; {withdrawn(snapshot.withdrawn, people.opinions)}" if snapshot.withdrawn else ""
 
     return exports.Caption(
         f"{place.challenge.title}{made_up}", phase, snapshot.short, f"{made:%Y-%m-%dT%H:%MZ}", f"{settings.SITE_URL}{path}", study

@@ -14,12 +14,13 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.boards.front import Contradiction, Front, Parted, Turned
 from leaderboard.lookup import page_numbers, page_of, search_text
 from leaderboard.models import Snapshot, Study
+from leaderboard.records.front import Contradiction, Front, Parted, Turned
 from leaderboard.studies import metric_ranking
 from leaderboard.viewer import thumbnails
 from leaderboard.views import evidence
+from leaderboard.wording.contradiction import statement
 from submissions.kinds import FAMILIES
 from submissions.models import Announcement, Challenge, Phase
 from submissions.models.challenge import MAX_TAGS, TAG
@@ -56,7 +57,7 @@ def home(request: HttpRequest) -> HttpResponse:
     """The front page: the service's purpose, where metrics and people part, the challenges running, upcoming and past, and what is new."""
     now = timezone.now()
     all_cards = cards(request, visible(request.user)[: 4 * MAX_SHOWN], now)
-    all_cards.sort(key=lambda card: card.challenge.made_up)  # what is real stands before what is made up
+    all_cards.sort(key=lambda card: card.challenge.made_up)  # real challenges come before simulated ones
     where, contradiction = surest_contradiction(all_cards) or (None, None)
     news = Announcement.objects.filter(challenge__in=visible_challenges(request.user), published_at__lte=now).select_related("challenge")
     sections = [
@@ -77,6 +78,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "news": news.order_by("-published_at")[:MAX_NEWS],
         "contradiction": where if isinstance(contradiction, Parted) else None,
         "turned": where if isinstance(contradiction, Turned) else None,
+        "differ": statement(contradiction) if contradiction is not None else None,
         "rate_url": next((card.rate_url for card in all_cards if card.rate_url), ""),
     }
     return render(request, "leaderboard/home.html", context)
@@ -187,8 +189,8 @@ def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) 
 
 
 def surest_contradiction(shown: Iterable[Card]) -> tuple[Card, Contradiction] | None:
-    """The surest contradiction of metrics and people, and its challenge. What is real stands before what is made up, then the first of a
-    board before a duel that a single metric turns round, then by the lower end of how often people prefer theirs."""
+    """The surest contradiction of metrics and people, and its challenge. Real challenges come before simulated ones, then the first of a
+    board before a pair that a single metric reverses, then by the lower end of how often people prefer theirs."""
     found = [(card, one) for card in shown if card.front is not None for one in (card.front.parted, card.front.turned) if one is not None]
 
     def sureness(of: tuple[Card, Contradiction]) -> tuple[bool, bool, float]:

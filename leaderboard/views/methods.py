@@ -1,4 +1,4 @@
-"""Methods, teams and people over all boards: where their entries stand, as far as whoever reads may see those boards.
+"""Methods, teams and people over all boards: the places of their entries on the boards that the reader may see.
 
 Nothing here decides what is seen: an entry is listed where `visibility` shows it to the reader, its place where they may see the board.
 """
@@ -17,9 +17,11 @@ from django.utils import timezone
 
 from leaderboard.boards.human_agreement import of_board
 from leaderboard.boards.payload import Board
-from leaderboard.boards.rows import Cell, cell, place_with_people, rule_words, span
+from leaderboard.boards.rows import Cell, cell, place_of, rule_words
 from leaderboard.entry_states import states
 from leaderboard.lookup import current_boards
+from leaderboard.records.people import Basis
+from leaderboard.wording.ranks import place, span
 from submissions.entry_states import EntryState, State
 from submissions.lookup import any_team, person_with_page
 from submissions.models import Membership, Phase, Submission, Team
@@ -40,7 +42,7 @@ class PeoplesPlace:
     place: str
     n: int
     value: Cell
-    basis: str
+    basis: Basis
     url: str
     made_up: bool
 
@@ -125,7 +127,7 @@ def _standing(entry: Submission, board: Board | None, it: EntryState, viewer: Pe
     if people is not None and column is not None and column.rank[index] is not None:
         n = sum(one is not None for one in column.rank)
         url = reverse("study", args=[entry.phase.challenge.slug, entry.phase.slug, people.study.slug])
-        with_people = PeoplesPlace(place_with_people(board, column, index), n, cell(column, index), people.basis, url, people.study.made_up)
+        with_people = PeoplesPlace(place(place_of(board, column, index)), n, cell(column, index), people.basis, url, people.study.made_up)
     return Standing(
         entry,
         rank,
@@ -184,7 +186,7 @@ def method(request: HttpRequest, pk: int, name: str) -> HttpResponse:
 
 
 def team(request: HttpRequest, pk: int) -> HttpResponse:
-    """A team as boards show it: its methods and where they stand. Its members are for themselves and the organizers, but for those who let
+    """A team as boards show it: its methods and their places. Its members are for themselves and the organizers, but for those who let
     everybody see a page of theirs."""
     row = any_team(pk)
     viewer = Viewer(request.user, row.challenge, timezone.now())
@@ -221,7 +223,7 @@ def person(request: HttpRequest, name: str) -> HttpResponse:
     for line in lines:
         for one in (line.best, *line.others):
             shown.setdefault(one.entry.team_id, one.entry.team)
-    # Challenges they organize that the reader may see, where their name stands on the overview anyway.
+    # Challenges they organize that the reader may see, whose overview shows their name anyway.
     organized = visible_challenges(request.user).filter(pk__in=them.organized.values("pk")).order_by("-created_at", "pk")
     context = {
         "them": them,

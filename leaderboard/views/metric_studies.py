@@ -1,4 +1,4 @@
-"""In which studies a metric was held against people: what its own page says of that."""
+"""The studies in which a metric was compared with people, for its own page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.utils import timezone
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch, PhaseMetric, Reference
 from leaderboard.boards.certainty import Unit
-from leaderboard.boards.human_agreement import Line, basis_words, lines_of, order_words, people_words, rho_words, trained_more
+from leaderboard.boards.human_agreement import Line, lines_of, order_words, rho_words, trained_more
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.service.page_cache import PARTS
@@ -24,6 +24,7 @@ from leaderboard.stats.records import Contradiction, Metric
 from leaderboard.studies.metric_ranking import MADE_UP, Family, Standing, Verdict, source_of, verdict
 from leaderboard.studies.summary import Summary
 from leaderboard.viewer.svg import Drawing
+from leaderboard.wording.people import basis
 from leaderboard.wording.reasons import told
 from submissions.models import Submission
 from submissions.permissions import Viewer
@@ -51,22 +52,22 @@ class Measured:
     at: datetime
     version: int | None  # of the metric; None where that is not known
     is_current: bool  # and whether it is the version that is computed now
-    source: str  # where its judgements come from
+    source: str  # the source of its judgements
     summary: Summary
     metric: Metric
     reference: Reference | None  # in force
 
     @property
     def judgements(self) -> int:
-        """The number of decided judgements that the figure is of."""
+        """The number of decided judgements behind the figure."""
         return self.metric.decided.n
 
 
 @dataclass(frozen=True)
 class Contradicted:
-    """A duel that people decide and a metric turns round: the first is the people's. `link` is where the two stand side by side on an item
-    in which it shows; the drawings, of both on that item over the reference, are there for who may see these, and the `pictures`, by the
-    name of the entry, where a kind has no such drawing."""
+    """A pair on which people prefer one entry and a metric the other: the first is people's. `link` leads to the two side by side on an
+    item that shows it; the drawings, of both on that item over the reference, are there for those who may see these, and the `pictures`, by
+    the name of the entry, if a kind has no such drawing."""
 
     study: Study
     one: Contradiction
@@ -79,11 +80,11 @@ class Contradicted:
 
 
 def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", found_in: Family | None = None) -> list[Measured]:
-    """Findings of the studies that were `seen` on metric `key`, or of one definition of it alone: of its current version first,
-    then of others; of each real people before made-up ones, figures before what is too early, and newest first. The page opens with
-    the first. Those that `found_in` ranks it by are among them though their phase has it no more.
+    """Findings of the studies that were `seen` on metric `key`, or of one definition of it alone: its current version first; real people
+    before simulated ones, figures before those that are too early, and newest first. The page opens with the first. Those that `found_in`
+    ranks it by are among them though their phase has it no more.
 
-    A few queries, whatever the number of studies, entries and votes.
+    A few queries, for any number of studies, entries and votes.
     """
     having = set(PhaseMetric.objects.filter(key=key).values_list("phase", flat=True)) if seen else set()
     ranked = {one.id for one in found_in.all if any(line.metric == key for line in one.metrics.values())} if found_in else set()
@@ -121,7 +122,7 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
                     rho=rho_words(metric.rho) if only_means else "",
                     difference=metric.difference if metric.difference and metric.difference.reason is None else None,
                     words=words + trained_more(metric.trained, summary.opinions),
-                    basis=_basis(summary),
+                    basis=basis(summary.basis),
                     trained=line.trained,
                     noun=noun,
                     at=row.finished_at,
@@ -136,13 +137,6 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
     return sorted(found, key=lambda one: (not one.is_current, one.source == MADE_UP, not (one.rho or one.line.shown)))
 
 
-def _basis(summary: Summary) -> str:
-    """The number of people and judgements it is of, in words."""
-    if summary.of == "means":
-        return f"published means, {people_words(summary.n_people)}"
-    return basis_words(summary.counted, summary.opinions, summary.n_people)
-
-
 def verdict_on(family: Family, standing: Standing | None, studies: Sequence[Measured]) -> Verdict:
     """The sentence on a metric by its place in the ranking of its family, or by what its studies lack where it has none."""
     early = next((one.line for one in studies if one.is_current and not one.line.shown and not one.rho), None)
@@ -153,8 +147,8 @@ def verdict_on(family: Family, standing: Standing | None, studies: Sequence[Meas
 
 
 def contradictions(user: Any, found: Sequence[Measured]) -> tuple[int, list[Contradicted]]:
-    """The number of duels in which the metric, in its current version, contradicts people, and the clearest of them; of made-up people only
-    where no others give a figure. Duels with entries that the reader is told nothing of are left out."""
+    """The number of pairs on which the metric, in its current version, contradicts people, and the clearest of them; of simulated people
+    only if no others give a figure. Pairs with entries that are hidden from the reader are left out."""
     now, viewers, hidden = timezone.now(), dict[int, Viewer](), dict[int, frozenset[int]]()
     turned: list[tuple[Viewer, Measured, Contradiction]] = []
     for one in found:

@@ -15,10 +15,11 @@ from django.urls import reverse
 
 from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
-from leaderboard.boards.human_agreement import Line, basis_words, lines_of, spread, trained_more, unheld_words
+from leaderboard.boards.human_agreement import Line, lines_of, spread, trained_more, unheld_words
 from leaderboard.boards.payload import Board
-from leaderboard.boards.rows import ordinal, rule_words, span
+from leaderboard.boards.rows import rule_words
 from leaderboard.charts import studies as study_charts
+from leaderboard.evidence.shown import leading
 from leaderboard.lookup import current_ranking, not_shown_yet, shown_board, study_of
 from leaderboard.models import Rater, Study, StudyAnalysis
 from leaderboard.service.responses import attachment
@@ -36,7 +37,10 @@ from leaderboard.studies.judge.shown import TITLES, of_study
 from leaderboard.studies.metric_ranking import source_of
 from leaderboard.studies.screening_effects import effects
 from leaderboard.studies.summary import HIDDEN_NAME, Summary
+from leaderboard.views import answer_sets
 from leaderboard.wording.nouns import plural
+from leaderboard.wording.people import basis as basis_words
+from leaderboard.wording.ranks import ordinal, span
 from leaderboard.wording.reasons import sentence, told
 from submissions.formats.formulas import neutral_row
 from submissions.lookup import PhasePlace, phase_place
@@ -56,8 +60,8 @@ class Echo:
 
 @dataclass(frozen=True)
 class StudyBrief:
-    """A study in the list of studies: `basis` says of how many judgements and people it is, `between` how often two people agree,
-    `missing` what keeps that from being known, `first` what was found first of all."""
+    """A study in the list of studies: `basis` is its number of judgements and people, `between` how often two people agree, `missing` the
+    reason why that is unknown, `first` the first finding."""
 
     basis: str
     judgements: int
@@ -78,8 +82,8 @@ class EntryPage:
 @dataclass(frozen=True)
 class ScaleRow:
     """An entry as people like it: its `place` among the others and where that may be, its page, and whether its `value` may be shown.
-    `board` is its rank there, `against` says which metrics that rank put it before an entry that people prefer; `opens` is
-    the sentence over the first of those that stand apart from the ones before it."""
+    `board` is its rank there, `against` names the metrics that rank it before an entry that people prefer; `opens` is the sentence over the
+    first of those that are set apart from the ones before it."""
 
     line: Entry
     place: int | None
@@ -114,7 +118,7 @@ class MetricRow:
 
 @dataclass(frozen=True)
 class TurnedRow:
-    """A verdict of people that a metric turns round, and where the two entries stand side by side."""
+    """A verdict of people that a metric reverses, and a link to the two entries side by side."""
 
     one: Contradiction
     metric: str
@@ -148,8 +152,13 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
             noun = partial(getattr, study, "noun")  # which few sentences name
             missing = sentence(summary.reason, noun) or words.two_people_words(summary, noun)
             first = words.opening(summary, noun)
-            basis = "" if summary.of == "means" else basis_words(summary.counted, summary.opinions, summary.n_people)
+            basis = "" if summary.of == "means" else basis_words(summary.basis)
             brief = StudyBrief(basis, summary.counted, summary.n_people, between, missing, first)
+        if (answer_set := answer_sets.of_study(study)) is not None and answer_set.record is not None:
+            set_ = leading(answer_set.record)
+            if set_ is not None:
+                claim = (set_.claim or [""])[0]
+                brief = StudyBrief(set_.people, set_.criterion.answers, set_.criterion.raters, None, "", words.Sentence("", claim))
         rows.append({"study": study, "found": brief})
     asking = Study.objects.filter(phase=place.phase).asking_everybody()
     return render(request, "leaderboard/studies.html", place.context("people") | {"rows": rows, "asking": asking})
@@ -162,6 +171,8 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     if not place.sees_board:
         return not_shown_yet(request, place, "people")
     chosen_study = study_of(place.phase, place.viewer.organizes, slug=slug)
+    if (answer_set := answer_sets.of_study(chosen_study)) is not None:
+        return answer_sets.page(request, place, chosen_study, answer_set)
     every = {row.criterion: row for row in chosen_study.analyses.all()}
     rows = {name: every[name] for name in chosen_study.in_order(every)}
     asked = request.GET.get("criterion", chosen_study.leading(rows) if rows else "")
@@ -224,6 +235,8 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     """Every analysis of a study as JSON; raters are numbered, as on the page."""
     place = shown_board(request.user, challenge, phase)
     chosen_study = study_of(place.phase, place.viewer.organizes, slug=slug)
+    if (answer_set := answer_sets.of_study(chosen_study)) is not None:
+        return answer_sets.figures(place, chosen_study, answer_set)
     done = {row.criterion: row.summary for row in chosen_study.analyses.all() if row.summary is not None}
     hidden = chosen_study.hidden_labels(hidden_from(place.viewer, chosen_study.phase))
     shown = {name: done[name].without(hidden).numbered(place.viewer.organizes) for name in chosen_study.in_order(done)}
@@ -247,6 +260,8 @@ def study_votes(request: HttpRequest, challenge: str, phase: str, slug: str) -> 
     chosen_study = study_of(place.phase, place.viewer.organizes, slug=slug)
     if not place.viewer.organizes:
         raise Http404
+    if answer_sets.of_study(chosen_study) is not None:
+        return answer_sets.archive(chosen_study)
     opinions = chosen_study.kind == Study.Kind.OPINIONS
     table = rating.write(chosen_study.ratings()) if opinions else voting.write(chosen_study.votes())
     return csv_response(table, f"{chosen_study.slug}-{'opinions' if opinions else 'votes'}.csv")
@@ -342,7 +357,7 @@ def _analysis_context(
     turned, compare = [], reverse("compare", args=[study.phase.challenge.slug, study.phase.slug])
     for line, measured in zip(lines, summary.metrics, strict=True):
         for one in measured.contradictions:
-            a, b = pages.get(one.first), pages.get(one.second)  # mere labels have none, and stand side by side nowhere
+            a, b = pages.get(one.first), pages.get(one.second)  # mere labels have no page, and no comparison side by side
             turned.append(TurnedRow(one, line.title, f"{compare}?a={a.id}&b={b.id}" if a is not None and b is not None else ""))
     enough_rows = words.enough_rows(summary, noun)
     by_resource = {curve.resource: study_charts.adequacy(curve, noun=noun).to_dict() for curve in summary.adequacy}
@@ -430,7 +445,7 @@ def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> dict[s
 
 
 def titled(study: Study, criteria: Iterable[str]) -> list[tuple[str, str]]:
-    """Each criterion with what it is called: by the study, else as judges are asked about it."""
+    """Each criterion with its title: by the study, else as judges are asked about it."""
     own = {one["key"]: one["title"] for one in study.criteria}
     return [(key, own.get(key) or TITLES.get(key) or key or "all answers") for key in criteria]
 
