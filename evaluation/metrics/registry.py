@@ -63,6 +63,7 @@ MODULES = (
     "mesh.distances",
     "mesh.volume",
     "mesh.saucd",
+    "mesh.looks",
     "mesh.locase.metric",
     "render.psnr",
     "render.ssim",

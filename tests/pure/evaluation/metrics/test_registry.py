@@ -65,6 +65,7 @@ INDEX = {
     "fid": (False, (0, None), "", "null"),
     "osim": (True, (0, 1), "", "0"),
     "puzzlesim": (True, (0, 1), "", "0"),
+    "mesh_looks": (False, (0, 2), "", "2"),
     "lite0_distance": (False, (0, 2), "", "1"),
     "piece_distance": (False, (0, None), "", "10"),
     "osim_rois": (True, (0, 1), "", "0"),
