@@ -14,11 +14,11 @@ from pydantic import Field
 
 from evaluation.models import MetricProgram
 from evaluation.programs.files import MAX_UNPACKED
-from submissions.api.common import ACT_ERRORS, ERRORS, SIGNED_IN, Id, Slug
+from submissions.api.common import ACT_ERRORS, ERRORS, ORGANIZING, Id, Slug
 from submissions.errors import Refused
 from submissions.lookup import challenge_for
 
-router = Router(tags=["organizers"], auth=SIGNED_IN)
+router = Router(tags=["organizers"], auth=ORGANIZING)
 
 
 class CheckOut(Schema):

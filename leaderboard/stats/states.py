@@ -44,6 +44,7 @@ class Key(StrEnum):
     ALIKE = "alike"
     SAME_SCORES = "same_scores"
     IN_LINE = "in_line"
+    UNSTABLE = "unstable"
     ALWAYS_HIGHER = "always_higher"
     NO_PREFERENCE = "no_preference"
     NO_WINNER = "no_winner"
@@ -81,6 +82,7 @@ STATES = {
     Key.ALIKE: State.ALIKE,
     Key.SAME_SCORES: State.ALIKE,
     Key.IN_LINE: State.NO_INTERVAL,
+    Key.UNSTABLE: State.NO_INTERVAL,
     Key.ALWAYS_HIGHER: State.ALIKE,
     Key.NO_PREFERENCE: State.UNDECIDED,
     Key.NO_WINNER: State.UNDECIDED,
@@ -114,6 +116,7 @@ class Counted(StrEnum):
     PAIRS = "pairs"  # of entries
     ANSWERS = "answers"
     STUDIES = "studies"
+    RESULTS = "results"  # of an entry on an item
 
 
 @dataclass(frozen=True)

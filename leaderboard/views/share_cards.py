@@ -202,7 +202,7 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     if summary.ordered:
         # Entries of parts that never met are in no common order: the first are those of the part with most answers.
         ranked = [line for line in summary.ranked if line.part in (None, 1)]
-        values = [summary.value_of(line) for line in ranked]
+        values = [line.value for line in ranked]
         for line, own, n in zip(ranked, values, rank([value for value, *_ in values], True), strict=True):
             value, low, high = own
             at = spread(value, low, high, values)

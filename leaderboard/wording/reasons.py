@@ -26,6 +26,7 @@ SENTENCES = {
     Key.ALIKE: "All answers are alike.",
     Key.SAME_SCORES: "All {have} scores are {value:g}.",
     Key.IN_LINE: "All entries are in one line: no interval.",
+    Key.UNSTABLE: "Without one of the {item}s there is no value: no interval.",
     Key.ALWAYS_HIGHER: "Everybody preferred the higher side of every difference.",
     Key.NO_PREFERENCE: "Nobody preferred either.",
     Key.NO_WINNER: "No answer names a winner between entries that this metric has values for.",

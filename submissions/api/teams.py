@@ -21,7 +21,7 @@ from submissions.api.common import (
     newest_first,
 )
 from submissions.lookup import challenge_for, own_team
-from submissions.models import Challenge, Team, TeamMerge
+from submissions.models import ApiToken, Challenge, Team, TeamMerge
 from submissions.models.team import Invitation
 from submissions.permissions import require
 
@@ -209,10 +209,16 @@ class ApiTokenOut(Schema):
     id: int
     name: str
     hint: str = Field(description="The key's first characters.")
+    scopes: list[str] = Field(alias="scope_names", description="What a program may do with it: read, submit, organize, operate.")
+    challenges: list[str] = Field(description="Names of the challenges to which it is bound; empty: all of yours.")
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
     last_used_at: datetime | None
+
+    @staticmethod
+    def resolve_challenges(token: ApiToken) -> list[str]:
+        return [challenge.slug for challenge in token.challenges.all()]
 
 
 @account.get("/me", response={200: Me, **ERRORS}, summary="Who you are")
@@ -228,7 +234,7 @@ def me(request: HttpRequest) -> Any:
     description="Tokens are made on the account page only, so that a leaked one cannot make others.",
 )
 def list_tokens(request: HttpRequest, paging: PageQuery) -> Any:
-    items, following = newest_first(request.user.api_tokens.all(), request, paging)
+    items, following = newest_first(request.user.api_tokens.prefetch_related("challenges"), request, paging)
     return {"items": items, "next": following}
 
 

@@ -79,6 +79,7 @@ def lite0(check: Check) -> Iterator[Row]:
     """Metrics on the network whose weights are a Python package, which must be installed."""
     items = material.views(check.count, check.clean, check.size)
     yield from compared(check, "render", items, {"puzzlesim_pieces": {}, "lite0_distance": {}, "osim_rois": {"saliency": "none"}})
+    yield from compared(check, "mesh", material.shapes(1), {"mesh_looks": {}})
 
 
 def osim(check: Check) -> Iterator[Row]:

@@ -96,8 +96,8 @@ SPECS = (
         ),
         worst="2",
         doc="Distance of the looks of two meshes: pictures of their normals from 12 places around the reference, compared in the features "
-        "of EfficientNet-Lite0, a network trained on ImageNet, wherever either mesh is seen. Both are drawn in the reference's frame. Faces "
-        "are seen from both sides, so it does not see flipped faces.",
+        "of EfficientNet-Lite0, a network trained on ImageNet, wherever either mesh is seen. Both are drawn in the reference's frame. "
+        "Faces are seen from both sides, so it does not see flipped faces.",
         origin=Origin((papers.EFFICIENTNET,), "our own definition on the paper’s network"),
         function=mesh_looks,
         weights="lite0",

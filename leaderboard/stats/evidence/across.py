@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import scipy
@@ -21,7 +22,6 @@ from leaderboard.stats.crossed import Variance
 from leaderboard.stats.evidence import figure as figures
 from leaderboard.stats.evidence import places
 from leaderboard.stats.evidence.figure import Cause, Figure, Reason
-from leaderboard.stats.evidence.judged import Judged
 from leaderboard.stats.evidence.places import Compared
 from leaderboard.stats.states import State
 from leaderboard.stats.votes import Floats, Ints
@@ -35,6 +35,18 @@ VALUES_OF_BLOCK = 2_000_000  # of means with something left out, at a time
 NEIGHBOURHOODS = 400  # of stimuli, that the grid looks at
 STEPS, HALVINGS, FARTHEST = 200, 40, 2.0  # of a search uphill
 FLAT = 1e-10  # a gradient that ends it
+
+
+class Stimuli(Protocol):
+    """J stimuli that people judged: the group of each int64[J], its mean y float64[J], and the scores of each rater float64[raters, J],
+    NaN where there is none."""
+
+    @property
+    def group(self) -> Ints: ...
+    @property
+    def y(self) -> Floats: ...
+    @property
+    def by_rater(self) -> Floats: ...
 
 
 # --- leaving out
@@ -71,7 +83,7 @@ class LeftOut:
             yield np.where(group[:, None] == self.group, self.without[rater], self.y)
 
 
-def left_out(judged: Judged, persons: bool, known: NDArray[np.bool_]) -> LeftOut:
+def left_out(judged: Stimuli, persons: bool, known: NDArray[np.bool_]) -> LeftOut:
     """The means of the stimuli that are `known`, to be left out of."""
     group, y = np.unique(judged.group[known], return_inverse=True)[1].astype(np.int64), judged.y[known]
     if not persons:
@@ -236,19 +248,17 @@ class Pearson:
 # --- the figures
 
 
-@dataclass(frozen=True)
-class Across:
-    """Both correlations of each metric, with places."""
-
-    srocc: Compared
-    plcc: Compared
+CORRELATIONS = ("srocc", "plcc")
 
 
-def likeness(judged: Judged, metrics: Mapping[str, Floats], persons: bool, among: Sequence[str] = ()) -> Across:
-    """Likeness of people's order of all stimuli to that of each metric x float64[J]. A metric that lacks values stands on the stimuli it
-    has. Places are those of the metrics `among`, which have all values, and a metric called "size" is what they are held against."""
-    found: dict[str, dict[str, Figure]] = {"srocc": {}, "plcc": {}}
-    tests: dict[str, list[MetricPair]] = {"srocc": [], "plcc": []}
+def likeness(
+    judged: Stimuli, metrics: Mapping[str, Floats], persons: bool, among: Sequence[str] = (), of: Sequence[str] = CORRELATIONS
+) -> dict[str, Compared]:
+    """Likeness of people's order of all stimuli to that of each metric x float64[J], by the correlations `of`, with places. A metric that
+    lacks values is held against the stimuli it has. Places are those of the metrics `among`, which have all values, and a metric called
+    "size" is what they are held against."""
+    found: dict[str, dict[str, Figure]] = {name: {} for name in of}
+    tests: dict[str, list[MetricPair]] = {name: [] for name in of}
     patterns: dict[bytes, list[str]] = {}
     for key, x in metrics.items():
         patterns.setdefault(np.isnan(x).tobytes(), []).append(key)
@@ -261,12 +271,12 @@ def likeness(judged: Judged, metrics: Mapping[str, Floats], persons: bool, among
         if not len(y):
             reason = Reason(Cause.NO_VALUES)
         values, without = {}, {}
-        if len(y):
-            curves = Pearson(x, y)
-            values = {"srocc": spearman(x, y[None])[0], "plcc": curves.best}
-        if reason is None:
-            without["srocc"] = np.concatenate([spearman(x, block) for block in rows.blocks()])
-            without["plcc"] = np.concatenate([curves.near(block) for block in rows.blocks()])
+        for name in of if len(y) else ():
+            curves = Pearson(x, y) if name == "plcc" else None
+            values[name] = spearman(x, y[None])[0] if curves is None else curves.best
+            if reason is None:
+                blocks = (spearman(x, block) if curves is None else curves.near(block) for block in rows.blocks())
+                without[name] = np.concatenate(list(blocks))
         for name in found:
             made = _figures(keys, values.get(name, np.full(len(keys), math.nan)), without.get(name), rows, len(y), reason)
             found[name] |= made[0]
@@ -279,7 +289,7 @@ def likeness(judged: Judged, metrics: Mapping[str, Floats], persons: bool, among
         chosen.sort(key=lambda one: (wanted[one.first], wanted.get(one.second, len(wanted))))
         return places.compared(found[name], ranked, chosen)
 
-    return Across(placed("srocc"), placed("plcc"))
+    return {name: placed(name) for name in of}
 
 
 def _figures(

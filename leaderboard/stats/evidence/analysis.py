@@ -160,9 +160,8 @@ def figures(
             add("concordance_between", within.agreements(one.between_families(one.of_means), tables, False, among))
         if basis is not Basis.MEANS:
             add("concordance_clear", within.agreements(one.of_clear_means, tables, False))
-        alike = across.likeness(one, values, basis.persons, among)
-        add("srocc", alike.srocc)
-        add("plcc", alike.plcc)
+        for name, alike in across.likeness(one, values, basis.persons, among).items():
+            add(name, alike)
         orders = {key: entry_order.order(one, x) for key, x in values.items()}
     for key, order in orders.items():
         lines[key] = replace(

@@ -15,10 +15,10 @@ from leaderboard.stats.correlation import by_scene, correlation
 from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.judges import elo as elo_of
 from leaderboard.stats.mos_table import Rating, canonical, write
-from leaderboard.stats.opinion_study import Means, analyse, analyse_means
+from leaderboard.stats.published_means import Means, analyse_means
 from leaderboard.stats.records import plain
 from leaderboard.stats.states import Key, Reason
-from leaderboard.stats.study import MetricScores
+from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.wording.reasons import sentence
 from tests.support.leaderboard.reasons import few_entries, few_items
 
@@ -64,6 +64,11 @@ def test_means_and_their_t_intervals_are_scipys():
     assert (found.kind, found.of, found.ratings, found.n_raters) == ("opinions", "ratings", 72, 6)
 
 
+def same(row: Rating, other: Rating) -> bool:
+    """True if one rater gave both scores for one sample."""
+    return (row.rater, row.sample) == (other.rater, other.sample)
+
+
 def judge(noise: int = 4, **values) -> JudgeAnswers:
     """Prefers the better method, but in every so-manieth comparison the other one; once undecided."""
     said = []
@@ -88,8 +93,16 @@ def test_a_judges_elo_is_held_against_means_and_its_win_rates_within_samples():
         getattr(order, f"{name}_ci")[0] <= getattr(order, name) <= getattr(order, f"{name}_ci")[1] for name in ("plcc", "srocc", "krocc")
     )
     assert set(found.groups) == {"experts", "others"} and found.facts == {"requests": 18}
-    experts = [np.mean([row.score for row in rows if row.entry == name and row.group == "experts"]) for name in "abcd"]
-    assert found.groups["experts"].plcc == pytest.approx(stats.pearsonr(values, experts)[0])
+    # Each person's verdict on a pair of one sample is a question that the judge answered too, three times.
+    alike = []
+    for it in one.judged[:-1]:
+        said = np.sign(sum(it.verdicts))
+        score = {(row.rater, row.entry): row.score for row in rows if row.sample == it.sample and row.group == "experts"}
+        alike += [
+            1 - abs(said - np.sign(score[rater, it.right] - score[rater, it.left])) / 2 for rater in sorted({rater for rater, _ in score})
+        ]
+    assert found.groups["experts"].value == pytest.approx(np.mean(alike)) and found.groups["experts"].n == len(alike) == 54
+    assert found.decided.n == 108 - sum(row.score == other.score for row, other in combinations(rows, 2) if same(row, other))
     here = [one for one in judge().judged if one.sample == "barn"]
     won = {name: [] for name in "abcd"}
     for it in here:
@@ -125,7 +138,7 @@ def test_a_judges_order_on_the_page_is_of_undamaged_entries_and_has_an_interval_
 def test_a_judge_for_display_only_has_no_order_and_one_left_out_entry_takes_no_part():
     rows = canonical(scores())
     (shown,) = analyse(rows, models=[judge(display_only=True)]).judges
-    assert shown.order is None and shown.rho is None and shown.display_only and shown.groups == {}
+    assert shown.order is None and shown.rho is None and shown.display_only and shown.scenes == {}
     assert analyse(rows, models=[judge()], left_out=["d"]).judges[0].order.n == 3
     assert analyse(rows).judges == []
 
@@ -170,10 +183,11 @@ def test_the_mean_over_scenes_draws_scenes():
 
 def test_raters_who_go_against_the_others_are_left_out_where_asked():
     rows = canonical(scores(raters=7, contrary=1))
-    kept, screened = analyse(rows), analyse(rows, screen=True)
+    kept, screened = analyse(rows), analyse(rows, screening="others", screened={"r6": ["others"]})
     assert kept.screened == [] and kept.counted == 84 and not kept.screening
     assert screened.screened == ["r6"] and screened.counted == 72
     assert screened.scales[0].mos[0] > kept.scales[0].mos[0]
+    assert len(screened.agreement.names) == 6 and screened.unscreened.raters == 7
     line = next(row for row in screened.reliability.raters if row.rater == "r6")
     assert line.screened and line.agreement < -0.9 and line.seconds == 4.0
 
@@ -181,7 +195,7 @@ def test_raters_who_go_against_the_others_are_left_out_where_asked():
 def test_where_the_rule_leaves_everybody_out_nothing_counts_and_the_reason_says_so():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = analyse(canonical(scores(raters=2, contrary=1)), screen=True, damaged=set())
+        found = analyse(canonical(scores(raters=2, contrary=1)), screened={"r0": ["others"], "r1": ["others"]}, damaged=set())
     assert found.screened == ["r0", "r1"] and found.counted == 0
     assert found.reason == found.all.reason == Reason(Key.ALL_SCREENED)
     assert {row.bias for row in found.reliability.raters} == {None}

@@ -97,7 +97,7 @@ def test_a_late_worker_writes_nothing(phase):
 
 def test_an_analysis_that_breaks_ends_with_a_sentence(phase, monkeypatch, settings):
     study = imported(phase, made_up(3, 2, 3))
-    monkeypatch.setattr("leaderboard.stats.study.analyse", lambda *given, **named: 1 / 0)
+    monkeypatch.setattr("leaderboard.studies.analysis.analyse", lambda *given, **named: 1 / 0)
     for _ in range(settings.MAX_ATTEMPTS):
         StudyAnalysis.objects.update(lease_until=None)
         assert analyse_due() == 1
@@ -247,19 +247,19 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
         (
             rounds([("x", "y")], raters=1),
             {},
-            ["It is too early to say.", sentence(few_raters(1)), "1 person", '<td class="n">8</td>'],
+            ["It is too early to say.", sentence(few_raters(1)), "1 rater ", '<td class="n">8</td>'],
             ["Which metrics see it", "Do we have enough", "%</b>", "Every figure"],
         ),
         (
             [vote("a", "b", "left", "r0", "s0"), vote("c", "d", "left", "r1", "s1"), vote("e", "f", "left", "r2", "s2")],
             {},
-            ["It is too early to say.", sentence(few_raters(3)), "3 people", "entries stand by name"],
+            ["It is too early to say.", sentence(few_raters(3)), "3 raters", "entries stand by name"],
             ["Which metrics see it", "Do we have enough", "%</b>", "may be first"],
         ),
         (
             made_up(5, 8, 6),
             {},
-            ["5 people", "Few raters: read these intervals as rough ones.", "Do we have enough judgements?", "Every figure of every"],
+            ["5 raters", "Few raters: read these intervals as rough ones.", "Do we have enough judgements?", "Every figure of every"],
             ["It is too early to say."],
         ),
         (rounds([("x", "y")], "tie"), {}, ["Nobody preferred either."], ["What people prefer", "Which metrics", "Do we have enough"]),
@@ -491,7 +491,7 @@ def test_a_study_goes_on_asking_beside_what_it_found(phase, people, client):
     while analyse_due():
         pass
     page = client.get(address).content.decode()
-    assert "· 1 judgement" in page and sentence(few_raters(1)) in page and f'href="/rate/{study.key}/"' in page
+    assert "· 1 vote" in page and sentence(few_raters(1)) in page and f'href="/rate/{study.key}/"' in page
     assert "95 % interval" not in page.partition("What people prefer")[2].partition("Which metrics see")[0].partition("<table")[2]
     campaign.close(study, people.organizer)
     assert f'href="/rate/{study.key}/"' not in client.get(address).content.decode()
@@ -571,7 +571,7 @@ def test_a_metric_without_values_of_single_items_is_in_no_map_of_who_agrees():
         silhouette=None,
     )
     metrics = [SimpleNamespace(key="hss"), SimpleNamespace(key="imported")]
-    summary = SimpleNamespace(agreement=agreement, reason=None, metrics=metrics, groups=["", ""])
+    summary = SimpleNamespace(agreement=agreement, reason=None, metrics=metrics, raters=agreement.names[:2], groups=["", ""])
     assert _agreement_map(summary, {})["summary"].startswith("Agreement of 2 raters and 1 metric on the pairs each two have in common")
 
 

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0035_states_of_figures'),
+        ('leaderboard', '0036_fronts_as_data'),
     ]
 
     operations = [
