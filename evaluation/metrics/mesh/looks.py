@@ -77,7 +77,7 @@ def looks(pair: MeshPair, surface: tuple[np.ndarray, np.ndarray], up: str, weigh
             network: Any = load("lite0", weights, device)
             return lite0.unit(network.behind(batch, (lite0.TAPS[stride],))[0].float())
 
-        found += [torch.stack(in_batches(compute, pictures, 4)).numpy(), covered]
+        found += [torch.stack(in_batches(compute, pictures, 4)).numpy(), np.asarray(covered)]
     return tuple(found)
 
 
