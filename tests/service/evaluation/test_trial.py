@@ -32,7 +32,7 @@ from tests.support.leaderboard.scores import entry, samples
 __all__ = ["warm_child"]  # the fixture
 pytestmark = [pytest.mark.django_db, pytest.mark.trials]
 PSNR = {"slug": "psnr", "key": "psnr", "is_primary": True}
-PIECES = {"slug": "pieces", "key": "puzzlesim_pieces"}
+PIECES = {"slug": "pieces", "key": "puzzlesim_pieces", "params": {"features": "dictionary"}}
 DISTANCE = {"slug": "distance", "key": "piece_distance"}
 SCENES = ("attic", "garden", "hall")
 
