@@ -47,11 +47,11 @@ class EntryForm(forms.ModelForm):
         ]
         labels = {"method_name": "Name of the method", "paper_url": "Paper", "code_url": "Code", "weights_url": "Weights"}
         help_texts = {
-            "method_name": "As it is to stand on the board.",
+            "method_name": "Shown on the board.",
             "description": "What is new in it, what it was trained on. Markdown; everybody who sees the entry sees this.",
             "licence": "Of code and weights, such as Apache 2.0.",
-            "hardware": "What it ran on, such as one RTX 4090.",
-            "training_data": "Data sets and how much of each; “none” where nothing was learned.",
+            "hardware": "Its hardware, such as one RTX 4090.",
+            "training_data": "Data sets and the amount of each; “none” if nothing was learned.",
         }
         widgets = {
             "description": forms.Textarea(attrs={"rows": 4, "maxlength": 10_000}),

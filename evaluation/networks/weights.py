@@ -328,7 +328,7 @@ FEATURES: Mapping[str, tuple[tuple[str, str], ...]] = {"wf_learned": (("dinov2",
 RETIRED: Mapping[tuple[str, str], str] = {
     ("backbone", "plumbline-small"): "a flat grey picture scored about as well with them as a clean view; puzzlesim_pieces and "
     "piece_distance need no weights",
-    ("yolox", "plumbline-small"): "they find in photographs what is not there; osim_rois takes regions that an organizer marks",
+    ("yolox", "plumbline-small"): "they find objects in photographs that are not there; osim_rois takes regions that an organizer marks",
 }
 
 NOT_NETWORKS = ("saucd_w",)  # whose sets of weights are numbers in a formula

@@ -67,10 +67,11 @@ class Answers:
         """Numbers of the entries of each part of the comparisons, the part of most answers first. Entries of two parts never met, not even
         through others, and have no common order."""
         m = len(self.entries)
-        met = scipy.sparse.csr_matrix((np.ones(len(self)), (self.a, self.b)), shape=(m, m))
+        met = np.zeros((m, m), dtype=bool)
+        met[self.a, self.b] = True
         part = scipy.sparse.csgraph.connected_components(met, directed=False)[1]
         n = np.bincount(part[self.a], minlength=m)
-        found = sorted(np.unique(part[self.a]).tolist(), key=lambda one: (-n[one], int(np.argmax(part == one))))
+        found = sorted(np.flatnonzero(n).tolist(), key=lambda one: (-n[one], int(np.argmax(part == one))))
         return [np.flatnonzero(part == one) for one in found]
 
     def take(self, chosen: NDArray[np.bool_] | Ints) -> Answers:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import scipy
@@ -40,8 +40,8 @@ class Model(Levels):
     """A fitted model of M entries that met, directly or through others.
 
     `theta` are abilities; `nu` is 0 where nobody tied; `gamma` is None where sides are unknown or cannot be told apart; `beta` has one
-    value per covariate of `covariates`. `u` float64[N, P] are the influences of the answers on theta, then (where they were fitted) on
-    ln nu, gamma and beta. `prior` says that abilities were drawn to 0 by a standard normal prior; `notes` are sentences. `asked` are the
+    value per covariate of `covariates`. The columns of `u` are influences on theta, then (where they were fitted) on ln nu,
+    gamma and beta. `prior` says that abilities were drawn to 0 by a standard normal prior; `notes` are sentences. `asked` are the
     covariates that it was to take account of, differences float64[N].
     """
 
@@ -159,7 +159,7 @@ def fit(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> Mod
     return Model(
         entries=entries,
         theta=solution.theta,
-        u=_influences(solution, a, b, answers.verdict, z, prior),
+        influences=partial(_influences, solution, a, b, answers.verdict, z, prior),
         clusters=answers.clusters,
         answers=answers,
         nu=solution.nu,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -56,15 +57,20 @@ class Places:
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Levels:
     """M entries that met, directly or through others: `entries` int64[M] are their numbers among the study's, `theta` float64[M] their
-    values, of mean 0, and `u` float64[N, >= M] the influences of the N answers on these, in `clusters`."""
+    values, of mean 0; `influences` makes the influences of the N answers on these, float64[N, >= M], which are in `clusters`."""
 
     entries: Ints
     theta: Floats
-    u: Floats = field(repr=False)
+    influences: Callable[[], Floats] = field(repr=False)
     clusters: Clusters = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.theta)
+
+    @cached_property
+    def u(self) -> Floats:
+        """The influences, made when they are first asked for: a fit that only tells who is first needs none."""
+        return self.influences()
 
     @abstractmethod
     def end(self, m: int) -> float:

@@ -65,7 +65,7 @@ def levels(ratings: Ratings, entries: Ints) -> MeanScores:
     return MeanScores(
         entries=entries,
         theta=mean - mean.mean(),
-        u=u - u.mean(axis=1, keepdims=True),
+        influences=lambda: u - u.mean(axis=1, keepdims=True),
         clusters=Clusters(own.rater, units(own)),
         samples=len(np.unique(own.sample)),
     )

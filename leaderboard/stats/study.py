@@ -26,9 +26,7 @@ from leaderboard.stats import (
 from leaderboard.stats.agreement import Differences
 from leaderboard.stats.alternative import Asked, Joined
 from leaderboard.stats.answers import Answers, answers
-from leaderboard.stats.evidence import figure as evidence
 from leaderboard.stats.evidence.across import likeness
-from leaderboard.stats.evidence.figure import Cause
 from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.metric_board import Scored
 from leaderboard.stats.mos_table import LOWEST, Ratings
@@ -56,19 +54,6 @@ from leaderboard.stats.states import Counted, Key, Reason, too_few
 from leaderboard.stats.votes import VERSION, Floats, Ints, Votes, finite, without_raters
 
 NOTHING_COUNTS = Reason(Key.NOTHING_COUNTS)
-# Reasons of figures across items, as they are in the records of studies. An item of a study is a group of its own.
-KEYS_ACROSS = {
-    Cause.FEW: Key.FEW,
-    Cause.NO_VALUES: Key.NO_ANSWER,
-    Cause.ALIKE: Key.ALIKE,
-    Cause.IN_LINE: Key.IN_LINE,
-    Cause.UNSTABLE: Key.UNSTABLE,
-}
-COUNTED_ACROSS = {
-    evidence.Counted.RATERS: Counted.RATERS,
-    evidence.Counted.GROUPS: Counted.ITEMS,
-    evidence.Counted.STIMULI: Counted.RESULTS,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -434,11 +419,10 @@ def across_items(ratings: Ratings, entries: Collection[str] | None, metrics: Map
     found = likeness(rated, x, True, among, of=("srocc",))["srocc"].figures
 
     def record(key: str) -> Across:
-        figure, reason = found[key], None
-        if figure.reason is not None:
-            counted = None if figure.reason.what is None else COUNTED_ACROSS[figure.reason.what]
-            need, have = (None if n is None else int(n) for n in (figure.reason.need, figure.reason.have))
-            reason = Reason(KEYS_ACROSS[figure.reason.cause], counted, need, have)
+        figure = found[key]
+        reason = figure.reason
+        if reason is not None and reason.counted is Counted.GROUPS:  # an item of a study is a group of its own
+            reason = replace(reason, counted=Counted.ITEMS)
         return Across(
             figure.value,
             figure.low,

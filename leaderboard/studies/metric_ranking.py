@@ -38,7 +38,7 @@ from leaderboard.studies.summary import Summary, precedence
 from leaderboard.wording.reasons import sentence
 from submissions.kinds import FAMILIES
 
-REAL, PUBLISHED, MADE_UP = "real", "published", "made up"
+REAL, PUBLISHED, MADE_UP = "measured here", "published", "simulated"
 ALONE = "alone"  # the state of a family with one or two studies; others are "pooled" and "none"
 GUARDS = ("size", "reference only", "coin", "constant")  # as they stand in a table
 KEPT = PageCache(size=16)
@@ -476,5 +476,5 @@ def verdict(
     if line.places is not None:
         rest += f" Its place is {line.ranks} among {sum(one.line.places is not None for one in found.rows)} metrics, with 95 % certainty."
     rest += "".join(f" {note[0].upper()}{note[1:]}." for note in line.caveats)
-    who = "made-up people" if found.made_up else "people"
+    who = "simulated raters" if found.made_up else "people"
     return Verdict(f"It chooses what {who} choose in", f"{line.percent} of 100", line.state.key, rest)

@@ -72,7 +72,7 @@ def ends_of(of: Figure | Mapping[str, Any] | Ends | Sequence[float | None] | Non
     if isinstance(of, Sequence):
         low, high = of[-2:]
         return (of[0] if len(of) > 2 else None, low, high)
-    return (of.value, of.low, of.high)
+    return (getattr(of, "value", None), of.low, of.high)  # of an Elo the interval alone is drawn by this
 
 
 @register.simple_tag

@@ -14,6 +14,9 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
+from leaderboard.charts.scatter import Scatter, scatter
+from leaderboard.evidence import shown, store
+from leaderboard.evidence.results import results
 from leaderboard.lookup import page_numbers, page_of, search_text
 from leaderboard.models import Snapshot, Study
 from leaderboard.records.front import Contradiction, Front, Parted, Turned
@@ -31,6 +34,7 @@ MAX_NEWS = 5
 MAX_METRICS = 7  # of a family
 MAX_SETS = 2  # of published judgements, whose metrics are drawn
 PER_PAGE = 50
+PUBLISHED_TAG = "published"  # of challenges that were made of a published set
 MAX_SHOWN_TAGS = 30
 STATES = {"running": "running", "upcoming": "upcoming", "past": "past"}
 PEOPLE = {"yes": "with people", "no": "without people"}
@@ -57,31 +61,59 @@ def home(request: HttpRequest) -> HttpResponse:
     """The front page: the service's purpose, where metrics and people part, the challenges running, upcoming and past, and what is new."""
     now = timezone.now()
     all_cards = cards(request, visible(request.user)[: 4 * MAX_SHOWN], now)
-    all_cards.sort(key=lambda card: card.challenge.made_up)  # real challenges come before simulated ones
-    where, contradiction = surest_contradiction(all_cards) or (None, None)
+    real, demo = ([card for card in all_cards if card.challenge.made_up is made_up] for made_up in (False, True))
+    where, contradiction = surest_contradiction(real) or (None, None)
     news = Announcement.objects.filter(challenge__in=visible_challenges(request.user), published_at__lte=now).select_related("challenge")
     sections = [
-        {"title": title, "cards": [card for card in all_cards if card.when == when][:MAX_SHOWN]}
+        {"title": title, "cards": [card for card in real if card.when == when][:MAX_SHOWN]}
         for when, title in (("running", "Running"), ("upcoming", "Upcoming"), ("past", "Past"))
     ]
     families = [
         (FAMILIES[key].title, found, [row.line for row in found.rows if row.line.shown][:MAX_METRICS])
         for key, found in metric_ranking.of(request.user).families.items()
+        if not found.made_up
     ]
     all_sets = evidence.sets()
+    finding = shown.finding(all_sets)
     context = {
         "published": [one for one in all_sets if one.has_people and one.rows][:MAX_SETS],
+        "by_means": [one for one in all_sets if not one.has_people and one.rows],
         "all_sets": all_sets,
+        "finding": finding,
+        "drawn": drawn_results(finding) if finding is not None else None,
         "families": [family for family in families if family[2]],
         "sections": [section for section in sections if section["cards"]],
+        "demo": [card.challenge.title for card in demo],
+        "demo_url": next((reverse("board", args=[card.challenge.slug, card.phase.slug]) for card in demo if card.phase), ""),
         "now": now,
         "news": news.order_by("-published_at")[:MAX_NEWS],
         "contradiction": where if isinstance(contradiction, Parted) else None,
         "turned": where if isinstance(contradiction, Turned) else None,
         "differ": statement(contradiction) if contradiction is not None else None,
-        "rate_url": next((card.rate_url for card in all_cards if card.rate_url), ""),
+        "board": next((card for card in (*real, *demo) if card.phase and card.front), None),
+        "rate_url": next((card.rate_url for card in (*real, *demo) if card.rate_url), ""),
     }
     return render(request, "leaderboard/home.html", context)
+
+
+@dataclass(frozen=True)
+class DrawnResults:
+    """Single results of a published set, drawn."""
+
+    set: shown.Set
+    chart: Scatter
+
+
+def drawn_results(finding: shown.Finding) -> DrawnResults | None:
+    """The results of the first set of a finding that was fetched here and whose challenge the operator opened to all; None without one:
+    values of single results do not ship."""
+    for one, row in finding.rows:
+        record = one.record
+        opened = Challenge.objects.tagged(PUBLISHED_TAG).filter(slug=record.name, visibility=Challenge.Visibility.PUBLIC)
+        found = results(store.folder_of(record.name) / store.TABLES, row.figures.name, one.name) if record.scale else []
+        if found and record.scale and (chart := scatter(found, record.scale)) is not None and opened.exists():
+            return DrawnResults(one, chart)
+    return None
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from leaderboard.boards.reading import reading, strips
 from leaderboard.boards.rows import Cell, bar, position
 from leaderboard.boards.scorecard import current_evaluation, results
 from leaderboard.charts.cards import Figure, Row, Sentence, Sheet, SlopeChart, Strip, Words, drawn, legible, shortened
+from leaderboard.evidence.shown import resembling, resembling_words
 from leaderboard.lookup import current_ranking, shown_board, study_of
 from leaderboard.models import Snapshot, StudyAnalysis
 from leaderboard.records.front import Contradiction, Front, Turned
@@ -31,6 +32,7 @@ from leaderboard.studies import metric_ranking, words
 from leaderboard.studies.metric_ranking import MADE_UP, source_of
 from leaderboard.viewer import thumbnails
 from leaderboard.views.compare import asked, scored_entry
+from leaderboard.views.evidence import sets as published_sets
 from leaderboard.views.home import MAX_SHOWN, cards, surest_contradiction, visible
 from leaderboard.views.metric_studies import measured, verdict_on
 from leaderboard.views.studies import metric_titles
@@ -242,6 +244,9 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
     standing = family.row(key, registry.fingerprint(key, {}))
     found = verdict_on(family, standing, measured(seen, key, found_in=family))
     says = " ".join(part for part in (found.words, found.figure, found.rest) if part)
+    as_published = resembling_words(resembling(published_sets(), key)) if family.made_up or not found.figure else ""
+    if as_published:
+        says, standing = as_published, None
     does = spec.doc.partition(". ")[0].removesuffix(".") + "."
     bars, note, foot = [], "", ""
     if standing is not None and not standing.line.trained and (own := standing.line.percent) is not None:
@@ -257,7 +262,7 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
             ends = "" if low is None or high is None else f"[{low}, {high}]"
             bars.append(Strip(title, str(percent), ends, "", position(AGREEMENT, percent), *bar(AGREEMENT, low, high)))
         note = "How many of 100 duels that people decided it orders as they did, with a 95 % interval."
-        foot = f"{standing.judgements:,} decided judgements of {'made-up ' if family.made_up else ''}people"
+        foot = f"{standing.judgements:,} decided judgements of {'simulated ' if family.made_up else ''}people"
     arrow = "higher is better" if spec.higher_is_better else "lower is better"
     return sent(
         Sheet(

@@ -31,9 +31,9 @@ PartNumber = Annotated[int, Path(ge=1, le=10_000)]
 Item = TypeVar("Item")
 
 
-BAD_TOKEN = "This token is not valid: it is unknown, revoked or has run out; make a new one on your account page."  # noqa: S105 - a sentence
+BAD_TOKEN = "This token is not valid: it is unknown, revoked or expired; make a new one on your account page."  # noqa: S105 - a sentence
 SAFE = ("GET", "HEAD")
-NO_SECOND_FACTOR = "Staff need a second factor here, for their programs too: log in on the site and set one up to go on."
+NO_SECOND_FACTOR = "Staff need a second factor here, also for their programs: log in on the site and set one up."
 
 # --- who is asking ---------------------------------------------------------------------------
 
@@ -98,9 +98,9 @@ class Problem(Schema):
     status: int
     detail: str = Field(description="One sentence: what is wrong, and what to do.")
     code: str = Field(description="A short name for programs; it does not change.")
-    request_id: str | None = Field(None, description="Under which the operator's log knows this request; also in X-Request-ID.")
+    request_id: str | None = Field(None, description="The request's name in the operator's log; also in X-Request-ID.")
     retry_at: datetime | None = Field(None, description="When the same request may succeed.")
-    errors: list[dict[str, Any]] | None = Field(None, description="Where the request itself is wrong, by field.")
+    errors: list[dict[str, Any]] | None = Field(None, description="Mistakes of the request itself, by field.")
 
 
 # What can go wrong with any request, and with those that name a thing or change one.
@@ -112,7 +112,7 @@ BINARY = {"type": "string", "format": "binary"}
 DOWNLOAD = {
     "responses": {
         200: {"description": "The file.", "content": {"application/octet-stream": {"schema": BINARY}}},
-        302: {"description": "Where the file lies, for a few minutes."},
+        302: {"description": "Address of the file, for a few minutes."},
     }
 }
 

@@ -56,7 +56,7 @@ class InviteIn(Schema):
 
 
 class LinkOut(Schema):
-    url: str = Field(description="Whoever opens it can join; shown this once. An earlier link ends.")
+    url: str = Field(description="Anybody who opens it can join; shown this once. An earlier link ends.")
 
 
 class TokenIn(Schema):
@@ -119,7 +119,7 @@ def leave(request: HttpRequest, challenge: Slug) -> Any:
     return 204, None
 
 
-@router.post("/challenges/{challenge}/team/remove", response={200: TeamOut, **ACT_ERRORS}, summary="Take a member out")
+@router.post("/challenges/{challenge}/team/remove", response={200: TeamOut, **ACT_ERRORS}, summary="Remove a member")
 def remove(request: HttpRequest, challenge: Slug, data: MemberName) -> Any:
     team = _led(request, challenge)
     member = team.memberships.select_related("user").filter(user__username=data.username).first()
@@ -134,7 +134,7 @@ class MergeOut(Schema):
     asking: str = Field(description="The team that asks; its members and entries become the other's.")
     asked: str
     created_at: datetime
-    refused: str = Field(description="Why the two cannot become one now; empty where they can.")
+    refused: str = Field(description="Why the two cannot merge now; otherwise empty.")
 
 
 def _merge(merge: TeamMerge) -> MergeOut:
@@ -170,7 +170,7 @@ def agree_merge(request: HttpRequest, challenge: Slug, merge: Id) -> Any:
 
 
 @router.delete(
-    "/challenges/{challenge}/team/merges/{merge}", response={204: None, **ACT_ERRORS}, summary="Say no, or take your question back"
+    "/challenges/{challenge}/team/merges/{merge}", response={204: None, **ACT_ERRORS}, summary="Decline, or take your request back"
 )
 def end_merge(request: HttpRequest, challenge: Slug, merge: Id) -> Any:
     team = _led(request, challenge)

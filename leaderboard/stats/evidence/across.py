@@ -21,9 +21,9 @@ from leaderboard.stats.agreement import MetricPair
 from leaderboard.stats.crossed import Variance
 from leaderboard.stats.evidence import figure as figures
 from leaderboard.stats.evidence import places
-from leaderboard.stats.evidence.figure import Cause, Figure, Reason
+from leaderboard.stats.evidence.figure import SetFigure
 from leaderboard.stats.evidence.places import Compared
-from leaderboard.stats.states import State
+from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.votes import Floats, Ints
 
 IN_LINE = 1e-12  # so near to 1 or -1, all stimuli are in one line
@@ -257,7 +257,7 @@ def likeness(
     """Likeness of people's order of all stimuli to that of each metric x float64[J], by the correlations `of`, with places. A metric that
     lacks values is held against the stimuli it has. Places are those of the metrics `among`, which have all values, and a metric called
     "size" is what they are held against."""
-    found: dict[str, dict[str, Figure]] = {name: {} for name in of}
+    found: dict[str, dict[str, SetFigure]] = {name: {} for name in of}
     tests: dict[str, list[MetricPair]] = {name: [] for name in of}
     patterns: dict[bytes, list[str]] = {}
     for key, x in metrics.items():
@@ -269,7 +269,7 @@ def likeness(
         groups, raters, _ = rows.counts
         reason = figures.few(raters if persons else None, groups, len(y))
         if not len(y):
-            reason = Reason(Cause.NO_VALUES)
+            reason = Reason(Key.NO_ANSWER)
         values, without = {}, {}
         for name in of if len(y) else ():
             curves = Pearson(x, y) if name == "plcc" else None
@@ -294,24 +294,22 @@ def likeness(
 
 def _figures(
     keys: Sequence[str], value: Floats, without: Floats | None, rows: LeftOut, n: int, reason: Reason | None
-) -> tuple[dict[str, Figure], list[MetricPair]]:
+) -> tuple[dict[str, SetFigure], list[MetricPair]]:
     """The figure of each metric, and the tests between each two of them, "size" always the second."""
     groups, raters = rows.counts[0], rows.counts[1] or None
-    base = Figure(n=n, groups=groups, raters=raters)
-    found: dict[str, Figure] = {}
+    base = SetFigure(n=n, groups=groups, raters=raters)
+    found: dict[str, SetFigure] = {}
     sure: list[int] = []
     for at, key in enumerate(keys):
-        own, why, state = (None if math.isnan(value[at]) else float(value[at])), reason, State.TOO_FEW
+        own, why = (None if math.isnan(value[at]) else float(value[at])), reason
         if why is None and own is None:
-            why, state = Reason(Cause.ALIKE), State.ALIKE
+            why = Reason(Key.ALIKE)
         elif why is None and own is not None and abs(own) >= 1 - IN_LINE:
-            why, state = Reason(Cause.IN_LINE), State.NO_INTERVAL
+            why = Reason(Key.IN_LINE)
         elif why is None and without is not None and not (np.abs(without[:, at]) < 1 - IN_LINE).all():
-            why, state = Reason(Cause.UNSTABLE), State.NO_INTERVAL
-        elif why is not None and why.cause is Cause.NO_VALUES:
-            state = State.NOT_APPLICABLE
+            why = Reason(Key.UNSTABLE)
         if why is not None:
-            found[key] = replace(base, value=own, state=state, reason=why)
+            found[key] = replace(base, value=own).because(why)
         else:
             sure.append(at)
     if not sure or without is None:
@@ -322,7 +320,7 @@ def _figures(
     for place, at in enumerate(sure):
         se, df = math.sqrt(float(own_variance.total[place])), float(own_variance.df[place])
         if se <= crossed.NOTHING:
-            found[keys[at]] = replace(base, value=float(value[at]), state=State.ALIKE, reason=Reason(Cause.ALIKE))
+            found[keys[at]] = replace(base, value=float(value[at])).because(Reason(Key.ALIKE))
             continue
         low, high = (float(np.tanh(end)) for end in crossed.interval(float(z[place]), se, df))
         state = figures.certainty(raters, groups)

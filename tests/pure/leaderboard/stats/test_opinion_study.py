@@ -14,10 +14,10 @@ from leaderboard.stats.__main__ import main
 from leaderboard.stats.correlation import by_scene, correlation
 from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.judges import elo as elo_of
-from leaderboard.stats.mos_table import Rating, canonical, write
+from leaderboard.stats.mos_table import Rating, Ratings, canonical, write
 from leaderboard.stats.published_means import Means, analyse_means
 from leaderboard.stats.records import plain
-from leaderboard.stats.states import Key, Reason
+from leaderboard.stats.states import Counted, Key, Reason, State
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.wording.reasons import sentence
 from tests.support.leaderboard.reasons import few_entries, few_items
@@ -305,3 +305,116 @@ def test_what_the_command_cannot_do_with_opinion_scores_it_says(file, capsys):
     assert "opinion scores, for which --gold means nothing" in capsys.readouterr().err
     assert main([str(file), "--criterion", "semantic"]) == 1
     assert "holds no scores on 'semantic'" in capsys.readouterr().err
+
+
+# --- across items
+
+
+def worked() -> tuple[Ratings, list[MetricScores]]:
+    """The worked example of published sets, as a study: six raters score five entries of six items."""
+    i, e = np.mgrid[0:6, 0:5]
+    t = (3 * i + 5 * e + i * e) % 7 + 1.5 * e
+    rows = [
+        Rating(f"r{r}", f"e{n}", float(min(5, 1 + (t[h, n] + (2 * r + 3 * h + n * (r + 1)) % 5) // 3.2)), f"i{h}")
+        for r in range(6)
+        for h in range(6)
+        for n in range(5)
+    ]
+    tables = {"A": t + (2 * i + e) % 3, "B": t + 4 * (i % 2) + (i + 2 * e) % 4, "C": (7 * i + 3 * e) % 5.0}
+    return canonical(rows), [MetricScores(key, x.astype(float)) for key, x in tables.items()]
+
+
+def test_figures_across_items_are_those_of_published_sets():
+    found = analyse(*worked())
+    figures = {key: found.metric(key).srocc for key in "ABC"}
+    expected = {
+        "A": (0.9383591, 0.869842, 0.971360, 0.1508652, 4.83970),
+        "B": (0.6906657, 0.442303, 0.840644, 0.1452466, 4.96607),
+        "C": (0.2298224, -0.362857, 0.690116, 0.2388667, 4.99599),
+    }
+    for key, one in figures.items():
+        assert (one.value, one.low, one.high, one.se, one.df) == pytest.approx(expected[key], rel=1e-5)
+        assert (one.n, one.items, one.raters, one.state) == (30, 6, 6, State.ROUGH)
+    assert [figures[key].places for key in "ABC"] == [(1, 1), (2, 3), (2, 3)] and figures["A"].may_be_best
+    assert [found.metric(key).decided.value for key in "ABC"] == pytest.approx([0.9111498, 0.9233449, 0.5783972], abs=1e-6)
+    points = [row.srocc for row in found.metrics if row.reference_point]
+    assert points[0].value is None and points[0].reason == Reason(Key.ALIKE) and points[1].low < 0 < points[1].high
+
+
+def test_too_few_results_have_no_figure_across_items_and_ratings_of_damaged_entries_take_no_part():
+    ratings, metrics = worked()
+    few = analyse(ratings, metrics, damaged={"e4"}).metric("A").srocc
+    assert few.n == 24 and few.low is not None
+    few = analyse(ratings, metrics, damaged={"e3", "e4"}).metric("A").srocc
+    assert (few.low, few.state, few.reason) == (None, State.TOO_FEW, Reason(Key.FEW, Counted.RESULTS, 24, 18))
+    gap = [MetricScores("gap", np.where(np.arange(30).reshape(6, 5) == 7, np.nan, metrics[0].values)), metrics[1]]
+    found = analyse(ratings, gap)
+    assert found.metric("gap").srocc.n == 29 and found.metric("gap").srocc.places is None
+    assert analyse(ratings, metrics).all is None
+    assert analyse(ratings, metrics, damaged=set()).all.metrics[0].srocc is None, "it is of entries alone"
+
+
+# --- places
+
+
+def test_places_of_mean_scores_follow_the_rule_of_abilities():
+    """Against an implementation of the rule by loops, on scores that some raters gave to some entries alone."""
+    rng = np.random.default_rng(7)
+    base = {"a": 3.9, "b": 3.5, "c": 3.4, "d": 2.2, "e": 2.1}
+    rows = [
+        Rating(f"r{k}", name, float(np.clip(round(value + taste + rng.normal(0, 0.8)), 1, 5)), f"s{h}")
+        for k, taste in enumerate(rng.normal(0, 0.3, 9))
+        for h in range(7)
+        for name, value in base.items()
+        if rng.random() < 0.8
+    ]
+    ratings = canonical(rows)
+    found = analyse(ratings)
+    names, score = list(base), ratings.score
+    of = [ratings.method == ratings.methods.index(name) for name in names]
+    theta = np.array([score[own].mean() for own in of])
+    u = np.array([np.where(own, (score - mean) / own.sum(), 0.0) for own, mean in zip(of, theta, strict=True)])
+    u -= u.mean(axis=0)
+
+    def parts(first, second):
+        """The three covariances of two influences, over raters, samples and cells."""
+        cells = ratings.rater * 7 + ratings.sample
+        made = []
+        for place in (ratings.rater, ratings.sample, cells):
+            groups = sorted(set(place.tolist()))
+            one, other = (np.array([values[place == g].sum() for g in groups]) for values in (first, second))
+            g = len(groups)
+            made.append(g / (g - 1) * float(((one - one.mean()) * (other - other.mean())).sum()))
+        return made
+
+    def variance(values):
+        r, s, c = parts(values, values)
+        return c + max(0, r - c) + max(0, s - c)
+
+    def df(values):
+        r, s, c = parts(values, values)
+        n = len(set((ratings.rater * 7 + ratings.sample).tolist()))
+        return max(1, variance(values) ** 2 / ((r > c) * r**2 / 8 + (s > c) * s**2 / 6 + c**2 / (n - 1)))
+
+    m = len(names)
+    scale = np.array([[(lambda r, s, c: r + s - c)(*parts(u[i], u[j])) for j in range(m)] for i in range(m)])
+    values, vectors = np.linalg.eigh(scale)
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    root *= np.sqrt(np.array([variance(row) for row in u]) / (root**2).sum(axis=1))[:, None]
+    own = np.median([df(row) for row in u])
+    draws = np.random.default_rng(3)
+    z = draws.standard_normal((20_000, m)) @ root.T / np.sqrt(draws.chisquare(own, 20_000) / own)[:, None]
+    for i, name in enumerate(names):
+        apart = np.sqrt(((root - root[i]) ** 2).sum(axis=1))
+        rivals = [j for j in range(m) if j != i]
+        bar = np.quantile(np.max([np.abs(z[:, j] - z[:, i]) / apart[j] for j in rivals], axis=0), 0.95)
+        t = {j: (theta[j] - theta[i]) / np.sqrt(variance(u[j] - u[i])) for j in rivals}
+        assert min(abs(abs(value) - bar) for value in t.values()) > 0.05, "other draws would not change a place"
+        low, high = 1 + sum(value > bar for value in t.values()), m - sum(value < -bar for value in t.values())
+        row = next(line for line in found.scales if line.method == name)
+        assert row.rank == (low, high) and row.may_be_first is bool(low == 1)
+    assert found.enough.first == "a" and found.first_place.entry == "a" and set(found.enough.open) <= {"b", "c"}
+    for rival in found.first_place.others:
+        gap = u[0] - u[names.index(rival.entry)]
+        t = (theta[0] - theta[names.index(rival.entry)]) / np.sqrt(variance(gap))
+        assert rival.p == pytest.approx(2 * stats.t.sf(abs(t), df(gap)), rel=1e-9)

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from leaderboard.evidence.tables import Criterion
 from leaderboard.stats.evidence import across
 from leaderboard.stats.evidence.across import Logistic, likeness, spearman
-from leaderboard.stats.evidence.figure import Cause
 from leaderboard.stats.evidence.judged import Basis, Judged, judged
-from leaderboard.stats.states import State
+from leaderboard.stats.states import Key, State
 from tests.support.examples import examples
 from tests.support.leaderboard.stats import made_evidence, plain_evidence
 from tests.support.leaderboard.stats.published_sets import means_of, stimuli_of, tables_of
@@ -110,7 +109,7 @@ def test_one_line_has_a_value_and_no_interval_and_what_does_not_vary_has_neither
     y = np.arange(48.0).reshape(8, 6)
     found = likeness(set_of(8, 6, y), {"same": y.ravel() ** 3, "flat": np.ones(48)}, persons=False, among=("same", "flat"))
     same, flat = (found["srocc"].figures[key] for key in ("same", "flat"))
-    assert same.value == pytest.approx(1) and same.low is None and same.state == State.NO_INTERVAL and same.reason.cause == Cause.IN_LINE
+    assert same.value == pytest.approx(1) and same.low is None and same.state == State.NO_INTERVAL and same.reason.key is Key.IN_LINE
     assert flat.value is None and flat.state == State.ALIKE and same.places is None and flat.places is None
 
 
@@ -119,7 +118,7 @@ def test_a_correlation_that_one_group_holds_up_is_unstable_where_nothing_is_left
     y[0] = np.arange(6)
     rng = np.random.default_rng(1)
     found = likeness(set_of(8, 6, y), {"x": rng.normal(size=48)}, persons=False)["srocc"].figures["x"]
-    assert found.value is not None and found.low is None and found.reason.cause == Cause.UNSTABLE
+    assert found.value is not None and found.low is None and found.reason.key is Key.UNSTABLE
 
 
 def test_two_metrics_that_are_the_same_do_not_differ():
