@@ -398,7 +398,7 @@ def trained_folder(network: str) -> Path:
 
 def digest_of(spec: MetricSpec, params: Mapping[str, Any]) -> str | None:
     """The sha256 of all weights that the metric uses with these (full) parameters: of the one set, or of their digests,
-    one a line. None where it uses none, or one is not known. A metric program's are among its files, whose digest stands for them."""
+    one a line. None where it uses none, or one is not known. A metric program's weights are among its files, which have a digest."""
     if spec.contents:
         return spec.contents
     return _joined([digest(network, params[name]) for network, name in spec.networks])
