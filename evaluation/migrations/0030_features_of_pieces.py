@@ -11,5 +11,5 @@ def keep_dictionary(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluation", "0030_items_of_result_tables")]
+    dependencies = [("evaluation", "0029_other_versions_of_workers")]
     operations = [migrations.RunPython(keep_dictionary, migrations.RunPython.noop)]
