@@ -265,19 +265,19 @@ def test_a_reference_whose_files_are_not_kept_is_named_and_its_new_version_clear
     assert "Version 2 of the reference looks wrong in 1 items; upload its files again." in out.getvalue()
     assert EvaluationBatch.current(phase) == batch, "nothing is prepared where only the reference is in doubt"
     client.force_login(people.organizer)
-    words = "Version 2 of the reference was probably read wrongly"
+    words = "Version 2 of the reference was probably misread"
     for page in ("reference", "scoring"):
         assert words in client.get(f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/{page}/").content.decode(), page
     board = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     scored_before()
     Snapshot.make_all(phase)
-    assert "probably read the reference of this board wrongly" in client.get(board).content.decode()
+    assert "probably misread the reference" in client.get(board).content.decode()
     address = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/board"
     assert client.get(address).json()["reference_misread"]
     EvaluationBatch.start(phase, reference=Reference.add(phase, {"slab": RIGHT}))
     drain()
     Snapshot.make_all(phase)
-    assert "read wrongly" not in client.get(board).content.decode()
+    assert "misread" not in client.get(board).content.decode()
     assert not client.get(address).json()["reference_misread"]
 
 
@@ -296,7 +296,7 @@ def test_the_console_and_the_board_say_what_is_prepared_and_organizers_switch(ph
     assert client.get(address).json()["reevaluation_prepared"]
     client.force_login(people.organizer)
     page = client.get(scoring).content.decode()
-    assert "have been read anew" in page and 'value="switch"' not in page
+    assert "We have read them again" in page and 'value="switch"' not in page
     assert "Not every entry is scored yet" in client.post(scoring, {"act": "switch"}, follow=True).content.decode()
     drain()
     page = client.get(scoring).content.decode()

@@ -261,14 +261,14 @@ def test_every_page_of_imported_figures_is_there(published, client):
         and "0.797" in page
         and "0.820" in page
         and "ρ, printed" in page
-        and "Only the means were published" in page
+        and "The source published only mean scores" in page
         and "left out" in page
     )
     assert client.get(f"{place}people/published-opinions/?metric=psnr").status_code == 200
     data = client.get(f"{place}people/published-opinions/analysis.json").json()
     assert data["criteria"]["overall"]["of"] == "means" and data["criteria"]["overall"]["left_out"] == ["COLMAP"]
     page = client.get(f"/entries/{entry.pk}/").content.decode()
-    assert "29.606" in page and "imported as they were published" in page and "Median" not in page
+    assert "29.606" in page and "copied from the publication" in page and "Median" not in page
     other = published.submissions.get(method_name="3DGS")
     page = client.get(f"{place}compare/?a={entry.pk}&b={other.pk}").content.decode()
     assert "no values per item" in page and "28.389" in page
@@ -345,7 +345,7 @@ def test_the_console_shows_the_table_and_offers_no_scoring(published, client, pe
     client.force_login(people.organizer)
     place = "/console/challenges/radiance-fields/"
     page = client.get(f"{place}phases/published/").content.decode()
-    assert "table_4.csv" in page and "It takes no uploads" in page and "scoring/" not in page
+    assert "table_4.csv" in page and "It accepts no uploads" in page and "scoring/" not in page
     for gone in ("metrics", "reference", "scoring"):
         assert client.get(f"{place}phases/published/{gone}/").status_code == 404
     entry = published.submissions.first()

@@ -107,10 +107,10 @@ def test_a_study_is_made_opened_rated_watched_and_closed(place, phase, client, r
     page = client.get(f"{place}roofs/").content.decode()
     assert "rater 01" in page
     assert "a class" in page
-    assert "of 1 rater without an account nobody knows" in page
+    assert "1 rater has no account, so we do not know" in page
     assert "<b>3</b>" in page
     name = study.raters.get().pk
-    assert "answers no more" in told(client, f"{place}roofs/", "remove_rater", rater=name, reason="no")
+    assert "can no longer answer" in told(client, f"{place}roofs/", "remove_rater", rater=name, reason="no")
     assert "count no more" in told(client, f"{place}roofs/", "uncount", rater=name)
     assert "is closed" in told(client, f"{place}roofs/", "close")
     assert client.get(place).status_code == 200
@@ -324,7 +324,7 @@ def test_how_skilled_raters_are_is_named_before_the_study_opens(place, phase, cl
     assert (log["before"]["rater_skill"], log["after"]["rater_skill"]) == ("expert", "skilled")
     assert 'name="rater_skill"' in client.get(f"{place}roofs/").content.decode()
     page = told(client, f"{place}roofs/", "open")
-    assert 'name="rater_skill"' not in page and "Named before it opened: its raters are skilled people." in page
+    assert 'name="rater_skill"' not in page and "Fixed before it opened: its raters are skilled people." in page
     client.post(f"{place}roofs/", sent | {"rater_skill": "crowd"})
     study = Study.objects.get()
     with pytest.raises(making.campaign.Refused, match="stay as they were named before"):
@@ -627,7 +627,7 @@ class TestOutlook:
         found = page.partition('id="outlook"')[2].partition("</section>")[0]
         # 4 entries and 4 samples: 24 questions of which each rater is asked 10, one common to all and the others answered by two
         assert "Metrics cannot be compared with another rater" in found and "Better have 24 items (it has 4)." in found
-        assert "no study of this challenge says otherwise yet" in found and "Cost" not in found
+        assert "because this challenge has no study yet" in found and "Cost" not in found
         assert re.findall(r'<td class="n">(\d+)</td>', found)[:2] == ["3", "30"]
 
     def test_it_costs_what_an_hour_is_paid(self, place, client, rows):
@@ -644,7 +644,7 @@ class TestOutlook:
 
     def test_planned_looks_say_how_large_a_lead_each_of_them_settles(self, place, client, rows):
         def looks() -> tuple[str, list[list[str]]]:
-            found = client.get(f"{place}roofs/").content.decode().partition("When first place is looked at")[2].partition("</section>")[0]
+            found = client.get(f"{place}roofs/").content.decode().partition("Interim analyses of first place")[2].partition("</section>")[0]
             return found, [re.sub(r"<[^>]+>", " ", line).split() for line in re.findall(r"<tr>(.*?)</tr>", found, re.S)[1:]]
 
         client.post(f"{place}new/", filled(rows, plan="first", planned_looks=2, planned_answers=240))
@@ -664,7 +664,7 @@ class TestOutlook:
             pass
         client.post(f"{place}new/", filled(rows))
         found = client.get(f"{place}roofs/").content.decode()
-        assert "as in “The pilot”" in found and "Neighbours told apart" in found and "of 3</td>" in found
+        assert "as in “The pilot”" in found and "Neighbours that differ significantly" in found and "of 3</td>" in found
 
     def test_a_study_that_has_opened_and_one_of_scores_have_none(self, place, client, rows):
         client.post(f"{place}new/", filled(rows))

@@ -42,7 +42,7 @@ class TestPage:
         ships(table("corner_offset", {}, 12, ms=50.0))
         text = page("new/corner_offset/")
         assert "12 of 16 sanity tests on 128 procedural houses" in text and "Agreement with people: no people yet" in text
-        assert "Tests it fails" in text and "Triangle ineq. (del1/del2)" in text and "What it cannot see" in text
+        assert "Tests it fails" in text and "Triangle ineq. (del1/del2)" in text and "Known blind spots" in text
         assert text.count("In the monotonic tests the distance to the original must not fall at any step") == 1
         assert "50 ms an item × 4 items ≈ under 1 s an entry" in text
 
@@ -93,7 +93,7 @@ class TestPage:
         assert "12 of 16" in text
         measured(passed=11)
         text = page("new/corner_f1/evidence/?param_tau=0.21&param_matching=hungarian_raw")
-        assert "This is for your parameters" in text and "11 of 16" in text
+        assert "For your parameters" in text and "11 of 16" in text
 
     def test_the_edit_page_begins_with_the_columns_own_parameters(self, page, ships, phase):
         ships(table("corner_f1", {}, 12))

@@ -188,9 +188,9 @@ def test_a_reevaluation_is_stopped_and_the_board_stays(desk, phase, scored, at):
 
 def test_stale_metrics_are_pointed_out(desk, phase, at):
     path = at(f"phases/{phase.slug}/scoring/")
-    assert "The metrics have changed" not in desk.get(path).content.decode()
+    assert "Parameters or weights of the metrics have changed" not in desk.get(path).content.decode()
     phase.metrics.filter(slug="hss").update(params={"sections": 8})
-    assert "The metrics have changed" in desk.get(path).content.decode()
+    assert "Parameters or weights of the metrics have changed" in desk.get(path).content.decode()
 
 
 def test_participants_are_approved_and_declined(desk, challenge, people, at):

@@ -264,7 +264,7 @@ def test_a_metrics_page_opens_with_a_verdict_by_its_state():
     assert said(0.52) == f"{start} 52 of 100 duels [48, 56]: at chance, which is 50. {place}"
     assert said(0.4) == f"{start} 40 of 100 duels [36, 44]: worse than chance, which is 50. {place}"
     nothing = family("wireframe", [])
-    assert verdict(nothing, None).words == "No study with people here yet."
+    assert verdict(nothing, None).words == "No study with real raters yet."
     early = Line("m", Agreement(0.9, None, None, raters=3, samples=8).because(few_raters(3)))
     assert verdict(nothing, None, early).words == f"It is too early to say how far it goes with people: 3 of {RATERS_FOR_FIGURE} people."
     level = Line("m", Agreement(None, None, None, coverage=1.0))
@@ -338,7 +338,7 @@ def test_a_metrics_page_lists_the_studies_that_its_figure_is_of_though_their_pha
     page = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", Client().get("/metrics/edge_f1/").content.decode()))
     assert all(f"Study {n}" in page for n in range(3)) and NOBODY not in page
     # Of three studies no I squared is shown to be beyond chance.
-    assert "mean of 3 studies; it differs between studies (I²" in page and "than chance" not in page
+    assert "mean of 3 studies; they differ (I²" in page and "than chance" not in page
 
 
 @pytest.mark.django_db
@@ -360,7 +360,7 @@ def test_a_metrics_page_says_which_of_its_studies_another_stands_for():
         metric_ranking.KEPT.clear()
         return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", Client().get("/metrics/edge_f1/").content.decode()))
 
-    said = "Not counted: it shares items or people with a larger study, which stands for both."
+    said = "Not counted: it shares items or raters with a larger study, which is counted."
     assert "mean of 4 studies" in page() and said not in page()
     Rater.objects.filter(study__in=studies[:2], name="r0").update(user=UserFactory())
     assert "mean of 3 studies" in page() and page().count(said) == 1

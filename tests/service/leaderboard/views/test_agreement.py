@@ -79,11 +79,11 @@ class TestPage:
         page = text(client.get(address(board, NAME)))
         ranks = page.split('aria-label="Ranks under every choice"')[1].split("</table>")[0]
         assert re.search(r'<td class="rank">2</td>\s*<td class="name"><b><a href="[^"]*">valley-net<', ranks)
-        assert "Ranks are among the 3 entries that are compared" in page
+        assert "Ranks are among the 3 compared entries" in page
 
     def test_pairs_that_turn_round_are_listed_with_what_turns_them(self, client, board):
         pairs = text(client.get(address(board, NAME))).split('id="pairs"')[1]
-        assert "3 of 3 pairs stand the other way round" in pairs
+        assert "3 of 3 pairs change their order" in pairs
         assert "HSS alone" in pairs and "without Corner F1" in pairs
 
     def test_the_chart_has_its_numbers_beside_it(self, client, board):
@@ -119,7 +119,7 @@ class TestLittleToCompare:
     def test_a_ranking_without_columns_is_an_empty_state_on_the_page_and_in_the_api(self, client, phase):
         Snapshot.make(phase, "public")  # as the demo's final: a reference and metrics, and no entry yet
         page = text(client.get(address(phase, NAME)))
-        assert "Nothing to compare yet" in page and "With the first scored entries" in page
+        assert "Nothing to compare yet" in page and "After the first scored entries" in page
         told = client.get(f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/agreement")
         assert told.status_code == 200
         assert {name: told.json()[name] for name in ("n", "metrics", "tau", "rho", "groups", "ways")} == {
@@ -159,7 +159,7 @@ class TestWhoSeesIt:
         Phase.objects.filter(pk=board.pk).update(board="hidden", board_at=timezone.now() + timedelta(days=3))
         for viewer in (client, signed_in(people.owner)):
             page = text(viewer.get(address(board, NAME)))
-            assert "The board is not shown yet" in page and "eaves-net" not in page
+            assert "The leaderboard is not public yet" in page and "eaves-net" not in page
         assert "eaves-net" in text(signed_in(people.organizer).get(address(board, NAME)))
 
     def test_what_is_hidden_is_compared_for_organizers_only_and_at_once(self, client, board, people):

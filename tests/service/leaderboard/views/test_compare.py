@@ -178,9 +178,9 @@ class TestWhatPeopleSayOfTwo:
         Study.import_ratings(two[0].phase, None, ratings, **ABOUT)
         assert analyse_due() == 1
         assert build_due_boards(timezone.now() + timedelta(minutes=1)) == 1  # not a moment after the last one
-        page = text(client.get(reverse("entry", args=[two[0].pk]))).partition("Its duels with people")[2]
+        page = text(client.get(reverse("entry", args=[two[0].pk]))).partition("How people compared it")[2]
         assert re.findall(r'<th scope="row">\s*(?:<a[^>]*>)?([^<\s]+)', page.partition("</table>")[0]) == ["valley-net"]
-        assert "1 more of its duels has no interval, so no verdict." in page
+        assert "1 more pair has no interval, so no verdict." in page
 
     def test_where_judgements_name_no_item_an_entrys_intervals_speak_of_other_people_alone(self, client, two, people):
         names = ["ridge-net", "valley-net", "late-net", "last-net"]
@@ -198,17 +198,17 @@ class TestWhatPeopleSayOfTwo:
             assert analyse_due() == 1
             two[0].phase.touch_board()
             assert build_due_boards(timezone.now() + timedelta(hours=hours)) == 1
-            told = " ".join(text(client.get(reverse("entry", args=[two[0].pk]))).partition("Its duels with people")[2].split())
+            told = " ".join(text(client.get(reverse("entry", args=[two[0].pk]))).partition("How people compared it")[2].split())
             study = " ".join(text(client.get(f"{address(two[0].phase, 'studies')}people/")).split())
-            assert ("Intervals: other people, other items." in told, "line: 95 % interval over people and items;" in study) == (
+            assert ("Intervals: other people, other items." in told, "line: 95 % interval over raters and items." in study) == (
                 bool(sample),
             ) * 2
-            assert ("Intervals: other people." in told, "line: 95 % interval over people;" in study) == (not sample,) * 2
+            assert ("allows for other raters." in told, "line: 95 % interval over people;" in study) == (not sample,) * 2
 
     def test_below_the_smallest_numbers_only_what_is_missing_is_said(self, client, two):
         judged(two, raters=3)
         page = text(client.get(compared(two)))
-        assert f"It is too early to say.</b> {sentence(few_raters(3))}" in page and "100 duels" not in page
+        assert f"It is too early to say.</b> {sentence(few_raters(3))}" in page and "Of 100 comparisons" not in page
 
     def test_a_challenge_has_its_own_noun_on_the_page_of_the_pair_and_of_the_study(self, client, two):
         two[0].phase.challenge.item_noun = "house"
@@ -221,7 +221,7 @@ class TestWhatPeopleSayOfTwo:
 
     def test_what_a_test_is_stands_only_under_one(self, client, two):
         page = text(client.get(compared(two)))
-        assert f"{GROUPS_FOR_BOARD_INTERVAL} are needed" in page and "sign patterns" not in page and "Among all pairs" not in page
+        assert f"{GROUPS_FOR_BOARD_INTERVAL} are needed" in page and "paired sign-flip test" not in page and "Among all pairs" not in page
 
     def test_a_hidden_study_is_its_organizers_alone(self, client, two, people):
         judged(two, is_public=False)
@@ -272,14 +272,14 @@ class TestSeveral:
         assert (pairs["ac"].difference.text, pairs["ac"].ends) == ("0.11", "0.00 to 0.23") and not pairs["ac"].is_apart
         page = " ".join(text(response).split())
         assert "<b>By Corner F1 a-net has the best value,</b> but is not told from c-net, all their pairs counted." in page
-        assert page.count("both alone</a>") == 6 and 'class="piece g g3 loose"' in page
+        assert page.count("these two only</a>") == 6 and 'class="piece g g3 loose"' in page
 
     def test_level_ones_are_not_called_better_than_each_other(self, client, four):
         phase = four[0].phase
         twin = entry(phase, four[1].team, {"corner_f1": FOUR["a-net"]}, method_name="twin-net")
         page = " ".join(text(client.get(lined_up([*four, twin], 0, 4, 1))).split())
         assert "<b>2 of them are level in first place by Corner F1.</b>" in page
-        assert "the one with the better value stands first; 0: they are level" in page and ">Better</th>" not in page
+        assert "The entry with the better value is listed first; 0: equal" in page and ">Better</th>" not in page
 
     @pytest.mark.parametrize(
         ("other", "said"),
@@ -410,7 +410,7 @@ class TestPages:
     def test_a_hidden_board_gives_the_front_page_no_leader(self, client, two):
         Phase.objects.filter(pk=two[0].phase_id).update(board="hidden", board_at=timezone.now() + timedelta(days=1))
         page = text(client.get("/"))
-        assert "ridge-net" not in page and "The board is shown from" in page
+        assert "ridge-net" not in page and "The leaderboard is public from" in page
 
     def test_challenges_are_found_by_words(self, client, two):
         ChallengeFactory(title="Chimneys", summary="Smoke.")

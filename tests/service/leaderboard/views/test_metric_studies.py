@@ -31,7 +31,7 @@ from tests.support.leaderboard.stats.ballots import vote
 
 pytestmark = pytest.mark.django_db
 PAGE = "/metrics/corner_f1/"
-NOTHING = "When people have judged duels"
+NOTHING = "Once people have compared entries"
 
 
 @pytest.fixture
@@ -59,9 +59,9 @@ def test_it_says_where_how_far_by_whom_and_when(studied, client):
     assert line.standing is Standing.WORSE_THAN_CHANCE
     assert f"Corner F1 orders {agreed} as they did (95 % interval " in html and f"{agreed} {STANDINGS[line.standing]}" in page
     assert "by 8 people, " in page and f"{row.finished_at:%B %Y}" in page
-    assert f"{phase.challenge.title}, {phase.title}" in page and "made up" in page
+    assert f"{phase.challenge.title}, {phase.title}" in page and "simulated" in page
     assert reverse("study", args=[phase.challenge.slug, phase.slug, "people"]) in html
-    assert f"made up No study with people here yet. It chooses what made-up people choose in {agreed} of 100 duels [" in page
+    assert f"simulated No study with real raters yet. It chooses what made-up people choose in {agreed} of 100 duels [" in page
     assert f"]: {MEANING[line.standing]}." in page
     assert NOTHING in text(client.get("/metrics/sap3d/"))  # a metric that the phase does not have
 
@@ -163,7 +163,7 @@ def test_the_page_opens_with_a_figure_of_real_people_and_not_with_what_is_newest
     assert analyse_due() == 1
     page = words(text(client.get(PAGE)))
     assert page.index("Of three people") < page.index("Which is closer?") and f"too early: 3 of {RATERS_FOR_FIGURE} people" in page
-    assert "No study with people here yet. It chooses what made-up people choose in" in page
+    assert "No study with real raters yet. It chooses what made-up people choose in" in page
     studied.raters.first().study.delete()
     assert f"It is too early to say how far it goes with people: 3 of {RATERS_FOR_FIGURE} people." in words(text(client.get(PAGE)))
 
@@ -197,7 +197,7 @@ def test_where_it_contradicts_people_is_drawn_for_who_may_see_it_and_hidden_entr
     phase = studied.phase
     page = text(client.get(PAGE))
     told = words(page.partition('id="turned"')[2])
-    assert "1 duel that people decide and it turns round" in told and "far off over near" in told and "It prefers near." in told
+    assert "1 pair where people significantly prefer one entry" in told and "far off over near" in told and "It prefers near." in told
     assert re.search(r"People pick far off in \d+ of 100 duels \[\d+, \d+\], of 64 judgements", told)
     link = re.search(r'href="([^"]+)">Side by side on (\w+)<', page)
     assert client.get(link[1].replace("&amp;", "&")).status_code == 200
@@ -223,11 +223,11 @@ def test_where_it_contradicts_people_is_said_with_its_number_of_answers_and_with
         told = words(text(client.get(PAGE)).partition('id="turned"')[2])
         table = words(text(client.get(reverse("study", args=[phase.challenge.slug, phase.slug, slug]))).partition('id="turned"')[2])
         if slug == "alike":
-            said = "1.00 points higher , of 48 times one person scored both; every person and item says the same, so there is no interval."
+            said = "1.00 points higher ; one rater rated both 48 times, which all agree, so there is no interval."
             assert said in told and "1.00 no interval, n 48" in table
         else:
-            assert re.search(r"\d\.\d\d points higher \[\d\.\d\d, \d\.\d\d\], of 48 times one person scored both\.", told)
-            assert re.search(r"\d\.\d\d \d\.\d\d to \d\.\d\d, n 48", table)
+            assert re.search(r"\d\.\d\d points higher \[\d\.\d\d, \d\.\d\d\]; one rater rated both 48 times\.", told)
+            assert re.search(r"\d\.\d\d \[\d\.\d\d, \d\.\d\d\], n 48", table)
         study.delete()
 
 
