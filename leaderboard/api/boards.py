@@ -19,12 +19,12 @@ from leaderboard.boards.build import finite_bounds
 from leaderboard.boards.payload import Board, ColumnHead, PublicEntry, Ranks, StudyFacts, StudyName
 from leaderboard.lookup import audience_of, current_ranking, snapshot_of
 from leaderboard.models import Snapshot
+from leaderboard.records.record import Record
 from leaderboard.stats.another_rater import Person, Standing
 from leaderboard.stats.crossed import Figure
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.states import State
-from leaderboard.studies.summary import Record
 from leaderboard.wording.reasons import sentence
 from submissions.api.common import (
     ANYBODY,

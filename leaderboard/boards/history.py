@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from leaderboard.boards.human_agreement import counted_words
 from leaderboard.boards.payload import Board, BoardEntry
 from leaderboard.studies.summary import HIDDEN_NAME
+from leaderboard.wording.nouns import answer, answers, listed, plural
 
 NAMED = 3  # entries that a sentence names; of more it gives the number
 MOVES = 4  # changes of rank that are said of one step, the largest first
@@ -103,7 +103,7 @@ def _changes(before: Board, after: Board, left: Mapping[int, str]) -> list[Chang
         other = [m.title for slug, m in now_columns.items() if slug in columns and columns[slug].fingerprint != m.fingerprint]
         for words, titles in (("with {} added", added), ("without {}", removed), ("with another definition of {}", other)):
             if titles:
-                why.append(words.format(_names(titles)))
+                why.append(words.format(listed(titles)))
         found.append(Change("scored", f"All entries were scored anew{', ' + '; '.join(why) if why else ''}."))
 
     old, new = ({entry.id: n for n, entry in enumerate(board.entries)} for board in (before, after))
@@ -159,7 +159,7 @@ def _changes(before: Board, after: Board, left: Mapping[int, str]) -> list[Chang
 
     judged, now_judged = (board.people.judgements if board.people is not None else 0 for board in (before, after))
     was_scores, opinions = (board.people is not None and board.people.kind == "opinions" for board in (before, after))
-    in_all = counted_words(now_judged, opinions)
+    in_all = answers(now_judged, opinions)
     if not judged and now_judged:
         found.append(Change("people", f"People's part came: {in_all}."))
     elif judged and not now_judged:
@@ -168,10 +168,10 @@ def _changes(before: Board, after: Board, left: Mapping[int, str]) -> list[Chang
         found.append(Change("people", f"People's part is of another study: {in_all}."))
     elif judged != now_judged:
         more = f"{abs(now_judged - judged):,} {'more' if now_judged > judged else 'fewer'}"
-        found.append(Change("people", f"People: {more} {'scores' if opinions else 'judgements'}, {now_judged:,} in all."))
+        found.append(Change("people", f"People: {more} {plural(answer(opinions))}, {now_judged:,} in all."))
 
     if changed:
-        who = _names(sorted(changed)) if len(changed) <= NAMED else f"{len(changed)} entries"
+        who = listed(sorted(changed)) if len(changed) <= NAMED else f"{len(changed)} entries"
         found.append(Change("texts", f"What is said of {who} changed."))
     return found or [Change("nothing", "Nothing that is shown here.")]
 
@@ -180,10 +180,6 @@ def _about(entry: BoardEntry) -> tuple[object, ...]:
     """Facts that a row of the board states of an entry beside its scores."""
     stated = (entry.name, entry.team, entry.paper, entry.code, entry.weights, entry.parameters, entry.run_seconds)
     return (*stated, entry.verified, entry.baseline)
-
-
-def _names(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def chart(moments: Sequence[Moment]) -> RankChart | None:

@@ -23,6 +23,7 @@ from leaderboard.boards.payload import (
     PeoplesFirst,
     StudyOf,
 )
+from leaderboard.records.people import Basis
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Standing, standing
 from leaderboard.stats.crossed import Ends, Figure
@@ -35,6 +36,7 @@ from leaderboard.stats.states import State as FigureState
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.studies.summary import Summary, precedence
 from leaderboard.wording.nouns import NOUN, plural, sampled_noun
+from leaderboard.wording.people import basis
 from leaderboard.wording.reasons import sentence
 from submissions.models import Phase
 
@@ -320,25 +322,6 @@ def signed(value: float, digits: int = 2) -> str:
     return (text if float(text) else text.removeprefix("-")).replace("-", "−")
 
 
-def withdrawn_words(n: int, opinions: bool = False) -> str:
-    """Judgements, or scores, that are in figures but no more in the database; nothing for none."""
-    return f"{counted_words(n, opinions)} {'was' if n == 1 else 'were'} withdrawn since" if n else ""
-
-
-def counted_words(n: int, opinions: bool) -> str:
-    """A number of judgements, or of scores, as people gave them: `1,200 judgements`."""
-    return f"{n:,} {'score' if opinions else 'judgement'}{'' if n == 1 else 's'}"
-
-
-def basis_words(n: int, opinions: bool, people: int | None) -> str:
-    """Numbers of judgements, or scores, and of people that something is of: `1,200 judgements by 11 people`."""
-    return f"{counted_words(n, opinions)} by {people_words(people)}"
-
-
-def people_words(n: int | None) -> str:
-    return "people unknown" if n is None else f"{n:,} {'person' if n == 1 else 'people'}"
-
-
 # --- into the payload
 
 
@@ -546,11 +529,6 @@ class People:
         return EARLIER if self.found.people < 2 else EARLIER_STATES if self.found.people < 3 else ""
 
     @property
-    def who(self) -> str:
-        """The number of people who judged, in words."""
-        return people_words(self.found.raters)
-
-    @property
     def units(self) -> str:
         """Name of the things that people were asked about, in the plural."""
         return plural(self.noun)
@@ -579,16 +557,9 @@ class People:
         return self.found.of == "means"
 
     @property
-    def basis(self) -> str:
-        """Basis of the figures, in words."""
-        if self.only_means:
-            who = self.who if self.found.people >= 2 else self.who.replace("people", "raters")
-            return f"mean opinion scores as they were published ({who})"
-        if self.found.people < 2:  # in the words that its files have had since
-            raters = "raters unknown" if self.found.raters is None else f"{self.found.raters} rater{'' if self.found.raters == 1 else 's'}"
-            what = "scores" if self.opinions else f"answers on {self.found.questions:,} pairs"
-            return f"{self.found.judgements:,} {what} by {raters}"
-        return basis_words(self.found.judgements, self.opinions, self.found.raters)
+    def basis(self) -> Basis:
+        """Answers that the figures are of."""
+        return self.found.basis
 
     @property
     def rough(self) -> str:
@@ -644,15 +615,16 @@ class People:
         if column is None or line is None:
             return None
         more = f" {trained_more(column.trained, self.opinions)}".rstrip()
-        basis = f" {self.basis[0].upper()}{self.basis[1:]}, {self.at:%-d %B %Y} (UTC)."
+        words = basis(self.basis)
+        of = f" {words[0].upper()}{words[1:]}, {self.at:%-d %B %Y} (UTC)."
         if self.found.people < 2:
             value = column.decided.value
             words = f"{round(100 * value)} / 100 answers" if value is not None else rho_words(column.rho)
-            return ColumnWords(words or "answers no duel", f"{EARLIER}{basis}", line.trained)
+            return ColumnWords(words or "answers no duel", f"{EARLIER}{of}", line.trained)
         if self.only_means:
             words = f"{rho_words(column.rho)} · {column.rho.n} entries" if column.rho.value is not None else "too few entries"
-            return ColumnWords(words, order_words(line.title, column.rho) + basis + more, line.trained)
-        return ColumnWords(line.short_head, line.reading + basis + more, line.trained, line)
+            return ColumnWords(words, order_words(line.title, column.rho) + of + more, line.trained)
+        return ColumnWords(line.short_head, line.reading + of + more, line.trained, line)
 
     def charts(self) -> list[GroupChart]:
         """The metrics by how far they agree with people, guards last: with all of them, then with each group of them. None where the

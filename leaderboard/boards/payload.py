@@ -16,6 +16,8 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar
 from pydantic import Field, PlainSerializer, SerializerFunctionWrapHandler, model_serializer
 from pydantic_core import from_json
 
+from leaderboard.records.people import Basis
+from leaderboard.records.record import Record
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Ceiling, Person, Standing
 from leaderboard.stats.crossed import Ends, Figure
@@ -23,7 +25,7 @@ from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.states import Reason, State
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.studies.summary import HIDDEN_NAME, Record
+from leaderboard.studies.summary import HIDDEN_NAME
 from leaderboard.wording.earlier import reason_of, with_states
 from leaderboard.wording.nouns import NOUN
 from leaderboard.wording.reasons import told
@@ -492,6 +494,11 @@ class HumanAgreement(StudyFacts, Stored):
             figure["state"] = State.TOO_FEW if figure["low"] is None else State.KNOWN
         given = {"band": None, "left_out": [], "note": "", **stored}
         return cls.model_validate({**given, "people": 1, "metrics": with_states(columns), "marks": marks, "n": n})
+
+    @property
+    def basis(self) -> Basis:
+        """Answers that its figures are of."""
+        return Basis(of=self.of, n=self.judgements, raters=self.raters)
 
     @model_serializer(mode="wrap")
     def _without_words(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:

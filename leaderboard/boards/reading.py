@@ -11,8 +11,12 @@ from dataclasses import dataclass
 
 from leaderboard.boards.human_agreement import PEOPLE, of_board
 from leaderboard.boards.payload import Board, MetricColumn
-from leaderboard.boards.rows import WAITING, Cell, cell, ordinal, place_with_people, position, rule_words, span
+from leaderboard.boards.rows import WAITING, Cell, cell, place_of, position, rule_words
 from leaderboard.stats.uncertainty import ALPHA
+from leaderboard.wording.nouns import answers, listed
+from leaderboard.wording.people import basis as basis_words
+from leaderboard.wording.ranks import ordinal, span
+from leaderboard.wording.ranks import place as place_words
 
 NAMED = 3  # entries that a sentence names; of more it gives the number
 STEPS = 200  # of a strip: entries nearer to each other than one share a tick
@@ -65,7 +69,7 @@ def reading(board: Board, index: int) -> Reading:
             # Named where one metric decides the order and tells it from nobody else.
             deciding = board.column(overall.metrics[0]) if overall.rule == "primary" and overall.metrics else None
             named = [] if deciding is None else [board.entries[n].name for n in close_to(deciding, index)]
-            who = _names(named) if len(named) == close <= NAMED else f"{close} other{'' if close == 1 else 's'}"
+            who = listed(named) if len(named) == close <= NAMED else f"{close} other{'' if close == 1 else 's'}"
             parts.append(f"tied with {who}")
         by += f": {', '.join(parts)}"
 
@@ -82,7 +86,7 @@ def reading(board: Board, index: int) -> Reading:
         best, worst = min(place for place, *_ in places), max(place for place, *_ in places)
         top, bottom = [one for one in places if one[0] == best], [one for one in places if one[0] == worst]
         if max(end for _, _, end, _ in top) < min(end for _, end, _, _ in bottom):
-            names = [_names([title for *_, title in some[:NAMED]]) for some in (top, bottom)]
+            names = [listed([title for *_, title in some[:NAMED]]) for some in (top, bottom)]
             extremes = f"Strongest: {names[0]} ({ordinal(best)}). Weakest: {names[1]} ({ordinal(worst)})."
     return Reading(words, f"{by}.", people, by_people, basis, extremes, is_first)
 
@@ -97,14 +101,10 @@ def close_to(column: MetricColumn, index: int) -> list[int]:
     return found
 
 
-def _names(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
 def _some(board: Board, indices: Sequence[int], of: int | None = None) -> str:
     """These entries by their names; of more than a sentence names, their number, `of` so many where that is given."""
     if len(indices) <= NAMED:
-        return _names([board.entries[n].name for n in indices])
+        return listed([board.entries[n].name for n in indices])
     return f"{len(indices)} others" if of is None else f"{len(indices)} of {of} others" if len(indices) < of else f"all {of} others"
 
 
@@ -132,7 +132,7 @@ def _people(board: Board, index: int) -> tuple[str, str, str, bool]:
         ranked = " of those that hold a rank" if people.unplaced_before(board) else ""
         head = f"People put it first{ranked}" + (f", level with {_some(board, level)}" if level else "")
     else:
-        head = f"People put it {place_with_people(board, column, index)} of {n_judged}"
+        head = f"People put it {place_words(place_of(board, column, index))} of {n_judged}"
     if people.opinions:
         rest = f": {shown.text} of 5 on average [{low:.2f}, {high:.2f}]"
     else:
@@ -145,8 +145,8 @@ def _people(board: Board, index: int) -> tuple[str, str, str, bool]:
         if theirs.tested or (against is not None and against.p_holm is not None):
             rest += f", {'tied with' if index in theirs.open else 'behind'} their first, {_some(board, theirs.level)}"
     n = found.n[index]
-    counted = "scores" if people.opinions else "judgements"
-    basis = f"{n:,} {counted} of it, {people.basis} in all" if n else people.basis
+    basis = basis_words(people.basis)
+    basis = f"{answers(n, people.opinions)} of it, {basis} in all" if n else basis
     basis += f"; {people.rough}" if people.rough else ""
     return head, f"{rest}.", basis, place == 1 and theirs is not None
 
@@ -231,7 +231,7 @@ def strips(board: Board, index: int) -> list[Strip]:
                 dot=_place(scale, own, higher),
                 left=left,
                 width=width,
-                place=place_with_people(board, column, index) if is_people else ordinal(rank) if rank is not None else "",
+                place=place_words(place_of(board, column, index)) if is_people else ordinal(rank) if rank is not None else "",
                 ranks=ranks if "–" in ranks else "",
                 note=_note(board, column, index) if not is_people else "duels won; 50 % is even" if column.percent else "",
                 is_people=is_people,
@@ -259,7 +259,7 @@ def _note(board: Board, column: MetricColumn, index: int) -> str:
     close = close_to(column, index)
     if rank == 1:
         names = [board.entries[n].name for n in close]
-        who = _names(names) if 0 < len(names) <= 2 else f"{names[0]} and {len(names) - 1} others" if names else ""
+        who = listed(names) if 0 < len(names) <= 2 else f"{names[0]} and {len(names) - 1} others" if names else ""
         return f"tied with {who}" if who else ""
     mine, theirs = column.value[index], column.value[first]
     if mine is None or theirs is None:

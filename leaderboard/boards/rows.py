@@ -14,10 +14,12 @@ from functools import cached_property
 from leaderboard.boards import certainty, exports, flags
 from leaderboard.boards.digits import rounded
 from leaderboard.boards.payload import PEOPLE, Board, BoardEntry, Mark, MetricColumn, Ranks
+from leaderboard.records.front import Place
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.ranking import RULES
 from leaderboard.wording.nouns import NOUN
+from leaderboard.wording.ranks import ordinal, place, span
 from leaderboard.wording.reasons import sentence
 
 PER_PAGE = 100
@@ -236,7 +238,7 @@ class BoardRows:
                     if overall.value[index] is None
                     else f"{overall.value[index]:.2f}",
                     people=liked,
-                    place=place_with_people(board, self.people, index),
+                    place=place(place_of(board, self.people, index)),
                     cells=cells,
                     folded=tuple(
                         (round(100 * (rank - 1) / max(1, last_folded - 1), 1), f"{ordinal(rank)} by {', '.join(titles)}")
@@ -294,10 +296,10 @@ def bracket_classes(groups: Sequence[int | None], loose: Sequence[bool]) -> list
     a bracket that stands between two of one lets the line through."""
     first: dict[int, int] = {}
     last: dict[int, int] = {}
-    for place, group in enumerate(groups):
+    for at, group in enumerate(groups):
         if group is not None:
-            first.setdefault(group, place)
-            last[group] = place
+            first.setdefault(group, at)
+            last[group] = at
     pieces = [""] * len(groups)
     for group, start in first.items():
         if start < last[group]:
@@ -313,12 +315,6 @@ def meaning_words(metric: MetricColumn, difference: Difference, first: int, seco
         return ""
     at = difference.at(values[0] - values[1])
     return "" if at is None else at.sentence
-
-
-def ordinal(n: int) -> str:
-    """`1st`, `2nd`, `11th`."""
-    ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
-    return f"{n}{ending}"
 
 
 def cell(metric: MetricColumn, index: int, noun: str = NOUN) -> Cell:
@@ -363,18 +359,13 @@ def cell(metric: MetricColumn, index: int, noun: str = NOUN) -> Cell:
     )
 
 
-def place_with_people(board: Board, column: MetricColumn | None, index: int) -> str:
-    """Place of an entry in the column of people, as an ordinal; where it is not settled, its 95 % interval: `2–4`. Empty without one."""
+def place_of(board: Board, column: MetricColumn | None, index: int) -> Place | None:
+    """Place of an entry in the column of people, as its 95 % range; None without one."""
     place = column.rank[index] if column is not None else None
     if place is None:
-        return ""
+        return None
     low, high = (board.people.places[index] if board.people is not None and board.people.places else None) or (place, place)
-    return ordinal(place) if low == high else span(low, high)
-
-
-def span(low: int | None, high: int | None, open_end: bool = False) -> str:
-    """A rank interval: `2–4`, `1` where both ends are one, `12–` where the end is open, nothing where there is none."""
-    return "" if low is None else f"{low}–" if open_end else f"{low}" if low == high else f"{low}–{high}"
+    return (place, place) if low == high else (low, high)
 
 
 def position(scale: Sequence[float], value: float) -> float:

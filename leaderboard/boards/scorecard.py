@@ -19,6 +19,7 @@ from leaderboard.boards.build import column_of
 from leaderboard.boards.digits import rounded
 from leaderboard.boards.payload import Board, ColumnHead
 from leaderboard.stats import ranking
+from leaderboard.wording.ranks import span
 from submissions.models import Submission
 
 DRAWN = "object_"  # parts that begin so are objects of a view, which its page draws
@@ -109,7 +110,7 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
                 score,
                 rows.cell(own, 0, noun),
                 rank,
-                rows.span(low, high),
+                span(low, high),
                 f"{digits.end(low_end)} to {digits.end(high_end)}" if low_end is not None and high_end is not None else "",
                 flags.words(flags.counts(score.flags), evaluation.batch.phase.challenge.item_noun),
                 value,

@@ -1,59 +1,19 @@
-"""The order by the metrics, or by one of them, beside the order by people, as lines between two columns of dots."""
+"""The order by the metrics, or by one of them, beside the order by people."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from leaderboard.boards.payload import Board, MetricColumn
-from leaderboard.boards.rows import ordinal, place_with_people
-from leaderboard.studies.summary import Record
+from leaderboard.boards.rows import place_of
+from leaderboard.records.front import STEP, TOP, Slope, SlopeLine, Split
 
 MIN_LINES, MAX_LINES = 3, 8  # entries drawn: as many as names of 11 px at their ends leave apart in the height of a board's claim
-STEP, TOP = 10.0, 9.0
-
-
-@dataclass(frozen=True)
-class Split:
-    """An entry that a metric contradicts people on, with the widest difference of its ranks: by that metric, and with people."""
-
-    name: str
-    metric: str
-    rank: int
-    place: int
-    place_words: str
-
-    @property
-    def words(self) -> str:
-        return f"Widest split: {self.name}, {ordinal(self.rank)} by {self.metric}, {self.place_words} with people."
-
-
-class SlopeLine(Record):
-    """One entry: `left` and `right` are heights in the drawing, `kind` is "metrics" or "people" for who is first with them, or is theirs of
-    two, "split" for the widest split, else empty; `place` is its place with people."""
-
-    id: int
-    name: str
-    left: float
-    right: float
-    kind: str
-    place: str
-
-
-@dataclass(frozen=True)
-class Slope:
-    """The lines, those with a name over the others."""
-
-    lines: tuple[SlopeLine, ...]
-
-    @property
-    def height(self) -> float:
-        return 2 * TOP + STEP * (len(self.lines) - 1) + 16
 
 
 def split_of(board: Board, people: MetricColumn | None) -> Split | None:
     """The widest split of a rank and a place among the entries that a metric contradicts people on; None where there is none."""
-    found: list[Split] = []
+    found: list[tuple[int, Split]] = []  # with how many ranks are between
     if people is None or board.people is None:
         return None
     for slug, by_entry in board.people.marks.items():
@@ -61,10 +21,10 @@ def split_of(board: Board, people: MetricColumn | None) -> Split | None:
         for index in (board.index_of(int(pk)) for pk, marks in by_entry.items() if marks):
             if column is None or index is None:
                 continue
-            rank, place = column.rank[index], people.rank[index]
-            if rank is not None and place is not None and place > rank:
-                found.append(Split(board.entries[index].name, column.title, rank, place, place_with_people(board, people, index)))
-    return max(found, key=lambda one: (one.place - one.rank, -one.rank, one.name), default=None)
+            rank, at, place = column.rank[index], people.rank[index], place_of(board, people, index)
+            if rank is not None and at is not None and place is not None and at > rank:
+                found.append((at - rank, Split(board.entries[index].name, column.title, rank, place)))
+    return max(found, key=lambda one: (one[0], -one[1].rank, one[1].name), default=(0, None))[1]
 
 
 def slope(board: Board, people: MetricColumn | None, split: Split | None) -> Slope | None:
@@ -106,7 +66,7 @@ def _drawn(board: Board, in_order: list[int], people: MetricColumn, named: Mappi
             left=TOP + STEP * k,
             right=right[n],
             kind=named.get(n, ""),
-            place=place_with_people(board, people, n),
+            place=place_of(board, people, n),
         )
         for k, n in enumerate(in_order)
     ]

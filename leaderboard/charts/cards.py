@@ -15,7 +15,8 @@ from functools import lru_cache
 
 from PIL import Image, ImageDraw, ImageFont
 
-from leaderboard.boards.slope import SlopeLine
+from leaderboard.records.front import SlopeLine
+from leaderboard.wording.ranks import place
 
 SIZE = (1200, 630)  # of a card, in pixels
 MARGIN, BAND = 60, 558  # at the sides; where the band begins
@@ -394,7 +395,7 @@ def _slope(found: Layout, chart: SlopeChart, box: Box) -> None:
         for x, y in ((x0, y0), (x1, y1)):
             found.dots.append(Dot(x, y, 7 if is_named else 6, colour))
         found.write(names_end, y0 + size * 0.35, names[line.id], size, tone, is_named, "r")
-        found.write(x1 + 18, y1 + size * 0.35, line.place, size, tone, is_named)
+        found.write(x1 + 18, y1 + size * 0.35, place(line.place), size, tone, is_named)
 
 
 def _rows(found: Layout, rows: Sequence[Row], box: Box) -> None:

@@ -17,8 +17,9 @@ from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
 from leaderboard.boards import build
-from leaderboard.boards.front import Front, front
+from leaderboard.boards.front import front
 from leaderboard.boards.payload import Board
+from leaderboard.records.front import Front
 from submissions import database_clock
 from submissions.choices import TextChoices
 from submissions.models import Phase

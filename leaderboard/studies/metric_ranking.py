@@ -38,7 +38,7 @@ from leaderboard.studies.summary import Summary, precedence
 from leaderboard.wording.reasons import sentence
 from submissions.kinds import FAMILIES
 
-REAL, PUBLISHED, MADE_UP = "real", "published", "made up"
+REAL, PUBLISHED, MADE_UP = "measured here", "published", "simulated"
 ALONE = "alone"  # the state of a family with one or two studies; others are "pooled" and "none"
 GUARDS = ("size", "reference only", "coin", "constant")  # as they stand in a table
 KEPT = PageCache(size=16)

@@ -11,18 +11,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import TypeAdapter
 
+from leaderboard.records.people import Basis
+from leaderboard.records.record import Record
 from leaderboard.stats.crossed import Estimate
 from leaderboard.stats.records import Entry, Metric, StudySummary
 from leaderboard.stats.states import too_few
 from leaderboard.stats.votes import VERSION
 
 HIDDEN_NAME = "withheld by the organizers"  # in the place of a name
-
-
-class Record(BaseModel):
-    model_config = ConfigDict(frozen=True)
 
 
 class PlannedLook(Record):
@@ -53,6 +51,11 @@ class Summary(StudySummary):
         """The number of people whose judgements count; None where that is not known."""
         known = self.n_raters if self.opinions else len(self.raters)
         return None if known is None else known - len(self.screened)
+
+    @property
+    def basis(self) -> Basis:
+        """Answers that its figures are of."""
+        return Basis(of=self.of, n=self.counted, raters=self.n_people)
 
     @property
     def unsampled(self) -> bool:

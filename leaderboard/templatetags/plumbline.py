@@ -7,12 +7,12 @@ How a number is drawn: `{% figure f %}`, `{% interval f %}`, `{% agreement f ano
 `{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ value|value }}`, `{{ cell|spread }}`, `{{ names|sentence_list }}`,
 `{{ param.source|source_words }}`, `{% entry_state it.state %}`, `{% entry_sentence it.state %}`, `{% install_command "score" %}`,
 `{% chart figure name %}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
+`{{ found.basis|basis }}`, `{{ found.basis|answers }}`, `{{ line.place|place }}`: what figures of people are of, and places with people.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import zoneinfo
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ from typing import Any
 from django import template
 from django.conf import settings
 from django.urls import reverse
-from django.utils.html import escape, format_html, json_script
+from django.utils.html import format_html, format_html_join, json_script
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.metrics.spec import Source
@@ -30,11 +30,13 @@ from leaderboard import wheel
 from leaderboard.boards.digits import Rounded, rounded
 from leaderboard.boards.rows import Cell
 from leaderboard.charts import drawing
+from leaderboard.records.front import Place
+from leaderboard.records.people import Basis
 from leaderboard.stats import minimums
 from leaderboard.stats.crossed import Ends, Figure
-from leaderboard.wording import figures, nouns
+from leaderboard.wording import figures, nouns, people, ranks
 from leaderboard.wording.figures import NOTHING
-from leaderboard.wording.statement import Statement
+from leaderboard.wording.statement import Statement, Tone
 from submissions.entry_states import EntryState, Reader, State
 from submissions.markdown import laid_out
 from submissions.moments import in_words
@@ -112,15 +114,42 @@ def agreement(of: Figure | None = None, another: Figure | None = None, start: in
 
 @register.simple_tag
 def statement(said: Statement | None) -> str:
-    """A statement with its names in bold, as a link where it leads anywhere; nothing for none."""
+    """A statement with its parts in their tones, as a link where it leads anywhere; nothing for none."""
     if said is None:
         return ""
-    text = escape(said.text)
-    if said.names:  # the longest first, since one name may begin another
-        found = "|".join(re.escape(escape(name)) for name in sorted(said.names, key=len, reverse=True))
-        text = mark_safe(re.sub(found, r"<b>\g<0></b>", text))  # noqa: S308 - the text is escaped
-    inner = format_html('<a href="{}">{}</a>', said.link, text) if said.link else text
-    return format_html('<span class="{}">{}</span>', said.tone, inner) if said.tone else inner
+    drawn = format_html_join(
+        "",
+        "{}",
+        (
+            (
+                part.text
+                if part.tone is Tone.PLAIN
+                else format_html("<b>{}</b>", part.text)
+                if part.tone is Tone.NAME
+                else format_html('<b class="{}">{}</b>', part.tone, part.text),
+            )
+            for part in said.parts
+        ),
+    )
+    return format_html('<a href="{}">{}</a>', said.link, drawn) if said.link else drawn
+
+
+@register.filter
+def basis(of: Basis) -> str:
+    """Answers that figures of people are of, as the beginning of a sentence or after a colon."""
+    return people.basis(of)
+
+
+@register.filter
+def answers(of: Basis) -> str:
+    """The number of these answers."""
+    return nouns.answers(of.n, of.opinions)
+
+
+@register.filter
+def place(ends: Place | None) -> str:
+    """A place with people, or its range."""
+    return ranks.place(ends)
 
 
 @register.simple_tag
@@ -336,5 +365,4 @@ def value_or_count(value: float | None) -> str:
 @register.filter
 def sentence_list(words: Iterable[object], last: str = "and") -> str:
     """`a`, `a and b`, `a, b and c`."""
-    *most, final = [str(word) for word in words] or [""]
-    return f"{', '.join(most)} {last} {final}" if most else final
+    return nouns.listed(map(str, words), last)

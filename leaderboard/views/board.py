@@ -33,7 +33,9 @@ from leaderboard.service.responses import attachment
 from leaderboard.stats.crossed import Figure
 from leaderboard.studies import paper_figures, words
 from leaderboard.viewer import thumbnails
+from leaderboard.wording import contradiction
 from leaderboard.wording.nouns import counted
+from leaderboard.wording.people import basis, withdrawn
 from submissions.lookup import YEAR, PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
 from submissions.models.frozen_board import frozen_since
@@ -117,14 +119,12 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         begun = next((study for study in studies if study.is_public or audience == Snapshot.Audience.ORGANIZERS), None)
 
     # The sentence that a pasted link of the board shows; none before the first ranking.
-    share_words, claim = "", context["claim"]
+    share_words = ""
     if snapshot is not None:
         n, teams, front = snapshot.n_entries, snapshot.n_teams, snapshot.front
         counts = f"{counted(n, 'entry')} of {counted(teams, 'team')}."
-        if claim is not None and claim.ends is not None and claim.metrics is not None and claim.people is not None:
-            share_words = f"The metrics put {claim.metrics[0]} first; people prefer {claim.people[0]}. {counts}"
-        else:
-            share_words = f"{front.lead} {counts}" if front else counts
+        said = contradiction.statement(front.parted) if front and front.parted else contradiction.first(front) if front else ""
+        share_words = f"{said} {counts}".strip()
 
     context |= {
         "rate_url": reverse("rate", args=[asking[0].key]) if asking else "",
@@ -156,7 +156,7 @@ def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> H
     context = place.context("board") | table_context(request, place, ranking)
     context |= {"is_current": current is not None and current.pk == ranking.pk, "cite": citation(place, ranking)}
     people = ranking.board.people
-    context["withdrawn"] = human_agreement.withdrawn_words(ranking.withdrawn, people is not None and people.kind == "opinions")
+    context["withdrawn"] = withdrawn(ranking.withdrawn, people is not None and people.kind == "opinions")
     context["outdated"] = sentences(ranking.batch.outdated())
     return render(request, "leaderboard/snapshot.html", context)
 
@@ -216,7 +216,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "people": people,
         "people_charts": people.charts() if people else [],
         "claim": claim,
-        "split": split,
+        "split": contradiction.split(split) if split is not None else "",
         "slope": slope(board, rows.people, split) if claim is not None and claim.metrics else None,
         "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, people.study.slug]) if people else "",
         "people_column": rows.people,
@@ -396,9 +396,9 @@ def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
     people, study = human_agreement.of_board(board), ""
     if people is not None:
         lines = (people.line(slug) for slug in people.columns)
-        study = f"{people.study.title}{' (made up)' if people.study.made_up else ''}, {people.basis}, {people.at:%Y-%m-%d}"
+        study = f"{people.study.title}{' (made up)' if people.study.made_up else ''}, {basis(people.basis)}, {people.at:%Y-%m-%d}"
         study += "".join(f"; {line.title}: {line.trained}" for line in lines if line is not None and line.trained)
-        study += f"; {human_agreement.withdrawn_words(snapshot.withdrawn, people.opinions)}" if snapshot.withdrawn else ""
+        study += f"; {withdrawn(snapshot.withdrawn, people.opinions)}" if snapshot.withdrawn else ""
 
     return exports.Caption(
         f"{place.challenge.title}{made_up}", phase, snapshot.short, f"{made:%Y-%m-%dT%H:%MZ}", f"{settings.SITE_URL}{path}", study

@@ -22,16 +22,16 @@ TITLES = {
     "formats": ("File formats", "How to write wireframes, meshes and renders, and what an archive may contain."),
     "client": ("The command line", "Check, score and upload from a terminal."),
     "api": ("The API", "Do with a program what the pages do."),
+    "rating": ("For raters", "How to answer, what is stored, and how to leave."),
     "ranking": ("Ranks and intervals", "How values, intervals, ranks and brackets are computed."),
     "properties": ("Sanity tests of metrics", "How metrics react to known damage, and how to read their table."),
     "studies": ("Studies of people", "What votes tell about entries and metrics, and how each figure is computed."),
-    "rating": ("For raters", "How to answer, what is stored, and how to leave."),
-    "running": ("Run a study", "Have people rate entries, import votes, and train a metric on them."),
     "evidence": ("Published sets", "Analyse answers of people that others published."),
-    "judges": ("Judge models", "How a vision-language model is asked, what it costs, and what its answers are worth."),
     "organizers": ("For organizers", "Set up a challenge in the browser or as files."),
-    "programs": ("Metrics of your own", "Write a metric as a program: its input, its output, its checks and its sandbox."),
     "bundle": ("A challenge as files", "Every key of challenge.yaml, with a complete example."),
+    "running": ("Run a study", "Have people rate entries, import votes, and train a metric on them."),
+    "programs": ("Metrics of your own", "Write a metric as a program: its input, its output, its checks and its sandbox."),
+    "judges": ("Judge models", "How a vision-language model is asked, what it costs, and what its answers are worth."),
 }
 
 

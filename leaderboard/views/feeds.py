@@ -15,12 +15,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.feedgenerator import Atom1Feed
 
-from leaderboard.boards.front import Front
 from leaderboard.lookup import shown_board
 from leaderboard.models import Snapshot
+from leaderboard.records.front import Front
 from leaderboard.service.page_cache import PARTS
 from leaderboard.service.responses import attachment, for_everybody
 from leaderboard.views.share_cards import NOBODY
+from leaderboard.wording import contradiction
 from leaderboard.wording.nouns import counted
 from submissions.lookup import challenge_place
 from submissions.markdown import laid_out
@@ -74,14 +75,12 @@ class BoardFeed(Feed):
         return [Change(found[pk], found[pk].front, phase) for pk in changes if pk in found]
 
     def item_title(self, item: Change) -> str:
-        front = item.front
-        if front.level > 1:
-            return front.lead
-        return f"{front.name} ({front.team}) is first, {front.metric} {front.value}" if front.team else front.lead
+        return contradiction.first(item.front).text
 
     def item_description(self, item: Change) -> str:
         snapshot = item.snapshot
-        return f"{counted(snapshot.n_entries, 'entry')} of {counted(snapshot.n_teams, 'team')}; snapshot {snapshot.short}."
+        by = f"By {item.front.team}. " if item.front.team and item.front.level == 1 else ""
+        return f"{by}{counted(snapshot.n_entries, 'entry')} of {counted(snapshot.n_teams, 'team')}; snapshot {snapshot.short}."
 
     def item_link(self, item: Change) -> str:
         return reverse("snapshot", args=[item.phase.challenge.slug, item.phase.slug, item.snapshot.digest])

@@ -14,12 +14,13 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.boards.front import Contradiction, Front, Parted, Turned
 from leaderboard.lookup import page_numbers, page_of, search_text
 from leaderboard.models import Snapshot, Study
+from leaderboard.records.front import Contradiction, Front, Parted, Turned
 from leaderboard.studies import metric_ranking
 from leaderboard.viewer import thumbnails
 from leaderboard.views import evidence
+from leaderboard.wording.contradiction import statement
 from submissions.kinds import FAMILIES
 from submissions.models import Announcement, Challenge, Phase
 from submissions.models.challenge import MAX_TAGS, TAG
@@ -77,6 +78,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "news": news.order_by("-published_at")[:MAX_NEWS],
         "contradiction": where if isinstance(contradiction, Parted) else None,
         "turned": where if isinstance(contradiction, Turned) else None,
+        "differ": statement(contradiction) if contradiction is not None else None,
         "rate_url": next((card.rate_url for card in all_cards if card.rate_url), ""),
     }
     return render(request, "leaderboard/home.html", context)

@@ -17,9 +17,11 @@ from django.utils import timezone
 
 from leaderboard.boards.human_agreement import of_board
 from leaderboard.boards.payload import Board
-from leaderboard.boards.rows import Cell, cell, place_with_people, rule_words, span
+from leaderboard.boards.rows import Cell, cell, place_of, rule_words
 from leaderboard.entry_states import states
 from leaderboard.lookup import current_boards
+from leaderboard.records.people import Basis
+from leaderboard.wording.ranks import place, span
 from submissions.entry_states import EntryState, State
 from submissions.lookup import any_team, person_with_page
 from submissions.models import Membership, Phase, Submission, Team
@@ -40,7 +42,7 @@ class PeoplesPlace:
     place: str
     n: int
     value: Cell
-    basis: str
+    basis: Basis
     url: str
     made_up: bool
 
@@ -125,7 +127,7 @@ def _standing(entry: Submission, board: Board | None, it: EntryState, viewer: Pe
     if people is not None and column is not None and column.rank[index] is not None:
         n = sum(one is not None for one in column.rank)
         url = reverse("study", args=[entry.phase.challenge.slug, entry.phase.slug, people.study.slug])
-        with_people = PeoplesPlace(place_with_people(board, column, index), n, cell(column, index), people.basis, url, people.study.made_up)
+        with_people = PeoplesPlace(place(place_of(board, column, index)), n, cell(column, index), people.basis, url, people.study.made_up)
     return Standing(
         entry,
         rank,

@@ -15,7 +15,7 @@ from django.utils import timezone
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch, PhaseMetric, Reference
 from leaderboard.boards.certainty import Unit
-from leaderboard.boards.human_agreement import Line, basis_words, lines_of, order_words, people_words, rho_words, trained_more
+from leaderboard.boards.human_agreement import Line, lines_of, order_words, rho_words, trained_more
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.service.page_cache import PARTS
@@ -24,6 +24,7 @@ from leaderboard.stats.records import Contradiction, Metric
 from leaderboard.studies.metric_ranking import MADE_UP, Family, Standing, Verdict, source_of, verdict
 from leaderboard.studies.summary import Summary
 from leaderboard.viewer.svg import Drawing
+from leaderboard.wording.people import basis
 from leaderboard.wording.reasons import told
 from submissions.models import Submission
 from submissions.permissions import Viewer
@@ -121,7 +122,7 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
                     rho=rho_words(metric.rho) if only_means else "",
                     difference=metric.difference if metric.difference and metric.difference.reason is None else None,
                     words=words + trained_more(metric.trained, summary.opinions),
-                    basis=_basis(summary),
+                    basis=basis(summary.basis),
                     trained=line.trained,
                     noun=noun,
                     at=row.finished_at,
@@ -134,13 +135,6 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
                 )
             )
     return sorted(found, key=lambda one: (not one.is_current, one.source == MADE_UP, not (one.rho or one.line.shown)))
-
-
-def _basis(summary: Summary) -> str:
-    """The number of people and judgements it is of, in words."""
-    if summary.of == "means":
-        return f"published means, {people_words(summary.n_people)}"
-    return basis_words(summary.counted, summary.opinions, summary.n_people)
 
 
 def verdict_on(family: Family, standing: Standing | None, studies: Sequence[Measured]) -> Verdict:

@@ -224,8 +224,8 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
             words = f"{accuracy['mean']:.3f}{spread} over {accuracy['folds']} folds, on samples and methods that were not seen"
             facts.append(("Accuracy", words))
         for file in found.files:
-            if isinstance(file, weights.PublishedFile):
-                digest = file.sha256 or file.stated
+            if isinstance(file, weights.PublishedFile | weights.PackagedFile):
+                digest = file.sha256 or (file.stated if isinstance(file, weights.PublishedFile) else "")
                 digests = f"{digest[:16]}…, {file.pinned_by}" if digest else file.pinned_by
                 facts.append(("File", f"{file.what}; about {file.megabytes:.3g} MB, licence {file.licence}"))
                 facts.append(("SHA-256", digests))

@@ -22,13 +22,15 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 
 from evaluation.metrics.registry import REGISTRY
 from leaderboard.boards import human_agreement
-from leaderboard.boards.rows import Cell, cell, place_with_people, rule_words, span
+from leaderboard.boards.rows import Cell, cell, place_of, rule_words
 from leaderboard.charts.cards import SIZE
 from leaderboard.lookup import current_ranking, shown_board
 from leaderboard.models import Study
 from leaderboard.service.responses import for_everybody
 from leaderboard.views.docs import TITLES
 from leaderboard.views.share_cards import NOBODY, public_front
+from leaderboard.wording.ranks import place as place_words
+from leaderboard.wording.ranks import span
 from submissions.lookup import entry_place
 from submissions.models import Phase
 from submissions.moments import day_in_words
@@ -76,7 +78,7 @@ def embed(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
                     entry.name,
                     "" if board.imported else entry.team,
                     cell(metric, index) if metric is not None else None,
-                    place_with_people(board, column, index),
+                    place_words(place_of(board, column, index)),
                 )
             )
         context |= {"metric": metric, "has_places": any(row.place for row in context["rows"]), "rule": rule_words(board)}

@@ -15,15 +15,15 @@ from django.utils import timezone
 from evaluation.metrics import registry
 from leaderboard.boards import certainty, human_agreement
 from leaderboard.boards.comparison import MAX_ENTRIES, compared
-from leaderboard.boards.front import Contradiction, Front, Turned
 from leaderboard.boards.human_agreement import lines_of, spread
 from leaderboard.boards.payload import Board
 from leaderboard.boards.reading import reading, strips
-from leaderboard.boards.rows import Cell, bar, ordinal, position, span
+from leaderboard.boards.rows import Cell, bar, position
 from leaderboard.boards.scorecard import current_evaluation, results
 from leaderboard.charts.cards import Figure, Row, Sentence, Sheet, SlopeChart, Strip, Words, drawn, legible, shortened
 from leaderboard.lookup import current_ranking, shown_board, study_of
 from leaderboard.models import Snapshot, StudyAnalysis
+from leaderboard.records.front import Contradiction, Front, Turned
 from leaderboard.service.responses import for_everybody
 from leaderboard.stats.mos_table import HIGHEST, LOWEST
 from leaderboard.stats.ranking import rank
@@ -34,7 +34,11 @@ from leaderboard.views.compare import asked, scored_entry
 from leaderboard.views.home import MAX_SHOWN, cards, surest_contradiction, visible
 from leaderboard.views.metric_studies import measured, verdict_on
 from leaderboard.views.studies import metric_titles
-from leaderboard.wording.nouns import counted, plural
+from leaderboard.wording import contradiction
+from leaderboard.wording.nouns import answers, counted, plural
+from leaderboard.wording.people import basis as basis_words
+from leaderboard.wording.ranks import ordinal, place, span
+from leaderboard.wording.statement import Statement, Tone
 from submissions.kinds import FAMILIES
 from submissions.lookup import EntryPlace, entry_place
 from submissions.models import Phase
@@ -78,48 +82,40 @@ def board_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse
 def board_sheet(front: Front, line: str, foot: str, made_up: bool) -> Sheet:
     """Card of a board by its summary: the contradiction of its first, else of a duel that a single metric turns round, else the first
     three."""
-    contradiction = front.parted or front.turned
+    found = front.parted or front.turned
     rows = tuple(
         Row(
             str(one.rank),
             legible(one.name, f"entry {one.id}"),
-            f"people: {one.place or '–'}" if front.has_places else legible(one.team, ""),
+            f"people: {place(one.place) or '–'}" if front.has_places else legible(one.team, ""),
         )
         for one in front.top
     )
-    if contradiction is not None:
-        sheet = contradiction_sheet(contradiction, line, foot, made_up)
+    if found is not None:
+        sheet = contradiction_sheet(found, line, foot, made_up)
         return sheet if sheet.chart is not None else replace(sheet, rows=rows)
-    named = front.model_copy(update={"name": _name(front.name, front.id)})
-    claim = f"First: {named.name}, {front.metric} {front.value}." if front.level == 1 else named.lead
-    note = f"people: place with people, {front.judgements_words} in all" if front.judgements and front.has_places else ""
-    note += ", made up" if note and front.people_made_up and not made_up else ""
-    return Sheet(line, ((Words(claim),),), rows=rows, note=note, foot=foot, made_up=made_up)
+    said = contradiction.first(front.model_copy(update={"name": _name(front.name, front.id)}))
+    note = (
+        f"people: place with people, {answers(front.people.n, front.people.opinions)} in all" if front.people and front.has_places else ""
+    )
+    note += ", simulated" if note and front.people_made_up and not made_up else ""
+    return Sheet(line, (pieces(said),), rows=rows, note=note, foot=foot, made_up=made_up)
 
 
 def contradiction_sheet(found: Contradiction, line: str, foot: str, made_up: bool) -> Sheet:
-    """Card of a contradiction: both orders drawn, how often people would pick theirs, and of how many judgements, or scores, that is."""
-    ahead, preferred = (_name(*one) for one in found.pair)
-    metric = legible(found.metric, "One metric") if isinstance(found, Turned) else "metrics"
-    first = f"{metric} puts {ahead} before {preferred}." if isinstance(found, Turned) else f"The metrics put {ahead} first."
-    value, low, high = found.ends
-    figures = []
-    if value is not None:
-        digits = "{:.2f}" if found.opinions else "{:.0f}"
-        ends = [digits.format(end if found.opinions else 100 * end) for end in (low, high) if end is not None]
-        interval = f"; 95 % interval {' to '.join(ends)}" if len(ends) == 2 else ""
-        if found.opinions:
-            figures.append(Figure(f"{value:.2f} points", f"by which people score {preferred} higher, of {LOWEST} to {HIGHEST}{interval}"))
-        else:
-            share = "more than 99" if value >= 0.995 else f"{100 * value:.0f}"
-            figures.append(Figure(f"{share} of 100", f"duels between these two in which people would pick {preferred}{interval}"))
-    number, _, rest = found.basis.partition(" ")
-    who = f"{rest} on all entries of the study{', made up' if found.made_up and not made_up else ''}"
-    figures.append(Figure(number, who) if number[:1].isdigit() else Figure("", f"{number} {who}"))
+    """Card of a contradiction: both orders drawn, how often people would pick theirs, and of how many answers that is."""
+    ahead, preferred = ((_name(*one), one[1]) for one in found.pair)
+    if isinstance(found, Turned):
+        found = found.model_copy(update={"metric": legible(found.metric, "One metric"), "first": ahead, "preferred": preferred})
+    else:
+        found = found.model_copy(update={"metrics": ahead, "people": preferred})
+    figures = [Figure(*figure) for figure in contradiction.figures(found)]
+    if found.made_up and not made_up:
+        figures[-1] = replace(figures[-1], words=f"{figures[-1].words}, simulated")
     return Sheet(
         line,
-        ((Words(first),), (Words("People prefer "), Words(preferred, "accent"), Words("."))),
-        chart=SlopeChart(found.lines, metric) if found.lines else None,
+        (pieces(contradiction.order(found)), pieces(contradiction.preferred(found))),
+        chart=SlopeChart(found.lines, found.metric if isinstance(found, Turned) else "metrics") if found.lines else None,
         figures=tuple(figures),
         foot=foot,
         made_up=made_up,
@@ -131,8 +127,8 @@ def site_card(request: HttpRequest) -> HttpResponse:
     found = surest_contradiction(cards(request, visible(NOBODY)[: 4 * MAX_SHOWN], timezone.now()))
     if found is None or found[0].phase is None:
         return sent(Sheet("", (), service=SERVICE, figures=SERVES))
-    (card, contradiction), line = found, f"On {_line(found[0].phase)}"
-    return sent(replace(contradiction_sheet(contradiction, line, FOOT, card.challenge.made_up), service=SERVICE))
+    (card, surest), line = found, f"On {_line(found[0].phase)}"
+    return sent(replace(contradiction_sheet(surest, line, FOOT, card.challenge.made_up), service=SERVICE))
 
 
 def entry_card(request: HttpRequest, pk: int) -> HttpResponse:
@@ -177,8 +173,8 @@ def entry_sheet(board: Board, index: int, line: str, foot: str, picture: bytes |
             bars.append(Strip(title, strip.shown.text, more, strip.place, strip.dot, strip.left, strip.width))
     notes = []
     if people is not None and any(strip.is_people for strip in strips(board, index)):
-        made_up = ", made up" if people.study.made_up and not board.challenge.made_up else ""
-        notes.append(f"People: {said.people_basis or people.basis}{made_up}.")
+        made_up = ", simulated" if people.study.made_up and not board.challenge.made_up else ""
+        notes.append(f"People: {said.people_basis or basis_words(people.basis)}{made_up}.")
     if any(strip.width for strip in bars):
         notes.append("Thick lines: 95 % intervals.")
     team = legible(own.team, "") if own.team and not board.imported else ""
@@ -227,9 +223,7 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
         what = f"Mean scores, {LOWEST} to {HIGHEST}" if summary.opinions else "Duels won"
         of = f"; the first {MAX_STRIPS} of {len(bars)} entries" if len(bars) > MAX_STRIPS else ""
         note = f"{what}, with 95 % intervals{of}."
-    basis = human_agreement.people_words(summary.n_people)
-    if summary.of != "means":
-        basis = human_agreement.basis_words(summary.counted, summary.opinions, summary.n_people)
+    basis = basis_words(summary.basis)
     first = f"{said[0].first} {said[0].rest}" if said else study.question
     for method in sorted(
         (line.method for line in summary.ranked if any(letter.isalnum() for letter in line.method)), key=len, reverse=True
@@ -317,6 +311,11 @@ def compare_card(request: HttpRequest, challenge: str, phase: str) -> HttpRespon
 
 
 # --- words that several have
+
+
+def pieces(said: Statement) -> Sentence:
+    """A statement in the tones of a card."""
+    return tuple(Words(part.text, "accent" if part.tone is Tone.PERSON else "ink") for part in said.parts)
 
 
 def _line(phase: Phase) -> str:

@@ -15,9 +15,9 @@ from django.urls import reverse
 
 from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
-from leaderboard.boards.human_agreement import Line, basis_words, lines_of, spread, trained_more, unheld_words
+from leaderboard.boards.human_agreement import Line, lines_of, spread, trained_more, unheld_words
 from leaderboard.boards.payload import Board
-from leaderboard.boards.rows import ordinal, rule_words, span
+from leaderboard.boards.rows import rule_words
 from leaderboard.charts import studies as study_charts
 from leaderboard.lookup import current_ranking, not_shown_yet, shown_board, study_of
 from leaderboard.models import Rater, Study, StudyAnalysis
@@ -37,6 +37,8 @@ from leaderboard.studies.metric_ranking import source_of
 from leaderboard.studies.screening_effects import effects
 from leaderboard.studies.summary import HIDDEN_NAME, Summary
 from leaderboard.wording.nouns import plural
+from leaderboard.wording.people import basis as basis_words
+from leaderboard.wording.ranks import ordinal, span
 from leaderboard.wording.reasons import sentence, told
 from submissions.formats.formulas import neutral_row
 from submissions.lookup import PhasePlace, phase_place
@@ -148,7 +150,7 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
             noun = partial(getattr, study, "noun")  # which few sentences name
             missing = sentence(summary.reason, noun) or words.two_people_words(summary, noun)
             first = words.opening(summary, noun)
-            basis = "" if summary.of == "means" else basis_words(summary.counted, summary.opinions, summary.n_people)
+            basis = "" if summary.of == "means" else basis_words(summary.basis)
             brief = StudyBrief(basis, summary.counted, summary.n_people, between, missing, first)
         rows.append({"study": study, "found": brief})
     asking = Study.objects.filter(phase=place.phase).asking_everybody()
@@ -215,7 +217,7 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     context["tolerated"] = next((judge.gate.tolerated for _, judge in beside if judge.gate is not None), None)
     gates = [judge.gate for _, judge in beside if judge.gate is not None]
     context["judge_words"] = words.judge_words(len(context["judges"]), sum(gate.passed for gate in gates) if gates else None)
-    context["source_tag"] = "figures" if summary is not None and summary.of == "means" else source_of(chosen_study)
+    context["source_tag"] = "reported" if summary is not None and summary.of == "means" else source_of(chosen_study)
     context["judges_beside"] = any(not one.display_only for one, _ in beside)
     return render(request, "leaderboard/study.html", context)
 

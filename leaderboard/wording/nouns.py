@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 NOUN = "item"  # of what is scored on its own, where a challenge names none
 VERBS = {"is": "are", "has": "have", "was": "were", "does": "do"}
 
@@ -30,3 +32,26 @@ def counted(n: int, noun: str) -> str:
 def verb(word: str, n: int | None = None) -> str:
     """The verb of a number of things, given as of one: `is`, `has`, `lacks`."""
     return word if n == 1 else VERBS.get(word, word.removesuffix("s"))
+
+
+def people(n: int | None, noun: str = "rater") -> str:
+    """A number of people, which may not be known: `9 raters`, `raters unknown`."""
+    return f"{plural(noun)} unknown" if n is None else counted(n, noun)
+
+
+def answers(n: int, opinions: bool) -> str:
+    """A number of what people gave: `120 votes` on comparisons, `1 rating`."""
+    return counted(n, answer(opinions))
+
+
+def answer(opinions: bool) -> str:
+    """The noun of what one person gave: a rating where people score, else a vote."""
+    return "rating" if opinions else "vote"
+
+
+def listed(names: Iterable[str], last: str = "and", most: int | None = None) -> str:
+    """Names as a list: `a, b and c`; of more than `most` the first, and how many others."""
+    every = list(names)
+    if most is not None and len(every) > most:
+        every = [*every[: most - 1], f"{len(every) - most + 1} others"]
+    return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} {last} {every[-1]}" if every else ""

@@ -1,28 +1,68 @@
-"""A statement: one sentence that a reader is told, with its tone and where it leads. PURE."""
+"""A statement: what a reader is told in a sentence or a few, with the tone of its parts and the address that it leads to. PURE.
+
+Statements are made in this folder alone, one function each, from records. A page draws one by `{% statement %}`; all else takes its `text`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Self
 
 
 class Tone(StrEnum):
-    """Tone of a statement, which a page shows by a colour and a mark, never by a colour alone."""
+    """Tone of a part, which a page sets in bold, and in a colour but for a name."""
 
     PLAIN = ""
-    GOOD = "good"
-    WARNING = "warning"
+    NAME = "name"
+    PERSON = "person"  # what people prefer, and a metric at human level
+    BETTER = "better"  # a metric better than chance
+    COIN = "coin"  # at chance
+    BELOW = "below"  # below human level, and what contradicts people
+    EARLY = "early"
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some words of a statement in one tone."""
+
+    text: str
+    tone: Tone = Tone.PLAIN
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One sentence. `names` are the parts of it that a page sets in bold: one name of an entry may hold a comma or a semicolon. `link` is
-    the address that it leads to, empty where there is none."""
+    """Parts that read on as one text; none where there is nothing to say. `link` is the address that it leads to, empty for none."""
 
-    text: str
-    tone: Tone = Tone.PLAIN
+    parts: tuple[Part, ...] = ()
     link: str = ""
-    names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, *parts: str | Part) -> Self:
+        """A statement of texts and parts; what is empty is left out."""
+        made = (Part(one) if isinstance(one, str) else one for one in parts)
+        return cls(tuple(one for one in made if one.text))
+
+    def __bool__(self) -> bool:
+        return bool(self.parts)
 
     def __str__(self) -> str:
         return self.text
+
+    def __add__(self, other: Statement | str) -> Self:
+        """This statement, then the other behind a blank."""
+        more = Statement.of(other) if isinstance(other, str) else other
+        gap = (Part(" "),) if self and more else ()
+        return replace(self, parts=(*self.parts, *gap, *more.parts))
+
+    @property
+    def text(self) -> str:
+        return "".join(part.text for part in self.parts)
+
+
+def name(text: str) -> Part:
+    return Part(text, Tone.NAME)
+
+
+def person(text: str) -> Part:
+    return Part(text, Tone.PERSON)

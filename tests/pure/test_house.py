@@ -53,7 +53,7 @@ PURE = (
     "leaderboard/evidence/tables.py",
     "leaderboard/evidence/text_rules.py",
     "leaderboard/package",
-    "leaderboard/wording",
+    "leaderboard/records",
     "leaderboard/stats",
     "leaderboard/boards/certainty.py",
     "leaderboard/boards/digits.py",

@@ -18,7 +18,7 @@ from evaluation.models import Evaluation, EvaluationBatch, Reference, Score
 from evaluation.work import rereading
 from evaluation.work.worker import drain
 from leaderboard.models import Snapshot
-from leaderboard.templatetags.plumbline import number
+from leaderboard.wording.figures import number
 from submissions.entry_states import Reason, Why
 from submissions.errors import Refused
 from submissions.formats.arrays import Mesh

@@ -49,7 +49,7 @@ def test_entries_teams_and_judgements_are_the_same_on_every_page(phase, client):
     board = page("board")
     assert "2 teams · 3 entries" in board
     front = words(text(client.get("/")))
-    assert "2 teams, 3 entries" in front and "64 judgements" in front and "64 judgements by 8 people" in board
+    assert "2 teams, 3 entries" in front and "64 votes" in front and "64 votes by 8 raters" in board
     assert "2 teams, 3 entries" in words(text(client.get(reverse("challenge_list"))))
     assert "3 entries and 1 baseline" in page("entries")
     assert re.search(r"· 3 entries · first: near", page("board_history"))

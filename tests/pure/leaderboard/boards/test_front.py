@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from leaderboard.boards.front import TOP, Front, Parted, Turned, front
+from importlib import import_module
+
+from leaderboard.boards.front import TOP, front
 from leaderboard.boards.payload import Against, Mark
-from leaderboard.boards.slope import SlopeLine
+from leaderboard.records.front import Front, Parted, SlopeLine, Turned
+from leaderboard.records.people import Basis
 from tests.support.leaderboard.boards import board_of, column_of, judged
+
+NINE = Basis(of="votes", n=9, raters=2)
 
 
 def test_the_first_and_who_follows():
     found = front(board_of([0.2, 0.9, None, 0.5, 0.1], name=list("abcde")))
     assert (found.name, found.metric, found.value) == ("b", "A", "0.9000")
     assert [(one.rank, one.name, one.place, one.against) for one in found.top] == [
-        (1, "b", "", False),
-        (2, "d", "", False),
-        (3, "a", "", False),
+        (1, "b", None, False),
+        (2, "d", None, False),
+        (3, "a", None, False),
     ]
-    assert len(found.top) == TOP and found.judgements == 0 and found.parted is None
+    assert len(found.top) == TOP and found.people is None and found.parted is None
     assert front(board_of([None, None])) is None
 
 
@@ -30,13 +35,12 @@ def test_the_first_stands_with_the_interval_of_its_value():
 
 
 def test_what_is_hidden_later_is_left_out_with_all_that_names_it():
-    line = SlopeLine(id=4, name="d", left=9, right=21, kind="", place="2nd")
+    line = SlopeLine(id=4, name="d", left=9, right=21, kind="", place=(2, 2))
     parted = Parted(
         metrics=("b", 2),
         people=("a", 1),
         ends=(0.7, 0.6, 0.8),
-        opinions=False,
-        basis="9 judgements",
+        basis=NINE,
         made_up=False,
         imported=False,
         lines=(line,),
@@ -47,21 +51,20 @@ def test_what_is_hidden_later_is_left_out_with_all_that_names_it():
         first=("d", 4),
         preferred=("a", 1),
         ends=(0.7, 0.6, 0.8),
-        opinions=False,
-        basis="9 judgements",
+        basis=NINE,
         made_up=False,
         sample="s",
     )
-    update = {"judgements": 9, "parted": parted, "turned": turned}
+    update = {"people": NINE, "parted": parted, "turned": turned}
     known = front(board_of([0.2, 0.9, None, 0.5, 0.1], name=list("abcde"))).model_copy(update=update)
     assert known.without(frozenset()) == known
     assert known.without({2}) is None
     less = known.without({4})
-    assert [one.name for one in less.top] == ["b", "a"] and less.parted is None and less.judgements == 9 and less.turned is None
+    assert [one.name for one in less.top] == ["b", "a"] and less.parted is None and less.people == NINE and less.turned is None
     assert known.without({5}).turned == turned
     assert "d" not in {less.name, *(one.name for one in less.top)}
     nobody = known.without(frozenset(), people=True)
-    assert nobody.parted is nobody.turned is None and nobody.judgements == 0 and all(one.place == "" for one in nobody.top)
+    assert nobody.parted is nobody.turned is None and nobody.people is None and all(one.place is None for one in nobody.top)
 
 
 def mark(preferred: str, pk: int | None, low: float) -> Mark:
@@ -83,9 +86,9 @@ def test_the_surest_duel_that_a_metric_turns_round_is_drawn_in_that_metrics_orde
     marks = {"a": {"1": [mark("method 1", 2, 0.55)]}, "b": {"3": [mark("method 0", 1, 0.6), mark("of another study", None, 0.9)]}}
     turned = front(judged(board, [0.6, 0.8, 0.3], marks=marks)).turned
     assert (turned.metric, turned.pair, turned.sample) == ("B", (("method 2", 3), ("method 0", 1)), "s")
-    assert turned.ids == (1, 2, 3) and turned.basis == "120 judgements by 9 people"
+    assert turned.ids == (1, 2, 3) and turned.basis == Basis(of="votes", n=120, raters=9)
     by_left = sorted(turned.lines, key=lambda line: line.left)
-    assert [(line.id, line.kind, line.place) for line in by_left] == [(3, "metrics", "3rd"), (2, "", "1st"), (1, "people", "2nd")]
+    assert [(line.id, line.kind, line.place) for line in by_left] == [(3, "metrics", (3, 3)), (2, "", (1, 1)), (1, "people", (2, 2))]
     assert front(judged(board, [0.6, 0.8, 0.3], marks={})).turned is None
 
 
@@ -111,21 +114,28 @@ def test_a_contradiction_goes_where_any_of_its_lines_names_who_is_hidden_later()
         assert not any(name in less.model_dump_json() for name in (f"method {pk - 1}" for pk in hidden))
 
 
-def test_scores_are_counted_as_scores():
-    duels = judged(board_of([0.9, 0.5, 0.1]), [0.2, 0.8, 0.5])
-    scores = judged(board_of([0.9, 0.5, 0.1]), [2.1, 4.2, 3.0], kind="opinions", of="ratings")
-    one = judged(board_of([0.9, 0.5, 0.1]), [2.1, 4.2, 3.0], kind="opinions", of="ratings", judgements=1)
-    assert [front(board).judgements_words for board in (duels, scores, one)] == ["120 judgements", "120 scores", "1 score"]
+def test_answers_are_counted_as_what_they_are():
+    votes = judged(board_of([0.9, 0.5, 0.1]), [0.2, 0.8, 0.5])
+    ratings = judged(board_of([0.9, 0.5, 0.1]), [2.1, 4.2, 3.0], kind="opinions", of="ratings", judgements=1)
+    assert [front(board).people for board in (votes, ratings)] == [Basis(of="votes", n=120, raters=9), Basis(of="ratings", n=1, raters=9)]
 
 
-def test_one_of_before_is_read():
-    assert Front.model_validate({"id": 1, "name": "a", "team": "t", "metric": "A", "value": "0.9"}).top == ()
-    old = {"metric": "A", "first": ["d", 4], "preferred": ["a", 1], "ends": [0.7, 0.6, 0.8], "opinions": False, "basis": "9 judgements"}
-    turned = Turned.model_validate(old | {"made_up": False, "sample": "s"})
-    assert turned.slope is None and turned.names({4}) and turned.names({1}) and not turned.names({2})
+def test_one_of_before_is_converted_and_read():
+    converted = import_module("leaderboard.migrations.0036_fronts_as_data").converted
+    first = {"id": 1, "name": "a", "team": "t", "metric": "A", "value": "0.9"}
+    assert Front.model_validate(converted(first)).top == ()
+    line = {"id": 1, "name": "a", "left": 9.0, "right": 9.0, "kind": "metrics", "place": "2–4"}
+    turned = {"metric": "A", "first": ["d", 4], "preferred": ["a", 1], "ends": [0.7, 0.6, 0.8], "opinions": False, "made_up": False}
+    turned |= {"basis": "1,200 judgements by 9 people", "sample": "s", "lines": [line], "ids": [1, 4]}
+    old = first | {"top": [{"rank": 1, "id": 1, "name": "a", "team": "t", "place": "3rd"}], "turned": turned}
+    old |= {"judgements": 1200, "opinions": False, "people_made_up": True}
+    found = Front.model_validate(converted(old))
+    assert found.people == found.turned.basis == Basis(of="votes", n=1200, raters=9)
+    assert (found.top[0].place, found.turned.lines[0].place, found.people_made_up) == ((3, 3), (2, 4), True)
+    assert converted(converted(old)) == converted(old)
+    unknown = converted(first | {"judgements": 9, "opinions": True, "turned": turned | {"basis": "9 scores by people unknown"}})
+    assert Front.model_validate(unknown).turned.basis == Basis(of="ratings", n=9, raters=None)
 
 
-def test_equal_entries_are_level_and_none_of_them_is_called_the_first():
-    assert front(board_of([0.9, 0.5])).lead == "method 0 is first."
-    assert front(board_of([0.9, 0.9, 0.5])).lead == "method 0 and 1 other are level in first place."
-    assert front(board_of([0.9, 0.9, 0.9])).lead == "method 0 and 2 others are level in first place."
+def test_equal_entries_share_first_place():
+    assert [front(board_of(values)).level for values in ([0.9, 0.5], [0.9, 0.9, 0.5], [0.9, 0.9, 0.9])] == [1, 2, 3]

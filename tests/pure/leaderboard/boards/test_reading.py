@@ -81,7 +81,7 @@ class TestSentence:
         found = reading(judged(with_tests()), 1)
         assert (found.people, found.people_first) == ("People put it first", True)
         assert found.by_people == ": it wins 80 % of its duels [74, 85]; they do not tell it from hip."
-        assert found.people_basis == "310 judgements of it, 2,880 judgements by 12 people in all"
+        assert found.people_basis == "310 votes of it, 2,880 votes by 12 raters in all"
         third, last = (reading(judged(with_tests()), n) for n in (2, 3))
         assert (third.people, third.by_people) == (
             "People put it 2nd of 4",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from leaderboard.boards import exports
 from leaderboard.boards.human_agreement import with_people
 from leaderboard.boards.payload import Board, ColumnAgreement
-from leaderboard.boards.rows import BoardRows, Choice, bar, cell, meaning_words, ordinal, position, rule_words, span
+from leaderboard.boards.rows import BoardRows, Choice, bar, cell, meaning_words, position, rule_words
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.crossed import Figure
 from leaderboard.stats.meaning import Difference
@@ -138,9 +138,6 @@ class TestCells:
         assert (it.text, it.half, it.up, it.down) == ("0.84", "", "+.10", "−.30")
         assert (it.left, round(it.left + it.width, 1)) == (53.9, 94.2), "the bar shows the same ends"
 
-    def test_spans(self):
-        assert (span(1, 3), span(2, 2), span(None, None), span(12, 400, open_end=True)) == ("1–3", "2", "", "12–")
-
     def test_what_lies_outside_the_scale_stands_at_its_end(self):
         assert (position([0.0, 1.0], -5), position([0.0, 1.0], 7), position([1.0, 1.0], 1)) == (0.0, 100.0, 50.0)
         assert bar([0.0, 1.0], -1, 2) == (0.0, 100.0)
@@ -197,11 +194,6 @@ def test_of_two_entries_that_people_judged_no_difference_of_a_metric_says_what_p
         return [bool(line.cells[0].gap) for line in BoardRows(board, Choice()).lines]
 
     assert said(40, 0, 40) == [True, True, False] and said(40, 40, 0) == [False, True, False]
-
-
-def test_places_in_words():
-    words = [ordinal(n) for n in (1, 2, 3, 4, 10, 11, 12, 13, 21, 22, 101, 111, 112)]
-    assert words == ["1st", "2nd", "3rd", "4th", "10th", "11th", "12th", "13th", "21st", "22nd", "101st", "111th", "112th"]
 
 
 def test_the_rule_in_words():

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from leaderboard.boards.payload import Mark
-from leaderboard.boards.slope import MAX_LINES, MIN_LINES, STEP, TOP, slope, slope_of_two, split_of
+from leaderboard.boards.slope import MAX_LINES, MIN_LINES, slope, slope_of_two, split_of
+from leaderboard.records.front import STEP, TOP, Split
 from tests.support.leaderboard.boards import board_of, column_of
 
 
@@ -22,9 +23,9 @@ def test_each_entry_goes_from_its_rank_to_its_place():
     assert [line.id for line in found.lines] == [3, 1, 2]
     ends = {line.name: (line.left, line.right, line.kind, line.place) for line in found.lines}
     assert ends == {
-        "method 0": (TOP, TOP + STEP, "metrics", "2nd"),
-        "method 1": (TOP + STEP, TOP, "people", "1st"),
-        "method 2": (TOP + 2 * STEP, TOP + 2 * STEP, "", "3rd"),
+        "method 0": (TOP, TOP + STEP, "metrics", (2, 2)),
+        "method 1": (TOP + STEP, TOP, "people", (1, 1)),
+        "method 2": (TOP + 2 * STEP, TOP + 2 * STEP, "", (3, 3)),
     }
     assert [line.kind for line in found.lines] == ["", "metrics", "people"]  # named ones over the others
 
@@ -53,7 +54,7 @@ def test_the_widest_split_is_among_marked_entries():
     column = people([0.1, 0.2, 0.8, 0.9])
     ids = [entry.id for entry in board.entries]
     marked = board.model_copy(update={"people": SimpleNamespace(marks={"a": {str(ids[1]): [mark]}}, places=[None, (3, 4), None, None])})
-    assert split_of(marked, column).words == "Widest split: method 1, 2nd by A, 3–4 with people."
+    assert split_of(marked, column) == Split("method 1", "A", 2, (3, 4))
     both = board.model_copy(update={"people": SimpleNamespace(marks={"a": {str(ids[1]): [mark], str(ids[0]): [mark]}}, places=None)})
     assert split_of(both, column).name == "method 0"
     assert split_of(board, column) is None and split_of(both, None) is None

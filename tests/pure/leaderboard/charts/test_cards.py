@@ -8,7 +8,6 @@ from itertools import combinations, pairwise
 import pytest
 from PIL import Image
 
-from leaderboard.boards.slope import STEP, TOP, SlopeLine
 from leaderboard.charts.cards import (
     BAND,
     SIZE,
@@ -25,6 +24,7 @@ from leaderboard.charts.cards import (
     plain,
     shortened,
 )
+from leaderboard.records.front import STEP, TOP, SlopeLine
 
 LONG = "a-name-without-an-end-" * 9
 CLAIM = ((Words("The metrics put one first."),), (Words("People prefer "), Words("two", "accent"), Words(".")))
@@ -36,7 +36,7 @@ def chart(n: int, name: str = "method", title: str = "metrics") -> SlopeChart:
     return SlopeChart(
         tuple(
             SlopeLine(
-                id=k, name=f"{name} {k}", left=TOP + STEP * k, right=TOP + STEP * (n - 1 - k), kind=kinds.get(k, ""), place=f"{n - k}th"
+                id=k, name=f"{name} {k}", left=TOP + STEP * k, right=TOP + STEP * (n - 1 - k), kind=kinds.get(k, ""), place=(n - k, n - k)
             )
             for k in range(n)
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
@@ -11,7 +12,7 @@ from django.template import Context, Template
 from leaderboard.stats.crossed import Figure
 from leaderboard.stats.states import Counted, Key, Reason, State
 from leaderboard.templatetags import plumbline
-from leaderboard.wording.statement import Statement, Tone
+from leaderboard.wording.statement import Statement, name, person
 
 AT = datetime(2026, 12, 14, 22, 59, tzinfo=UTC)
 
@@ -112,9 +113,9 @@ def test_a_dot_stands_on_its_scale_over_the_interval_of_another_rater():
 
 
 def test_a_statement_sets_its_names_in_bold_and_escapes_them():
-    said = Statement("A, <b> leads A, <b> v2.", Tone.WARNING, "/x/?a=1&b=2", ("A, <b>", "A, <b> v2"))
+    said = replace(Statement.of(name("A, <b>"), " leads ", person("A, <b> v2"), "."), link="/x/?a=1&b=2")
     assert shown("{% statement said %}", said=said) == (
-        '<span class="warning"><a href="/x/?a=1&amp;b=2"><b>A, &lt;b&gt;</b> leads <b>A, &lt;b&gt; v2</b>.</a></span>'
+        '<a href="/x/?a=1&amp;b=2"><b>A, &lt;b&gt;</b> leads <b class="person">A, &lt;b&gt; v2</b>.</a>'
     )
     assert shown("{% statement said %}", said=None) == "" and str(said) == said.text
 

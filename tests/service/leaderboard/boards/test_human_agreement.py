@@ -139,7 +139,7 @@ def test_where_judgements_name_no_samples_an_interval_speaks_of_other_people_alo
 def test_a_head_says_how_far_by_whom_and_when():
     said = human_agreement.People(found(), {"hss": "HSS"}).head("hss")
     assert said.words == "agrees 82" and said.line.figure.ends == (0.82, 0.8, 0.84)
-    assert said.title.endswith("1,200 judgements by 11 people, 21 November 2026 (UTC).")
+    assert said.title.endswith("1,200 votes by 11 raters, 21 November 2026 (UTC).")
     assert human_agreement.People(found(), {"hss": "HSS"}).head("other") is None
 
 
@@ -147,7 +147,6 @@ def test_of_published_means_the_order_alone_is_said():
     means = found(of="means", kind="opinions", raters=None, band=None, metrics=[column("hss", agreement())])
     said = human_agreement.People(means, {"hss": "HSS"})
     assert said.head("hss").words == "ρ 0.50 [0.10, 0.90] · 9 entries" and said.head("hss").line is None and said.charts() == []
-    assert "mean opinion scores as they were published (people unknown)" in said.basis
 
 
 def test_where_no_metric_has_a_figure_the_reason_is_its_own():
@@ -232,7 +231,7 @@ def test_an_entry_that_alone_was_judged_is_first_of_nothing():
     assert people.claim(made) is None and people.first_place(made) is None
     assert people.column(made).rank == [None, None] and people.column(made).value == [0.3, None]
     assert reading(made, 0).people == "People judged it"
-    assert [one.place for one in front(made).top] == ["", ""]
+    assert [one.place for one in front(made).top] == [None, None]
 
 
 def test_who_may_be_first_is_said_as_the_study_says_it_by_the_intervals_of_places():
@@ -363,7 +362,7 @@ def test_the_interval_of_a_mean_is_the_same_on_pages_and_in_files_and_is_not_cut
     place = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     told = client.get(f"{place}people/people/analysis.json").json()["criteria"][""]["scales"]
     assert next(line["mos"] for line in told if line["method"] == NAMES[0]) == pytest.approx(best.mos)
-    assert f"{low:.2f} to {high:.2f}" in " ".join(client.get(f"{place}people/people/").content.decode().split())
+    assert f"[{low:.2f}, {high:.2f}]" in " ".join(client.get(f"{place}people/people/").content.decode().split())
     assert human_agreement.spread(4.6, 3.9, 5.3, [(1.0, 5.0)]) == {"dot": 90.0, "left": 72.5, "width": 27.5}  # which is drawn to its end
     table = client.get(f"{place}?sort=people").content.decode()
     assert f"±{high - mean:.2f}".replace("±0.", "±.") in table
@@ -570,12 +569,12 @@ def test_opinion_scores_give_their_column_and_marks(judged, client):  # noqa: F8
         entries[1].pk: (4.5, own),
     }
     board = client.get(f"{place}?sort=people").content.decode()
-    assert "Opinion score" in board and "6 people" in board and 'class="against"' in board
+    assert "Opinion score" in board and "6 raters" in board and 'class="against"' in board
     card = client.get("/").content.decode().partition('class="soft counted"')[2].partition("<br>")[0]
-    assert re.search(rf"<b>{2 * own}</b>\s+scores$", card)
+    assert card.endswith(f"{2 * own} ratings")
     Rater.objects.filter(study=study).update(withdrawn=1, left_at=timezone.now())
-    assert "6 scores were withdrawn since" in client.get(f"{place}snapshots/{snapshot}/").content.decode()
-    assert "6 scores withdrawn by people who left" in " ".join(client.get(f"{place}people/scores/").content.decode().split())
+    assert "6 ratings were withdrawn since" in client.get(f"{place}snapshots/{snapshot}/").content.decode()
+    assert "6 ratings withdrawn by raters who left" in " ".join(client.get(f"{place}people/scores/").content.decode().split())
     page = client.get(f"{place}people/scores/").content.decode()
     head = page.partition("By criterion</h2>")[2].partition("</thead>")[0]
     assert head.index("overall") > head.index("semantic")  # as the study asks them
@@ -711,8 +710,8 @@ def test_a_ranking_keeps_its_figures_and_says_what_was_withdrawn_since(client, j
     left.leave()
     assert not left.votes.exists()
     study.raters.filter(pk=left.pk).update(withdrawn=3)  # answers that were imported belong to no question, and are not counted
-    assert "3 judgements were withdrawn since" in client.get(f"{here}/").content.decode()
-    assert "3 judgements were withdrawn since" in client.get(f"{here}.md").content.decode()
+    assert "3 votes were withdrawn since" in client.get(f"{here}/").content.decode()
+    assert "3 votes were withdrawn since" in client.get(f"{here}.md").content.decode()
     told = client.get(api).json()["study"]
     assert (told["withdrawn"], told["judgements"]) == (3, made.board.people.judgements)
 

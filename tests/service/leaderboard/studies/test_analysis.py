@@ -194,9 +194,9 @@ def test_the_front_page_tells_the_surest_duel_that_a_metric_turns_round_where_no
     def front() -> str:
         return " ".join(client.get("/").content.decode().split())
 
-    assert "the metrics put <b>near</b> first" in front() and "before far off" not in front(), "a first that is turned is told before"
+    assert "The metrics put <b>near</b> first" in front() and "before far off" not in front(), "a first that is turned is told before"
     Snapshot.objects.update(lead=board.lead | {"parted": None})
-    said = f'</a>, {turned.metric} puts <b>near</b> before far off. People prefer <b class="person">far off</b>, in '
+    said = f'</a>: {turned.metric} puts <b>near</b> before far off. People prefer <b class="person">far off</b>: they would pick it in '
     poster = f"/entries/{entries[1].pk}/posters/{turned.sample}.webp"
     assert said in front() and poster not in front() and client.get(poster).status_code == 403
     type(phase).objects.filter(pk=phase.pk).update(reference_access="public")
@@ -227,7 +227,7 @@ def test_the_page_shows_every_part_and_no_names_of_raters(phase, client):
     assert data.json()["criteria"][""]["counted"] == len(rows)
     assert "example.org" not in page + data.content.decode()
     listed = client.get(address).content.decode()
-    assert study.title in listed and f'class="narrow-only">{len(rows)} judgements by 6 people<' in listed
+    assert study.title in listed and f'class="narrow-only">{len(rows)} votes by 6 raters<' in listed
 
 
 def rounds(pairs: list[tuple[str, str]], choice: str = "left", raters: int = 6, samples: int = 8) -> list[Vote]:
@@ -478,9 +478,8 @@ def test_the_page_says_that_single_votes_stay_with_the_organizers(phase, client,
     imported(phase, made_up(3, 2, 3))
     analyse_due()
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
-    assert (
-        "Individual answers are available to organizers only" in (page := client.get(address).content.decode()) and "votes.csv" not in page
-    )
+    page = client.get(address).content.decode()
+    assert "Individual answers are available to organizers only" in page and "votes.csv" not in page
     client.force_login(people.organizer)
     assert "Only organizers get this file" in (page := client.get(address).content.decode()) and "votes.csv" in page
 

@@ -297,7 +297,7 @@ def test_the_page_in_its_four_states_and_for_whom(django_assert_max_num_queries)
     three = page()
     assert NOBODY not in three["wireframe"] and "3 studies," in three["wireframe"] and "real 2" in three["wireframe"]
     assert "published 1" in three["wireframe"] and "Always equal" in three["wireframe"] and "All 22 metrics" in three["wireframe"]
-    assert "From one study: Which is closer?" in three["mesh"] and "by 12 people" in three["mesh"]
+    assert "From one study: Which is closer?" in three["mesh"] and "by 12 raters" in three["mesh"]
     assert NOBODY in three["render"] and "made up 1" in three["render"] and "not counted" in three["render"]
     assert re.search(r"Edge F1 \d+ above human level .* 1\.0 ms", three["wireframe"]) and "of 17" in three["wireframe"]
 

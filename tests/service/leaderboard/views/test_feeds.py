@@ -21,8 +21,8 @@ def test_the_feed_has_a_line_for_each_new_first(client, board, scored, people):
     Snapshot.make_all(board)
     feed = ElementTree.fromstring(client.get(f"{address(board)}feed.atom").content)
     titles = [entry.findtext("a:title", namespaces=ATOM) for entry in feed.findall("a:entry", ATOM)]
-    assert len(titles) == before + 1 and titles[0].startswith("new-first (") and titles[1].startswith("ridge-net (")
-    assert feed.find("a:entry/a:summary", ATOM).text.startswith("3 entries of 2 teams; snapshot ")
+    assert len(titles) == before + 1 and titles[0].startswith("new-first is first, ") and titles[1].startswith("ridge-net is first, ")
+    assert feed.find("a:entry/a:summary", ATOM).text.startswith(f"By {people.other_team.name}. 3 entries of 2 teams; snapshot ")
     assert feed.findtext("a:title", namespaces=ATOM).endswith(": who is first")
     Challenge.objects.filter(pk=board.challenge_id).update(made_up=True)
     assert b": who is first (made up)</title>" in client.get(f"{address(board)}feed.atom").content

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from leaderboard.boards.front import Contradiction, Parted, Turned
+from leaderboard.records.front import Contradiction, Parted, Turned
+from leaderboard.records.people import Basis
 from leaderboard.views.home import surest_contradiction
 
 
@@ -14,7 +15,7 @@ def card(name: str, made_up: bool = False, **contradictions: Contradiction) -> S
 
 
 def people(low: float | None, made_up: bool = False) -> dict:
-    return {"ends": (0.9, low, 0.95), "opinions": False, "basis": "9 judgements by 3 people", "made_up": made_up}
+    return {"ends": (0.9, low, 0.95), "basis": Basis(of="votes", n=9, raters=3), "made_up": made_up}
 
 
 def parted(low: float | None, made_up: bool = False) -> Parted:

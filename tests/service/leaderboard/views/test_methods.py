@@ -155,7 +155,7 @@ class TestMethod:
         raw = board.model_dump(mode="json") | {"people": found}
         Snapshot._keep(ridge, snapshot.batch, type(board).read(raw))
         page = text(client.get(method_page(people.team, "ridge-net")))
-        assert "96 judgements by 12 people" in page and "<b>2nd</b>" in page
+        assert "96 votes by 12 raters" in page and "<b>2nd</b>" in page
         Study.objects.filter(pk=study.pk).update(is_public=False)
         assert "96 judgements" not in text(client.get(method_page(people.team, "ridge-net")))
 

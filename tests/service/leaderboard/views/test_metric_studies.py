@@ -15,6 +15,7 @@ from evaluation.metrics import registry
 from evaluation.models import Score
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study, StudyAnalysis
+from leaderboard.records.people import Basis
 from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import ENTRIES_FOR_DIFFERENCE, RATERS_FOR_FIGURE
@@ -58,7 +59,7 @@ def test_it_says_where_how_far_by_whom_and_when(studied, client):
     agreed = round(100 * line.decided.value)
     assert line.standing is Standing.WORSE_THAN_CHANCE
     assert f"Corner F1 orders {agreed} as they did (95 % interval " in html and f"{agreed} {STANDINGS[line.standing]}" in page
-    assert "by 8 people, " in page and f"{row.finished_at:%B %Y}" in page
+    assert "by 8 raters, " in page and f"{row.finished_at:%B %Y}" in page
     assert f"{phase.challenge.title}, {phase.title}" in page and "simulated" in page
     assert reverse("study", args=[phase.challenge.slug, phase.slug, "people"]) in html
     assert f"simulated No study with real raters yet. It chooses what made-up people choose in {agreed} of 100 duels [" in page
@@ -141,18 +142,17 @@ def test_many_studies_cost_no_more_queries_than_one(studied, client, people, dja
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "basis"),
     [
-        ({"kind": "opinions", "of": "ratings", "n_raters": 6, "screened": ["a"]}, "40 scores by 5 people"),
-        ({"kind": "opinions", "of": "ratings", "n_raters": None}, "40 scores by people unknown"),
-        ({"kind": "opinions", "of": "means", "n_raters": 23}, "published means, 23 people"),
-        ({"kind": "pairs", "raters": ["a"]}, "40 judgements by 1 person"),
-        ({"kind": "pairs", "raters": ["a"], "counted": 1}, "1 judgement by 1 person"),
+        ({"kind": "opinions", "of": "ratings", "n_raters": 6, "screened": ["a"]}, Basis(of="ratings", n=40, raters=5)),
+        ({"kind": "opinions", "of": "ratings", "n_raters": None}, Basis(of="ratings", n=40, raters=None)),
+        ({"kind": "opinions", "of": "means", "n_raters": 23}, Basis(of="means", n=40, raters=23)),
+        ({"kind": "pairs", "raters": ["a"]}, Basis(of="votes", n=40, raters=1)),
     ],
 )
-def test_raters_who_were_screened_are_not_counted_among_those_it_is_of(studied, changes, words):
+def test_raters_who_were_screened_are_not_counted_among_those_it_is_of(studied, changes, basis):
     summary = replace(studied.analyses.get().summary, **{"counted": 40} | changes)
-    assert metric_studies._basis(summary) == words
+    assert summary.basis == basis
 
 
 def test_the_page_opens_with_a_figure_of_real_people_and_not_with_what_is_newest_and_too_early(studied, client):

@@ -16,6 +16,7 @@ from leaderboard.charts.cards import Sheet, drawn
 from leaderboard.models import Snapshot, Study
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.views import share_cards
+from leaderboard.wording.contradiction import first
 from submissions.models import Challenge, Phase
 from tests.service.leaderboard.views.test_board import address
 from tests.support.leaderboard.boards import board_of, judged
@@ -30,7 +31,7 @@ def test_a_pasted_link_of_a_board_shows_its_sentence_and_its_card(client, board)
     page = client.get(address(board)).content.decode()
     told = dict(re.findall(r'<meta (?:property|name)="((?:og|twitter):[a-z_:]+|description)" content="([^"]*)"', page))
     assert told["og:title"] == f"{board.challenge.title} · {board.title}"
-    assert told["og:description"] == told["description"] == "ridge-net is first. 2 entries of 2 teams."
+    assert told["og:description"] == told["description"] == f"{first(Snapshot.current(board, 'public').front)} 2 entries of 2 teams."
     assert told["twitter:card"] == "summary_large_image"
     assert f'<link rel="canonical" href="{told["og:url"]}">' in page and told["og:url"].endswith(address(board))
     card = client.get(told["og:image"].partition("//")[2].partition("/")[1] + told["og:image"].partition("//")[2].partition("/")[2])
@@ -91,11 +92,11 @@ def test_cards_tell_places_that_are_shared_and_figures_with_their_intervals(clie
     client.get(f"/entries/{board.submissions.order_by('pk').first().pk}/card.png")
     study, entry = sheets
     assert [(strip.place, strip.value, strip.more) for strip in study.strips] == [("1–2", "50 %", "[33, 67]")] * 2
-    assert study.foot == "36 judgements by 6 people" and all(strip.width > 0 for strip in study.strips)
+    assert study.foot == "36 votes by 6 raters" and all(strip.width > 0 for strip in study.strips)
     assert "People put it first, level with valley-net: it wins 50 % of its duels [33, 67]" in entry.words
     people, *metrics = entry.strips
     assert (people.name, people.value, people.more, people.place) == ("People", "50 %", "[33, 67]", "1–2")
-    assert metrics and "36 judgements by 6 people" in entry.note
+    assert metrics and "36 votes by 6 raters" in entry.note
 
 
 def test_who_has_no_account_is_shown_no_people_of_a_study_that_is_not_public(client, board, sheets):
@@ -140,8 +141,8 @@ def test_a_first_place_that_people_contradict_is_the_claim():
     assert sheet.words == "The metrics put method 0 first. People prefer method 1."
     assert [piece.text for sentence in sheet.claim for piece in sentence if piece.tone == "accent"] == ["method 1"]
     assert [figure.value for figure in sheet.figures] == ["70 of 100", "120"]
-    assert "pick method 1; 95 % interval 60 to 80" in sheet.figures[0].words
-    assert sheet.figures[1].words == "judgements by 9 people on all entries of the study"
+    assert "pick method 1, 95 % interval [60, 80]" in sheet.figures[0].words
+    assert sheet.figures[1].words == "votes by 9 raters on all entries of the study"
     assert sheet.chart.left == "metrics" and len(sheet.chart.lines) == 3 and not sheet.rows
 
 
@@ -164,35 +165,35 @@ def test_two_entries_have_no_chart_and_the_first_stand_there_as_rows():
 def test_made_up_people_are_marked_on_a_board_that_is_not_made_up_itself():
     study = {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "made_up": True}
     ranking = judged(board_of([0.9, 0.5, 0.1]), SHARES, over=OVER, study=study)
-    assert sheet_of(ranking).figures[1].words.endswith(", made up")
-    assert sheet_of(ranking, made_up=True).made_up and "made up" not in sheet_of(ranking, made_up=True).figures[1].words
+    assert sheet_of(ranking).figures[1].words.endswith(", simulated")
+    assert sheet_of(ranking, made_up=True).made_up and "simulated" not in sheet_of(ranking, made_up=True).figures[1].words
 
 
 def test_made_up_people_are_marked_beside_places_and_on_an_entry():
     study = {"id": 1, "slug": "s", "title": "S", "question": "?", "source": "", "made_up": True}
     ranking = judged(board_of([0.9, 0.5, 0.1]), SHARES, over=OVER[1:] + OVER[1:2], study=study)
-    assert sheet_of(ranking).note == "people: place with people, 120 judgements in all, made up"
-    assert "made up" not in sheet_of(ranking, made_up=True).note
+    assert sheet_of(ranking).note == "people: place with people, 120 votes in all, simulated"
+    assert "simulated" not in sheet_of(ranking, made_up=True).note
     real = ranking.model_copy(update={"challenge": ranking.challenge.model_copy(update={"made_up": False})})
     notes = [share_cards.entry_sheet(one, 0, "C · P", "snapshot").note for one in (real, ranking)]
-    assert ["9 people in all, made up." in note for note in notes] == [True, False]
+    assert ["9 raters in all, simulated." in note for note in notes] == [True, False]
 
 
 def test_published_means_are_called_that_beside_an_entrys():
     nothing = [None, None, None]
     ranking = judged(board_of([0.9, 0.5, 0.1]), [4.4, 4.0, 3.1], kind="opinions", of="means", low=nothing, high=nothing)
     sheet = share_cards.entry_sheet(ranking, 0, "C · P", "snapshot")
-    assert sheet.note.startswith("People: mean opinion scores as they were published (9 people).")
+    assert sheet.note.startswith("People: published means, 9 raters.")
     assert (sheet.strips[0].name, sheet.strips[0].more, sheet.strips[0].width) == ("Opinion score, of 5", "", 0.0)
 
 
 def test_opinion_scores_differ_by_points():
     over = [Against(value=(0.52, 0.31, 0.7), p_holm=0.001), None, None]
     sheet = sheet_of(judged(board_of([0.9, 0.5, 0.1]), [2.1, 4.2, 3.0], kind="opinions", of="ratings", over=over))
-    assert sheet.figures[0].value == "0.52 points" and "95 % interval 0.31 to 0.70" in sheet.figures[0].words
-    assert sheet.figures[1].words.startswith("scores by 9 people")
+    assert sheet.figures[0].value == "0.52 points" and "95 % interval [0.31, 0.70]" in sheet.figures[0].words
+    assert sheet.figures[1].words.startswith("ratings by 9 raters")
     alike = sheet_of(judged(board_of([0.9, 0.5, 0.1]), [2.1, 4.2, 3.0], kind="opinions", of="ratings"))
-    assert alike.note == "people: place with people, 120 scores in all"
+    assert alike.note == "people: place with people, 120 ratings in all"
 
 
 @pytest.mark.parametrize(
@@ -206,7 +207,7 @@ def test_opinion_scores_differ_by_points():
 )
 def test_without_a_contradiction_the_first_three_stand_there(ranking):
     sheet = sheet_of(ranking)
-    assert sheet.words == "First: method 0, A 0.9000." and sheet.chart is None and not sheet.figures
+    assert sheet.words == "method 0 is first, A 0.9000." and sheet.chart is None and not sheet.figures
     assert [(row.left, row.name) for row in sheet.rows] == [("1", "method 0"), ("2", "method 1"), ("3", "method 2")]
     shows_people = ranking.people is not None and ranking.people.reason is None
     assert [row.right for row in sheet.rows] == (
@@ -216,9 +217,9 @@ def test_without_a_contradiction_the_first_three_stand_there(ranking):
 
 
 def test_level_entries_are_called_level_and_names_without_letters_of_the_font_by_their_number():
-    assert sheet_of(board_of([0.9, 0.9, 0.1])).words == "method 0 and 1 other are level in first place."
+    assert sheet_of(board_of([0.9, 0.9, 0.1])).words == "method 0 and 1 other share first place."
     ranking = board_of([0.9, 0.9, 0.1], name=["网络重建", "x" * 200, "Müller"])
-    assert sheet_of(ranking).words == "entry 1 and 1 other are level in first place."
+    assert sheet_of(ranking).words == "entry 1 and 1 other share first place."
     assert [row.name for row in sheet_of(ranking).rows] == ["entry 1", "x" * 200, "Muller"]
     judged_ = sheet_of(judged(ranking, SHARES, over=OVER).model_copy(update={"overall": board_of([0.9, 0.5, 0.1]).overall}))
     assert judged_.words.startswith("The metrics put entry 1 first. People prefer xxx") and len(judged_.words) < 90

@@ -1,0 +1,142 @@
+"""Summary of a board for lists of challenges, feeds and cards, as it is kept beside a snapshot. PURE."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from leaderboard.records.people import Basis
+from leaderboard.records.record import Record
+from leaderboard.stats.crossed import Ends
+
+Place = tuple[int, int]  # with people, as its 95 % range: both ends are one where it is settled
+STEP, TOP = 10.0, 9.0  # of the lines of a drawing, and where the first stands
+
+
+class SlopeLine(Record):
+    """One entry: `left` and `right` are heights in the drawing, `kind` is "metrics" or "people" for who is first with them, or is theirs of
+    two, "split" for the widest split, else empty; `place` is its place with people."""
+
+    id: int
+    name: str
+    left: float
+    right: float
+    kind: str
+    place: Place | None
+
+
+@dataclass(frozen=True)
+class Split:
+    """An entry that a metric contradicts people on, with the widest difference of its ranks: by that metric, and with people."""
+
+    name: str
+    metric: str
+    rank: int
+    place: Place
+
+
+@dataclass(frozen=True)
+class Slope:
+    """The order by metrics beside that by people, as lines between two columns of dots: those with a name over the others."""
+
+    lines: tuple[SlopeLine, ...]
+
+    @property
+    def height(self) -> float:
+        return 2 * TOP + STEP * (len(self.lines) - 1) + 16
+
+
+class Leader(Record):
+    """One of the first entries: its rank, and its place with people, None where they did not judge it; `against` where a metric
+    contradicts people on it."""
+
+    rank: int
+    id: int
+    name: str
+    team: str
+    place: Place | None = None
+    against: bool = False
+
+
+class Contradiction(Record):
+    """Two entries that metrics put in one order and people, beyond chance, in the other: how often people would pick theirs with its
+    interval (of opinion scores: by how many points), and of what. `lines` draw the two orders of the entries that have both; `ids` are of
+    all that it names."""
+
+    ends: Ends
+    basis: Basis
+    made_up: bool
+    lines: tuple[SlopeLine, ...] = ()
+    ids: tuple[int, ...] = ()
+
+    @property
+    @abstractmethod
+    def pair(self) -> tuple[tuple[str, int], tuple[str, int]]:
+        """(name, id) of the entry that the metrics put first of the two, and of the one that people prefer."""
+
+    @property
+    def slope(self) -> Slope | None:
+        return Slope(self.lines) if self.lines else None
+
+    def names(self, ids: Collection[int]) -> bool:
+        """True if it names any of these entries."""
+        named = {*self.ids, *(line.id for line in self.lines), *(pk for _, pk in self.pair)}
+        return not named.isdisjoint(ids)
+
+
+class Parted(Contradiction):
+    """A first entry that people do not prefer: (name, id) of the metrics' first and of people's."""
+
+    metrics: tuple[str, int]
+    people: tuple[str, int]
+    imported: bool
+
+    @property
+    def pair(self) -> tuple[tuple[str, int], tuple[str, int]]:
+        return self.metrics, self.people
+
+
+class Turned(Contradiction):
+    """A single metric that puts the first of two entries before the other, which people prefer: (name, id) of both, and a sample where it
+    shows."""
+
+    metric: str
+    first: tuple[str, int]
+    preferred: tuple[str, int]
+    sample: str
+
+    @property
+    def pair(self) -> tuple[tuple[str, int], tuple[str, int]]:
+        return self.first, self.preferred
+
+
+class Front(Record):
+    """The first entry, whose fields come first, with its value in the primary metric and that value's interval; the `top` entries, and what
+    people say: `people` is None where nobody judged them."""
+
+    id: int
+    name: str
+    team: str
+    metric: str
+    value: str
+    top: tuple[Leader, ...] = ()
+    people: Basis | None = None
+    parted: Parted | None = None
+    level: int = 1  # entries that share first place
+    turned: Turned | None = None  # the surest of the contradictions
+    people_made_up: bool = False
+
+    @property
+    def has_places(self) -> bool:
+        return any(one.place for one in self.top)
+
+    def without(self, ids: Collection[int], people: bool = False) -> Front | None:
+        """Nothing of these entries, and nothing of people where `people`; None where the first is one of them."""
+        if self.id in ids:
+            return None
+        shown = (one for one in self.top if one.id not in ids)
+        top = tuple(one.model_copy(update={"place": None, "against": False}) if people else one for one in shown)
+        parted, turned = (None if one is None or people or one.names(ids) else one for one in (self.parted, self.turned))
+        update = {"top": top, "people": None if people else self.people, "parted": parted, "turned": turned}
+        return self.model_copy(update=update | {"people_made_up": self.people_made_up and not people})

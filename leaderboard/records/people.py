@@ -1,0 +1,17 @@
+"""Records of what people say beside a board and in studies. PURE."""
+
+from __future__ import annotations
+
+from leaderboard.records.record import Record
+
+
+class Basis(Record):
+    """Answers that figures of people are of: votes, ratings or published means, `n` of them by `raters`, which may not be known."""
+
+    of: str
+    n: int
+    raters: int | None
+
+    @property
+    def opinions(self) -> bool:
+        return self.of != "votes"

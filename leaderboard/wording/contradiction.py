@@ -1,0 +1,67 @@
+"""Statements on the first entry of a board, and on where metrics and people differ, from `leaderboard.records.front`. PURE."""
+
+from __future__ import annotations
+
+from leaderboard.records.front import Contradiction, Front, Split, Turned
+from leaderboard.stats.mos_table import HIGHEST, LOWEST
+from leaderboard.wording.figures import interval, number, share
+from leaderboard.wording.nouns import answer, people, plural
+from leaderboard.wording.ranks import ordinal, place
+from leaderboard.wording.statement import Statement, name, person
+
+
+def first(front: Front) -> Statement:
+    """The first entry of a board with its value; of several that share first place, one by name."""
+    if front.level > 1:
+        return Statement.of(name(front.name), f" and {front.level - 1} {plural('other', front.level - 1)} share first place.")
+    return Statement.of(name(front.name), f" is first, {front.metric} {front.value}.")
+
+
+def order(found: Contradiction) -> Statement:
+    """The order in which metrics, or one of them, put the two."""
+    (ahead, _), (preferred, _) = found.pair
+    if isinstance(found, Turned):
+        return Statement.of(f"{found.metric} puts ", name(ahead), f" before {preferred}.")
+    return Statement.of("The metrics put ", name(ahead), " first.")
+
+
+def preferred(found: Contradiction) -> Statement:
+    return Statement.of("People prefer ", person(found.pair[1][0]), ".")
+
+
+def statement(found: Contradiction) -> Statement:
+    """The two orders, and how often people would pick theirs, with its interval."""
+    value, low, high = found.ends
+    if value is None:
+        return order(found) + preferred(found)
+    of = f"score it {number(value, 2)} points higher" if found.basis.opinions else f"would pick it in {picks(found)} comparisons of the two"
+    digits = 2 if found.basis.opinions else None
+    ends = f" {interval(low, high, digits)}".rstrip()
+    theirs = Statement.of("People prefer ", person(found.pair[1][0]), f": they {of}{ends}.")
+    return order(found) + theirs
+
+
+def figures(found: Contradiction) -> list[tuple[str, str]]:
+    """The figures of the statement, each with what it is: how often people would pick theirs, and of how many answers that is."""
+    value, low, high = found.ends
+    said = []
+    if value is not None:
+        ends = f", 95 % interval {interval(low, high, 2 if found.basis.opinions else None)}" if low is not None else ""
+        chosen = found.pair[1][0]
+        if found.basis.opinions:
+            said.append((f"{number(value, 2)} points", f"by which people score {chosen} higher, of {LOWEST} to {HIGHEST}{ends}"))
+        else:
+            said.append((picks(found), f"comparisons of these two in which people would pick {chosen}{ends}"))
+    who = f"{plural(answer(found.basis.opinions), found.basis.n)} by {people(found.basis.raters)} on all entries of the study"
+    return [*said, (f"{found.basis.n:,}", who)]
+
+
+def picks(found: Contradiction) -> str:
+    """Number of comparisons in which people would pick theirs; never all, which no model of preference says."""
+    value = found.ends[0] or 0.0
+    return "more than 99 of 100" if value >= 0.995 else f"{share(value)} of 100"
+
+
+def split(found: Split) -> str:
+    """Sentence on the widest difference of a rank and a place."""
+    return f"Widest difference: {found.name}, {ordinal(found.rank)} by {found.metric}, {place(found.place)} with people."
