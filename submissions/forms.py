@@ -45,7 +45,7 @@ class EntryForm(forms.ModelForm):
         ]
         labels = {"method_name": "Name of the method", "paper_url": "Paper", "code_url": "Code", "weights_url": "Weights"}
         help_texts = {
-            "method_name": "As it is to stand on the board.",
+            "method_name": "As the leaderboard will show it.",
             "description": "What is new in it, what it was trained on. Markdown; everybody who sees the entry sees this.",
             "licence": "Of code and weights, such as Apache 2.0.",
             "hardware": "What it ran on, such as one RTX 4090.",

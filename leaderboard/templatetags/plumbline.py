@@ -70,7 +70,7 @@ def ends_of(of: Figure | Ends | Sequence[float | None] | None) -> Ends:
     if isinstance(of, Sequence):
         low, high = of[-2:]
         return (of[0] if len(of) > 2 else None, low, high)
-    return (of.value, of.low, of.high)
+    return (getattr(of, "value", None), of.low, of.high)
 
 
 @register.simple_tag

@@ -215,7 +215,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         facts = []
         data, accuracy, features = (found.card.get(part, {}) for part in ("data", "accuracy", "features"))
         if "decisions" in data:
-            made_up = ", made up" if found.card.get("made_up") else ""
+            made_up = ", simulated" if found.card.get("made_up") else ""
             facts.append(("Trained on", f"{data['decisions']:,} decisions of {data['raters']:,} raters{made_up}"))
         if features:
             facts.append(("Features", f"{features['name']}, frozen"))
@@ -246,7 +246,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     on_studies = [(row, row.figure) for row in values if row.study_id in known]
     if on_studies and standing is None:
         n = len(on_studies)
-        words = f"It was held against people in {n} {'study' if n == 1 else 'studies'}, by itself and with no place among others."
+        words = f"It was compared with people in  {n} {'study' if n == 1 else 'studies'}, by itself and with no place among others."
         verdict = Verdict(words)
     context = {
         "spec": spec,

@@ -297,13 +297,13 @@ def test_the_console_and_the_board_say_what_is_prepared_and_organizers_switch(ph
     client.force_login(people.organizer)
     page = client.get(scoring).content.decode()
     assert "We have read them again" in page and 'value="switch"' not in page
-    assert "Not every entry is scored yet" in client.post(scoring, {"act": "switch"}, follow=True).content.decode()
+    assert "Some entries are not scored yet" in client.post(scoring, {"act": "switch"}, follow=True).content.decode()
     drain()
     page = client.get(scoring).content.decode()
     after = Score.objects.get(evaluation__batch__state="building").value
     assert 'value="switch"' in page and "What changes" in page
     assert [f'<td class="n">{number(it, 4)}</td>' in page for it in (before, after)] == [True, True] and before > after
-    assert "The board shows the new values." in client.post(scoring, {"act": "switch"}, follow=True).content.decode()
+    assert "The leaderboard shows the new values." in client.post(scoring, {"act": "switch"}, follow=True).content.decode()
     assert value(entry) < before
     assert AuditEntry.objects.get(action="batch.switch").actor == people.organizer
     assert "the organizers decide" not in " ".join(client.get(board).content.decode().split())

@@ -61,7 +61,7 @@ def test_entries_teams_and_judgements_are_the_same_on_every_page(phase, client):
     assert "8 people · 64 judgements · 2 entries on 8" in study  # those that people were asked about
     metrics = words(text(client.get("/metrics/")))
     decided = phase.studies.get().analyses.get().summary.metrics[0].decided.n
-    assert "decided judgements" in metrics and f"{decided:,}" in metrics
+    assert "decided votes" in metrics and f"{decided:,}" in metrics
 
 
 def test_the_team_of_baselines_is_not_among_those_that_joined(phase, client):

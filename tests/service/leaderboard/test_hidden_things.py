@@ -198,7 +198,7 @@ def test_nobody_chooses_once_the_phase_is_decided(phase, scored, decided):
     now = timezone.now()
     Phase.objects.filter(pk=phase.pk).update(**{k: now + v if isinstance(v, timedelta) else v for k, v in decided.items()})
     second.phase.refresh_from_db()
-    with pytest.raises(Refused, match="stands as it was"):
+    with pytest.raises(Refused, match="can no longer change"):
         second.choose()
     first.refresh_from_db()
     assert first.is_chosen

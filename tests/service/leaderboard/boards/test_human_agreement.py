@@ -198,7 +198,7 @@ def test_a_claim_is_made_beyond_chance_only():
         return human_agreement.People(found(first=first, over=over, **more), {}).claim(board())
 
     assert claim(1, 0.01) == human_agreement.Claim("", ("seven", 7), ("eight", 8), (0.7, 0.6, 0.8))
-    assert claim(1, 0.2).words == "Metrics rank seven first, people eight; with people these two are tied."
+    assert claim(1, 0.2).words == "The metrics put seven first, people eight; with people these two are tied."
     assert claim(0, None).words == "Metrics and people both put seven first; people do not tell it from the other."
     sure = human_agreement.People(found(first=0, over=[None, Against(value=(0.8, 0.7, 0.9), p_holm=0.01)]), {}).claim(board())
     assert sure.words == "Metrics and people agree on the first."
@@ -207,7 +207,7 @@ def test_a_claim_is_made_beyond_chance_only():
     assert level == "The order is not held against people. Nobody preferred either."
     equal = board(ranks=(1, 1))
     shared = human_agreement.People(found(first=0, over=[None, None]), {}).claim(equal)
-    assert shared.words == ("Metrics rank 2 entries level in first place, people put seven first; people do not tell it from the other.")
+    assert shared.words == ("The metrics put 2 entries level in first place, people put seven first; people do not tell it from the other.")
     assert human_agreement.People(found(), {}).claim(board()) is None  # nobody judged these entries
     unranked = board(ranks=(None, None))
     assert human_agreement.People(found(first=1, over=[None, None]), {}).claim(unranked) is None
@@ -248,8 +248,8 @@ def test_who_may_be_first_is_said_as_the_study_says_it_by_the_intervals_of_place
     assert claim([0]) == "Metrics and people agree on the first."
     assert claim([0, 1]) == "Metrics and people both put a first; with people 1 of 3 others may be first too."
     assert claim([0, 1, 2, 3]) == "Metrics and people both put a first; with people all 3 others may be first too."
-    assert claim([0, 1], leader=1) == "Metrics rank b first, people a; with people these two are tied."
-    assert claim([0], leader=1) == "Metrics rank b first, people a; with people these two are tied, corrected for all pairs."
+    assert claim([0, 1], leader=1) == "The metrics put b first, people a; with people these two are tied."
+    assert claim([0], leader=1) == "The metrics put b first, people a; with people these two are tied, corrected for all pairs."
     # First place is settled by the first's own interval, whatever those of its rivals begin with, and open where it ends lower.
     assert claim([0, 1], places=[(1, 1), (1, 2), (3, 4), (3, 4)]) == "Metrics and people agree on the first."
     open_ = "Metrics and people both put a first; with people its place may be as low as 2."
@@ -257,9 +257,9 @@ def test_who_may_be_first_is_said_as_the_study_says_it_by_the_intervals_of_place
     # Level with people: nobody is first alone.
     level = (0.5, 0.5, 0.5, 0.4)
     assert claim([0, 1, 2, 3], value=level) == (
-        "Metrics rank a first, people put 3 entries level in first place, and a is one of them; with people the other may be first too."
+        "The metrics put a first, people put 3 entries level in first place, and a is one of them; with people the other may be first too."
     )
-    assert claim([0, 1, 2], leader=3, value=level) == "Metrics rank d first, people put 3 others level there."
+    assert claim([0, 1, 2], leader=3, value=level) == "The metrics put d first, people put 3 others level there."
     # Of another part, which met none of them.
     assert claim([0], value=(0.8, 0.6, 0.4, None)).endswith(" 1 other met none of those that have a place with people.")
     varying = [None, Against(value=(0.8, None, None), p_holm=0.0), None, None]
@@ -280,7 +280,7 @@ def test_where_entries_are_level_with_people_none_is_said_to_be_first(judged):  
     found = human_agreement.of_phase(phase, True, board.entries, {})
     assert found.value == [0.5, 0.5] and found.firm is None
     words = human_agreement.People(found, {}).claim(board).words
-    assert words == f"Metrics rank {near} first, people put 2 entries level in first place, and {near} is one of them."
+    assert words == f"The metrics put {near} first, people put 2 entries level in first place, and {near} is one of them."
 
 
 def test_the_board_and_the_study_name_the_same_entries_that_may_be_first(challenge, people):

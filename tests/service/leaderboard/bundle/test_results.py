@@ -236,7 +236,7 @@ def test_the_published_table_stands_on_a_board_with_its_agreement(published, cli
         "ρ 0.66 [",
         "ρ 0.80 [",
         "· 11 entries",
-        "23 people",
+        "23 raters",
         "figures</span>",
         ">the paper on OSIM, table 4</a>",
         "COLMAP is shown and left out",
@@ -328,7 +328,7 @@ def test_files_of_the_board_say_how_far_its_columns_go_with_people(published, cl
     row = next(csv.DictReader(client.get(f"{place}.csv").content.decode().splitlines()))
     assert float(row["psnr_people_rho"]) == pytest.approx(0.6575, abs=1e-3) and row["entry"] == "Zip-NeRF" and row["people"] == "4.4"
     data = client.get(f"{place}.json").json()
-    assert data["columns"][2]["people"]["rho"]["value"] == pytest.approx(0.797, abs=1e-3) and "23 people" in data["caption"]["people"]
+    assert data["columns"][2]["people"]["rho"]["value"] == pytest.approx(0.797, abs=1e-3) and "23 raters" in data["caption"]["people"]
     assert "with people & -- & 0.66 (" in client.get(f"{place}.tex").content.decode()
     assert "with people* | – | 0.66 (" in client.get(f"{place}.md").content.decode()
 

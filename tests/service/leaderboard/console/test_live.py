@@ -79,7 +79,7 @@ def errors(found) -> str:
 
 
 def test_a_study_is_made_opened_rated_watched_and_closed(place, phase, client, rows, people):
-    assert "cannot be known as a member of a team" in client.get(f"{place}new/").content.decode()
+    assert "We do not know the teams of raters without an account" in client.get(f"{place}new/").content.decode()
     found = client.post(f"{place}new/", filled(rows, own_criteria="Tidy lines: no clutter"))
     assert (found.status_code, found["Location"]) == (302, f"{place}roofs/"), errors(found)
     study = Study.objects.get()
@@ -311,7 +311,7 @@ def test_the_plan_of_a_draft_can_be_changed_and_stays_once_it_has_opened(place, 
     client.post(f"{place}roofs/", settings_form(plan="balanced", planned_looks=5, planned_answers=50))
     study.refresh_from_db()
     assert (study.plan, study.planned_looks) == ("first", 3)
-    with pytest.raises(making.campaign.Refused, match="stay as they were named before"):
+    with pytest.raises(making.campaign.Refused, match="can no longer change"):
         making.campaign.edit(study, people.organizer, {"planned_looks": 5})
 
 
@@ -327,7 +327,7 @@ def test_how_skilled_raters_are_is_named_before_the_study_opens(place, phase, cl
     assert 'name="rater_skill"' not in page and "Fixed before it opened: its raters are skilled people." in page
     client.post(f"{place}roofs/", sent | {"rater_skill": "crowd"})
     study = Study.objects.get()
-    with pytest.raises(making.campaign.Refused, match="stay as they were named before"):
+    with pytest.raises(making.campaign.Refused, match="can no longer change"):
         making.campaign.edit(study, people.organizer, {"rater_skill": "crowd"})
     assert Study.objects.get().rater_skill == "skilled"
     address = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies"
@@ -344,7 +344,7 @@ def test_what_is_taken_account_of_is_named_before_the_study_opens(place, phase, 
     assert Study.objects.get().covariates == [] == AuditEntry.objects.get(action="study.edit").detail["after"]["covariates"]
     assert "texture is not one" in client.post(f"{place}roofs/", settings_form(covariates=["texture"])).content.decode()
     making.campaign.open_study(Study.objects.get(), people.organizer)
-    with pytest.raises(making.campaign.Refused, match="stay as they were named before"):
+    with pytest.raises(making.campaign.Refused, match="can no longer change"):
         making.campaign.edit(Study.objects.get(), people.organizer, {"covariates": ["size"]})
     assert 'name="covariates"' not in client.get(f"{place}roofs/").content.decode()
 

@@ -62,7 +62,7 @@ def test_the_page_lists_the_views_of_a_scene_with_their_boxes(desk, phase, path,
 
 def test_saving_makes_a_new_version_in_which_nothing_but_the_regions_is_different(desk, phase, path, people):
     answer = desk.post(path, sent([(1, 2, 30.5, 40, " lamp "), KEPT], []), follow=True).content.decode()
-    assert "Version 2 of the reference is kept, with other regions in 2 views. Nothing is scored under it" in answer
+    assert "Version 2 of the reference is kept, with other regions in 2 views. Nothing is scored with it" in answer
     assert "entries are still scored with version 1" in answer and "put version 2 in force" in answer
     first, second = phase.references.order_by("version")
     before, after = first.items(), second.items()
@@ -203,7 +203,7 @@ def test_many_views_stand_on_pages_and_saving_one_leaves_the_others(desk, challe
 
 def test_the_metric_that_needs_regions_leads_to_the_page(desk, phase, at):
     form = desk.get(at("phases/final/metrics/new/osim_rois/")).content.decode()
-    assert "Version 1 of the reference, which is in force, marks no region in hall, so it has no value there." in form
+    assert "Version 1 of the reference, which is valid, marks no region in hall, so it has no value there." in form
     assert "reference/regions/" in form
     assert "reference/regions/" not in desk.get(at("phases/final/metrics/new/psnr/")).content.decode().partition("<main")[2]
 

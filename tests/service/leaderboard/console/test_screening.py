@@ -60,7 +60,7 @@ def test_without_a_rule_everybody_counts_and_who_is_unlike_the_others_is_shown(p
     assert "rater0" not in section and content(study)["screened"] == []
     with pytest.raises(Refused, match="fixed when a study opens"):
         study.screen(people.organizer, True)
-    with pytest.raises(Refused, match="stay as they were named before"):
+    with pytest.raises(Refused, match="can no longer change"):
         campaign.edit(study, people.organizer, {"screening": {"others": {"r": 0.3}}})
     assert Study.objects.get(pk=study.pk).screening == {}
 

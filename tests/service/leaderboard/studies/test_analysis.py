@@ -220,9 +220,12 @@ def test_the_page_shows_every_part_and_no_names_of_raters(phase, client):
     assert "Being computed" in client.get(f"{address}people/").content.decode()
     analyse_due()
     page = client.get(f"{address}people/").content.decode()
-    for words in ("What people prefer", "Are there enough votes?", "How reliable the people are", "made up", "are invented"):
+    for words in ("What people prefer", "Are there enough votes?", "How reliable the raters are", "simulated", "answers are simulated"):
         assert words in page
-    assert re.search(r"fewer people or items\s*<span class=\"sp\">people: [a-z ]+; (judgements: [a-z ]+; )?items: [a-z ]+</span>", page)
+    assert re.search(
+        r"fewer raters or items give the same order\?\s*<span class=\"sp\">people: [a-z ]+; (judgements: [a-z ]+; )?items: [a-z ]+</span>",
+        page,
+    )
     data = client.get(f"{address}people/analysis.json")
     assert data.json()["criteria"][""]["counted"] == len(rows)
     assert "example.org" not in page + data.content.decode()

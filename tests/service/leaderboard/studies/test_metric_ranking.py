@@ -146,7 +146,7 @@ def test_a_study_in_which_a_metric_has_no_values_is_none_that_it_was_held_agains
     found = family("wireframe", studies)
     row = found.row("x", "x")
     assert (row.studies, row.missing, row.line.caveats) == ((0, 1), "in 2 studies: not pooled", [])
-    assert verdict(found, row).words == "It was held against people in 2 of 3 studies, too few to pool: each stands below."
+    assert verdict(found, row).words == "It was compared with people in 2 of 3 studies, too few to pool: each stands below."
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_a_metrics_page_opens_with_a_verdict_by_its_state():
     assert verdict(nothing, None, None, True).words.startswith("Only another version")
     pooled = family("wireframe", [evidence(n, {"a": 0.7} | ({"b": 0.7} if n else {})) for n in range(3)])
     assert (
-        verdict(pooled, pooled.row("b", "b")).words == "It was held against people in 2 of 3 studies, too few to pool: each stands below."
+        verdict(pooled, pooled.row("b", "b")).words == "It was compared with people in 2 of 3 studies, too few to pool: each stands below."
     )
 
 

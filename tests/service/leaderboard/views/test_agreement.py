@@ -62,7 +62,7 @@ class TestPage:
         page = text(client.get(address(board, NAME)))
         ranks = page.split('aria-label="Ranks under every choice"')[1].split("</table>")[0]
         assert ranks.index(">ridge-net<") < ranks.index(">eaves-net<") < ranks.index(">valley-net<")
-        assert "▲1" in ranks and "▼2" in ranks and 'title="2 ranks worse than on the board"' in ranks
+        assert "▲1" in ranks and "▼2" in ranks and 'title="2 ranks worse than on the leaderboard"' in ranks
         assert "1–3" in ranks
 
     def test_ranks_are_said_to_be_among_the_compared_where_an_entry_of_the_board_lacks_a_value(self, client, board):

@@ -28,7 +28,7 @@ def without_nothing(value):
 
 def test_a_fresh_service_shows_real_people_first(client):
     front, metrics = client.get("/").content.decode(), client.get("/metrics/").content.decode()
-    assert "published, recomputed" in front and "made up" not in front
+    assert "published, recomputed" in front and "made up" not in front and "simulated" not in front
     assert metrics.index('id="published"') < metrics.index('id="wireframe"')
     assert [one["name"] for one in client.get("/api/v1/evidence/").json()] == NAMES
 

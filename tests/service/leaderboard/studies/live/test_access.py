@@ -396,7 +396,7 @@ class TestTakesPartOnce:
         [
             ("main", "finished", "You have answered all your questions in this study", "Your completion code: <code>MAIN</code>"),
             ("main", "left", "You have left this study, and nobody takes part in it twice", ""),
-            ("main", "joined", "go on in the browser in which you began", ""),
+            ("main", "joined", "Continue in the browser in which you began", ""),
             ("pilot", "finished", "You have taken part in another study of this challenge", 'href="https://panel.example/pilot"'),
             ("pilot", "left", "You have taken part in another study of this challenge", ""),
             ("pilot", "joined", "You have taken part in another study of this challenge", ""),
