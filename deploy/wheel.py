@@ -2,18 +2,25 @@
 
 The wheel holds one package, so what stands here in three rooms (`submissions`, `evaluation`, `leaderboard`) stands there below
 `plumbline`: sources are copied with their imports, and the dotted names and commands in their texts, rewritten. Nothing else
-differs, and nothing is kept twice. The version ends in a digest of all that is copied, so that two wheels with one name are the same.
+differs, and nothing is kept twice. The version holds the date of the last commit that changed what is copied, and ends in a digest of
+it, so that two wheels with one name are the same. The package allows ranges of versions; those that the service has go with it as
+a file (`evaluation/versions.py`), and the extras in EXACT require them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
+import json
+import os
 import re
+import subprocess
 import tempfile
 import tokenize
 import tomllib
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +32,8 @@ IMPORT = re.compile(rf"^(\s*(?:from|import) )({'|'.join(ROOMS)})(?=[. ])")
 DOTTED = re.compile(rf"(?<![\w./-])({'|'.join(ROOMS)})\.(\w+)")
 STRINGS = {tokenize.STRING} | {kind for name in ("FSTRING_START", "FSTRING_MIDDLE") if (kind := getattr(tokenize, name, None)) is not None}
 LEFT_OUT = ("__pycache__",)
+VERSIONS = "evaluation/exact.json"  # where evaluation/versions.py looks for it
+EXACT = {"worker": "score", "worker-networks": "networks"}  # extras that require the service's versions, and whose requirements
 
 
 class Package:
@@ -48,6 +57,7 @@ class Package:
             for folder in Path(part).parents:  # of a single module or an inner folder: the packages that it lies in
                 if folder.name and (root / folder / "__init__.py").is_file() and part != top:
                     found.setdefault(f"{self.name}/{folder.as_posix()}/__init__.py", b"")
+        found[f"{self.name}/{VERSIONS}"] = self.shipped_versions()
         self.files = dict(sorted(found.items()))
 
     def rewritten(self, source: str) -> str:
@@ -79,33 +89,49 @@ class Package:
         """The top of the package is a folder of a room here."""
         return text.replace(f"{self.name}.{self.settings['top'].replace('/', '.')}", self.name)
 
-    @property
+    @cached_property
     def version(self) -> str:
-        """The version of the repository, and what the files are by their content."""
+        """The version of the repository, the day of its last change, and what the files are by their content."""
         digest = hashlib.sha256(repr((self.dependencies(), self.extras())).encode())
         for place, content in self.files.items():
             digest.update(f"{place} {len(content)}\n".encode() + content)
-        return f"{self.settings['version']}+{digest.hexdigest()[:12]}"
+        return f"{self.settings['version']}{self._day()}+{digest.hexdigest()[:12]}"
+
+    def _day(self) -> str:
+        """`.devYYYYMMDD`, the day (UTC) of the last commit that changed what the package holds, or of SOURCE_DATE_EPOCH where that is set;
+        empty in a copy of the sources without their history."""
+        moment = os.environ.get("SOURCE_DATE_EPOCH", "")
+        if not moment and (self.root / ".git").exists():
+            parts = ["pyproject.toml", "requirements.txt", self.settings["top"], *self.settings["modules"]]
+            command = ["git", "log", "-1", "--format=%ct", "--", *parts]
+            moment = subprocess.run(command, cwd=self.root, capture_output=True, text=True, check=True).stdout.strip()
+        return f".dev{datetime.fromtimestamp(int(moment), UTC):%Y%m%d}" if moment else ""
 
     def pins(self) -> dict[str, str]:
         """Name and version of what the package may use, as the server's own requirements have it."""
         named = re.findall(r"^([A-Za-z0-9_.-]+)(?:\[.*\])?==(\S+)", (self.root / "requirements.txt").read_text(), re.MULTILINE)
         known = {name.lower(): version for name, version in named}
-        extras: Mapping[str, list[str]] = self.settings["extras"]
-        return {name: known[name.lower()] for names in (self.settings["needs"], *extras.values()) for name in names}
+        return {name: known[name.lower()] for name in self.settings["ranges"] if name.lower() in known}
 
-    def _pinned(self, names: list[str]) -> list[str]:
-        """Exact where the server's versions are made for that Python; beyond, whatever there is."""
-        beyond = self.settings["python_beyond"]
-        pins = self.pins()
-        exact = [f'{name}=={pins[name]}; python_version < "{beyond}"' for name in names]
-        return exact + [f'{name}>={pins[name]}; python_version >= "{beyond}"' for name in names]
+    def _allowed(self, names: list[str]) -> list[str]:
+        return [f"{name}{self.settings['ranges'][name]}" for name in names]
 
     def dependencies(self) -> list[str]:
-        return self._pinned(self.settings["needs"])
+        return self._allowed(self.settings["needs"])
 
     def extras(self) -> dict[str, list[str]]:
-        return {extra: self._pinned(names) for extra, names in self.settings["extras"].items()}
+        """Requirements of each extra: ranges, and of those in EXACT the service's versions."""
+        pins, given = self.pins(), self.settings["extras"]
+        pinned = {extra: [f"{name}=={pins[name]}" for name in (*self.settings["needs"], *given[of])] for extra, of in EXACT.items()}
+        return {extra: self._allowed(names) for extra, names in given.items()} | pinned
+
+    def shipped_versions(self) -> bytes:
+        """The service's versions, and the extras that have each library, as the package holds them."""
+        extras: Mapping[str, list[str]] = self.settings["extras"]
+        extras = {**extras, **{extra: [*self.settings["needs"], *extras[of]] for extra, of in EXACT.items()}}
+        by_name = {name: [extra for extra, names in extras.items() if name in names] for name in self.settings["ranges"]}
+        content = {"versions": self.pins(), "extras": {name: found for name, found in by_name.items() if found}}
+        return (json.dumps(content, indent=1) + "\n").encode()
 
 
 class Metadata(MetadataHookInterface):

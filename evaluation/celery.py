@@ -24,7 +24,7 @@ from submissions import wake
 log = structlog.get_logger(__name__)
 app = Celery("plumbline", set_as_current=True)
 LOOK_EVERY = 3  # sweeps; so often a worker looks at the rows without a nudge
-BESIDE = ("short", "studies")  # queues that whoever listens to cpu takes of in turn with that, so that no operator need name them
+BESIDE = ("short", "studies")  # queues that a worker of `cpu` also serves in turn, so that no operator need name them
 
 
 def _folder_broker() -> dict:

@@ -1,6 +1,6 @@
-"""The kinds of entry there are, a row each, as those see them who score: pairs, damage, made-up models, what to warn of. PURE.
+"""The kinds of entry, one row each, as scoring sees them: pairs, damage, simulated models, warnings. PURE.
 
-How they are read stands in `submissions/kinds.py`. Nothing heavy is imported: what a row names is loaded on first use.
+`submissions/kinds.py` has their readers. Nothing heavy is imported: what a row names is loaded on first use.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Kind:
     """One kind of entry; `key` is that of its row in `submissions/kinds.py`.
 
     `pair` is the dotted name of what a metric takes: one item's prediction and reference, with the work that metrics share on them.
-    `trials` is the module that damages models for the property suite, and `weaknesses` one with examples of what metrics overlook.
+    `trials` is the module that damages models for the sanity tests, and `weaknesses` one with examples of what metrics overlook.
     `tests` are those of the suite's tests that are asked of some kinds only. `warnings` is the dotted name of (items, columns,
     seconds) -> sentences on what an organizer may not have meant.
     """

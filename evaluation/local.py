@@ -26,7 +26,7 @@ _SLUG = re.compile(r":[A-Za-z0-9][A-Za-z0-9._@-]*\Z")
 
 
 class CannotScore(ValueError):
-    """A request that cannot be done as it stands; the message is one sentence."""
+    """A request that cannot be carried out; the message is one sentence."""
 
 
 class Bar(Protocol):
@@ -39,7 +39,7 @@ class Bar(Protocol):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Scores by slug, or the problems that stood in the way."""
+    """Scores by slug, or the problems that prevented them."""
 
     scores: Mapping[str, tuple[SampleScores, Summary]]
     problems: tuple[str, ...] = ()

@@ -37,7 +37,7 @@ def of_views(items: Mapping[str, View], columns: Sequence[tuple[str, Mapping[str
 def of_volumes(meshes: Mapping[str, Mesh], columns: Iterable[tuple[str, Mapping[str, Any]]], seconds: float = math.inf) -> list[str]:
     """A sentence for each mesh that encloses nothing, where a metric compares volumes; nothing more after so many `seconds`.
 
-    Meshes that cannot be measured against at all are refused elsewhere.
+    Meshes that cannot be measured against at all are refused in another place.
     """
     until = time.monotonic() + seconds
     resolutions = {registry.resolve_params(key, params)["resolution"] for key, params in columns if key == VOLUME}
@@ -63,7 +63,7 @@ def of_volumes(meshes: Mapping[str, Mesh], columns: Iterable[tuple[str, Mapping[
 
 
 def of_prompts(views: Mapping[str, View], keys: Iterable[str]) -> list[str]:
-    """A sentence for each scene without a text, where a metric compares with texts. That there is none at all is refused elsewhere."""
+    """A sentence for each scene without a text, where a metric compares with texts. A reference without any is refused in another place."""
     titles = [spec.title for spec in map(registry.get, dict.fromkeys(keys)) if spec.wants_prompts]
     if not titles:
         return []
@@ -100,9 +100,9 @@ def of_clean_views(views: Mapping[str, View], keys: Iterable[str]) -> list[str]:
 def of_objects(views: Mapping[str, View], columns: Iterable[tuple[str, Mapping[str, Any]]], seconds: float = math.inf) -> list[str]:
     """A sentence for each scene in which a detector that a column uses finds nothing, and nothing is marked.
 
-    `columns` are (key of a metric, its parameters as given). A scene is looked at until something is found there.
-    Detectors whose weights are not here, or not as they should be, or for which there is no room, are not asked: a doubt stands
-    in nobody's way. Nothing more is said after so many `seconds`.
+    `columns` are (key of a metric, its parameters as given). A scene is looked at until something is found there. Detectors without
+    weights, with damaged ones, or without enough memory are not asked: a doubt must not stop anybody. After so many `seconds` no more
+    warnings are given.
     """
     until = time.monotonic() + seconds
     wanted: dict[Looking, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Tables of figures that were measured elsewhere: a row for each method, a declared column for each figure.
+"""Tables of published figures: a row for each method, a declared column for each figure.
 
 Nothing is known of such a figure but what its column declares, so there is no sample, no interval and no definition that
 could be compared with one of the service's own metrics.

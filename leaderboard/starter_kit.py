@@ -60,7 +60,7 @@ def write_kit(phase: Phase) -> IO[bytes]:
         "package": wheel.address(),
     }
     columns = [{"key": metric.key, "params": metric.params} for metric in manifest.metrics]
-    made["extra"] = "torch" if uses_networks({"kind": "score", "requests": columns}) else "score"
+    made["extra"] = "networks" if uses_networks({"kind": "score", "requests": columns}) else "score"
     top = name_of(phase)
     kit = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  closed by the response that sends it
     with zipfile.ZipFile(kit, "w", zipfile.ZIP_DEFLATED) as package:

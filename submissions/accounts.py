@@ -44,8 +44,8 @@ class AccountAdapter(DefaultAccountAdapter):
     beyond = False  # whether too many passwords of the account were tried for a device that it does not know
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail whose links begin with `SITE_URL`. allauth builds them from the Host of the request. Whoever sends the request
-        chooses that (any port of a known host), and a link that sets somebody's password must not lead there."""
+        """Send a mail whose links begin with `SITE_URL`. allauth builds them from the Host of the request. The sender of a request chooses
+        that (any port of a known host), and a link that sets somebody's password must not lead there."""
         asked = self.request.build_absolute_uri("/")
         links = {
             name: f"{settings.SITE_URL}/{value.removeprefix(asked)}"
@@ -65,7 +65,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
         user = super().authenticate(request, **credentials)
-        # The password was looked at also where it will not do: the time must not tell accounts apart.
+        # The password is checked even if it cannot succeed: the response time must not reveal which accounts exist.
         if self.beyond and (user is None or not is_mfa_enabled(user)):
             raise self.validation_error("too_many_login_attempts")
         return user

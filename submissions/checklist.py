@@ -28,7 +28,7 @@ class Step:
 
 
 def steps(viewer: Viewer, phase: Phase | None) -> list[Step]:
-    """From logging in to the first entry in `phase` (the one that matters now)."""
+    """The steps from logging in to the first entry in `phase` (the one that matters now)."""
     challenge = viewer.challenge
     assert challenge is not None  # the list is part of a challenge's page
     slug, it = challenge.slug, viewer.participation

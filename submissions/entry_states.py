@@ -1,4 +1,4 @@
-"""State of an entry as data: where it stands, the reason with its numbers, and what of that a reader may know. PURE.
+"""State of an entry as data: its state, the reason with its numbers, and the part of that a reader may know. PURE.
 
 `submissions.wording` makes sentences of it, and nothing else does. Code asks states and reasons, never sentences.
 """
@@ -36,7 +36,7 @@ class Reason(StrEnum):
 
     # On hold; the first that applies is the entry's.
     KIND = "kind"  # many of its files hold nothing that can be scored
-    INPUTS = "inputs"  # it does not fit the inputs that were given out
+    INPUTS = "inputs"  # it does not fit the inputs
     FOLDERS = "folders"  # its files may be of several runs
     # Rejected.
     PROBLEMS = "problems"  # n: of its files

@@ -92,8 +92,8 @@ class NamedLoginForm(LoginForm):
 
 
 class SteadySignupForm(SignupForm):
-    """Signing up takes as long with an address that has an account as with one that has none: the page is the same, so the
-    time must not tell them apart either."""
+    """Signing up takes as long with an address that has an account as with one that has none: the page is the same, and the time must not
+    reveal the difference either."""
 
     account_already_exists: bool
 
@@ -111,7 +111,7 @@ class SteadySignupForm(SignupForm):
 
 
 class _WithTokens(forms.Form):
-    """A new password of somebody who has API tokens: whoever knew the old one may have made some."""
+    """A new password of somebody who has API tokens: a person who knew the old one may have made some."""
 
     revoke_tokens = forms.BooleanField(
         required=False,

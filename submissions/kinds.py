@@ -20,13 +20,13 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")  # of an item, or of its 
 class Family:
     """One kind of entry.
 
-    ``formats`` are the names a manifest uses, ``suffixes`` the format that each suffix means; ``tables`` are suffixes of
-    files that hold all samples at once. ``sizes`` names the two numbers that say how large an item is (attributes of it);
-    ``most`` bounds them anywhere, ``least`` is what every phase allows. Files that end in one of ``companions`` may
-    stand beside the items' own, which alone decide about their content. ``exact`` is the form that reads back bit for bit, ``example`` the
-    one that people like to look at. Ids of a ``grouped`` family are ``group/item``, and ``images`` says that its items are
-    images: the size of each is given by the reference, and a phase has a background and a rule for other sizes. ``stored``
-    is the suffix of stored items, and ``max_stored`` how many bytes those of one entry may take.
+    ``formats`` are the names a manifest uses, ``suffixes`` the format that each suffix means; ``tables`` are suffixes of files that hold
+    all samples together. ``sizes`` names the two numbers that say how large an item is (attributes of it); ``most`` bounds them anywhere,
+    ``least`` is what every phase allows. Files that end in one of ``companions`` are allowed beside the items' own, which alone decide
+    their content. ``exact`` is the form that reads back bit for bit, ``example`` the one that people like to look at. Ids of a ``grouped``
+    family are ``group/item``, and ``images`` says that its items are images: the size of each is given by the reference, and a phase has a
+    background and a rule for other sizes. ``stored`` is the suffix of stored items, and ``max_stored`` how many bytes those of one entry
+    may take.
     """
 
     key: str
@@ -101,7 +101,7 @@ class Family:
         return f"an id scene/view, each of {rule}" if self.grouped else f"an id of {rule}"
 
     def group_of(self, name: str) -> str:
-        """The group that an item is in unless somebody says another: what stands before the slash, or itself."""
+        """The default group of an item: the part before the slash, or itself."""
         return name.partition("/")[0]
 
     def reading(self, background: str) -> dict[str, Any]:
@@ -116,8 +116,8 @@ class Family:
     def read(self, package: Any, name: str, limits: tuple[int, int], **options: Any) -> Any:
         """One item from the file ``name`` of an open package, of at most that size. Raises ``FormatError`` with every fault.
 
-        ``options`` are what the phase says of images, see ``Manifest.reading``, and ``remarks``, which take what is worth knowing of how
-        the file was read.
+        ``options`` are the phase's rules for images, see ``Manifest.reading``, and ``remarks``, a list that takes notes on how the file was
+        read.
         """
         data = package.read(name, min(self.max_file_bytes, self._reader("file_limit")(*limits)))
         beside = {"companions": self._reader("beside")(package, name)} if self.companions or self.grouped else {}

@@ -33,7 +33,7 @@ _noted: dict[type[models.Model], float] = {}  # when this process last looked fo
 
 
 class LeasedQuerySet(models.QuerySet):
-    """Rows that workers claim, one at a time. What counts is the database's clock, which `now` can stand for."""
+    """Rows that workers claim, one at a time. The database's clock counts, which `now` can replace."""
 
     def unleased(self, now: datetime | None = None) -> Self:
         """Rows nobody holds: never claimed, given back, or held past the lease's end."""
@@ -75,7 +75,7 @@ class LeasedQuerySet(models.QuerySet):
             first = self._first_free if now is None else self._first(now)
             if first is None:
                 return None
-            # What is not to be had now may be locked by an act that leaves it free: it is waited for before there is nothing.
+            # A row that is not free now may be locked by an act that will release it: wait for that before returning None.
             return self._claim_first(first, mine, now, "SKIP LOCKED") or self._claim_first(first, mine, now, "")
         free = self.unleased(now).filter(lease_token__isnull=True)
         until = (now or database_clock.now()) + timedelta(seconds=settings.LEASE_SECONDS)
@@ -86,13 +86,13 @@ class LeasedQuerySet(models.QuerySet):
         return None
 
     def _first(self, now: datetime | None = None) -> tuple[str, Sequence[Any]] | None:
-        """Statement that gives the key of the first of these rows that can be had, and its parameters; None where none is asked for."""
+        """Statement that gives the key of the first of these rows that is free, and its parameters; None for an empty query."""
         try:
             return self.unleased(now).filter(lease_token__isnull=True).values("pk")[:1].query.sql_with_params()
         except EmptyResultSet:
             return None
 
-    # Compiling it takes longer than the claim: whoever claims again and again does so from one query.
+    # Compiling it takes longer than the claim: repeated claims use one query.
     _first_free = cached_property(_first)
 
     def _claim_first(self, first: tuple[str, Sequence[Any]], mine: dict[str, Any], now: datetime | None, locked: str) -> Any:
@@ -124,8 +124,8 @@ class LeasedQuerySet(models.QuerySet):
 class Leased(models.Model):
     """A row that one worker at a time works on.
 
-    `lease_token` is the fence: whatever a worker writes, it writes `under_lease` with the token it was given,
-    so a result that comes after the row was leased to somebody else changes nothing.
+    `lease_token` is the fence: a worker writes only `under_lease` with the token it was given, so a result that comes after the row was
+    leased to another worker changes nothing.
 
     Attempts that fail by the row's own doing (memory, time, an exception) and workers that are lost while they have it are
     counted apart: MAX_ATTEMPTS of the one, MAX_LOSSES of the other, with pauses that double. From the second machine on
@@ -134,7 +134,7 @@ class Leased(models.Model):
 
     without_result = ""  # why the attempt in hand had none, in words for the log
     doing: str  # what sentences call the work: "making these pictures"; of the kind of row, or of the row
-    # What is set beside in a row that is given back, and in one that begins anew, with nothing behind it.
+    # Fields set in a row that is returned, and in one that begins again.
     GIVEN_BACK: ClassVar[dict[str, Any]] = {}
     ANEW: ClassVar[dict[str, Any]] = {
         "lease_token": None,
@@ -160,7 +160,7 @@ class Leased(models.Model):
         abstract = True
 
     def under_lease(self) -> models.QuerySet:
-        """This row, if the token in hand is still the row's; else nothing."""
+        """This row, if the token in hand is still the row's; otherwise an empty query."""
         return type(self)._default_manager.filter(pk=self.pk, lease_token=self.lease_token, lease_token__isnull=False)
 
     def heartbeat(self, until: datetime | None = None, **values) -> bool:
@@ -238,8 +238,7 @@ def pause_after(losses: int) -> float:
 def machine() -> str:
     """Name of this machine: the setting, or the name of the host and the boot of its kernel.
 
-    A container that is made anew has another name under the same kernel, a machine that is started anew the same name under
-    another boot.
+    A container that is made again has another name under the same kernel, a machine that is restarted the same name under another boot.
     """
     return settings.MACHINE or f"{socket.gethostname()} {Path('/proc/sys/kernel/random/boot_id').read_text().strip()}"
 

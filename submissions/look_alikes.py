@@ -42,10 +42,10 @@ def scripts(text: str) -> frozenset[str]:
 
 
 def look_alike(name: str, others: Iterable[str]) -> str | None:
-    """First of the other names that is taken for `name`; None where there is none.
+    """First of the other names that looks like `name`; None if there is none.
 
     It looks the same, as written, in small letters or in capitals, and either the scripts of the two differ or one holds characters
-    that nobody sees. Look-alikes within one script, as modern and modem, are told apart by who reads with care.
+    that nobody sees. Look-alikes within one script, such as modern and modem, are left to careful readers.
     """
     forms, own_scripts, is_ascii = _forms(name), scripts(name), name.isascii()
     for other in others:

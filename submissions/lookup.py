@@ -107,7 +107,7 @@ class EntryPlace:
 
 
 def private_challenge(slug: str) -> Challenge:
-    """A challenge that whoever asks may not know of: for the door that its access key opens."""
+    """A challenge that the visitor may not know of, for the page of its access key."""
     return get_object_or_404(Challenge, slug=slug)
 
 
@@ -167,7 +167,7 @@ def team_of(challenge: Challenge, pk: int) -> Team:
 
 
 def phase_with_manifest(user: Any, challenge: str, slug: str) -> Phase:
-    """A phase whose manifest may be had: by all who may see the phase once it has opened, because an entry can be checked without an
+    """A phase whose manifest is available: to all who may see the phase once it has opened, because an entry can be checked without an
     account."""
     place = phase_place(user, challenge, slug)
     if not place.phase.manifest_data or not (place.phase.has_opened(place.now) or place.viewer.organizes):
@@ -176,7 +176,7 @@ def phase_with_manifest(user: Any, challenge: str, slug: str) -> Phase:
 
 
 def own_team(user: Any, challenge: Challenge, action: str = "team.see") -> Team:
-    """The team `user` is in; Http404 where there is none, PermissionDenied where they may not do this."""
+    """The team `user` is in; Http404 if there is none, PermissionDenied if they may not do this."""
     team = Team.of(challenge, user)
     if team is None:
         raise Http404
@@ -185,7 +185,8 @@ def own_team(user: Any, challenge: Challenge, action: str = "team.see") -> Team:
 
 
 def any_team(pk: int) -> Team:
-    """A team whoever asks, with its challenge: its page says only what boards show of it. Of one that another has taken in, that one."""
+    """A team for any visitor, with its challenge: its page shows only what boards show of it. Of one that another has taken in, that
+    one."""
     teams = Team.objects.select_related("challenge")
     return teams.filter(pk=pk).first() or get_object_or_404(teams, former__number=pk)
 

@@ -23,7 +23,7 @@ class ManifestError(ValueError):
 
 @dataclass(frozen=True)
 class Input:
-    """Input given out for an item, as its organizers state it: the box around it, how many points it has (0: not said), and the unit of its
+    """Description of an item's input by the organizers: the box around it, its number of points (0: not stated), and the unit of its
     coordinates (empty: that of the phase)."""
 
     low: tuple[float, float, float]
@@ -40,7 +40,7 @@ class Item:
     """One sample to be sent: its id, the group it is averaged in, and the most of its family's two sizes that it may have.
 
     Without ``limits`` a manifest fills in the family's own. ``size`` is the width and height that an image must have;
-    0, 0 where any will do, and for families that are no images. ``input`` is what was given out for it, where that is said.
+    0, 0 where any will do, and for families that are no images. ``input`` is the description of its input, if there is one.
     """
 
     id: str

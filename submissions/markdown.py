@@ -1,7 +1,7 @@
-"""Markdown of organizers and teams as HTML that may stand in a page. PURE.
+"""Markdown of organizers and teams as HTML that is safe in a page. PURE.
 
-The text is CommonMark with tables and strikethrough, without raw HTML. Whatever the converter makes is cut down to the tags below:
-no script, no style, no form, no frame, no id (an id could catch a link or a script of the page), and pictures only from this site.
+The text is CommonMark with tables and strikethrough, without raw HTML. The converter's result is reduced to the tags below: no script, no
+style, no form, no frame, no id (an id could catch a link or a script of the page), and pictures only from this site.
 
 It is converted when it is read. The converter takes time in proportion to the text; the cleaner does not, where elements lie deep
 within each other, and short texts can fill large tables, so both are bounded before it sees them. The slowest of the texts that

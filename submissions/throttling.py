@@ -1,5 +1,5 @@
-"""Limits of how often somebody may ask, and how much at once. How often is counted in the cache, which all web processes share; what is
-under way at once concerns one process, and is counted there.
+"""Limits of how often somebody may ask, and of simultaneous requests. Frequency is counted in the cache, which all web processes share;
+simultaneous requests concern one process, and are counted there.
 
 Log-in, sign-up and the other account pages are limited by django-allauth itself, see
 ACCOUNT_RATE_LIMITS in the settings.
@@ -27,7 +27,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 class TooOften(Refused):
-    """Asked too often: `retry_at` says when it goes on."""
+    """Asked too often: `retry_at` says when to try again."""
 
     code_name, status = "too_many_requests", 429
     retry_at: datetime
@@ -106,7 +106,7 @@ class AtOnce:
 
     @contextmanager
     def place(self, client: str) -> Iterator[None]:
-        """A place for the time of a `with`; raises `TooOften` or `Busy` at once where there is none."""
+        """A place for the time of a `with`; raises `TooOften` or `Busy` immediately if there is none."""
         with self._lock:
             retry_at = datetime.now(UTC) + timedelta(seconds=self.RETRY_SECONDS)
             if self._by[client] >= settings.PAGES_AT_ONCE:
@@ -138,7 +138,7 @@ def limit_api(request: HttpRequest) -> None:
 
 
 def limit_uploads(request: HttpRequest) -> None:
-    """One reservation of an upload, through any door."""
+    """One reservation of an upload, from a page or the API."""
     count("upload", who(request), Rate.parse(settings.UPLOAD_RATE))
 
 
@@ -158,7 +158,7 @@ def limit_tokens(request: HttpRequest) -> None:
 
 
 def limit_invites(request: HttpRequest) -> None:
-    """One invitation by e-mail. A team has its own limit, but who leaves a team for a new one begins anew there."""
+    """One invitation by e-mail. A team has its own limit, but a member who leaves for a new team begins again there."""
     count("invite", who(request), INVITE_RATE)
 
 

@@ -1,9 +1,9 @@
-"""Whose turn it is: a team's share of the workers is that of any other, and what is short comes before what is long.
+"""The order of work: every team has the same share of the workers, and short work comes before long work.
 
-Self-clocked fair queueing (Golestani 1994): each piece of work gets, when it is sent, the moment at which it would be done if all
-teams that wait shared the workers equally, on a clock that stands for the work each of them has had by now; the piece with the
-earliest such moment comes first. The clock moves with what is done, so those who come later come later on it too, and nothing
-waits for ever behind what is shorter. Beside `turn`, rows have their `cost`: seconds of work, as far as is known.
+Self-clocked fair queueing (Golestani 1994): each piece of work gets, when it is sent, the moment at which it would be done if all teams
+that wait shared the workers equally, on a clock that represents the work each of them has had by now; the piece with the earliest such
+moment comes first. The clock moves with what is done, so those who come later come later on it too, and nothing waits for ever behind what
+is shorter. Beside `turn`, rows have their `cost`: seconds of work, as far as is known.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from submissions import database_clock
 def turns(clock: float, backlog: float, ahead: int, costs: Sequence[float]) -> list[float]:
     """The turns of an entry's pieces of so many seconds each.
 
-    `backlog` is what waits of its team already, in seconds, and `ahead` the number of entries that is of. A team's entries come
-    in the order in which they were sent, but for those that are short beside what waits: the k-th entry gets a share of 1/k² of
-    its own. So none waits longer than in the order of sending, and with all such shares (1 + 1/4 + 1/9 + …) a team gets at most
-    1.65 times what another gets.
+    `backlog` is what waits of its team already, in seconds, and `ahead` the number of entries that is of. A team's entries come in the
+    order in which they were sent, except for short ones beside the waiting work: the k-th entry gets a share of 1/k² of its own. So none
+    waits longer than in the order of sending, and with all such shares (1 + 1/4 + 1/9 + …) a team gets at most 1.65 times what another
+    gets.
     """
     weight, total = (ahead + 1) ** 2, sum(costs)
     overtakes = weight * total < backlog + total

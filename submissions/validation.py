@@ -290,7 +290,7 @@ def _meant(file: str, kind: str | None, manifest: Manifest, known: int) -> str:
     if _plain(name) in plain:
         return f"; did you mean {plain[_plain(name)]}?"
     near = difflib.get_close_matches(name, manifest.item_ids, 1, CLOSE)
-    # A scene's long name makes all its views alike, so the ends of the names are held against each other too.
+    # A scene's long name makes all its views alike, so the ends of the names are compared too.
     alike = [difflib.SequenceMatcher(None, name.rpartition("/")[2], one.rpartition("/")[2]).ratio() for one in near]
     return f"; did you mean {near[0]}?" if near and alike[0] >= CLOSE else ""
 

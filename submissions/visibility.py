@@ -87,8 +87,8 @@ class Person:
 
 
 def persons(user: Any, challenges: Iterable[Challenge], now: datetime) -> dict[int, Person]:
-    """Somebody in each of several challenges, by its key, with what the rules ask about them fetched at once: three queries, however
-    many challenges there are."""
+    """Somebody in each of several challenges, by its key, with the data for the rules fetched together: three queries, for any number of
+    challenges."""
     found = {challenge.pk: Person(user, challenge, now) for challenge in challenges}
     some = next(iter(found.values()), None)
     if some is None or not some.known:
@@ -198,13 +198,13 @@ def sees_entry(person: Person, submission: Submission) -> bool:
 
 
 def entries_of_teams(user: Any) -> QuerySet[Submission]:
-    """Every entry of every team that somebody is in, whatever became of it."""
+    """Every entry of every team that somebody is in, in any state."""
     return Submission.objects.filter(team__memberships__user=user)
 
 
 def hidden_ids(phase: Phase, now: datetime | None = None) -> frozenset[int]:
     """Entries that the public is told nothing of, in old rankings and in studies either: hidden, disqualified, or received after
-    the freeze. One that was withdrawn stays where it stood."""
+    the freeze. A withdrawn one stays in its place."""
     hidden = Q(hidden_at__isnull=False) | Q(disqualified_at__isnull=False) | too_late(phase, now)
     return frozenset(phase.submissions.filter(hidden).values_list("pk", flat=True))
 

@@ -13,7 +13,7 @@ from django.db import transaction
 
 log = structlog.get_logger(__name__)
 
-# What can be woken, and the task and queue each name stands for. Tasks are sent by name, because
+# Names that can be woken, with the task and queue of each. Tasks are sent by name, because
 # they live in rooms above this one. Workers take of their queues in turn, so what has one of its own does not wait behind all the
 # nudges of the others: boards and mail, which are short, and what is about people's answers.
 TASKS = {

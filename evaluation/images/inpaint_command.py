@@ -41,7 +41,7 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace, bar: Callable[[str, int], Any]) -> int:
     """Carry it out; 2, with one sentence on stderr, if that is not possible as given."""
-    # Loads torch and the readers of images, which nothing else on this command line needs at once.
+    # Loads torch and the readers of images, which nothing else on this command line needs at the start.
     from evaluation.images.inpainting import FillerError
     from evaluation.networks.weights import WeightsError
     from submissions.formats.errors import FormatError

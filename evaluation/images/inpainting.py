@@ -23,7 +23,7 @@ from PIL import Image
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-MAX_PIXELS = 60_000  # pixels of holes that are solved for at once
+MAX_PIXELS = 60_000  # pixels of holes that are solved for together
 SWEEPS = 40  # of smoothing, after a solution of half the size has been enlarged
 Solver = Callable[[np.ndarray, np.ndarray], np.ndarray]  # float64[H, W, C] and bool[H, W] to float64[n, C] at the mask's pixels
 _NEIGHBOURS = ((0, 1), (0, -1), (1, 0), (-1, 0))
@@ -38,7 +38,7 @@ def harmonic(image: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
 
 def biharmonic(image: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """As `harmonic`, with ΔΔu = 0; what overshoots the range of 0 to 255 is cut off."""
+    """Fill the hole as `harmonic` does, with ΔΔu = 0; values outside 0 to 255 are clipped."""
     return _filled(image, mask, _biharmonic)
 
 
@@ -140,7 +140,7 @@ PLACES = ("{image}", "{mask}", "{out}")
 
 
 class FillerError(ValueError):
-    """A filler cannot be had or did not do its work; one sentence."""
+    """A filler is missing or failed; one sentence."""
 
 
 class Filler(Protocol):
@@ -149,7 +149,7 @@ class Filler(Protocol):
     def __call__(self, image: np.ndarray, mask: np.ndarray) -> np.ndarray:
         """uint8[H, W, 3] of the same size from uint8[H, W, 3] and bool[H, W], True where it is to be replaced.
 
-        What it returns elsewhere is not looked at.
+        Pixels outside the mask are ignored in the result.
         """
 
 
@@ -220,7 +220,7 @@ def _read(path: Path, program: str) -> np.ndarray:
 
 # The search for the part of an image that is best replaced (METRICS: recursive inpainting with Puzzle Similarity).
 #
-# For a threshold τ the mask is where the similarity map S is below it; the image is filled there and its map computed anew.
+# For a threshold τ the mask is where the similarity map S is below it; the image is filled there and its map computed again.
 # The gain of a mask M is δ = Σ_M (Ŝ − S) / (λ |M|) with λ = |M|^(1/4): the mean improvement inside, less for large masks.
 # The interval of thresholds is narrowed around the best: τ* ± std(Ŝ*) / α.
 

@@ -13,5 +13,5 @@ Made = dict[str, list[int]]  # by name: [width, height] of the large picture
 
 
 def file_name(number: int, name: str) -> str:
-    """The file of the picture `name` of the view that stands at `number` in what was asked for."""
+    """File name of the picture `name` of the view at place `number` of the request."""
     return f"{number}-{name}.webp"

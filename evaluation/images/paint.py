@@ -1,7 +1,7 @@
 """Numbers as pictures: differences and maps in colours, contours, two sizes, WebP. Arrays in, bytes out. PURE.
 
-Scales change steadily in brightness, so that they can be read without colour; where a map is lowest is said by a contour as
-well. The scales of values are fixed, so that pictures of two entries can be held side by side.
+Scales change steadily in brightness, so that they can be read without colour; a contour also marks where a map is lowest. The scales of
+values are fixed, so that pictures of two entries can be held side by side.
 """
 
 from __future__ import annotations

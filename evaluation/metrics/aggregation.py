@@ -1,4 +1,4 @@
-"""From values per item to one number per submission, with its interval."""
+"""Values per item to one number per submission, with its interval."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Origin:
         return ". ".join(filter(None, (*map(str, self.papers), self.note)))
 
     def noting(self, note: str) -> Origin:
-        """The same papers with a note of its own, which follows the one that is there."""
+        """The same papers with another note, which follows the existing one."""
         return Origin(self.papers, f"{self.note}; {note}" if self.note else note)
 
 

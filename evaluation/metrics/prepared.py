@@ -26,7 +26,7 @@ from evaluation.metrics.shared import Arrays, Preparing
 
 Prepared = dict[str, dict[str, Arrays]]  # by item, then by name
 
-MAX_BYTES = 640 << 20  # of the arrays in one file; items beyond are computed anew for each entry
+MAX_BYTES = 640 << 20  # of the arrays in one file; items beyond are computed again for each entry
 _ALIGNED = 64  # bytes; each array begins at a multiple
 _LENGTH = struct.Struct("<Q")
 _DIGEST = 32
@@ -36,7 +36,7 @@ _CODE = [Path(__file__).parent.parent / folder for folder in ("metrics", "networ
 
 
 class Unreadable(ValueError):
-    """Not a whole file of prepared arrays."""
+    """An incomplete file of prepared arrays."""
 
 
 def digest(family: str, reference: str, unit_scale: float, fingerprints: Sequence[str], item_ids: Sequence[str]) -> str:
@@ -161,7 +161,7 @@ def read(path: Path) -> tuple[Prepared, bool]:
 
 @cache
 def _code() -> str:
-    """The metrics' own code as it stands, and that of their networks: what one version kept, the next may not understand."""
+    """The current code of the metrics and their networks: what one version kept, the next may not understand."""
     found = hashlib.sha256()
     for folder in _CODE:
         for path in sorted(folder.rglob("*.py")):

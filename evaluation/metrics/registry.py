@@ -42,7 +42,7 @@ __all__ = [
 
 
 class UnknownMetric(ValueError):
-    """No metric has this key; the sentence names near matches."""
+    """Unknown key of a metric; the sentence names near matches."""
 
 
 class OtherDefinition(ValueError):

@@ -120,11 +120,11 @@ def score_items(
     A prediction that is absent or None is a missing item. `unit_scale` is in metres per unit of
     the files; lengths come out in metres. `progress` is called with (done, total) after each item.
 
-    `clock` gains the seconds that each slug took by itself, and those of the work that several share (matchings, samples, solids),
-    under their slugs with a + between them, whichever asked first. `devices` gains the types of devices (cpu, cuda) on which networks and
-    what else a graphics card may do were computed for each slug. `prepared` gives what is known of a
-    reference item already, and gains what is not; see `evaluation.metrics.prepared`. `groups` names the group of each item, for
-    programs that see a group at once; without it each is in that of its name.
+    `clock` gains the seconds that each slug took by itself, and those of the work that several share (matchings, samples, solids), under
+    their slugs with a + between them, whichever asked first. `devices` gains the types of devices (cpu, cuda) on which networks and what
+    else a graphics card may do were computed for each slug. `prepared` gives what is known of a reference item already, and gains what is
+    not; see `evaluation.metrics.prepared`. `groups` names the group of each item, for programs that see a whole group; without it each is
+    in the group of its name.
     """
     columns = [_Column(one.slug, one.spec, registry.resolve_params(one.key, one.params)) for one in requests]
     if len({column.slug for column in columns}) != len(columns):
@@ -133,7 +133,7 @@ def score_items(
     rows: dict[str, list[MetricResult]] = {column.slug: [] for column in columns}
     programs = [column for column in columns if column.spec.is_program]
     ours = [column for column in columns if not column.spec.is_program]
-    device_use.taken()  # whatever was computed before is none of a column's
+    device_use.taken()  # computation before this is charged to no column
     together = AHEAD if any(column.spec.ahead for column in ours) and graphics_card.card() else 1
     for done, item_id in enumerate(ids):
         if done % together == 0:
@@ -178,7 +178,7 @@ def finish(
     item_ids: Sequence[str],
     groups: Sequence[str],
 ) -> dict[str, tuple[SampleScores, Summary]]:
-    """Join slices, whatever their order, into the order of `item_ids`, finish what is a group's or the set's, and summarise.
+    """Join slices in any order into the order of `item_ids`, finish values of groups or of the set, and summarise.
 
     `groups` has one entry per item id. Every item of a group gets its group's value, and every item the set's, so that
     the mean over groups is the score. ValueError if an item is absent, doubled or unknown.
@@ -234,8 +234,8 @@ def _look_ahead(
     clock: dict[str, float] | None,
     devices: dict[str, set[str]] | None,
 ) -> None:
-    """Let metrics do at once for several items what their networks do faster so. Whatever fails is left to each item by itself: it fails
-    again there, with the one item whose fault it is."""
+    """Let metrics compute several items together if their networks are faster that way. A failure here is left to each item: it fails again
+    there, with the one item that causes it."""
     for column in columns:
         mark = time.perf_counter()
         try:
@@ -272,7 +272,7 @@ def _program_results(
 
     spec, family = column.spec, FAMILIES[column.spec.family]
     samples = [Sample(name, groups.get(name) or family.group_of(name), predictions.get(name), references[name], unit_scale) for name in ids]
-    assert spec.program is not None  # whoever scores has brought its files
+    assert spec.program is not None  # the caller has brought its files
     found = spec.program.score_all(samples, column.params, progress)
     progress(len(ids))
     worst = None if spec.worst == "null" else float(spec.worst)

@@ -32,15 +32,15 @@ def remember(kept: MutableMapping[Any, T], key: Hashable, compute: Callable[[], 
 
 
 def for_all(pairs: Sequence[P], key: Hashable, compute: Callable[[list[P]], Sequence[Any]]) -> None:
-    """Leave with each of the pairs what its `once` is to give for `key`; `compute` gets those that have it not yet, all at once."""
+    """Store for each pair what its `once` will return for `key`; `compute` gets the pairs that do not have it yet, all together."""
     wanted = [pair for pair in pairs if not pair.has(key)]
     for pair, found in zip(wanted, compute(wanted) if wanted else (), strict=True):
         pair.keep(key, found)
 
 
 class Ledger:
-    """Seconds of the work on one item by the columns that need it, whichever asked first. Work of which another piece is made is needed
-    by whoever needs that piece."""
+    """Seconds of the work on one item by the columns that need it, whichever asked first. If one piece of work needs another, all users of
+    the first are users of the second too."""
 
     def __init__(self) -> None:
         self.column = ""  # that is being computed
@@ -95,10 +95,9 @@ class Preparing(dict[str, Arrays]):
 class SharedWork:
     """The work that a prediction and its reference share while metrics look at them.
 
-    `prepared` holds arrays that depend on the reference and its unit alone, by key. Whoever gives
-    the mapping may fill it from a store before and store what was added after; without one it
-    lives as long as the pair. `repeats` may be set to a mapping by who compares many near copies
-    of one model: values by what they were computed from.
+    `prepared` holds arrays that depend on the reference and its unit alone, by key. The caller may fill the mapping from a store before and
+    store additions after; without one it lives as long as the pair. `repeats` may be set to a mapping by who compares many near copies of
+    one model: values by what they were computed from.
     """
 
     def __init__(self, prepared: MutableMapping[str, Arrays] | None = None) -> None:
@@ -127,11 +126,11 @@ class SharedWork:
         self._done[key, precision.current()] = found
 
     def has(self, key: Hashable) -> bool:
-        """True if `once` need not compute what stands under `key`."""
+        """True if `once` need not compute the value of `key`."""
         return (key, precision.current()) in self._done
 
     def repeated(self, key: Hashable, arrays: Arrays, compute: Callable[[], T]) -> T:
-        """`compute()`, which may look at `arrays` and at what stands in `key`, and at nothing else.
+        """`compute()`, which may depend on `arrays` and on the contents of `key` only.
 
         Where `repeats` is given, it is done once for equal arrays by all pairs that share it.
         """
@@ -145,8 +144,8 @@ class SharedWork:
     def reference_once(self, key: str, compute: Callable[[], Arrays]) -> Arrays:
         """`compute()`, unless `prepared` has it already: a tuple of arrays, which nobody may change.
 
-        `compute` may look at the reference, the unit and what stands in `key`, and at nothing of
-        the prediction. What is read back must be the arrays bit for bit. Arrays of other precisions than float32 are kept beside them.
+        `compute` may depend on the reference, the unit and the contents of `key`, and not on the prediction. What is read back must be the
+        arrays bit for bit. Arrays of other precisions than float32 are kept beside them.
         """
         if precision.current() != precision.FLOAT32:
             key = f"{key} in {precision.current()}"

@@ -42,10 +42,9 @@ class Source(StrEnum):
 class Param:
     """One typed parameter. Lengths have the unit "m" and are given in metres.
 
-    `low` and `high` are inclusive; `positive` asks for more than zero. A parameter whose default
-    is None may be None, which switches off what it governs. One with a `network` names a set of its weights: `choices`,
-    or whatever stands beside the server's own weights at the time, so that a set that was taken away breaks no page.
-    `source` says where the default is from; a metric of ours always names one.
+    `low` and `high` are inclusive; `positive` asks for more than zero. A parameter whose default is None may be None, which switches off
+    what it governs. One with a `network` names a set of its weights: `choices`, or any set beside the server's own weights at the time, so
+    that a removed set breaks no page. `source` says where the default is from; a metric of ours always names one.
     """
 
     name: str
@@ -182,19 +181,17 @@ class Program(Protocol):
 
 @dataclass(frozen=True)
 class MetricSpec:
-    """Everything about a metric. Its `function` takes a pair, and each of `params` by name, always all of them: the
-    defaults stand here and nowhere else. `precision` alone it does not take: `compute` sees to it.
+    """Everything about a metric. Its `function` takes a pair, and each of `params` by name, always all of them: only this record has the
+    defaults. `precision` alone it does not take: `compute` sees to it.
 
-    `worst` says how the value of a missing item, which is also the cap for ranking, is got:
-    "0", "1", "2", "tau" (the parameter of that name), "gt_diagonal" (of the reference's bounding
-    box, in metres, or in the frame of the parameter `normalize`), "gt_diagonal_squared" or
-    "empty_prediction" (the metric's own value for it), or "null" (there is no value then).
-    A metric of level "group" or "set" finds its values in two steps: `function` gives each item's
-    result with the `partial` of it that counts, and `finish` the value of each group of items,
-    or of all, from these; it says itself what a missing item does, and `worst` only caps it.
-    `version` is raised whenever any number can change; the versions before that phases still have are `earlier`, oldest first, and go
-    when no phase uses them any more. `effort` is declared by what may take longer than seconds. `tolerance` is what
-    the results of two machines may differ by, and is no part of the fingerprint; see `tolerance_with`.
+    `worst` says how the value of a missing item, which also bounds values in ranking, is computed: "0", "1", "2", "tau" (the parameter of
+    that name), "gt_diagonal" (of the reference's bounding box, in metres, or in the frame of the parameter `normalize`),
+    "gt_diagonal_squared" or "empty_prediction" (the metric's own value for it), or "null" (no value). A metric of level "group" or "set"
+    finds its values in two steps: `function` gives each item's result with the `partial` of it that counts, and `finish` the value of each
+    group of items, or of all, from these; it says itself what a missing item does, and `worst` only caps it. `version` is raised whenever
+    any number can change; the versions before that phases still have are `earlier`, oldest first, and go when no phase uses them any more.
+    `effort` is declared by what may take longer than seconds. `tolerance` is what the results of two machines may differ by, and is no part
+    of the fingerprint; see `tolerance_with`.
     """
 
     key: str
@@ -213,7 +210,7 @@ class MetricSpec:
     device: str = "cpu"  # cpu or gpu
     version: int = 1
     tolerance: Tolerance = EXACT
-    # Of a metric whose network takes several pictures at once: (pairs, all params) leaves with each pair what `function` will ask for.
+    # For a metric whose network takes several pictures together: (pairs, all params) stores with each pair what `function` will need.
     ahead: Callable[..., None] | None = None
     earlier: tuple[Earlier, ...] = ()
     level: str = "item"  # item, group or set: what one value is of
@@ -265,7 +262,7 @@ class MetricSpec:
             return self.function(pair, **self._taken(params))
 
     def look_ahead(self, pairs: Sequence[Any], params: Mapping[str, Any]) -> None:
-        """Do for several pairs at once, where the metric can, what `compute` then finds done; with the same parameters."""
+        """Prepare several pairs together, if the metric can, for `compute` with the same parameters."""
         if self.ahead is not None:
             with self.computing(params):
                 self.ahead(pairs, **self._taken(params))

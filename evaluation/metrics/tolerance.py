@@ -15,8 +15,8 @@ class Tolerance:
     """The difference of two numbers that counts as none: at most `absolute`, or at most `relative` times the larger of the two.
 
     `parts` are the tolerances of parts of a result, or of its partial, that have one of their own: (name, tolerance), where * in the name
-    stands for any characters. With `packed` a text is float32 numbers in base64, taken as one vector: its largest difference is held
-    against its largest number.
+    stands for any characters. With `packed` a text is float32 numbers in base64, taken as one vector: its largest difference is compared
+    with its largest number.
     """
 
     relative: float = 1e-6

@@ -27,9 +27,9 @@ from submissions.storage import stored_files
 
 @dataclass(frozen=True)
 class Outdated:
-    """A column of a batch whose values are not of the current version of its metric: `version`, None of newer code (of before an upgrade
-    that was taken back), where `current` is what this code has. `computed` says that this code computes that version too, so that a newer
-    entry has its value there, and `corrected` what later versions mend, as in "flat faces"."""
+    """A column of a batch with values of another version of its metric: `version`, None for newer code (after an upgrade was reverted),
+    while this code has `current`. `computed` says that this code computes that version too, so that a newer entry has its value there, and
+    `corrected` what later versions mend, as in "flat faces"."""
 
     slug: str
     key: str
@@ -48,13 +48,13 @@ class Outdated:
 
 
 def is_retired(column: Mapping[str, Any]) -> bool:
-    """Return whether a column of a batch stands on weights that are retired."""
+    """Return whether a column of a batch uses retired weights."""
     spec = registry.REGISTRY.get(column["key"])
     return spec is not None and weights.is_retired(spec, column["params"])
 
 
 def sentences(outdated: Iterable[Outdated]) -> list[str]:
-    """Return what is to be said of these columns: of a metric that stands in several with the same version, once."""
+    """Return sentences on these columns: one for a metric that is in several with the same version."""
     return list(dict.fromkeys(column.sentence for column in outdated))
 
 
@@ -141,7 +141,7 @@ class EvaluationBatch(models.Model):
 
     @classmethod
     def is_prepared(cls, phase: Phase) -> bool:
-        """Return whether a re-evaluation of entries that were read anew waits for the organizers to switch to it or drop it."""
+        """Return whether a re-evaluation of entries that were read again waits for the organizers to switch to it or drop it."""
         return cls.objects.filter(phase=phase, state=cls.State.BUILDING, by_hand=True).exists()
 
     @classmethod
@@ -178,20 +178,20 @@ class EvaluationBatch(models.Model):
         actor: User | None = None,
         read_anew: Mapping[int, str] | None = None,
     ) -> EvaluationBatch:
-        """Plan the scoring of all entries under `reference` (the current one by default) and the
-        phase's metrics as they stand. Quota, times and the number of entries do not change.
+        """Plan the scoring of all entries under `reference` (the current one by default) and the phase's current metrics. Quota, times and
+        the number of entries do not change.
 
-        A batch still being built is cancelled: the newest definition wins. With no entry to
-        score, the new batch becomes the current one at once.
+        A batch still being built is cancelled: the newest definition wins. Without an entry to score, the new batch becomes the current one
+        immediately.
 
-        `read_anew` are the storage keys of entries' items that were read anew from their files, by entry: the batch scores these, and
+        `read_anew` are the storage keys of entries' items that were read again from their files, by entry: the batch scores these, and
         waits for organizers to switch to it. They pass from a batch that is cancelled to the new one, which waits too unless a person
         (`actor`) has begun it.
         """
         with transaction.atomic():
             # The same lock as in Evaluation.begin: an entry accepted meanwhile joins either way.
             phase.lock()
-            # Columns on retired weights take no new values; an order that is made anew is made without them.
+            # Columns on retired weights take no new values; a new order is made without them.
             metrics = [metric.snapshot() for metric in PhaseMetric.objects.filter(phase=phase) if not metric.is_retired]
             told_apart(metrics)
             old = cls.current(phase)
@@ -328,7 +328,7 @@ class EvaluationBatch(models.Model):
             self.forget_caches(retired, needed=[self])
             self.state, self.switched_at = self.State.CURRENT, now
             self.save(update_fields=["state", "switched_at"])
-            # Items that were read anew are the entries' own from now on.
+            # Items that were read again are the entries' own from now on.
             for evaluation in self.evaluations.exclude(artifact_key="").select_related("submission"):
                 transaction.on_commit(partial(stored_files.try_delete, evaluation.submission.artifact_key))
                 Submission.objects.filter(pk=evaluation.submission_id).update(artifact_key=evaluation.artifact_key)

@@ -1,9 +1,9 @@
 """Trust in workers from outside: some of their parts are done again by others, and a difference is followed up.
 
-A part of a token goes to a second worker always until TRUSTED_FROM of its parts agreed, then at the token's share, which the worker
-cannot know beforehand: it is drawn when its result is there. Results that differ are both held back, and with them all of these tokens
-since their last agreement, until the service's own worker has done the part, or an organizer decides; what was wrong is done again.
-What workers of such a token had in hand goes to a second worker, too, and counts for nothing once the token was wrong.
+A part of a token goes to a second worker always until TRUSTED_FROM of its parts agreed, then at the token's share, which the worker cannot
+know beforehand: it is drawn when its result is there. If two results differ, both are on hold, and with them all results of these tokens
+since their last agreement, until the service's own worker has done the part, or an organizer decides; wrong results are repeated. What
+workers of such a token had in hand goes to a second worker, too, and counts for nothing once the token was wrong.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _random = secrets.SystemRandom()
 
 
 def settle(part: Part, result: Mapping[str, Any], made: Mapping[str, Any]) -> bool:
-    """Keep what a worker found of a part as a record, and decide: True if this `result` stands, False if another is to do the part.
+    """Keep a worker's result of a part as a record, and decide: True if this `result` is valid, False if another worker is to do the part.
 
     Call it under the phase's lock, by who holds the part; `made` are the record's own columns. Where others did the part before, their
     records get their verdicts.
@@ -84,8 +84,8 @@ def settle(part: Part, result: Mapping[str, Any], made: Mapping[str, Any]) -> bo
 
 
 def decide(part: Part, right: PartRecord | None) -> dict[str, Any] | None:
-    """An organizer decides a dispute where no worker of the service does: the record that is right, or None where neither is. Returns
-    the result that stands."""
+    """An organizer decides a dispute where no worker of the service does: the record that is right, or None where neither is. Returns the
+    valid result."""
     result = None
     for one in list(_open(part)):
         if right is not None and one.pk == right.pk:
@@ -146,7 +146,7 @@ def hold(token: WorkerToken) -> None:
 
 
 def _release(token: WorkerToken) -> None:
-    """The token was right: what was held back stands, unless another difference of it is open."""
+    """The token was right: its results on hold become valid, unless another difference of it is open."""
     if PartRecord.objects.filter(token=token, verdict=Verdict.DISPUTED).exists() or token.wrong_at:
         return
     WorkerToken.objects.filter(pk=token.pk).update(held_at=None)

@@ -27,8 +27,7 @@ COLUMN = RegexValidator(r"\A[a-z0-9][a-z0-9_@-]{0,62}\Z", "Use lower-case letter
 
 
 class PhaseMetric(models.Model):
-    """A metric of a phase: one column of its board. The same metric may stand twice under two
-    slugs with other parameters."""
+    """A metric of a phase: one column of its board. The same metric may be in two columns with other parameters."""
 
     phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="metrics")
     slug = models.CharField(max_length=63, validators=[COLUMN])
@@ -69,7 +68,7 @@ class PhaseMetric(models.Model):
 
     @property
     def is_retired(self) -> bool:
-        """Return whether it stands on weights that are retired."""
+        """Return whether it uses retired weights."""
         return self.key in registry.REGISTRY and weights.is_retired(self.spec, self.resolved)
 
     def snapshot(self) -> dict:
@@ -143,9 +142,8 @@ class Reference(models.Model):
         """Store a new version. Nothing is scored under it until a batch is started with it. `after` is the version that it was made
         from: where that is not the newest any more, the new one is `Refused` (`newer_version`).
 
-        Items stand in the order of their groups, then ids, so that a group is never split between
-        workers; an item that `groups` does not name is in its own, or in its scene. Raises `Refused` for a reference no entry could
-        be measured against (`degenerate_gt`).
+        Items are in the order of their groups, then ids, so that a group is never split between workers; an item that `groups` does not
+        name is in its own, or in its scene. Raises `Refused` for a reference no entry could be measured against (`degenerate_gt`).
         """
         family = phase.challenge.kind
         if not items:
@@ -189,7 +187,7 @@ class Reference(models.Model):
 
     @property
     def has_prompts(self) -> bool:
-        """Return whether it says of any object what it was asked for. Rows older than `prompts` are looked through."""
+        """Return whether it has the text of any object. Rows older than `prompts` are looked through."""
         return bool(self.prompts) or (self.family.images and any(item.prompt for item in self.items().values()))
 
     def items(self) -> dict[str, Any]:

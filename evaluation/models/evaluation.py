@@ -39,7 +39,7 @@ class EvaluationQuerySet(models.QuerySet):
         return self.filter(state=Evaluation.State.RUNNING)
 
     def make_all(self, submissions: Iterable[Submission], batch: EvaluationBatch) -> None:
-        """Those of many entries under one batch, in that order."""
+        """Make many entries' evaluations under one batch, in that order."""
         backlogs: Backlogs = {}
         for submission in submissions:
             Evaluation.make(submission, batch, backlogs)
@@ -69,7 +69,7 @@ class Evaluation(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
     failure = models.CharField(max_length=400, blank=True)  # a sentence for people
     failure_detail = models.TextField(blank=True)  # the traceback, for operators only
-    artifact_key = models.CharField(max_length=255, blank=True, editable=False)  # the entry's items, where its file was read anew for this
+    artifact_key = models.CharField(max_length=255, blank=True, editable=False)  # the entry's items, if its file was read again for this
     diagnosis = models.CharField(max_length=8, blank=True, editable=False)  # see `submissions.formats.fit.diagnosis`; empty: not looked at
 
     objects = EvaluationQuerySet.as_manager()
@@ -113,8 +113,8 @@ class Evaluation(models.Model):
         return evaluation
 
     def cut(self, pieces: Sequence[part_plan.Piece], backlogs: Backlogs) -> list[Part]:
-        """Its parts in their turns, not saved, behind what `backlogs` says of a device, or, where it does not, behind what waits
-        of the same share; it says so afterwards."""
+        """Its parts in their turns, not saved, behind `backlogs` of a device, or without one behind the waiting parts of the same share;
+        `backlogs` is updated."""
         parts = [
             Part(evaluation=self, device=it.device, slugs=it.slugs, start=it.start, stop=it.stop, cost=it.cost, turn=0.0) for it in pieces
         ]
@@ -197,8 +197,8 @@ class Evaluation(models.Model):
         return True
 
     def forget_results(self) -> None:
-        """Drop what the parts hold: the scores' vectors have it. Not while something of it may still be found wrong, because what
-        stands is then needed again."""
+        """Drop what the parts hold: the scores' vectors have it. Not while one of them may still be found wrong, because valid results are
+        then needed again."""
         doubted = PartRecord.objects.filter(part__evaluation=self, verdict__in=[PartRecord.Verdict.UNCHECKED, PartRecord.Verdict.HELD])
         if self.state == self.State.DONE and not doubted.exists():
             self.parts.update(result=None, fits=None)
@@ -277,7 +277,7 @@ class PartQuerySet(LeasedQuerySet):
         return self.filter(state=Part.State.WAITING, device=device).order_by("turn", "id")
 
     def affordable(self) -> Self:
-        """Those of challenges whose budget is not used up."""
+        """Parts of challenges that have budget left."""
         exhausted = ComputeBudget.exhausted()
         if not exhausted:
             return self
@@ -295,7 +295,7 @@ class PartQuerySet(LeasedQuerySet):
         return own.exclude(pk__in=token.left_to_others(queue, list(left.values_list("pk", flat=True)))) if left.exists() else own
 
     def stalled(self, now: datetime | None = None) -> list[Part]:
-        """Those that a remote worker has and that have used up more than half of the time in which the next item must be done."""
+        """Parts of remote workers that have used more than half of the time for their next item."""
         now = now or database_clock.read()
         held = self.held(now).filter(state=Part.State.WAITING, token__isnull=False, progressed_at__isnull=False)
         held = held.select_related("token__challenge", "evaluation__submission").order_by("started_at")
@@ -305,8 +305,8 @@ class PartQuerySet(LeasedQuerySet):
         return turns.clock(self.waiting(device), self.filter(state=Part.State.DONE, device=device))
 
     def of_same_share(self, evaluation: Evaluation) -> Self:
-        """Those that share a share of the workers with this evaluation: its team's in its phase, or, where a batch is being
-        built, all of that batch, because it is no team's doing."""
+        """Parts that share a share of the workers with this evaluation: its team's in its phase, or, while a batch is being built, all of
+        that batch, because no team caused it."""
         mine = self.filter(evaluation__batch=evaluation.batch_id)
         is_current = evaluation.batch.state == EvaluationBatch.State.CURRENT
         return mine.filter(evaluation__submission__team=evaluation.submission.team_id) if is_current else mine
@@ -339,8 +339,8 @@ class Part(Deferrable):
 
     token = models.ForeignKey(WorkerToken, on_delete=models.SET_NULL, null=True, related_name="parts")  # of whose worker has it
     own_only = models.BooleanField(default=False)  # two workers from outside differ, and the service decides
-    # Of the lease of a remote worker, by the service's own plan: when it ends whatever the worker reports, the seconds that one item may
-    # take, and when an item was last done.
+    # Of the lease of a remote worker, by the service's own plan: its end, whatever the worker reports, the seconds that one item may take,
+    # and when an item was last done.
     due_at = models.DateTimeField(null=True)
     item_seconds = models.FloatField(default=0.0)
     progressed_at = models.DateTimeField(null=True)
@@ -378,8 +378,8 @@ class Part(Deferrable):
         return self.stop - self.start
 
     def lose(self, what: str, now: datetime | None = None) -> bool:
-        """As for every leased row, where the service's own worker has it. A remote worker that brings nothing says nothing of the part:
-        that is no loss and no attempt, so that no number of them fails an entry, and others may have it at once."""
+        """The service's own worker: handled like every leased row. A missing result of a remote worker says nothing about the part: it is
+        no loss and no attempt, so that no number of them fails an entry, and others may take the part immediately."""
         if self.token_id is None:
             return super().lose(what, now)
         rows = self.under_lease() if now is None else self.under_lease().filter(lease_until__lte=now)
@@ -437,7 +437,7 @@ class Part(Deferrable):
                 self._keep(rows, result, right.seconds)
 
     def hold(self) -> None:
-        """Its worker is in doubt: no score stands on it until that is settled."""
+        """Its worker is in doubt: no score uses it until that is settled."""
         with transaction.atomic():
             if self.evaluation.reopen():
                 type(self).objects.filter(pk=self.pk, state=self.State.DONE).update(state=self.State.HELD)

@@ -1,4 +1,4 @@
-"""Workers that only call out: the tokens they show, who they are, and what each part cost whoever did it.
+"""Remote workers: the tokens they show, who they are, and the cost of each part, done by any worker.
 
 A worker from outside is believed as far as its results were done again by another: see `evaluation.models.crosscheck`.
 """
@@ -16,6 +16,7 @@ from django.db import models, transaction
 from django.db.models import F, Q, Sum
 from django.utils import timezone
 
+from evaluation import versions
 from evaluation.models.process import Process
 from submissions import database_clock
 from submissions.choices import TextChoices
@@ -36,17 +37,19 @@ SEEN_SECONDS = 60.0  # how exact it is when a worker was last heard of
 
 class TokenQuerySet(models.QuerySet):
     def live(self, now: datetime | None = None) -> Self:
-        """Those whose workers are answered."""
+        """Tokens whose workers are answered."""
         return self.filter(revoked_at__isnull=True, expires_at__gt=now or timezone.now())
 
 
 class WorkerToken(models.Model):
     """Token that workers of one owner show to get parts of one challenge. Only its hash is kept; the key is shown once, when it is made.
 
-    `agreed` counts parts in which a second worker found the same; `agreed_at` is when the newest of these was done. From a difference
-    on, `held_at` says that its results since then are held back, and `wrong_at` that it was wrong: then it gets no more parts.
+    `agreed` counts parts in which a second worker found the same; `agreed_at` is when the newest of these was done. From a difference on,
+    `held_at` says that its results since then are on hold, and `wrong_at` that it was wrong: then it gets no more parts.
 
-    Its workers have at most `at_once` parts at a time, whatever they call themselves. `in_vain` counts the leases that ended without a
+    A worker with other versions of the libraries than the service gets no part, unless `other_versions` allows it.
+
+    Its workers have at most `at_once` parts at a time, under any names. `in_vain` counts the leases that ended without a
     result since the last result. From the second on the token gets no part before `waits_until`, a pause that doubles each time.
     """
 
@@ -54,11 +57,12 @@ class WorkerToken(models.Model):
 
     challenge = models.ForeignKey(Challenge, on_delete=models.CASCADE, related_name="worker_tokens")
     name = models.CharField(max_length=80)
-    hint = models.CharField(max_length=12)  # the key's first characters, to tell keys apart
+    hint = models.CharField(max_length=12)  # the key's first characters, to distinguish keys
     token_hash = models.CharField(max_length=64, unique=True)
     queues = models.JSONField(default=list)  # of QUEUES
     share = models.FloatField(default=USUAL_SHARE, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)])
     at_once = models.PositiveSmallIntegerField(default=AT_ONCE, validators=[MinValueValidator(1), MaxValueValidator(MAX_AT_ONCE)])
+    other_versions = models.BooleanField(default=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
@@ -164,12 +168,21 @@ class WorkerToken(models.Model):
         return [part for part in parts if any((part, token.pk) not in had for token in there)]
 
     def revoke(self, actor: User | None) -> None:
-        """Answer its workers no more; a part that one of them has goes to somebody else when its lease runs out, at once if it can."""
+        """Answer its workers no more; a part that one of them has is given to another worker when its lease ends, immediately if
+        possible."""
         with transaction.atomic():
             if type(self).objects.filter(pk=self.pk, revoked_at__isnull=True).update(revoked_at=timezone.now()):
                 AuditEntry.record(self.challenge, actor, "worker.revoke", self)
                 for part in self.parts.filter(lease_token__isnull=False):
                     part.defer(0, token=None)
+
+    def allow_other_versions(self, actor: User | None) -> None:
+        """An organizer lets its workers compute with other versions of the libraries, which may change last digits."""
+        with transaction.atomic():
+            if type(self).objects.filter(pk=self.pk, other_versions=False).update(other_versions=True):
+                AuditEntry.record(
+                    self.challenge, actor, "worker.versions", self, before={"other_versions": False}, after={"other_versions": True}
+                )
 
     def trust_again(self, actor: User | None) -> None:
         """An organizer has mended what was wrong: it gets parts again, each done twice as in its beginning."""
@@ -198,6 +211,11 @@ class OutsideWorker(models.Model):
     def __str__(self) -> str:
         return f"{self.name} of {self.token}"
 
+    @property
+    def differences(self) -> dict[str, tuple[str, str]]:
+        """(its version, the service's) of each library that it has in another version."""
+        return versions.differences(self.capabilities)
+
     @classmethod
     def hear(cls, token: WorkerToken, name: str, machine: str, capabilities: Mapping[str, Any]) -> None:
         """Note that it was heard of."""
@@ -207,7 +225,7 @@ class OutsideWorker(models.Model):
 
     @classmethod
     def live(cls, now: datetime | None = None) -> models.QuerySet:
-        """Those heard of within a few minutes, of tokens that are answered."""
+        """Workers heard of within a few minutes, of tokens that are answered."""
         since = (now or database_clock.now()) - timedelta(seconds=3 * SEEN_SECONDS)
         return cls.objects.filter(token__in=WorkerToken.objects.live(now), seen_at__gt=since)
 
@@ -283,7 +301,7 @@ class ComputeBudget(models.Model):
 
 
 def spent_by(challenge_id: int) -> dict[str, float]:
-    """Seconds of cores and of graphics cards that the challenge's parts have taken, whoever did them."""
+    """Seconds of cores and of graphics cards that the challenge's parts have taken, done by any worker."""
     sums = PartRecord.objects.filter(batch__phase__challenge=challenge_id).aggregate(
         core_seconds=Sum("core_seconds"), gpu_seconds=Sum("gpu_seconds")
     )

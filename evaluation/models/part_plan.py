@@ -20,13 +20,13 @@ SLOWER = 5  # how much longer than declared a part may take: of slower machines,
 PART_OVERHEAD = 0.5  # seconds that a part takes beside its metrics
 PLAIN_SECONDS, NETWORK_SECONDS = 0.02, 0.5  # of a metric of which nothing is known yet, an item
 BEGIN_SECONDS = 600.0  # in which a remote worker must have fetched what a part needs, and prepared the reference
-LONGEST = 12  # times CHILD_SECONDS, and no part may take longer, whatever its metrics declare
+LONGEST = 12  # times CHILD_SECONDS: no part may take longer, whatever its metrics declare
 
 
 def plan_parts(batch: EvaluationBatch) -> Iterator[tuple[str, list[str], int, int]]:
     """(device, slugs, start, stop) of every part of an entry: the metrics of a device over the items [start, stop)."""
     for device, together in by_device(batch.metrics).items():
-        # A program of the whole set sees all items at once.
+        # A program of the whole set sees all items together.
         specs = {metric["slug"]: registry.get(metric["key"]) for metric in batch.metrics if metric["slug"] in together}
         whole = [slug for slug, spec in specs.items() if spec.is_program and spec.level == "set"]
         yield from ((device, [slug], 0, len(batch.reference.groups)) for slug in whole)
@@ -41,7 +41,7 @@ def plan_parts(batch: EvaluationBatch) -> Iterator[tuple[str, list[str], int, in
 def by_device(metrics: list[dict]) -> dict[str, list[str]]:
     """Slugs of a batch's metrics by the device they run on: networks on a graphics card, where the service has workers with one.
 
-    Elsewhere a network takes the card of whatever machine its part comes to, or the processor.
+    Otherwise a network uses the card of the machine that its part is given to, or the processor.
     """
     found: dict[str, list[str]] = {}
     for metric in metrics:

@@ -22,12 +22,12 @@ Made = Mapping[str, names.Made]  # by item
 
 class PictureRunQuerySet(LeasedQuerySet):
     def waiting(self) -> Self:
-        """Runs that want another slice; those that have least come first, so that whoever opens a scene soon sees something."""
+        """Runs that want another slice; those with the least come first, so that a visitor of a scene soon sees something."""
         return self.filter(state=PictureRun.State.WAITING).order_by("n_made", "id")
 
 
 class PictureRun(Run):
-    """The pictures of one scene of one evaluation. The row is the request: a page makes it where there is none.
+    """The pictures of one scene of one evaluation. The row is the request: a page makes it if there is none.
 
     A worker takes it slice by slice, the views in the order in which they are shown; what a slice made is stored before it
     is noted here, under the lease, so that a worker that dies loses one slice at most. `made` holds what there is: by item,
@@ -59,8 +59,8 @@ class PictureRun(Run):
 
     @classmethod
     def request(cls, evaluation: Evaluation, scene: str, items: Sequence[str]) -> Self:
-        """The run of that scene, made where there is none; anew where what it depends on is another than it was. `items` are the ids
-        of its views, in the order in which they are wanted. Doing it twice at once makes one row."""
+        """The run of that scene, made if there is none, and restarted if its inputs have changed. `items` are the ids
+        of its views, in the order in which they are wanted. Two calls at the same moment make one row."""
         run, is_new = cls.objects.get_or_create(
             evaluation=evaluation, scene=scene, defaults={"items": list(items), "digest": digest(evaluation, items)}
         )
@@ -75,7 +75,7 @@ class PictureRun(Run):
         return {"entry": self.evaluation.submission_id, "phase": self.evaluation.submission.phase, "scene": self.scene}
 
     def restart(self) -> bool:
-        """Make all pictures anew: of an older kind, or after a failure that an operator has looked at."""
+        """Make all pictures again: of an older kind, or after a failure that an operator has looked at."""
         blank = {"made": {}, "n_made": 0, "state": self.State.WAITING, "digest": digest(self.evaluation, self.items)}
         return bool(type(self).objects.filter(pk=self.pk).unleased().update(**blank, finished_at=None, **self.ANEW))
 

@@ -20,7 +20,7 @@ MAX_ROWS = 500  # of processes that were not heard of: one that ends again and a
 
 class ProcessQuerySet(models.QuerySet):
     def live(self, now: datetime | None = None) -> Self:
-        """Those heard of within the time after which a worker's lease runs out, too."""
+        """Processes heard of within the time after which a worker's lease ends."""
         return self.filter(seen_at__gt=(now or database_clock.now()) - timedelta(seconds=settings.LEASE_SECONDS))
 
     def with_wrong_clock(self, now: datetime | None = None) -> Self:
@@ -71,8 +71,8 @@ class Process(models.Model):
 
     @classmethod
     def beat(cls, kind: str, name: str, started_at: datetime, **values: Any) -> None:
-        """Note that the process lives, which began at `started_at` by this machine's clock; its row is by the database's. It is made
-        where there is none, also where it was cleaned away meanwhile."""
+        """Note that the process lives, which began at `started_at` by this machine's clock; its row is by the database's. It is made if
+        there is none, also if it was removed meanwhile."""
         before, now, after = timezone.now(), database_clock.read(), timezone.now()
         # The database looked at its clock between the two looks at ours, however long it took to answer.
         ahead = max(before - now, timedelta(0)) + min(after - now, timedelta(0))

@@ -41,7 +41,7 @@ class MetricProgramQuerySet(LeasedQuerySet):
         return rows if device is None else rows.filter(document__device=device)
 
     def on_cards(self) -> Self:
-        """Those that need a graphics card."""
+        """Programs that need a graphics card."""
         return self.filter(document__device="gpu")
 
     def newest(self) -> Self:
@@ -52,7 +52,7 @@ class MetricProgramQuerySet(LeasedQuerySet):
 
 
 class MetricProgram(Run):
-    """One version of a program. `scope` stands before its key: the challenge's address for an organizer's, another word for an entrant's.
+    """One version of a program. `scope` precedes its key: the challenge's address for an organizer's, another word for an entrant's.
 
     A worker checks it after it has arrived, a slice at a time; `report` has what each check found, and `under_way` what
     the next one has found by now, so that a worker that dies loses one slice at most. Only a program that passed all checks may score.
@@ -130,7 +130,7 @@ class MetricProgram(Run):
 
     @classmethod
     def newest_of(cls, challenge: Challenge) -> list[MetricProgram]:
-        """The newest version of each of the organizer's programs, in whatever state, by key."""
+        """The newest version of each of the organizer's programs, in any state, by key."""
         return list(
             {row.key: row for row in cls.objects.filter(challenge=challenge, scope=challenge.slug).order_by("key", "version")}.values()
         )
@@ -216,7 +216,7 @@ class MetricProgram(Run):
         return row
 
     def restart(self) -> bool:
-        """Check it anew from the start; False while a worker is at it."""
+        """Check it again from the start; False while a worker is checking it."""
         rows = type(self).objects.filter(pk=self.pk).unleased()
         anew: dict[str, Any] = {"report": {}, "cause": "", "under_way": {}, "environment": {}, "finished_at": None}
         done = bool(rows.update(state=self.State.WAITING, **anew, **self.ANEW))

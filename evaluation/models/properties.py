@@ -69,7 +69,7 @@ class PropertyRun(Run):
     def request_missing(cls) -> int:
         """A run for every metric of a phase that has neither a shipped table nor a run, and a new
         start for runs of an older suite; how many. Runs that nothing asks for any more are dropped.
-        Doing it twice at once makes each row once."""
+        Two calls at the same moment make each row once."""
         wanted = {}
         for metric in PhaseMetric.objects.order_by("id"):
             try:
@@ -100,7 +100,7 @@ class PropertyRun(Run):
         return {"metric": self.key}
 
     def restart(self) -> bool:
-        """Measure anew from the start: under a newer suite, or after a failure that an operator has looked at."""
+        """Measure again from the start: under a newer suite, or after a failure that an operator has looked at."""
         blank = {"outcomes": [], "pending": [], "done": 0, "total": 0, "seconds": 0.0, "passed": None, "of": None, "table": None}
         rows = type(self).objects.filter(pk=self.pk).unleased()
         return bool(rows.update(suite_version=SUITE_VERSION, state=self.State.WAITING, finished_at=None, **blank, **self.ANEW))

@@ -1,4 +1,4 @@
-"""Figures that were measured elsewhere: the table a results-only phase ranks, and how it becomes entries and scores."""
+"""Published figures: the table that a results-only phase ranks, and how it becomes entries and scores."""
 
 from __future__ import annotations
 
@@ -138,6 +138,6 @@ class ResultTable(models.Model):
 
 
 def _team(phase: Phase) -> Team:
-    """The team of the challenge that imported entries stand under. Nobody is in it."""
+    """The team of the challenge that has the imported entries. Nobody is in it."""
     known = Team.objects.filter(challenge=phase.challenge, submissions__evaluations__kind=Evaluation.Kind.IMPORTED).first()
     return known or Team.without_members(phase.challenge, "Imported results")

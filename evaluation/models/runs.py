@@ -28,13 +28,13 @@ class Deferrable(Leased):
         abstract = True
 
     def begin(self, **values) -> bool:
-        """Somebody has what it needs, so how long others had not is counted anew, but for what this one still finds amiss;
-        False where the lease was lost."""
+        """A worker has what it needs, so the wait for others is counted from zero, except for what this one still lacks; False if the lease
+        was lost."""
         return bool(self.under_lease().update(lacking_since=None, **values))
 
     def defer_to_others(self, why: Why, at_most: timedelta) -> None:
-        """This worker lacks what the row needs, which is no attempt: leave it to one that has it, or to this one when it
-        has been given it. What nobody could do for `at_most` fails."""
+        """This worker lacks what the row needs, which is no attempt: leave the row to one that has it, or to this one later. What nobody
+        could do for `at_most` fails."""
         now = database_clock.read()
         since = self.lacking_since or now
         if now - since >= at_most:
@@ -60,8 +60,8 @@ class Run(Deferrable):
 
 
 def give_up_without_card(waiting: LeasedQuerySet, worker: str) -> int:
-    """Give up those of these waiting runs that have waited for a worker with a graphics card for a day, while there is none; the others
-    have waited since now, unless they did before. How many were given up. `worker` is who does it."""
+    """Give up those of these waiting runs that have waited a day for a worker with a graphics card, while there is none; the wait of others
+    begins now, unless it began before. How many were given up. `worker` is who does it."""
     now, given_up = database_clock.read(), 0
     waiting.unleased(now).filter(lacking_since__isnull=True).update(lacking_since=now)
     overdue = waiting.filter(lacking_since__lte=now - MAX_CARD_WAIT)

@@ -189,7 +189,7 @@ class Score(models.Model):
 
     @property
     def n_failed(self) -> int:
-        """On how many items an organizer's program failed."""
+        """Number of items on which an organizer's program failed."""
         return bytes(self.status_vector or b"").count(STATUSES.index(SampleStatus.FAILED))
 
     @property

@@ -1,4 +1,4 @@
-"""The trial of a column before it may rank: known damages of the phase's own references, scored in the background."""
+"""Acceptance test of a column before it may rank: known damages of the phase's own references, scored in the background."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ class Standing:
 
 class TrialQuerySet(LeasedQuerySet):
     def waiting(self) -> Self:
-        """Trials that want another slice, the least tried first."""
+        """Acceptance tests that want another slice, the least tried first."""
         return self.filter(state=Trial.State.WAITING).order_by("seconds", "id")
 
     def overdue(self, seconds: float) -> Self:
-        """Those of them that have had no slice for that long, because entries came first all the time."""
+        """Acceptance tests that have had no slice for that long, because entries came first all the time."""
         return self.waiting().filter(touched_at__lt=timezone.now() - timezone.timedelta(seconds=seconds))
 
 
 class Trial(Run):
-    """One trial of one fingerprint on one reference.
+    """One acceptance test of one fingerprint on one reference.
 
-    A worker does it slice by slice, a view or reference at a time; what a slice has scored is kept under the lease, so that a
-    worker that dies loses one slice at most. `at` is where it goes on: the number of the scene and of the subject within it. Once all
-    scenes are judged the column stands by that; then the pictures of each scene's first view are made, for the trial's page.
+    A worker does it slice by slice, a view or reference at a time; what a slice has scored is kept under the lease, so that a worker that
+    dies loses one slice at most. `at` is where it continues: the number of the scene and of the subject within it. Once all scenes are
+    judged the column follows the verdict; then the pictures of each scene's first view are made, for the test's page.
     """
 
     class State(TextChoices):
@@ -91,8 +91,8 @@ class Trial(Run):
 
     @classmethod
     def request_missing(cls) -> int:
-        """A trial for every column of a live batch that needs one and has none, and a new start for those of an older gate; how
-        many. Those that nothing asks for any more are dropped. Doing it twice at once makes each row once."""
+        """An acceptance test for every column of a live batch that needs one and has none, and a new start for those of an older gate; how
+        many. Those that nothing asks for any more are dropped. Two calls at the same moment make each row once."""
         live = EvaluationBatch.objects.filter(
             state__in=[EvaluationBatch.State.CURRENT, EvaluationBatch.State.BUILDING], reference__isnull=False
         )
@@ -130,7 +130,7 @@ class Trial(Run):
 
     @classmethod
     def standings(cls, batch: EvaluationBatch) -> dict[str, Standing]:
-        """The standings, by slug, of the columns that rank only after a trial."""
+        """The standings, by slug, of the columns that rank only after an acceptance test."""
         gated = [column for column in batch.metrics if needs_trial(column)]
         if not gated or batch.reference_id is None:
             return {}
@@ -145,14 +145,14 @@ class Trial(Run):
         return {"metric": self.key, "phase": self.reference.phase}
 
     def restart(self) -> bool:
-        """Try anew from the start: by a newer gate, or after a failure that an operator has looked at."""
+        """Test again from the start: by a newer gate, or after a failure that an operator has looked at."""
         blank = {"at": [], "rows": [], "scenes": [], "pictures": {}, "done": 0, "seconds": 0.0, "finished_at": None, "judged_at": None}
         rows = type(self).objects.filter(pk=self.pk).unleased()
         return bool(rows.update(version=gate.VERSION, state=self.State.WAITING, **blank, **self.ANEW))
 
     def keep(self, rows: Sequence[gate.Row], verdict: gate.SceneVerdict | None, **values: Any) -> bool:
-        """A slice went well: keep what it scored, and the verdict of a scene it ended, and let go; the boards are made anew when
-        that was the last. False: the lease was lost, nothing was written."""
+        """Keep the scores of a slice, and the verdict of a scene that it finished, and release the lease; the boards are made again after
+        the last one. False: the lease was lost, nothing was written."""
         scenes = [*self.scenes, verdict.to_dict()] if verdict else self.scenes
         judged = verdict is not None and len(scenes) == len(self.scene_names)
         if judged:
@@ -174,7 +174,7 @@ class Trial(Run):
         return bool(taken)
 
     def take_over(self, rows: Sequence[gate.Row], scenes: Sequence[gate.SceneVerdict]) -> bool:
-        """Stand by scores that were found elsewhere on this very reference; False where a worker has begun."""
+        """Take over scores from another test on this very reference; False if a worker has begun."""
         values = {"rows": [asdict(row) for row in rows], "scenes": [one.to_dict() for one in scenes], "judged_at": timezone.now()}
         untouched = type(self).objects.filter(pk=self.pk, rows=[]).unleased()
         return bool(untouched.update(at=[len(scenes), 0], done=len(rows), total=len(rows), **values))
@@ -184,7 +184,7 @@ class Trial(Run):
         self.reference.phase.touch_board()
 
     def picture_key(self, scene: str, damage: str) -> str:
-        """Storage key of the picture of a damage of that scene's first view, the same one for all trials of its kind."""
+        """Storage key of the picture of a damage of that scene's first view, the same one for all acceptance tests of its kind."""
         kind = gate.kind_of(self.spec, self.params)
         return f"trials/{self.reference_id}/{self.version.replace('/', '-')}-{kind}-{self.scene_names.index(scene)}-{damage}.webp"
 
@@ -213,13 +213,13 @@ class Trial(Run):
 
 
 def needs_trial(column: Mapping[str, Any]) -> bool:
-    """Return whether a column of a batch ranks only after a trial. Imported figures are other people's, and need none."""
+    """Return whether a column of a batch ranks only after an acceptance test. Imported figures are other people's, and need none."""
     spec = registry.REGISTRY.get(column["key"]) if column["key"] and "imported" not in column else None
     return spec is not None and (bool(gate.kind_of(spec, column["params"])) or is_retired(column))
 
 
 def standing(column: Mapping[str, Any], row: Trial | None, noun: str = "scene") -> Standing:
-    """Return whether a column may rank, by its trial; `noun` is the challenge's word for a scene."""
+    """Return whether a column may rank, by its acceptance test; `noun` is the challenge's word for a scene."""
     if is_retired(column):
         return Standing("retired", "Shown, not ranked: in-house weights retired.")
     if not _may_rank(column):

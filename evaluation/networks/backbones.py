@@ -1,7 +1,7 @@
 """Backbones trained on ImageNet, with the parameter names of their published weights, and colours as they expect them.
 
 SqueezeNet 1.1 (Iandola et al., 2016), AlexNet (Krizhevsky, 2014: "One weird trick") and VGG-16 (Simonyan and Zisserman, 2014): of the
-last two the convolutions. Each is a stack of layers that hands out what stands at several places of it, not only at its end. PURE.
+last two the convolutions. Each is a stack of layers that returns the activations at several places of it, not only at its end. PURE.
 """
 
 from __future__ import annotations

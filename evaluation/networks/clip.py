@@ -1,6 +1,6 @@
 """CLIP ViT-B/32 (Radford et al., 2021): its towers of images and of texts, with the parameter names of open_clip's and OpenAI's files.
 
-In those files the tower of images stands below `visual.`; both are made of the same blocks.
+In those files the tower of images is below `visual.`; both are made of the same blocks.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ TEXT_WIDTH, TEXT_LAYERS, TEXT_HEADS = 512, 12, 8
 class ClipTextTower(nn.Module):
     """Numbers of pieces int64[B, 77], as `Tokenizer.numbers` gives them, to float32[B, 512]; not brought to length 1.
 
-    A place looks at those before it and at itself, so what stands behind a text's end changes nothing. `tokenizer` is that
-    of the vocabulary which the weights were trained with; whoever loads the tower sets it.
+    A place attends to itself and to those before it, so text after the end changes nothing. `tokenizer` is that of the vocabulary which the
+    weights were trained with; the code that loads the tower sets it.
     """
 
     tokenizer: Tokenizer

@@ -1,4 +1,4 @@
-"""From a text to the numbers that CLIP's text tower takes: cleaned, cut into words, and these into known pieces. PURE.
+"""Text to the numbers that CLIP's text tower takes: cleaned, cut into words, and these into known pieces. PURE.
 
 The file of the vocabulary lists merges of two pieces, the most useful first. A word begins as its bytes, each a piece, and
 the listed merge that comes first is done as long as there is one. Texts are mended (ftfy) and words found (regex) with the

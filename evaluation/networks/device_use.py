@@ -11,7 +11,7 @@ class CardTrouble(Exception):
 
 
 def require_card() -> None:
-    """From now on this process computes networks on a graphics card, or raises CardTrouble: somebody counts on its speed."""
+    """From now on this process computes networks on a graphics card, or raises CardTrouble, because its speed is expected."""
     _card[0] = True
 
 

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def carry_out(names: Sequence[str], everything: bool, only_list: bool, source: str) -> Any:
-    """Yield the lines of the answer while files come in; WeightsError, in a sentence, where it cannot go on."""
+    """Yield the lines of the answer while files are fetched; WeightsError, in a sentence, if it cannot continue."""
     if only_list:
         yield from listing(names)
         return

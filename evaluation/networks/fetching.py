@@ -79,7 +79,7 @@ class _Place:
 
 
 def fetch(file: PublishedFile, source: str = "", progress: Progress | None = None, pause: Callable[[float], None] = time.sleep) -> str:
-    """Get `file` into the cache and return a sentence about it; FetchError if it cannot be had or is another.
+    """Get `file` into the cache and return a sentence about it; FetchError if it is missing or another.
 
     It comes from its publisher, or from `source`: an http(s) address or a file on this machine. What another process or
     an earlier run has got of it is kept. The digest must be the one that its publisher states, in the list or in the server's answer,

@@ -28,8 +28,8 @@ NO_ROOM = ("DefaultCPUAllocator", "CUDA error: out of memory", "CUBLAS_STATUS_AL
 
 @cache
 def best_device() -> torch.device:
-    """The graphics card if torch sees one on which something can be computed, else the CPU. CardTrouble where there is none and this
-    process must compute on one (`device_use.require_card`)."""
+    """The graphics card if torch sees one on which something can be computed, else the CPU. CardTrouble if there is none and this process
+    must compute on one (`device_use.require_card`)."""
     try:
         torch.cuda.init()
         torch.zeros(1, device="cuda").add_(1).cpu()
@@ -101,9 +101,9 @@ def in_batches(
 ) -> list[Tensor]:
     """`compute(device, stacked inputs)` over all inputs, its results one by one and in order, on the CPU.
 
-    `compute` gets at most `batch` of them at a time that follow one another in one shape, on `device` (the best there is, if none
-    is named), and returns a tensor with one row for each. Where the device runs out of memory the batch is halved and
-    the work goes on where it stood; where a single input does not fit on the graphics card it is computed on the CPU. The log says both.
+    `compute` gets at most `batch` of them at a time that follow one another in one shape, on `device` (the best there is, if none is
+    named), and returns a tensor with one row for each. If the device runs out of memory the batch is halved and the work continues; a
+    single input that does not fit on the graphics card is computed on the CPU. The log says both.
     """
     device = best_device() if device is None else device
     done: list[Tensor] = []

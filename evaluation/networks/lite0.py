@@ -18,7 +18,7 @@ from torch.nn import functional
 STAGES = ((1, 3, 1, 1, 16), (2, 3, 2, 6, 24), (2, 5, 2, 6, 40), (3, 3, 2, 6, 80), (3, 5, 1, 6, 112), (4, 5, 2, 6, 192), (1, 3, 1, 6, 320))
 STEM, HEAD, CLASSES = 32, 1280, 1000
 EPSILON = 1e-3  # of batch norms
-TAPS = {4: 2, 8: 4, 16: 10}  # stride of features -> the block that they stand behind
+TAPS = {4: 2, 8: 4, 16: 10}  # stride of features -> the block that precedes them
 CHANNELS = {4: 24, 8: 40, 16: 112}
 MIDDLE, SCALE = 127.0, 128.0
 MARGIN = 32  # px that a picture is extended by, and what its sides become a multiple of

@@ -1,4 +1,4 @@
-"""From the name of a set of weights to the network, ready to be used; files are read without running anything in them. PURE.
+"""Name of a set of weights to the network, ready for use; files are read without running anything in them. PURE.
 
 The published names of parameters are kept by the networks here, so a published file is read as it is. A network is made
 without memory for its parameters and filled from the file, so none can be left at a random value.
@@ -112,7 +112,7 @@ def _backbone(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
 def _stack(architecture: str, path: Path) -> nn.Module:
     state = read_state(path)
     if architecture == "squeezenet":
-        # As many classes as the file's classifier tells apart; 1000 where it has none, which is then found absent.
+        # As many classes as the file's classifier has; 1000 if it has none, which is then reported missing.
         last = state.get("classifier.1.weight")
         return fill(_meta(lambda: SqueezeNet(classes=1000 if last is None else len(last))), state, path.name)
     if architecture == "alexnet":

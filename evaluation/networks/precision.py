@@ -1,6 +1,6 @@
 """The arithmetic in which networks compute: float32, unless a metric's parameter `precision` asks for another. PURE.
 
-It is ambient, as torch's own choices of the kind are: whoever runs a metric says it once, with `computing_in`, and whatever computes or
+It is ambient, as torch's own choices of the kind are: the caller of a metric sets it once, with `computing_in`, and code that computes or
 keeps something looks it up with `current`. Loads no torch.
 """
 

@@ -1,8 +1,8 @@
 """A picture in overlapping tiles: what each layer of a stack must be given so that its taps come out as from the whole. PURE.
 
-A layer with kernel k, stride s and padding p makes its row o of the rows o·s − p … o·s − p + k − 1. Going backwards from
-the rows wanted of each tap tells what every layer has to be given. What a layer pads inside the picture, where the whole
-would have had more picture, spoils the outermost rows that come out; these are asked for in addition and left out.
+A layer with kernel k, stride s and padding p makes its row o of the rows o·s − p … o·s − p + k − 1. Going backwards from the rows wanted of
+each tap tells what every layer has to be given. Padding inside the picture, where the whole would have had more picture, spoils the
+outermost rows of the result; these are computed in addition and left out.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Every network file that metrics may use: its source, its digest, its licence; and the sets of them that metrics name.
 
-A *set* of weights is what a metric's parameter `weights` names: one file or several. Shipped sets lie beside the code as
-NAME.safetensors with a model card NAME.json that states their sha256. Packaged files come with a Python package. Published
-files are fetched (`manage.py fetch_weights`, or `python -m evaluation fetch`) into one folder that all workers share. Sets that
-were trained by whoever runs the service lie in that folder too, under the name of their network, as shipped ones do. A file
-counts as there only once its digest has been checked, and is checked again when it is read: nothing is ever computed with other
-weights, or with none. Nothing heavy is imported here.
+A *set* of weights is what a metric's parameter `weights` names: one file or several. Shipped sets lie beside the code as NAME.safetensors
+with a model card NAME.json that states their sha256. Packaged files come with a Python package. Published files are fetched (`manage.py
+fetch_weights`, or `python -m evaluation fetch`) into one folder that all workers share. Sets that the service's operator trained are in
+that folder too, under the name of their network, like shipped ones. A file counts as there only once its digest has been checked, and is
+checked again when it is read: nothing is ever computed with other weights, or with none. Nothing heavy is imported here.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _FOLDERS = {  # of the shipped sets, by network; those of saucd_w and wf_learned
     "backbone": _NETWORKS / "backbone",
     "yolox": _NETWORKS / "yolox",
 }
-# Beside the code where that is a checkout; of the participants' package in the home folder of whoever uses it.
+# Beside the code in a checkout; for the participants' package in the user's home folder.
 DEFAULT_CACHE = _HERE.parent / "var" / "weights" if (_HERE.parent / "manage.py").is_file() else Path("~/.cache/plumbline/weights")
 CHUNK = 1 << 20
 FETCH = "python manage.py fetch_weights"  # on a server
@@ -45,7 +44,7 @@ class WeightsError(ValueError):
 @dataclass(frozen=True)
 class PublishedFile:
     """A file that others publish. `stated` are the hex digits of its sha256 that its publisher gives: all, eight or none; `stated_in` says
-    where all of them stand.
+    where all of them are published.
 
     `megabytes` is about what it weighs, `size` its bytes where they are known. Where it lies, and what its digest was when it was fetched,
     its folder says: the cache.
@@ -324,7 +323,7 @@ PUBLISHED: Mapping[str, Mapping[str, tuple[str, ...]]] = {  # network -> name of
 # What the weights of a network may be trained on the features of, the one to prefer first: (network, set).
 FEATURES: Mapping[str, tuple[tuple[str, str], ...]] = {"wf_learned": (("dinov2", "dinov2-vitb14"), ("backbone", "plumbline-small"))}
 
-# Sets that stood behind columns once and do so no more, (network, set), and why and what to use instead. Their old values stay on old
+# Sets that columns once used and no longer do, (network, set), with the reason and the replacement. Their old values stay on old
 # boards and are not ranked. The files stay: operators who train sets of their own begin with them.
 RETIRED: Mapping[tuple[str, str], str] = {
     ("backbone", "plumbline-small"): "a flat grey picture scored about as well with them as a clean view; puzzlesim_pieces and "
@@ -388,7 +387,7 @@ def shipped() -> tuple[Weights, ...]:
 
 
 def trained() -> tuple[Weights, ...]:
-    """All sets that were trained by whoever runs the service."""
+    """All sets that the service's operator trained."""
     return tuple(found for network in _FOLDERS for found in _described(network, trained_folder(network)).values())
 
 
@@ -424,7 +423,7 @@ def statement(spec: MetricSpec, params: Mapping[str, Any]) -> str:
 
 
 def is_retired(spec: MetricSpec, params: Mapping[str, Any]) -> bool:
-    """True if the metric with these (full) parameters stands on weights that are retired."""
+    """True if the metric with these (full) parameters uses retired weights."""
     return any((network, str(params.get(name))) in RETIRED for network, name in spec.networks)
 
 

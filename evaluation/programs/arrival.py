@@ -54,7 +54,7 @@ class Check:
 
 
 def samples_of(kind: str, references: Mapping[str, Any] | None, unit_scale: float = 1.0) -> list[tuple[str, Sample]]:
-    """(against what, sample) of up to three items of a reference, or of made-up models without one: first all against themselves, then
+    """(against what, sample) of up to three items of a reference, or of simulated models without one: first all against themselves, then
     all damaged."""
     made_up = references is None
     found = KINDS[kind].made_up.first(ITEMS) if references is None else dict(list(references.items())[:ITEMS])
@@ -86,7 +86,7 @@ def _noisy(render: Any) -> Any:
 
 
 def first_run(program: Program, samples: Sequence[tuple[str, Sample]], params: Mapping[str, Any]) -> Check:
-    """It gives every item a value that can be taken, within its bounds, and none damaged a better one than itself on all items."""
+    """It gives every item a value within its bounds, and no damaged item a better one than itself on all items."""
     rows = _rows(program, samples, params)
     failed = [row for row in rows if row.status == Status.FAILED]
     if failed:
@@ -112,7 +112,7 @@ def first_run(program: Program, samples: Sequence[tuple[str, Sample]], params: M
 
 def determinism(again: Callable[[], Program], samples: Sequence[tuple[str, Sample]], params: Mapping[str, Any]) -> Check:
     """One item has one value, within the program's tolerance: at every third place of more calls than the longest slice has, in slices of
-    one, and with the items in another order. `again` gives the program anew."""
+    one, and with the items in another order. `again` gives a fresh copy of the program."""
     with again() as program:
         document = program.document
         units = _units(samples, document.level)
@@ -143,7 +143,7 @@ def determinism(again: Callable[[], Program], samples: Sequence[tuple[str, Sampl
 
 
 def _units(samples: Sequence[tuple[str, Sample]], level: str) -> list[list[tuple[str, Sample]]]:
-    """Samples as the program sees them at once: at level set all against themselves, and all damaged; else each by itself."""
+    """Samples as the program sees them in one call: at level set all against themselves, and all damaged; otherwise each alone."""
     if level != "set":
         return [[one] for one in samples]
     return [[one for one in samples if one[0] == against] for against in dict.fromkeys(against for against, _ in samples)]
@@ -160,7 +160,7 @@ def _values(program: Program, units: Sequence[list[tuple[str, Sample]]], params:
 
 
 def relative_difference(a: float | None, b: float | None) -> float:
-    """By what share of the larger two values differ; infinite where one of them alone is there."""
+    """Difference of two values as a share of the larger; infinite if only one of them exists."""
     if a is None or b is None:
         return 0.0 if a is b else math.inf
     return 0.0 if a == b else abs(a - b) / max(abs(a), abs(b))

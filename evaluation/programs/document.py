@@ -1,4 +1,4 @@
-"""`metric.yaml`: everything that a metric program says of itself, as a typed record.
+"""`metric.yaml`: the declaration of a metric program, as a typed record.
 
 The file is hostile: it is read without any tag, alias or duplicate name, and each wrong field is refused in one sentence that names it.
 """
@@ -83,7 +83,7 @@ class Work:
 @dataclass(frozen=True)
 class MetricDocument:
     """A program's `metric.yaml`. `bounds` end in None where there is no end; `worst` is None where a missing item has no value.
-    `as_files` says that it gets items as files, of whatever kind its challenge is: until that is known, its kind is FILES."""
+    `as_files` says that it gets items as files, of its challenge's kind: until that is known, its kind is FILES."""
 
     key: str
     title: str
@@ -169,7 +169,7 @@ class _NotHere:
 
 
 def one_for_all(items: Any, params: Mapping[str, Any]) -> list[Any]:
-    """Each item of a group or set with the one value that the program gave it, which stands in every item's partial."""
+    """Each item of a group or set with the one value that the program gave it, which is in every item's partial."""
     from evaluation.metrics.result import MetricResult, Status
 
     found = next((item.result.partial for item in items if item.result.partial is not None), None)
@@ -180,8 +180,8 @@ def one_for_all(items: Any, params: Mapping[str, Any]) -> list[Any]:
 
 
 def read(data: bytes, here: bool = True) -> MetricDocument:
-    """The record of the file's bytes; packages must be installed in this process' environment, or, where the program runs elsewhere (not
-    `here`), be among those a worker may have. Raises DocumentError."""
+    """The record of the file's bytes; packages must be installed in this process' environment, or, if the program runs on another machine
+    (not `here`), be among those a worker may have. Raises DocumentError."""
     if len(data) > MAX_BYTES:
         raise DocumentError(f"{FILE} has {len(data):,} bytes; at most {MAX_BYTES:,} are taken.")
     try:

@@ -28,7 +28,7 @@ BOUNDS = Bounds(
     max_ratio=500,
     max_depth=8,
 )
-# What stands beside a script's own files in the folder it runs in.
+# Files beside a script's own files in the folder it runs in.
 GIVEN = ("prediction", "reference", "output", "params.json", "items.json")
 
 

@@ -55,7 +55,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Budget:
-    """The most that a program may take whatever it declares: `memory` bytes, and `seconds` on the wall for a whole slice."""
+    """The most that a program may take, whatever it declares: `memory` bytes, and `seconds` on the wall for a whole slice."""
 
     memory: int = 4 << 30
     seconds: float = 7200.0
@@ -103,7 +103,7 @@ class Program:
         return found
 
     def again(self) -> Program:
-        """The same program, which has not been started."""
+        """A copy of the program, not started."""
         return Program(self.document, self.folder, self.budget, self.boxed)
 
     def close(self) -> None:
@@ -241,8 +241,8 @@ class Program:
     # --- scripts and images
 
     def _slices(self, samples: Sequence[Sample]) -> list[list[int]]:
-        """Places of the samples that a command gets at once: all at level set, else so many that no group is split and no slice is longer
-        than it may be."""
+        """Places of the samples that a command gets in one call: all at level set, otherwise so many that no group is split and no slice is
+        too long."""
         level = self.document.level
         together: dict[Any, list[int]] = {}
         for place, sample in enumerate(samples):
@@ -286,7 +286,7 @@ class Program:
             return [results.stopped(sentence, cause)] * len(samples)
         if not answer.stderr.strip():
             return [results.failed(sentence, cause)] * len(samples)
-        # All that is known of what it said stands with the first item, its last line with the others, which may be thousands.
+        # The first item keeps all of the output, the others its last line, because there may be thousands.
         said = " ↵ ".join(line.strip() for line in answer.stderr.splitlines() if line.strip())
         first, others = (results.failed(f"{sentence} Its error output ends: {end}", cause) for end in (said, last_line(answer.stderr)))
         return [first, *[others] * (len(samples) - 1)]
@@ -304,8 +304,8 @@ class Program:
 
 
 def longest_slice(document: MetricDocument) -> int:
-    """Number of calls after which a launcher is replaced, and of items that a command gets at most at once (if it takes them one by one):
-    whatever a program could keep from one item for another ends there. The checks on arrival make more."""
+    """Number of calls after which a launcher is replaced, and of items that a command gets in one call (if it takes them one by one):
+    anything that a program could keep from one item for another ends there. The checks on arrival make more."""
     return max(SHORTEST_SLICE, min(LONGEST_SLICE, int(SLICE_SECONDS / document.effort.seconds)))
 
 

@@ -1,4 +1,4 @@
-"""Checks of a program's answers, which are taken as hostile: every value is held against the contract before it becomes a result."""
+"""Checks of a program's answers, which are taken as hostile: every value is compared with the contract before it becomes a result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STATUSES = {"ok": Status.OK, "not_applicable": Status.NOT_APPLICABLE, "failed": 
 FIELDS = ("value", "status", "parts", "note")
 FAILED = "failed: "  # begins the flag that says why an item failed, which may quote the program, and with it the reference
 STOPPED = "stopped: "  # begins it where the sentence is the service's own alone
-NOTE = "note: "  # begins the flag with what the program itself says of an item
+NOTE = "note: "  # begins the flag with the program's own note on an item
 CAUSE = "cause: "  # begins the flag that names the `Cause` of a failure
 SENTENCES = (FAILED, STOPPED, NOTE, CAUSE)
 SLACK = 1e-9  # relative, by which rounding may take a value out of its bounds
@@ -161,7 +161,7 @@ def _number(value: Any, what: str) -> float:
 
 
 def _within(value: float, document: MetricDocument) -> float:
-    """The value, held against the bounds that the program declares."""
+    """The value, checked against the bounds that the program declares."""
     low, high = document.bounds
     for end, is_over, word in ((low, lambda e: e - value, "below"), (high, lambda e: value - e, "above")):
         if end is None or is_over(end) <= 0:

@@ -61,7 +61,7 @@ ENVIRONMENT = {
 
 
 class NoSandbox(RuntimeError):
-    """Nothing here isolates a program of this kind, in one sentence that says what is missing."""
+    """No sandbox here isolates a program of this kind; one sentence says what is missing."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class Ended:
 
 
 class Calls:
-    """A launcher, which makes a process for each call, and what is said to it. Close it when done."""
+    """A launcher, which makes a process for each call, and the messages to it. Close it when done."""
 
     process: subprocess.Popen[bytes]
     _group: Cgroup | None = None
@@ -596,7 +596,7 @@ def missing(run: str, device: str = "cpu") -> str:
 
 
 def try_for(run: str) -> None:
-    """Try what isolates programs of this kind, for this process and those forked from it; what is found wanting is tried anew."""
+    """Try the sandbox for programs of this kind, for this process and those forked from it; a failed one is tried again."""
     tried = podman_refusal if run == "image" else bubblewrap_refusal
     if tried():
         tried.cache_clear()

@@ -1,4 +1,4 @@
-"""The calls of a metric program a slice at a time. What a slice has found is kept, and the next one goes on from there."""
+"""The calls of a metric program a slice at a time. The results of a slice are kept, and the next one continues from there."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class SlicedProgram:
         return getattr(self.program, name)
 
     def again(self) -> SlicedProgram:
-        """The same program, which has not been started, in the same slice."""
+        """A copy of the program, not started, in the same slice."""
         return SlicedProgram(self.program.again(), self.slice, self.kept, self._place)
 
     def __enter__(self) -> SlicedProgram:
@@ -77,7 +77,7 @@ class SlicedProgram:
     def score_all(
         self, samples: Sequence[Sample], params: Mapping[str, Any], progress: Callable[[int], None] | None = None
     ) -> list[MetricResult]:
-        """As `Program.score_all`. `Paused` where the slice is over before the last call."""
+        """Score as `Program.score_all` does. `Paused` where the slice is over before the last call."""
         found: list[MetricResult | None] = [None] * len(samples)
         for places in units(samples, self.program):
             some = [samples[place] for place in places]

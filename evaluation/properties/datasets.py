@@ -1,4 +1,4 @@
-"""The made-up models that metrics are measured on. Nothing heavy is imported before they are asked for."""
+"""Simulated models that metrics are tested on. Nothing heavy is imported before they are asked for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROGRAM_MODELS = 8  # on which a program of an organizer is measured at most
 
 
 def main(key: str) -> tuple[Dataset, dict[str, Any]]:
-    """The dataset that metric `key` is measured on, whatever its parameters, and its models, in metres, by id.
+    """The dataset that metric `key` is tested on, for any parameters, and its models, in metres, by id.
 
     As many models as the table has that ships for its default parameters, so that the two can be
     compared: slow metrics have been measured on fewer.
@@ -30,6 +30,6 @@ def main(key: str) -> tuple[Dataset, dict[str, Any]]:
 
 
 def dataset(family: str, n: int) -> Dataset:
-    """The dataset of the first n made-up models of a family."""
+    """The dataset of the first n simulated models of a family."""
     made_up = KINDS[family].made_up
     return Dataset(f"{made_up.stem}_{n}", f"{n} {made_up.title}", n, made_up=True)

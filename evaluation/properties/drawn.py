@@ -38,7 +38,7 @@ def compute(key: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Draw the examples of the metrics that are named anew, or of all, and leave the others as they ship."""
+    """Draw the examples of the named metrics again, or of all, and leave the others as they ship."""
     from evaluation.properties import weaknesses
 
     parser = argparse.ArgumentParser(prog="python -m evaluation.properties.drawn", description=main.__doc__)

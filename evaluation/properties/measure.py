@@ -50,7 +50,7 @@ class _Column:
     def distance(self, pair: Any) -> float | None:
         """The metric's own value, without the cap for ranking, as a distance: 0 is best. A model is a group by itself.
 
-        Where no value is the best there can be, the reference's own stands for it.
+        If no value is the best possible, the reference's own takes its place.
         """
         result = self.spec.compute(pair, self.params)
         if self.spec.level != "item":
@@ -162,10 +162,10 @@ def outcomes_of(metrics: Sequence[Metric], item_id: str, items: Mapping[str, Any
 
 
 def is_decided(trial: Trial, spec: MetricSpec, distances: Sequence[float | None], size: float) -> bool:
-    """True if the distances of the trial's first pairs settle its tests, whatever those of the others are.
+    """True if the distances of the trial's first pairs settle its tests, for any values of the others.
 
-    A pair without a value does: nothing can be said then. Otherwise those to come are taken to have one, because only a
-    reference leaves a metric without a value, and the trials that are decided early have but one.
+    A pair without a value settles them: there is no verdict then. Otherwise later ones are assumed to have a value, because only a
+    reference leaves a metric without one, and the trials that are decided early have only one reference.
     """
     known = [distance for distance in distances if distance is not None]
     if len(distances) == len(trial.pairs) or len(known) < len(distances):

@@ -45,7 +45,7 @@ def noisy_copy(item_id: str, x: Mesh) -> Mesh:
 def all_trials(item_id: str, items: Mapping[str, Mesh]) -> list[Trial]:
     """The trials of one of the prepared `items`."""
     x = items[item_id]
-    # Each step damages the original anew with the same random numbers, so that the damage itself only grows.
+    # Each step damages the original again with the same random numbers, so that the damage only grows.
     noise = [add_noise(x, sigma, trials.generator(item_id, "mono_noise")) for sigma in GROWING_NOISE]
     holes = [punch_holes(x, share, trials.generator(item_id, "mono_holes")) for share in GROWING_HOLES]
     smoothed = [smooth(x, passes) for passes in GROWING_PASSES]

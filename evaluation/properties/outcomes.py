@@ -1,4 +1,4 @@
-"""Outcomes of single models, as plain JSON and back; and the files in which a long run keeps that as it goes on."""
+"""Outcomes of single models, as plain JSON and back; and the files in which a long run keeps them as it proceeds."""
 
 from __future__ import annotations
 

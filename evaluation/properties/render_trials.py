@@ -102,7 +102,7 @@ def noisy_copy(item_id: str, x: Model) -> Model:
 def all_trials(item_id: str, items: Mapping[str, Model]) -> list[Trial]:
     """The trials of one of the `items`."""
     x = items[item_id]
-    # Each step damages the original anew with the same random numbers, so that the damage itself only grows.
+    # Each step damages the original again with the same random numbers, so that the damage only grows.
     noise = trials.generator(item_id, "mono_image_noise").normal(size=x.image.shape)
     damaged = {
         "mono_image_noise": [pictures.noisy(x.image, noise, levels) for levels in GROWING_NOISE],

@@ -34,8 +34,7 @@ def file_name(table: Table) -> str:
 def published(key: str) -> dict[str, float] | None:
     """The rates that the paper on wireframes and people (`papers.WIREFRAMES`) prints for this metric, by test id.
 
-    None for a metric it does not have. Its amounts of damage are unpublished, so its rates stand
-    beside ours and are no yardstick for them.
+    None for a metric it does not have. Its amounts of damage are unpublished, so its rates are shown beside ours for comparison only.
     """
     return _published().get(PUBLISHED_AS.get(key, key))
 

@@ -1,4 +1,4 @@
-"""The suite in slices: the same tables, measured a few seconds at a time by whoever has them to spare.
+"""The suite in slices: the same tables, measured a few seconds at a time by a process that is idle.
 
 What is known so far travels as plain JSON, see `Progress`.
 """

@@ -110,7 +110,7 @@ def tests_of(family: str) -> tuple[Property, ...]:
 def strict(spec: MetricSpec) -> bool:
     """True if the monotone tests ask this metric to grow at every step, not merely never to fall: precision, recall and F1 alone.
 
-    Both rates are always reported, so either reading can be had.
+    Both rates are always reported, so that readers can use either.
     """
     return spec.key in SHARES
 

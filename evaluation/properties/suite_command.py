@@ -55,7 +55,7 @@ def run(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> str
 
 
 def as_text(slugs: Sequence[str], tables: Sequence[Table]) -> str:
-    """A row per metric, a numbered column per test, and what the numbers stand for."""
+    """A row per metric, a numbered column per test, and a legend of the numbers."""
     tests = [test for test in suite.TESTS if test.id in tables[0].tests]
     rows = [("metric", *(str(n) for n in range(1, len(tests) + 1)), "passed")]
     rows += [

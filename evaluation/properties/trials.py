@@ -78,7 +78,7 @@ def drift_free_noise(rng: np.random.Generator, count: int, sigma: float) -> np.n
 
 
 def others(item_id: str, items: Any, rng: np.random.Generator) -> tuple[Any, Any] | None:
-    """Two other models of the dataset, whatever their order in it; None where there are none."""
+    """Two other models of the dataset, for any order in it; None if there are none."""
     ids = sorted(other for other in items if other != item_id)
     if len(ids) < 2:
         return None

@@ -44,7 +44,7 @@ def monotone(distances: Sequence[float], size: float, strict: bool) -> Held:
 
 
 def has_fallen(distances: Sequence[float], size: float) -> bool:
-    """True if they have fallen already, so that `monotone` holds by no rule, whatever comes after them."""
+    """True if they have fallen already, so that `monotone` fails by every rule, whatever follows."""
     return any(after - before < -tolerance(size) for before, after in pairwise(distances))
 
 
@@ -72,7 +72,7 @@ def proportional(distances: Sequence[float]) -> Held:
 
 
 def is_uneven(distances: Sequence[float], of: int) -> bool:
-    """True if the first of `of` distances step so unevenly that `proportional` cannot hold, whatever the others are.
+    """True if the first of `of` distances step so unevenly that `proportional` cannot hold, for any others.
 
     With k steps to come the quotient of standard deviation and mean is least where each of them is q / s, s being the sum
     of the known ones and q that of their squares; n of them all then have the square n q / (s^2 + k q) - 1.

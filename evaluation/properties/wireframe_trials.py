@@ -142,7 +142,7 @@ MONOTONE = {
 
 
 def _noisy_copies(item_id: str, x: Wireframe, d: float) -> tuple[Wireframe, Wireframe]:
-    """With noise that does not drift; the same, and shifted as a whole."""
+    """Copies with noise that does not drift, the second also shifted as a whole."""
     rng = trials.generator(item_id, "symmetry")
     vertices = x.vertices + trials.drift_free_noise(rng, len(x.vertices), NOISE * d)
     shift = SHIFT * d * trials.directions(rng, 1)

@@ -1,4 +1,4 @@
-"""The reference of generated objects: a mesh for each prompt becomes the views that an entry's pictures are held against. PURE."""
+"""The reference of generated objects: a mesh for each prompt becomes the views that an entry's pictures are compared with. PURE."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_SEEDS = 20
 @dataclass(frozen=True)
 class Drawing:
     """Settings of the reference views of generated objects: which `views` of each mesh, `size` px wide and high, which of its axes points
-    `up`, and how many `seeds` an entry sends of each prompt, all held against the same views."""
+    `up`, and how many `seeds` an entry sends of each prompt, all compared with the same views."""
 
     views: str = "turntable"
     size: int = 512

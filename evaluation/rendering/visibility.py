@@ -24,7 +24,7 @@ _SLACK = 1e-7  # of a column, so that no sample falls between two triangles that
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """``triangle``: int64[H, W], NOTHING where there is none. ``planes``: float64[T, 3, 3]: the rows are factors of column, row
+    """``triangle``: int64[H, W], NOTHING if there is none. ``planes``: float64[T, 3, 3]: the rows are factors of column, row
     and 1 (in samples, their middles at whole numbers), the columns are b0, b1, b2 of the module's text."""
 
     triangle: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Procedural houses as wireframes: made-up references for the demo, for tests and for training.
+"""Procedural houses as wireframes: simulated references for the demo, for tests and for training.
 
 Metres, z up, ground at z = 0. Every house follows from its kind and seed alone.
 """
@@ -202,7 +202,7 @@ def _porch(frame: _Frame, body: _Body, rng: np.random.Generator) -> None:
 
 
 def _chimney(frame: _Frame, body: _Body, rng: np.random.Generator, low: float, high: float) -> None:
-    """A chimney that stands on the back slope, between two shares of the length."""
+    """A chimney on the back slope, between two shares of the length."""
     size = rng.uniform(0.7, 1.0)
     x = rng.uniform(low, high) * (body.length - size)
     y = rng.uniform(0.62, 0.72) * body.depth

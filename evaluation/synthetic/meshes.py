@@ -1,4 +1,4 @@
-"""Procedural objects as triangle meshes: made-up references for the demo, for tests and for training.
+"""Procedural objects as triangle meshes: simulated references for the demo, for tests and for training.
 
 Closed surfaces of 1,000 to 2,000 vertices, z up, centred at the origin, the longest side of the bounding box 1.
 Every object follows from its kind and seed alone.

@@ -1,6 +1,6 @@
 """Textured procedural objects of twelve classes, as a room may hold them. PURE; each follows from its class and seed.
 
-Lengths in metres; an object stands on z = 0 with its middle above the origin and its front towards −y.
+Lengths in metres; the bottom of an object is at z = 0, its middle above the origin and its front towards −y.
 """
 
 from __future__ import annotations

@@ -15,19 +15,19 @@ CAST = (1.0, 0.2, -0.8)  # of a shift of colour: towards orange
 
 
 def noisy(image: Picture, noise: NDArray[np.float64], levels: float) -> Picture:
-    """With `noise` float64[H, W, 3] of standard deviation 1, times so many grey levels, added."""
+    """Picture with `noise` float64[H, W, 3] of standard deviation 1, times so many grey levels, added."""
     return _rounded(image + levels * noise)
 
 
 def blurred(image: Picture, sigma: float) -> Picture:
-    """Under a Gaussian of `sigma` px; what lies beyond the edge is taken to be its mirror image."""
+    """Picture under a Gaussian of `sigma` px; it is mirrored beyond the edge."""
     from scipy.ndimage import gaussian_filter
 
     return _rounded(gaussian_filter(image.astype(np.float64), (sigma, sigma, 0), mode="reflect"))
 
 
 def compressed(image: Picture, quality: int) -> Picture:
-    """As it comes back from a JPEG of that quality (1 to 95), with colours at half the resolution."""
+    """Picture after a JPEG of that quality (1 to 95), with colours at half the resolution."""
     from PIL import Image
 
     buffer = io.BytesIO()
@@ -51,12 +51,12 @@ def with_floaters(image: Picture, rng: np.random.Generator, count: int) -> Pictu
 
 
 def tinted(image: Picture, levels: float) -> Picture:
-    """With its colours shifted by so many grey levels, towards orange."""
+    """Picture with its colours shifted by so many grey levels, towards orange."""
     return _rounded(image + levels * np.array(CAST))
 
 
 def moved(image: Picture, right: int, down: int) -> Picture:
-    """Moved by so many whole pixels; where nothing comes from, the edge goes on."""
+    """Picture moved by so many whole pixels; the edge is continued into the gap."""
     height, width = image.shape[:2]
     rows, columns = np.clip(np.arange(height) - down, 0, height - 1), np.clip(np.arange(width) - right, 0, width - 1)
     return image[rows[:, None], columns]

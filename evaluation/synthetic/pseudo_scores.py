@@ -1,4 +1,4 @@
-"""Pseudo-scores of damaged meshes, as a made-up rater would give them: 1 to 5, from the level of damage and its effect.
+"""Pseudo-scores of damaged meshes, as a simulated rater would give them: 1 to 5, from the level of damage and its effect.
 
 No person has given any of them. The damage done to an object is measured as a deviation D: root mean square distance
 between the surfaces, in fiftieths of the reference's diagonal, plus root mean square angle between their normals, in

@@ -23,7 +23,7 @@ SMALL = ("vase", "bottle", "ball", "plant", "lamp", "screen")  # may stand on ot
 SUPPORTS = ("table", "crate", "bookshelf")
 TO_THE_WALL = ("bookshelf", "sofa", "bed", "screen")
 MIN_PIXELS = 0.0006  # of the image, for an object to count as seen
-MIN_SHOWN = 0.25  # of the area of the box it would have if nothing stood before it
+MIN_SHOWN = 0.25  # of the area of the box it would have if nothing were in front of it
 
 
 STEP = np.radians(7)  # of a walk, around the room's middle
@@ -113,7 +113,7 @@ def room(seed: int | str) -> Room:
 def view(of: Room, number: int, width: int = 256, height: int = 256, samples: int = 2) -> RoomView:
     """A view from inside the room at a standing or sitting person's height, towards one of the objects or the middle."""
     rng = generator(f"view:{of.seed}:{number}")
-    for _ in range(60):  # until it stands in no object, and no nearer than a step to what it looks at
+    for _ in range(60):  # until it is inside no object, and not nearer than a step to what it looks at
         eye = np.array([*(rng.uniform(-0.46, 0.46, 2) * of.size[:2]), rng.uniform(0.8, min(2.0, of.size[2] - 0.3))])
         aimed = len(of.boxes) > 0 and rng.uniform() < 0.8
         target = of.boxes[int(rng.integers(len(of.boxes)))].mean(axis=0) if aimed else np.array([0.0, 0.0, 0.7])
@@ -180,7 +180,7 @@ def _shell(rng: np.random.Generator, size: NDArray[np.float64]) -> tuple[Triangl
         c, s = np.cos(angle), np.sin(angle)
         cx, cy = middle[0] * c - middle[1] * s, middle[0] * s + middle[1] * c
         b.box((cx - wide, cy - 0.02, up - tall), (cx + wide, cy + 0.02, up + tall), frame, about_z=angle, picture=shown)
-    # Not `built`, which would centre it: the floor is to stay at z = 0.
+    # Not `built`, which would centre it: the bottom of the room is to stay at z = 0.
     return b.whole(), b.textures
 
 
@@ -211,7 +211,7 @@ def _on_the_floor(
 def _on_top(
     rng: np.random.Generator, one: Item, under: NDArray[np.float64], boxes: list[NDArray[np.float64]]
 ) -> NDArray[np.float64] | None:
-    """A place on a support where the object stands free; None where ten tries find none."""
+    """A place on a support where the object fits; None if ten tries find none."""
     half = np.hypot(*one.size[:2]) / 2
     middle, reach = under.mean(axis=0)[:2], np.maximum((under[1] - under[0])[:2] / 2 * 0.75 - half * 0.6, 0)
     top = under[1, 2]

@@ -89,7 +89,7 @@ def sampled_points(source: Wireframe, n: int, sigma: float, seed: int) -> np.nda
 
 
 def _used_only(vertices: np.ndarray, edges: list[Any]) -> Wireframe:
-    """These edges and just the vertices they use."""
+    """Wireframe of these edges and just the vertices they use."""
     pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
     used, renumbered = np.unique(pairs, return_inverse=True)
     return _wireframe(vertices[used], renumbered.reshape(-1, 2).tolist())

@@ -15,8 +15,8 @@ from torch.nn import functional
 
 
 def cut(images: Tensor, boxes: np.ndarray, size: int, mirrored: np.ndarray, angles: np.ndarray | None = None) -> Tensor:
-    """[B, 3, size, size]: of each image the rectangle x1, y1, x2, y2 (pixels; it may reach beyond the image, which goes on
-    mirrored there), left and right swapped where `mirrored`, turned by `angles` (radians) about its middle."""
+    """[B, 3, size, size]: of each image the rectangle x1, y1, x2, y2 (pixels; beyond the image it is mirrored), left and right swapped if
+    `mirrored`, turned by `angles` (radians) about its middle."""
     height, width = images.shape[2:]
     steps = (torch.arange(size) + 0.5) / size * 2 - 1
     v, u = torch.meshgrid(steps, steps, indexing="ij")

@@ -74,7 +74,7 @@ class Phased(ABC, Generic[Phase]):
 
     @abstractmethod
     def close(self, phase: Phase) -> dict[str, Any]:
-        """The figures of a phase that has learnt all it will; whatever is to be exported of it is written."""
+        """Figures of a completed phase; its exports are written."""
 
     @property
     def kept(self) -> nn.Module:

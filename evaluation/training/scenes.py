@@ -29,7 +29,7 @@ class Scene:
 def scenes(folder: Path, name: str, count: int, views: int, size: int, progress: Progress | None = None) -> list[Scene]:
     """`views` views of each of the rooms "NAME:0" to "NAME:count − 1", of `size` pixels each way.
 
-    What is not yet in `folder` is drawn and put there, a file per room, so that a stopped run goes on where it was.
+    Rooms that are not yet in `folder` are drawn and put there, a file per room, so that a stopped run continues.
     """
     found = []
     for number in range(count):

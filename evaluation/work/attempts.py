@@ -37,7 +37,7 @@ _storage_away_until = 0.0  # by this process's monotonic clock
 
 
 class MissingHere(Exception):
-    """This worker has not what the row needs: a sentence for all that says what."""
+    """This worker lacks something that the row needs: a sentence for all."""
 
 
 class Yielded(Exception):
@@ -46,7 +46,7 @@ class Yielded(Exception):
 
 @contextmanager
 def attempt(row: Leased, since: datetime | None = None) -> Iterator[None]:
-    """One attempt at a claimed row. Whatever ends it early is put down to whom it belongs:
+    """One attempt at a claimed row. An early end is attributed to its cause:
 
     - the row is somebody else's now (whoever finds that a result was not taken raises LeaseLost): nothing is written;
     - somebody else goes first: no attempt, the row can be claimed again at once;
@@ -108,7 +108,7 @@ def _wait_or_fail(row: Leased, since: datetime | None, why: Why, detail: str) ->
 
 
 def _look_at_storage() -> None:
-    """A file could not be had: look whether any can."""
+    """A file is missing: look whether the storage answers at all."""
     global _storage_away_until
     try:
         stored_files.store().exists("health/probe")
@@ -129,7 +129,7 @@ def _failed(row: Leased, why: Why, detail: str, final: bool = False) -> None:
 
 @contextmanager
 def logged(what: str, row: Leased, phase: Phase | None = None, **about: object) -> Iterator[None]:
-    """One line of the log for a piece of work, and who and what it is about in all lines meanwhile. `about` says which entry and which
+    """One line of the log for a piece of work, with its subject and worker in all lines meanwhile. `about` says which entry and which
     metrics it is for. The line says `what` was done, or that this attempt had no result and why; and what became of the row, which is not
     for the caller to know: its lease may have been lost."""
     state = "status" if hasattr(row, "status") else "state"

@@ -11,7 +11,7 @@ from evaluation.work.sandbox import JobFailed, job_folder, sandbox
 
 log = structlog.get_logger(__name__)
 
-EVERY = 60.0  # seconds from one trial to the next
+EVERY = 60.0  # seconds from one test to the next
 TRIAL_SECONDS = 60  # of the processor, in which a card must answer
 
 clock: Callable[[], float] = time.monotonic

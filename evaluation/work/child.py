@@ -133,8 +133,8 @@ def _card_bytes() -> int:
 
 
 def _requests(job: dict) -> list[MetricRequest]:
-    """The job's columns. This process may have been started later than its parent, from other code, so it asks itself whether
-    it computes what the batch has: a value must never stand under the fingerprint of another definition."""
+    """The job's columns. This process may have been started later than its parent, from other code, so it asks itself whether it computes
+    what the batch has: a value must never have the fingerprint of another definition."""
     from evaluation.metrics.runner import MetricRequest
 
     registry.require_computed(job["requests"])
@@ -185,7 +185,7 @@ def reference_warnings(folder: Path, job: dict) -> dict:
 
 
 def inputs(folder: Path, job: dict) -> dict:
-    """Read what an organizer gave out and return the `table` of its boxes, or the faults; see `submissions.formats.inputs`."""
+    """Read an organizer's inputs and return the `table` of their boxes, or the faults; see `submissions.formats.inputs`."""
     from submissions.formats.errors import FormatError
     from submissions.formats.inputs import of_files, write_table
 
@@ -228,7 +228,8 @@ def pictures(folder: Path, job: dict) -> dict:
 
 
 def try_column(folder: Path, job: dict) -> dict:
-    """Some subjects of a column's trial on one scene, at least one, as many as there is time for; see `evaluation.networks.gate.trial`.
+    """Some subjects of a column's acceptance test on one scene, at least one, as many as there is time for; see
+    `evaluation.networks.gate.trial`.
 
     Returns their `rows`, and how many `subjects` that were `of` how many in the scene; meanwhile the folder has how many scores
     there are. What the metric keeps of the scene is left in `prepared`, unless the job brings what an earlier slice left there. Where
@@ -302,7 +303,7 @@ def program_values(folder: Path, job: dict) -> dict:
     family, groups = FAMILIES[job["family"]], job["groups"]
     (request,) = requests = _requests(job)
     program = cast(Any, registry.get(request.key).program)
-    together: dict[str, list[str]] = {}  # what one call must see at once
+    together: dict[str, list[str]] = {}  # items that one call must see together
     for item in job["item_ids"]:
         together.setdefault({"item": item, "group": groups[item], "set": ""}[program.document.level], []).append(item)
     left, size, scores = list(together.values()), 1, []

@@ -19,7 +19,7 @@ NEWEST = 200  # parts that say how much of a core scoring takes while the clock 
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of one metric, entry or team: seconds of cores, of cards, and on the clock of whoever did it, in so many parts."""
+    """Cost of one metric, entry or team: seconds of cores, of cards, and on the worker's clock, in so many parts."""
 
     name: str
     core_seconds: float
@@ -30,7 +30,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimated cost of scoring all entries of a phase anew. `basis` says what that is taken from; `over`: more than the budget has
+    """Estimated cost of scoring all entries of a phase again. `basis` says what that is taken from; `over`: more than the budget has
     left."""
 
     core_seconds: float

@@ -48,8 +48,8 @@ class Limits:
 
 
 class JobFailed(Exception):
-    """The job did not answer. `end` says how it went; `detail` is for operators, but where this worker lacks something
-    (`is_missing_here`) a sentence for all."""
+    """The job did not answer. `end` is the outcome; `detail` is for operators, but if this worker lacks something (`is_missing_here`) a
+    sentence for all."""
 
     def __init__(self, end: str, detail: str, seconds: int = 0, memory: int = 0) -> None:
         super().__init__(end)

@@ -2,7 +2,7 @@
 
     plumbline worker --server https://HOST --token-file FILE [--queue gpu] [--drain] [--max-minutes N]
 
-The token may also stand in the environment as PLUMBLINE_WORKER_TOKEN, and the file's name as PLUMBLINE_WORKER_TOKEN_FILE. It needs Linux:
+The token may also be in the environment as PLUMBLINE_WORKER_TOKEN, and the file's name as PLUMBLINE_WORKER_TOKEN_FILE. It needs Linux:
 the child is limited by the kernel.
 """
 
@@ -22,12 +22,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from evaluation import versions
 from evaluation.metrics import prepared, registry
 from evaluation.metrics.registry import OtherDefinition
 from evaluation.networks import graphics_card, weights
@@ -47,9 +49,8 @@ EXIT_CODES = """exit codes:
   4    the server cannot be reached or has trouble, also after --patience
   143  stopped; the part it had is given back"""
 ASK_SECONDS = 30.0  # in which a claim, a heartbeat or a goodbye must be answered
-CARD_SECONDS = 60  # from one trial of a graphics card in trouble to the next, and of the processor, in which a card must answer
+CARD_SECONDS = 60  # from one test of a graphics card in trouble to the next, and of the processor, in which a card must answer
 KEEP_BYTES = 8 << 30  # of inputs kept between parts
-LIBRARIES = ("plumbline", "numpy", "scipy", "torch", "manifold3d", "libigl", "pillow")
 HEX = re.compile(r"[0-9a-f]{64}")
 MAX_WITHOUT = 100  # parts that a claim may name as those this worker cannot do
 T = TypeVar("T")
@@ -60,8 +61,8 @@ class Stopped(BaseException):
 
 
 class Ending:
-    """State of a request to end this process (SIGTERM). It ends at once, but not while it asks for a part: one that was given and never
-    taken up would wait for its lease to run out."""
+    """State of a request to end this process (SIGTERM). It ends immediately, but not while it asks for a part: a part that was handed out
+    and never begun would wait for its lease to end."""
 
     def __init__(self) -> None:
         self.asked = self.held = False
@@ -179,6 +180,8 @@ class Worker:
             raise Useless(f"The token “{about['name']}” is for the queue {right}, not {asked}; give {given}, or another token.")
         place = f"{str(self.server.url).rstrip('/')}, challenge “{about['title']}” ({about['challenge']})"
         self.say(f"Connected to {place}, by the token “{about['name']}”, for the queue {' and '.join(queues)}.")
+        if others := _other_versions(about):
+            self.say(others)
         if not about["trusted"]:
             self.say(
                 "A result of this token differed from another worker's: it gets no parts until that is settled, see the console's page."
@@ -258,6 +261,8 @@ class Worker:
         if self.card_trouble and self.queues == ["gpu"]:
             return self.card_trouble.removesuffix(".")
         about = self.server.get("api/v1/worker")
+        if others := _other_versions(about):
+            return others.removesuffix(".")
         if about.get("waits_until"):
             return f"The token gets no part before {about['waits_until']}, because workers of it held parts and brought no result"
         if about.get("held", 0) >= about.get("at_once", 1) > 0:
@@ -265,7 +270,7 @@ class Worker:
         return "Nothing waits"
 
     def do(self, part: Mapping[str, Any]) -> None:
-        """Score a part and bring its result; whatever keeps it from being done is said to the server, which gives it to others."""
+        """Score a part and bring its result; an obstacle is reported to the server, which gives the part to others."""
         try:
             self.ending.release()
             with folder_in(self.folder / "jobs") as folder, Lease(self.server, part, folder) as lease:
@@ -427,6 +432,18 @@ def _parts(n: int) -> str:
     return f"{n} part{'' if n == 1 else 's'}"
 
 
+def _other_versions(about: Mapping[str, Any]) -> str:
+    """Reason why this worker's versions of libraries get it no part; empty where they are the server's, or others are allowed."""
+    others = {} if about.get("other_versions") else versions.differences(versions.here(), about.get("versions", {}))
+    if not others:
+        return ""
+    words = ", ".join(f"{name} {own} for {wanted}" for name, (own, wanted) in others.items())
+    return (
+        f"This worker gets no part, because it has other versions than the server: {words}. Install the package with [worker], or have "
+        "an organizer allow the token other versions."
+    )
+
+
 def _machine() -> str:
     """Name and boot: two workers on one machine are not lost on two."""
     boot = Path("/proc/sys/kernel/random/boot_id")
@@ -435,12 +452,9 @@ def _machine() -> str:
 
 def _environment() -> dict[str, str]:
     found = {"python": platform.python_version(), "machine": platform.machine()}
-    for name in LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+    with suppress(PackageNotFoundError):
+        found["plumbline"] = version("plumbline")
+    return found | versions.here()
 
 
 def _sandboxes() -> list[str]:

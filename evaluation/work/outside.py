@@ -55,8 +55,8 @@ class Lost(Exception):
 
 
 def retry_after(token: WorkerToken) -> int:
-    """Whole seconds until a worker of the token should ask again: few while it had work recently, more later, and not all at once. The more
-    workers there are the later, so that hundreds ask no oftener than some dozens; each is heard of before it counts as gone."""
+    """Whole seconds until a worker of the token should ask again: few while it had work recently, more later, and spread out. The more
+    workers there are, the later, so that hundreds ask no oftener than some dozens; each is heard of before it counts as gone."""
     since = (timezone.now() - (token.worked_at or token.created_at)).total_seconds()
     together = _n_workers(int(time.monotonic() / SLOW)) / MAX_ASKED
     seconds = max(min(SLOW, max(QUICK, IDLE_SHARE * since)), min(2 * SEEN_SECONDS, together))
@@ -112,7 +112,7 @@ def claim(
 
 def _claimed(token: WorkerToken, wanted: PartQuerySet, worker: str, machine: str) -> Part | None:
     """One of the `wanted` parts, as long as the token has fewer than it may and the worker has none. Names are the workers' own words, so
-    it is the token that bounds what they have; its row is locked, so that of many claims at once none sees too few."""
+    the token bounds the number of parts; its row is locked, so that no claim at the same moment counts too few."""
     wanted.note_losses()
     with transaction.atomic():
         row = WorkerToken.objects.live().select_for_update(no_key=True).filter(pk=token.pk).first()

@@ -11,7 +11,7 @@ _libc = ctypes.CDLL(None)  # before any fork: a child of a process with threads 
 
 
 def end_with(parent: int) -> None:
-    """In a child just forked by the process `parent`: let the kernel kill this process when its parent is no more.
+    """In a child just forked by the process `parent`: let the kernel kill this process when its parent ends.
 
     It outlasts exec, but the child's own children do not inherit it: each must ask for it again. Strictly, it comes with the end
     of the *thread* that forked, so only a thread that lives as long as its process may fork such children.

@@ -1,4 +1,4 @@
-"""An organizer's reference, read in the limited child process that uploads are read in, whichever door it comes through."""
+"""An organizer's reference, read in the limited child process that uploads are read in, from pages, API and bundles alike."""
 
 from __future__ import annotations
 

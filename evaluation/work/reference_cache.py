@@ -22,7 +22,7 @@ def local_path(part: Part, batch: EvaluationBatch, job: dict, heartbeat: Callabl
     """Key and file of what is prepared for the scoring `job` of `part`; the file is made, within `seconds`, where there is none.
 
     It is made by a job that sees the reference only: a process that has read an entry must not write what others are
-    scored with. Two workers may make it at once; both write the same bytes in one step. Raises `LeaseLost`, and `JobFailed`
+    scored with. Two workers may make it at the same time; both write the same bytes in one step. Raises `LeaseLost`, and `JobFailed`
     where weights are not here.
     """
     key = batch.cache_key(part.slugs, part.start, part.stop)
@@ -50,7 +50,7 @@ def local_path(part: Part, batch: EvaluationBatch, job: dict, heartbeat: Callabl
 
 
 def save(key: str, path: Path) -> None:
-    """Keep one file that was made elsewhere; without it whoever needs it makes it again."""
+    """Keep one file that another process made; without it the next user makes it again."""
     try:
         stored_files.store().save_file(key, path)
     except StorageError as error:

@@ -24,7 +24,7 @@ REASON = "Files that an earlier version read wrongly were read anew: {}"
 
 @dataclass
 class Found:
-    """Entries of a phase by what came of reading their files anew. `refused` are those that cannot be read any more, each with why; their
+    """Entries of a phase by the result of reading their files again. `refused` are those that cannot be read any more, each with why; their
     values stay. `misread` are the references that seem to have been read wrongly, and `untold` those whose stored items do not tell; the
     files of references are not kept."""
 
@@ -63,7 +63,7 @@ def read_anew(phase: Phase, progress: Callable[[], object] = lambda: None) -> Fo
     """Read the files of the phase's stale entries again, and look through its stale references. Where items of an entry changed, a batch
     under the same reference is begun that waits for organizers to switch to it. Calls `progress` after each entry.
 
-    Raises `Refused` while the phase is being scored anew, or where nothing can be scored; then nothing has changed.
+    Raises `Refused` while the phase is being scored again, or if nothing can be scored; then nothing has changed.
     """
     latest = EvaluationBatch.latest(phase)
     if latest is not None and latest.state == EvaluationBatch.State.BUILDING:

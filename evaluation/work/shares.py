@@ -53,8 +53,8 @@ class Share:
             raise Yielded
 
     def is_over(self, device: str) -> bool:
-        """For work that cannot be cut into slices, between two steps of it: True if a slice's time is over and entries wait. Whoever asks
-        then does entries until a slice `is_due`, and goes on."""
+        """For work that cannot be cut into slices, between two steps of it: True if a slice's time is over and entries wait. The caller
+        then does entries until a slice `is_due`, and continues."""
         if clock() - self._begun < SLICE_SECONDS:
             return False
         self._end()

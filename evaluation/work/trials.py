@@ -1,7 +1,7 @@
-"""The trial of a column that may not rank yet, by a worker: a few views at a time, after uploads and scoring.
+"""Acceptance test of a column that may not rank yet, by a worker: a few views at a time, after uploads and scoring.
 
-A trial that got nothing for a while because entries came all the time goes before them for one slice: a board that cannot rank
-is as bad as an entry that waits. All other slices are idle work, done at low priority.
+A test that got nothing for a while because entries came all the time goes before them for one slice: a board that cannot rank is as bad as
+an entry that waits. All other slices are idle work, done at low priority.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from evaluation.work.shares import SLICE_SECONDS
 from submissions.storage import stored_files
 
 MAX_SLICE_SECONDS = 1800  # seconds of the processor for a slice: one subject of a slow network
-OVERDUE_SECONDS = 60.0  # without a slice, and a trial goes before entries
+OVERDUE_SECONDS = 60.0  # without a slice, after which an acceptance test goes before entries
 
 
 def try_once(worker: str, overdue: bool = False) -> bool:
-    """Claim a trial, with `overdue` only one that waited long, and do a slice of it; False if there is none."""
+    """Claim an acceptance test, with `overdue` only one that waited long, and do a slice of it; False if there is none."""
     rows = Trial.objects.overdue(OVERDUE_SECONDS) if overdue else Trial.objects.waiting()
     return attempts.claim_one(Trial, worker, partial(do, idle=not overdue), rows)
 
 
 def do(trial: Trial, idle: bool = True) -> None:
-    """The next slice of a claimed trial: scores, and when all scenes are judged, pictures."""
+    """The next slice of a claimed acceptance test: scores, and when all scenes are judged, pictures."""
     attempts.do_slice(trial, lambda: _obstacle(trial), lambda folder: (_paint if trial.judged_at else _score)(trial, folder, idle))
 
 
@@ -45,7 +45,7 @@ def _score(trial: Trial, folder: Path, idle: bool) -> bool:
     start, scenes = time.monotonic(), trial.scene_names
     place, subject = trial.at or (0, 0)
     job = _job(trial, scenes[place], subject=subject, seconds=SLICE_SECONDS, idle=idle)
-    # Of this trial alone, by its gate's version: what entries are scored with holds all items, and goes with their batch.
+    # Of this test alone, by its gate's version: the files that entries are scored with hold all items, and belong to their batch.
     key = trial.reference.cache_key(trial.unit_scale, [trial.fingerprint, trial.version], job["item_ids"])
     store = stored_files.store()
     job["prepared"] = str(store.local_path(key)) if subject and store.exists(key) else ""
@@ -78,7 +78,7 @@ def _score(trial: Trial, folder: Path, idle: bool) -> bool:
 
 
 def _paint(trial: Trial, folder: Path, idle: bool) -> bool:
-    """The pictures of one scene that has none yet, unless another trial of the kind has made them: they change nothing counted."""
+    """The pictures of one scene that has none yet, unless another test of the kind has made them: they change nothing counted."""
     has_pictures = gate.kind_of(trial.spec, trial.params) in (gate.CROSS, gate.FULL)
     missing = [one.scene for one in trial.verdicts if one.views and one.scene not in trial.pictures] if has_pictures else []
     if not missing:

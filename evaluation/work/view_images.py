@@ -1,4 +1,4 @@
-"""The pictures of a scene's views, made by a worker for whoever looks at it: a slice at a time, after entries, at low priority."""
+"""The pictures of a scene's views, made by a worker after somebody opened it: a slice at a time, after entries, at low priority."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _objects(evaluation: Evaluation, item_ids: Sequence[str]) -> dict[str, Any]:
 
 
 def _prepared(evaluation: Evaluation, item: str) -> str:
-    """The file of what scoring has prepared of the references around that item; nothing where there is none any more."""
+    """The file of what scoring has prepared of the references around that item; empty if there is none any more."""
     place, mapped = evaluation.batch.reference.item_ids.index(item), maps(evaluation.batch.metrics).keys()
     parts = evaluation.parts.filter(start__lte=place, stop__gt=place)
     part = max(parts, key=lambda one: len(mapped & set(one.slugs)), default=None)

@@ -55,8 +55,8 @@ def drain(device: str = "cpu") -> int:
 
 
 def work_once(device: str) -> bool:
-    """Claim one row and work on it; False if there is none. Entries come first, but for a slice of a metric program's check that is due,
-    and a trial that keeps a column from ranking and had nothing for long. Idle work comes last."""
+    """Claim one row and work on it; False if there is none. Entries come first, except for a due slice of a metric program's check, and for
+    an overdue acceptance test that keeps a column from ranking. Idle work comes last."""
 
     def check_program() -> int:
         return shares.CHECKS.give(device, lambda: programs.check_once(process_name(), device))

@@ -94,7 +94,7 @@ class PeopleOut(Schema):
 
 
 class StudyOut(StudyFacts, StudyName):
-    """The study that a ranking's agreement with people is of, as it stood when the ranking was made."""
+    """The study behind a ranking's agreement with people, as it was when the ranking was made."""
 
     withdrawn: int = Field(description="Judgements in these figures that raters have withdrawn since.")
     rules: int = Field(

@@ -1,7 +1,7 @@
-"""Entries as the API tells them: where they stand and what they scored.
+"""Entries in the API: their state and their scores.
 
-These stand in the router of `submissions/api/entries.py`, because an address with two methods is
-one address; they are here because only this room knows scores.
+These are in the router of `submissions/api/entries.py`, because an address with two methods is one address; they are here because only this
+app knows scores.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def full(request: HttpRequest, submission: Submission, now: datetime) -> Submiss
 
 
 def fulls(request: HttpRequest, submissions: Sequence[Submission], now: datetime) -> list[SubmissionFull]:
-    """Several entries as the caller may see them; what they need is fetched for all of them at once."""
+    """Several entries as the caller may see them; their data are fetched for all of them together."""
     viewers: dict[int, Viewer] = {}
     for submission in submissions:
         viewers.setdefault(submission.phase.challenge_id, Viewer(request.user, submission.phase.challenge, now))

@@ -1,4 +1,4 @@
-"""Figures of published judgements, as the API tells them."""
+"""Figures of published judgements in the API."""
 
 from __future__ import annotations
 

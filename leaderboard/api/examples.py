@@ -1,7 +1,7 @@
 """Examples of calls of each operation of the API, in curl and in Python, made of the API's own schema.
 
 The examples are complete: what they need is a token in PLUMBLINE_TOKEN, and where bytes are sent the file that they name. The tests run
-every one of them, but for what only workers elsewhere ask.
+every one of them, except for the calls of remote workers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# What stands in an example for a part of an address, and for a query that must be given.
+# Values in an example for a part of an address, and for a required query.
 SAMPLES: Mapping[str, str] = {
     "challenge": "rooflines",
     "phase": "practice",
@@ -31,7 +31,7 @@ SAMPLES: Mapping[str, str] = {
     "part": "11",
     "signed": "SIGNED-NAME",
 }
-# What stands there for a field of a body that must be given, or without which the act says nothing.
+# Values for a field of a body that is required, or without which the act has no meaning.
 FIELDS: Mapping[str, Any] = {
     "rules_version": "1",
     "name": "Ridgeline",
@@ -50,7 +50,7 @@ EDITED = {"code_url": "https://example.org/code", "licence": "Apache 2.0"}
 UPLOADED = {"application/octet-stream": "entry.zip", "multipart/form-data": "program.zip"}
 FOR_PARTICIPANTS = frozenset({"challenges_list_files", "challenges_get_file"})  # asked of anybody, who is answered nothing without a token
 DOWNLOADED = "download.bin"
-OF_WORKERS = "workers"  # the tag of what workers elsewhere call with keys of their own: no call for anybody else, so without an example
+OF_WORKERS = "workers"  # the tag of calls by remote workers with keys of their own: no call for anybody else, so without an example
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class Body(Parser):
 
 
 class Api(NinjaAPI):
-    """Answers belong to whoever asked: no shared cache may keep them."""
+    """Answers belong to the caller: no shared cache may keep them."""
 
     _schema: Any = None
 
@@ -185,7 +185,7 @@ def nothing_here(request: HttpRequest, rest: str) -> Any:
 
 
 def handle_server_error(request: HttpRequest) -> HttpResponse:
-    """The answer to an exception that nobody foresaw, wherever in the API or its middleware it was raised; a page elsewhere."""
+    """The answer to an unforeseen exception, raised anywhere in the API or its middleware; a page for other addresses."""
     if (error := sys.exception()) and (found := outage(error)):  # met by a middleware
         return unavailable(request, found, error)
     if not request.path.startswith(ROOT):

@@ -13,6 +13,7 @@ from ninja.errors import AuthenticationError, HttpError
 from ninja.security import HttpBearer
 from pydantic import Field
 
+from evaluation import versions
 from evaluation.models import Part, WorkerToken
 from evaluation.networks import weights
 from evaluation.work import outside
@@ -52,7 +53,9 @@ class Claim(Schema):
     worker: Annotated[str, Field(min_length=1, max_length=120)] = Field("worker", description="How the worker calls itself.")
     machine: Short = Field("", description="Which machine it is on, told by name and boot.")
     capabilities: dict[Annotated[str, Field(max_length=40)], Short | int | float | bool | None] = Field(
-        {}, max_length=20, description="What it has: version of the package, cores, memory, a card. It is shown to organizers."
+        {},
+        max_length=20,
+        description="What it has: versions of the package and of libraries, cores, memory, a card. Organizers see it.",
     )
     sandboxes: list[Annotated[str, Field(max_length=40)]] = Field(
         [],
@@ -71,6 +74,10 @@ class TokenOut(Schema):
     trusted: bool = Field(description="It gets parts; false while a result of it is in doubt, and once one was found wrong.")
     at_once: int = Field(description="Parts that its workers may have at a time, all together; each worker has one.")
     held: int = Field(description="Parts that its workers have now.")
+    other_versions: bool = Field(description="Its workers may have other versions of the libraries than the service.")
+    versions: dict[str, str] = Field(
+        description="Of the libraries that the service computes with. A worker with others gets no part, unless `other_versions` is true."
+    )
     waits_until: datetime | None = Field(description="It gets no part before then: leases of its workers ended without a result.")
     waiting: dict[str, int] = Field(description="Parts that its workers may do, by queue; of these `at_once` at a time.")
 
@@ -150,7 +157,7 @@ class GiveUp(Fenced):
 
 @router.get("/worker", response={200: TokenOut, **ERRORS}, summary="What your token is for, and what waits for it", url_name="worker")
 def token(request: HttpRequest) -> Any:
-    """Nothing is claimed. An autoscaler can start as many workers as `waiting` asks for."""
+    """It claims no part. An autoscaler can start as many workers as `waiting` asks for."""
     found: WorkerToken = request.auth
     return {
         "name": found.name,
@@ -161,6 +168,8 @@ def token(request: HttpRequest) -> Any:
         "trusted": found.is_trusted,
         "at_once": found.at_once,
         "held": Part.objects.held().filter(token=found).count(),
+        "other_versions": found.other_versions,
+        "versions": versions.exact(),
         "waits_until": found.waits_until if found.is_waiting() else None,
         "waiting": outside.waiting(found),
     }
@@ -170,6 +179,9 @@ def token(request: HttpRequest) -> Any:
 def claim(request: HttpRequest, data: Claim, response: HttpResponse) -> Any:
     token: WorkerToken = request.auth
     outside.hear(token, data.worker, data.machine, data.capabilities)
+    if not token.other_versions and versions.differences(data.capabilities):
+        response["Retry-After"] = str(outside.retry_after(token))
+        return 204, None
     queues, now = frozenset([*data.queues, *(f"sandbox {name}" for name in data.sandboxes)]), time.monotonic()
     until, idle_queues = _idle.get(token.token_hash, (-1.0, frozenset[str]()))
     is_idle = until > now and queues <= idle_queues
@@ -221,7 +233,7 @@ def giveup(request: HttpRequest, part: Id, data: GiveUp) -> Any:
 
 @router.get("/worker/inputs/{signed}", auth=None, response=ERRORS, summary="A file that a part needs", openapi_extra=DOWNLOAD)
 def inputs(request: HttpRequest, signed: Signed) -> Any:
-    """By a signed link of a claimed part; it needs no token."""
+    """Uses a signed link of a claimed part; it needs no token."""
     throttling.limit_api(request)
     try:
         return FileResponse(stored_files.store().open(outside.linked_key(signed)), content_type="application/octet-stream")
@@ -231,7 +243,7 @@ def inputs(request: HttpRequest, signed: Signed) -> Any:
 
 @router.get("/worker/weights/{signed}", auth=None, response=ERRORS, summary="Weights that a part needs", openapi_extra=DOWNLOAD)
 def network_weights(request: HttpRequest, signed: Signed) -> Any:
-    """By a signed link of a claimed part; it needs no token."""
+    """Uses a signed link of a claimed part; it needs no token."""
     throttling.limit_api(request)
     folder = weights.cache_folder().resolve()
     path = (folder / outside.linked_weights(signed)).resolve()

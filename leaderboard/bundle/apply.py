@@ -105,7 +105,7 @@ class _Work:
                 challenge.access_key = Challenge.new_access_key()
             checked(challenge).save()
             for phase in challenge.phases.all():
-                phase.touch_board()  # rankings repeat the challenge's title, and whether it is made up
+                phase.touch_board()  # rankings repeat the challenge's title, and whether it is simulated
 
         # One entry in the audit log for each thing that changed, with the values before and after.
         for path, changes in self.plan.things().items():
@@ -213,7 +213,7 @@ class _Work:
             return
         phase = self.challenge.phases.get(slug=definition.slug)
         if (results := definition.results) is not None:
-            # A new version of the table where it, or how it is read, has changed; else only where it is said to be from.
+            # A new version of the table if it, or how it is read, has changed; else only its source.
             known = before.results if before else None
             tables = [(it.sha256, it.file_name, it.layout, it.opinions) for it in (known, results) if it]
             if known is None or tables[0] != tables[1]:
@@ -258,7 +258,7 @@ def remove_phase(phase: Phase) -> None:
 
 
 def drop_bytes(key: str) -> None:
-    """Delete what lies under `key` once the rows that named it are surely gone."""
+    """Delete the bytes of `key` once the rows that named it are deleted for certain."""
     if key:
         transaction.on_commit(lambda: stored_files.store().delete(key))
 

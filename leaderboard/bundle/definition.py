@@ -62,7 +62,7 @@ PHASE_FIELDS = (
 )
 IMAGE_FIELDS = ("background", "resize")  # of phases whose entries are images
 METRIC_FIELDS = ("key", "title", "params", "weight", "is_primary", "in_ranking")
-# A change of these alters what an upload must hold, so the phase's manifest is written anew.
+# A change of these alters what an upload must hold, so the phase's manifest is written again.
 MANIFEST_FIELDS = frozenset({"missing", "size_factor", "max_archive_bytes", "unit", "unit_scale", "background", "resize"})
 
 

@@ -18,7 +18,7 @@ from submissions.kinds import Family
 
 MAX_TEXT_BYTES = 1_000_000
 MAX_NAME = 160
-DRAWING_SECONDS = 86_400  # 266 views of each of many meshes take hours, and whoever applies a bundle can stop it
+DRAWING_SECONDS = 86_400  # 266 views of each of many meshes take hours, and the person who applies a bundle can stop it
 
 
 class Folder:
@@ -46,7 +46,7 @@ class Folder:
         return None
 
     def markdown(self, reader: Reader, key: str) -> str:
-        """The text of the optional `key`, or of the file that `key`_file names; only one may stand."""
+        """The text of the optional `key`, or of the file that `key`_file names; only one of them is allowed."""
         file_key = f"{key}_file"
         if file_key not in reader.nodes:
             reader.node(file_key, None)

@@ -1,4 +1,4 @@
-"""A bundle's folder -> a definition. Nothing is asked of the database; every fault is reported at once.
+"""A bundle's folder -> a definition. The database is not asked; every fault is reported in one go.
 
 Lengths, choices and defaults are the models' own: a column that changes there changes here.
 """
@@ -42,7 +42,7 @@ _HIGHEST = {models.PositiveSmallIntegerField: 32_767, models.PositiveIntegerFiel
 
 @dataclass(frozen=True)
 class Bundle:
-    """A parsed bundle: what it describes, and on which line of `challenge.yaml` each key stands."""
+    """A parsed bundle: its contents, and the line of each key in `challenge.yaml`."""
 
     definition: ChallengeDef
     lines: Mapping[str, int]
@@ -58,7 +58,7 @@ def parse(root: Path) -> Bundle:
     reader, folder = Reader(compose(path.read_bytes(), problems), "", problems), Folder(root)
 
     family = reader.choice("family", list(FAMILIES), _default(Challenge, "family"))
-    if any(problem.key == "family" for problem in problems.found):  # it says how everything below is read
+    if any(problem.key == "family" for problem in problems.found):  # it decides how everything below is read
         problems.raise_if_any()
     slug = _column(reader, Challenge, "slug", REQUIRED)
     programs = _programs(reader, folder, family)
@@ -234,7 +234,7 @@ def _metric(reader: Reader, family: str) -> MetricDef:
     )
     if spec is not None and spec.weights is not None:
         refusal = ""
-        with contextlib.suppress(registry.ParamError):  # it stands among the faults already
+        with contextlib.suppress(registry.ParamError):  # it is among the faults already
             refusal = weights.refusal(spec, registry.resolve_params(spec.key, params))
         if refusal:
             reader.fault("key", f"expected a metric that this server can compute; {refusal}")
@@ -258,7 +258,7 @@ def _unique(problems: Problems, path: str, what: str, values: list[Any]) -> None
 
 
 def _check_phases(problems: Problems, phases: tuple[PhaseDef, ...]) -> None:
-    """Parents are other phases of the bundle, without a circle; slugs stand once."""
+    """Parents are other phases of the bundle, without a circle; slugs are unique."""
     _unique(problems, "phases", "slug", [phase.slug for phase in phases])
     parents = {phase.slug: phase.parent for phase in phases}
     for n, phase in enumerate(phases):

@@ -58,7 +58,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Rescoring:
-    """A phase whose entries will be scored anew (`entries` of them), and why."""
+    """A phase whose entries will be scored again (`entries` of them), and why."""
 
     phase: str
     entries: int
@@ -325,7 +325,7 @@ def _reference_warnings(reference: ReferenceDef, family: Family) -> str:
 
 
 def reference_difference(before: ReferenceDef, after: ReferenceDef) -> str:
-    """In words: how many items there are, and how many are added, removed and changed."""
+    """Difference in words: how many items there are, and how many are added, removed and changed."""
     ours, theirs = before.load(), after.load()
     both = ours.keys() & theirs.keys()
     counts = {
@@ -349,7 +349,7 @@ def _field_changes(
 def _listed(
     path: tuple[str, ...], noun: str, old: Mapping[str, object], new: Mapping[str, object], names: tuple[str, ...]
 ) -> Iterator[Change]:
-    """Changes of things that are told apart by a name."""
+    """Changes of things that are identified by a name."""
     for name in old:
         if name not in new:
             yield Change(REMOVE, (*path, f"{noun} {name}"))
@@ -380,7 +380,7 @@ def _plain(value: object, zone: ZoneInfo | None) -> object:
 
 
 def _rescoring_reason(before: PhaseDef | None, after: PhaseDef, facts: PhaseFacts) -> str:
-    """Reason why the phase has to be scored anew; empty where nothing that changes a number has changed."""
+    """Reason why the phase has to be scored again; empty if no change affects a number."""
     if not after.metrics or after.reference is None:
         return ""
     if before is None or before.reference is None or not facts.is_live:
@@ -422,7 +422,7 @@ def _refusals(before: ChallengeDef | None, after: ChallengeDef, facts: Facts) ->
         known = facts.phases.get(phase.slug, PhaseFacts())
         new = after.phase(phase.slug)
         entries = "1 entry" if known.entries == 1 else f"{known.entries} entries"
-        # The stored images stay as they are, not read anew from files.
+        # The stored images stay as they are and are not read again from files.
         reference = new.reference if new is not None else None
         keeps_images = phase.reference is not None and (reference is None or reference.version is not None)
         if new is not None and (phase.results is None) != (new.results is None) and (phase.results or known.entries or known.is_live):
@@ -470,6 +470,6 @@ def _without_weights(before: ChallengeDef | None, after: ChallengeDef) -> Iterat
 
 
 def _ranking(phase: PhaseDef) -> tuple:
-    """Return what the order of entries hangs on; a column outside the ranking may still come and go."""
+    """Return the values that decide the order of entries; a column outside the ranking may still be added or removed."""
     columns = {(metric.slug, metric.weight, metric.is_primary) for metric in phase.metrics if metric.in_ranking or metric.is_primary}
     return phase.ranking, phase.entries, columns

@@ -103,7 +103,7 @@ def parse(reader: Reader | None, folder: Folder) -> ResultsDef | None:
 
 
 def _table_text(reader: Reader, path: Path) -> str | None:
-    """Text of the CSV file, or None and a fault that says what it is instead."""
+    """Text of the CSV file, or None and a fault that names its true type."""
     if not path.is_file() or name_fault(path.name):
         reader.fault("path", "expected one CSV file with a plain name")
         return None
@@ -154,7 +154,7 @@ def _column(reader: Reader) -> ResultColumn:
 
 
 def published(text: str, layout: Layout, opinions: OpinionsDef) -> dict[str, dict[str, tuple[float | None, ...]]]:
-    """By criterion and method: the mean, the ends of its interval and how many scores it is of, None where nothing stands.
+    """Published scores by criterion and method: the mean, the ends of its interval and its number of scores, None for an empty cell.
 
     Raises `ResultsError` for what is no number, and for a mean outside 1 to 5.
     """

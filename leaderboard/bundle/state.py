@@ -24,7 +24,7 @@ from submissions.storage import stored_files
 
 
 def read(challenge: Challenge) -> ChallengeDef:
-    """Everything of `challenge` that its organizers decide, as it stands."""
+    """Everything of `challenge` that its organizers decide, in its current state."""
     files: dict[int | None, list[FileDef]] = defaultdict(list)
     for row in challenge.files.order_by("kind", "name"):
         files[row.phase_id].append(file_definition(row))

@@ -1,8 +1,7 @@
 """Charts: numbers in, Plotly figures out, as plain dicts that go straight into JSON.
 
-plotly's own Python objects are not imported: they take longer than the charts. Every chart comes
-with a text alternative (a sentence and a table), and no chart tells things apart by colour alone.
-Names are put in as text: whatever markup they contain is shown, not obeyed.
+plotly's own Python objects are not imported: they take longer than the charts. Every chart comes with a text alternative (a sentence and a
+table), and no chart distinguishes things by colour alone. Names are put in as text: markup in them is shown, not obeyed.
 """
 
 from __future__ import annotations
@@ -124,8 +123,8 @@ class RankRow:
 
 
 def distributions(metric: Metric, series: Sequence[Series], items: Sequence[str], colours: Palette = TOKENS, noun: str = "item") -> Figure:
-    """Spread of each entry's values over the items: a box and, where they can be told apart, every
-    item as a point. Entries in the order given, at most the first 30."""
+    """Spread of each entry's values over the items: a box and, if they are few enough to be distinguished, every item as a point. Entries
+    in the order given, at most the first 30."""
     columns = ("Entry", "Values", "Minimum", "Lower quartile", "Median", "Upper quartile", "Maximum")
     finite = [(one.label, [(v, i) for v, i in zip(one.values, items, strict=True) if _finite(v)]) for one in series]
     finite = [(label, pairs) for label, pairs in finite if pairs]
@@ -511,7 +510,7 @@ def _stamp(time: datetime) -> str:
 
 
 def plain(text: str) -> str:
-    """A name as Plotly text: shown as it is, whatever tags it holds."""
+    """A name as Plotly text: shown as it is, with any tags in it."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

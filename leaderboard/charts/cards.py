@@ -46,7 +46,7 @@ Sentence = tuple[Words, ...]
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a list: a rank, a name, and what stands at the right."""
+    """A line of a list: a rank, a name, and the text at the right."""
 
     left: str
     name: str
@@ -55,7 +55,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Figure:
-    """A large figure, or word, and what it is."""
+    """A large figure, or word, and its label."""
 
     value: str
     words: str
@@ -76,7 +76,7 @@ class Strip:
 
 @dataclass(frozen=True)
 class SlopeChart:
-    """Two orders of entries, and what stands over each."""
+    """Two orders of entries, and the heading of each."""
 
     lines: tuple[SlopeLine, ...]
     left: str = "metrics"
@@ -104,7 +104,7 @@ class Sheet:
 
     @property
     def words(self) -> str:
-        """The claim and what stands beneath it as plain text."""
+        """The claim and the text beneath it as plain text."""
         return " ".join("".join(piece.text for piece in sentence) for sentence in (*self.claim, *self.beneath))
 
 
@@ -194,7 +194,7 @@ def _wrapped(sentence: Sentence, size: float, width: float, bold: bool) -> list[
 
 
 def plain_spaced(text: str) -> str:
-    """As `plain`, with the blanks at the ends that part it from its neighbours."""
+    """Plain text, with the blanks at the ends that separate it from its neighbours."""
     return f"{' ' * text[:1].isspace()}{plain(text)}{' ' * text[-1:].isspace()}" if text.strip() else " " * bool(text)
 
 
@@ -203,7 +203,7 @@ def plain_spaced(text: str) -> str:
 
 @dataclass(frozen=True)
 class Text:
-    """A text on its base line `y`; `anchor` is l, m or r for what of it stands at `x`."""
+    """A text on its base line `y`; `anchor` is l, m or r for the part of it that is at `x`."""
 
     x: float
     y: float
@@ -227,7 +227,7 @@ class Text:
 
     @property
     def pieces(self) -> list[tuple[float, str]]:
-        """(x, what begins there): bold letters one by one, so that they stand apart."""
+        """(x, the text that begins there): bold letters one by one, with space between them."""
         if not self.bold:
             return [(self.start, self.text)]
         return [(self.start + _length(self.text[:n], self.size, True), letter) for n, letter in enumerate(self.text)]
@@ -351,7 +351,7 @@ def layout(sheet: Sheet) -> Layout:
         _strips(found, sheet.strips, (right_from, top, right, end))
     elif right_from > MARGIN:
         _figures(found, sheet.figures, (right_from, top, right, end))
-    elif sheet.figures:  # side by side, where they stand alone
+    elif sheet.figures:  # side by side, if they are alone
         gap, n = 40, len(sheet.figures)
         each = (width - (n - 1) * gap) / n
         for k, figure in enumerate(sheet.figures):
@@ -372,7 +372,7 @@ def _slope(found: Layout, chart: SlopeChart, box: Box) -> None:
     left, top, right, bottom = box
     room = max(3, int((bottom - top - 36) / MIN_STEP) + 1)
     by_left = sorted(chart.lines, key=lambda line: line.left)
-    if len(by_left) > room:  # as many as stand apart: those with a name first
+    if len(by_left) > room:  # as many as there is room for: those with a name first
         kept = sorted(by_left, key=lambda line: (not line.kind, line.left))[:room]
         by_left = [line for line in by_left if line in kept]
     by_right = sorted(by_left, key=lambda line: line.right)
@@ -426,7 +426,7 @@ def _figures(found: Layout, figures: Sequence[Figure], box: Box) -> None:
 
 def _strips(found: Layout, strips: Sequence[Strip], box: Box) -> None:
     left, top, right, bottom = box
-    if right - left < MIN_WITH_DIGITS:  # an interval is drawn; its digits stand where there is room for both
+    if right - left < MIN_WITH_DIGITS:  # an interval is drawn; its digits are shown if there is room for both
         strips = [replace(strip, more="") for strip in strips]
     step = min(62.0, (bottom - top) / len(strips))
     size = min(25.0, step * 0.6)

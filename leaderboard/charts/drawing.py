@@ -187,7 +187,7 @@ def _axis(layout: Mapping[str, Any], values: Sequence[Any], extra: Sequence[floa
         low, high = min(places), max(places)
         is_one = high - low <= 1e-9 * max(abs(low), abs(high))  # or apart by rounding alone
         room = {"date": 60.0, "log": 0.1}.get(kind, abs(high) * 0.05 or 0.5) if is_one else (high - low) * 0.05
-        stands = holds_zero and low < high  # bars stand on the axis; where none has a height, it lies in the middle
+        stands = holds_zero and low < high  # bars begin at the axis; if none has a height, it is in the middle
         below, above = (0.0 if not is_padded or (stands and end == 0) else room for end in (low, high))
         axis = _Axis(kind, low - below, high + above, categories)
     if layout.get("autorange") == "reversed":
@@ -200,7 +200,7 @@ def _axis(layout: Mapping[str, Any], values: Sequence[Any], extra: Sequence[floa
 
 
 def _ticks(axis: _Axis, layout: Mapping[str, Any], counts: bool = False) -> list[tuple[float, str]]:
-    """Places and words of an axis's ticks; between `counts` stand none."""
+    """Places and words of an axis's ticks; none between `counts`."""
     low, high = sorted((axis.low, axis.high))
     if axis.kind == "category":
         return [(float(n), text) for n, text in enumerate(axis.categories)]
@@ -361,8 +361,7 @@ def _legend(data: Sequence[Mapping[str, Any]], layout: Mapping[str, Any], name: 
 
 
 class _Plane:
-    """The traces over an x and a y axis. The SVG's own box is the area between the axes; what stands around it overflows into its
-    margins."""
+    """The traces over an x and a y axis. The SVG's own box is the area between the axes; the labels around it overflow into its margins."""
 
     def __init__(self, data: Sequence[Mapping[str, Any]], layout: Mapping[str, Any], name: str) -> None:
         self.data, self.layout, self.name = data, layout, name
@@ -382,7 +381,7 @@ class _Plane:
             self.axes[key] = _axis(layout[f"{key}axis"], values, extra, not length, has_base)
         self.x, self.y = self.axes["x"], self.axes["y"]
 
-        # Margins in px, by the words that stand in them.
+        # Margins in px, by the words in them.
         x, y = layout["xaxis"], layout["yaxis"]
         if "showticklabels" in y:
             raise ValueError("A y axis without labels cannot be drawn.")
@@ -463,7 +462,7 @@ class _Plane:
         return "".join(parts)
 
     def _x_labels(self, ticks: Sequence[tuple[float, str]]) -> str:
-        """Labels below: those that have no room on a phone stand on a desk alone, and those that have none there nowhere."""
+        """Labels below: those that do not fit on a phone are shown on wide screens only, and those that do not fit there nowhere."""
         parts = []
         ends = {NARROW: -math.inf, WIDE: -math.inf}  # where the last label ends, by width
         for at, text in ticks:

@@ -14,8 +14,8 @@ _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cros
 
 
 def radar(criteria: Sequence[str], scores: Mapping[str, Sequence[float | None]], colours: Palette = TOKENS) -> Figure:
-    """Elo per criterion of each method, in the order given, at most the first eight. With fewer than three criteria there is no
-    area to draw, and a chart of dots on parallel axes stands in its place."""
+    """Elo per criterion of each method, in the order given, at most the first eight. With fewer than three criteria there is no area to
+    draw, and a chart of dots on parallel axes replaces it."""
     columns = ("Entry", *criteria)
     rows = tuple((name, *("–" if value is None else f"{value:.0f}" for value in values)) for name, values in scores.items())
     known = [(name, values) for name, values in scores.items() if any(value is not None for value in values)]

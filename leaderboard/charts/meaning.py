@@ -27,7 +27,7 @@ class Curve:
 
 
 def curve(difference: Difference) -> Curve | None:
-    """The curve from no difference to the largest that anybody was asked about; None where there is none."""
+    """The curve from no difference to the largest that people were asked about; None without one."""
     largest, unit = difference.largest, difference.unit
     found = [] if largest is None else [(x, difference.at(x)) for x in (largest * n / STEPS for n in range(STEPS + 1))]
     at = [(x, one) for x, one in found if one is not None]

@@ -30,8 +30,8 @@ def bumps(
 ) -> Figure:
     """A line for each entry over the ways to rank, best at the top: ``ranks[entry][way]``, the first way being the board's.
 
-    Entries in the order of the board, at most the first 12 of ``n``. An entry that comes first anywhere is drawn in the
-    accent; lines are told apart by their marks and dashes too, and each carries its name at its left end.
+    Entries in the order of the board, at most the first 12 of ``n``. An entry that is first anywhere is drawn in the accent; lines differ
+    by their marks and dashes too, and each has its name at its left end.
     """
     columns = ("Entry", *variants)
     drawn = [(label, row) for label, row in zip(entries, ranks, strict=True) if row[0] is not None][:MAX_LINES]

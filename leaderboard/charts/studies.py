@@ -13,7 +13,7 @@ from leaderboard.wording.nouns import NOUN, plural
 _COLUMNS = ("Rater", "Other", "Agreement", "Pairs in common")
 POSITIONS = ("top center", "bottom center", "middle right", "middle left")  # of labels
 WIDE, TALL, LETTER = 900, 270, 6.5  # px of a scatter plot on a desk, and of a letter in it
-MAX_NAMES = 60  # below a heat map; more would lie over each other, and stand beside it all the same
+MAX_NAMES = 60  # below a heat map; more would overlap, and are listed beside it
 MAX_ROWS = 400  # of the table that says the same in numbers
 
 

@@ -31,13 +31,13 @@ log = structlog.get_logger(__name__)
 
 
 def reevaluate(phase: Phase, reason: str, actor: User | None) -> EvaluationBatch:
-    """Score all entries anew under the reference in force and the metrics as they stand; the batch keeps the log's line."""
+    """Score all entries again under the current reference and metrics; the batch keeps the log's line."""
     return EvaluationBatch.start(phase, reference=reference_in_force(phase), reason=reason, actor=actor)
 
 
 def reevaluate_outdated(actor: User | None, reason: str = "") -> tuple[list[EvaluationBatch], list[tuple[Phase, str]]]:
-    """Score anew, a batch each, every phase whose latest batch has values of other versions than the current ones; the batches
-    begun, and the phases that cannot be scored, with why. Each phase is an act of its own: one that is refused holds up no other."""
+    """Score again, a batch each, every phase whose latest batch has values of other versions than the current ones; the batches begun, and
+    the phases that cannot be scored, with the reason. Each phase is an act of its own: one that is refused holds up no other."""
     begun, refused = [], []
     for batch in EvaluationBatch.all_outdated():
         versions = dict.fromkeys(f"{column.key} version {column.current}" for column in batch.outdated())
@@ -100,7 +100,7 @@ def _record_member(evaluation: Evaluation, actor: User | None, action: str, stat
 
 
 def read_inputs(phase: Phase, file: ChallengeFile) -> str:
-    """The table of boxes of what was given out in a file, parsed in a limited child process while a web process waits. Raises `Refused`
+    """The table of input boxes in a file, parsed in a limited child process while a web process waits. Raises `Refused`
     where it cannot be read, or holds nothing named after an item of the phase."""
     if phase.manifest is None:
         raise Refused("The phase has no reference yet, so nothing says which items it has; give it first.", "no_reference")
@@ -174,7 +174,7 @@ def read_reference(
 
 
 def store_reference(phase: Phase, items: Mapping[str, Any], groups: Mapping[str, str], note: str, actor: User | None) -> Reference:
-    """Keep a new version; nothing is scored under it before it is put in force."""
+    """Keep a new version; no entry is scored under it before the switch."""
     unknown = sorted(groups.keys() - items.keys())
     if unknown:
         raise Refused(f"There is no item {unknown[0]} in the file, but a group names it; mend the groups.", "unknown_item")
@@ -197,8 +197,8 @@ def store_reference(phase: Phase, items: Mapping[str, Any], groups: Mapping[str,
 
 
 def store_regions(opened: Reference, regions: Mapping[str, tuple[Roi, ...]], scene: str, actor: User | None) -> Reference:
-    """Keep a new version with these regions in views of a scene, made from the version `opened`; nothing is scored under it before it
-    is put in force. Raises `Refused` where there is a newer version."""
+    """Keep a new version with these regions in views of a scene, made from the version `opened`; no entry is scored under it before the
+    switch. Raises `Refused` where there is a newer version."""
     with transaction.atomic():
         note = f"Regions marked in {scene}"
         reference = opened.with_regions(regions, actor=actor, note=note)

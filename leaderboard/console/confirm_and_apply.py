@@ -1,5 +1,4 @@
-"""From an edited definition to the database: at once where it is harmless, else after a page that
-shows the difference has been confirmed."""
+"""An edited definition to the database: immediately if it is harmless, else after a page that shows the difference has been confirmed."""
 
 from __future__ import annotations
 
@@ -24,9 +23,8 @@ def confirm_and_apply(request: HttpRequest, definition: ChallengeDef, back: str,
     """Apply `definition` for the form in `request`, and go on to `then` or, without it or with
     nothing done, `back` (addresses).
 
-    The confirming page sends the same form again with the digest of the plan it showed, so what
-    was read is what is done; where the challenge has changed meanwhile the page is shown anew.
-    Raises `Refused` where the plan is.
+    The confirming page sends the same form again with the digest of the plan it showed, so the plan that was read is the one that is
+    applied; if the challenge has changed meanwhile the page is shown again. Raises `Refused` where the plan is.
     """
     plan = plan_for(definition)
     if plan.refusals:

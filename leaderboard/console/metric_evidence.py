@@ -100,7 +100,7 @@ class MetricEvidence:
 
     @cached_property
     def has_study(self) -> bool:
-        """True if a study of the phase asks, or asked, about its entries: every column is held against what it finds."""
+        """True if a study of the phase asks, or asked, about its entries: every column is compared with its findings."""
         return self.phase.studies.exclude(state=Study.State.DRAFT).filter(entries__submission__isnull=False).exists()
 
     @cached_property

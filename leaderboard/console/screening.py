@@ -12,19 +12,19 @@ from leaderboard.studies.screening_effects import Effects, effects
 
 @dataclass(frozen=True)
 class Low:
-    """A rater whom rules leave out on a criterion; of opinion scores also one who hardly goes with the others without being left out."""
+    """A rater whom rules leave out on a criterion; of opinion scores also one who hardly agrees with the others without being left out."""
 
     criterion: str
     rater: str
     rules: str
     likeness: float | None
-    is_out: bool  # of the analysis as it stands
+    is_out: bool  # of the current analysis
 
 
 @dataclass(frozen=True)
 class Screening:
-    """`rules` are those of the study in words; `fixed` says that they were registered. `computed` is whether the results that stand now
-    were made with rules, None before there are any. `by_hand` are the raters whom organizers left out one by one."""
+    """`rules` are those of the study in words; `fixed` says that they were registered. `computed` is whether the current results were made
+    with rules, None before there are any. `by_hand` are the raters whom organizers left out one by one."""
 
     opinions: bool
     rules: tuple[str, ...]

@@ -1,11 +1,13 @@
-"""Plumbline for participants: check an entry, score it as the server does, and read boards, entries and studies as pandas frames.
+"""Plumbline: metrics of 3D reconstruction, comparisons and studies of people, and the boards of a server as pandas frames.
 
     import plumbline
 
-    site = plumbline.Site("https://boards.example.org")
-    site.board("rooflines", "practice")                                     # a frame: one row per entry
-    plumbline.check("results/", "manifest.json").accepted                   # the server's verdict
+    plumbline.hss("roof.obj", "roof_reference.obj")                         # a value: float(v), v.parts, v.parameters, v.fingerprint
+    plumbline.metric("edge_f1", tau_edge=0.25)(prediction, reference)       # any metric by its key
+    plumbline.metrics("mesh")                                               # what there is, as a frame
+    plumbline.check("results/", "manifest.json").accepted                   # the server's verdict on an entry
     plumbline.score("results/", "reference/", manifest="manifest.json").table()
+    plumbline.Site("https://boards.example.org").board("rooflines", "practice")
 
 Nothing heavy is imported before it is used.
 """
@@ -17,14 +19,59 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from leaderboard.package.frames import Site
+    from leaderboard.package.inputs import InputError
     from leaderboard.package.local import check, score
+    from leaderboard.package.metric_functions import Metric, Value, metric
+    from leaderboard.package.metric_table import metrics
 
-_HOMES = {"Site": "frames", "check": "local", "score": "local"}
+_HOMES = {
+    "InputError": "inputs",
+    "Metric": "metric_functions",
+    "Site": "frames",
+    "Value": "metric_functions",
+    "check": "local",
+    "metric": "metric_functions",
+    "metrics": "metric_table",
+    "score": "local",
+}
+# Metrics under the names that the field has for them, and their keys.
+NAMES = {
+    "chamfer": "chamfer_l1",
+    "clip_similarity": "clip_sim",
+    "corner_f1": "corner_f1",
+    "edge_chamfer": "ecd_chamfer",
+    "edge_f1": "edge_f1",
+    "fid": "fid",
+    "fscore": "mesh_fscore",
+    "hausdorff": "wf_hausdorff",
+    "hss": "hss",
+    "lpips": "lpips_alex",
+    "normal_difference": "normal_difference",
+    "osim": "osim",
+    "point_to_surface": "p2s",
+    "psnr": "psnr",
+    "puzzlesim": "puzzlesim",
+    "saucd": "saucd",
+    "ssim": "ssim",
+    "unidirectional_hausdorff": "uhd",
+    "volume_iou": "volume_iou",
+    "wed": "wed_prereg",
+}
 
-__all__ = ["Site", "check", "score"]
+__all__ = ["NAMES", "InputError", "Metric", "Site", "Value", "check", "metric", "metrics", "score"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name == "__version__":
+        return importlib.import_module(f"{__name__}.installed").version()
+    if name in NAMES:
+        found = importlib.import_module(f"{__name__}.metric_functions").function(name)
+    elif name in _HOMES:
+        found = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *NAMES, "__version__"])

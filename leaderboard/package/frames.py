@@ -27,7 +27,7 @@ class Site:
 
     def challenges(self) -> DataFrame:
         """One row per challenge that you may see, newest first."""
-        return _frame(list(self._pieces("api/v1/challenges")))
+        return frame(list(self._pieces("api/v1/challenges")))
 
     def board(self, challenge: str, phase: str, digest: str = "") -> DataFrame:
         """The newest ranking of a phase, or the one that `digest` names: one row per entry, best first.
@@ -45,7 +45,7 @@ class Site:
                 low, high = cell["ci"] or (None, None)
                 row |= {slug: cell["value"], f"{slug}_low": low, f"{slug}_high": high, f"{slug}_n": cell["n"], f"{slug}_rank": cell["rank"]}
             rows.append(row)
-        found = _frame(rows)
+        found = frame(rows)
         found.attrs = {name: head[name] for name in ("digest", "page_url", "rule", "challenge", "phase", "made_up", "reference")}
         found.attrs["columns"] = {
             column["slug"]: {name: column.get(name) for name in ("title", "higher_is_better", "unit")} for column in head["columns"]
@@ -58,18 +58,18 @@ class Site:
         rows = []
         for row in self._pieces("api/v1/submissions", **wanted):
             rows.append(row | {slug: score["value"] for slug, score in (row.pop("scores") or {}).items()})
-        return _frame(rows)
+        return frame(rows)
 
     def items(self, entry: int, metric: str) -> DataFrame:
         """The values of an entry by item, and their parts, under one metric's slug; NaN where there is none."""
         rows = []
         for row in self._pieces(f"api/v1/submissions/{entry}/items", metric=metric):
             rows.append(row | row.pop("parts"))
-        return _frame(rows)
+        return frame(rows)
 
     def studies(self, challenge: str, phase: str) -> DataFrame:
         """One row per study of people in a phase, newest first."""
-        return _frame(list(self._pieces(f"api/v1/challenges/{challenge}/phases/{phase}/studies")))
+        return frame(list(self._pieces(f"api/v1/challenges/{challenge}/phases/{phase}/studies")))
 
     def study(self, challenge: str, phase: str, study: str, criterion: str = "") -> DataFrame:
         """Agreement of each metric with the people of a study: one row per metric, with decided agreement, the ends of its interval, the
@@ -83,9 +83,9 @@ class Site:
             decided = line["decided"]
             figures = {part: decided[part] for part in ("value", "low", "high", "n", "why")}
             rows.append({"metric": line["key"], "standing": line["standing"], "places": line["places"]} | figures)
-        frame = _frame(rows)
-        frame.attrs = {"study": study, "criterion": name, "title": found["title"], "made_up": found["made_up"], "analysis": analysis}
-        return frame
+        table = frame(rows)
+        table.attrs = {"study": study, "criterion": name, "title": found["title"], "made_up": found["made_up"], "analysis": analysis}
+        return table
 
     def _pieces(self, address: str, **wanted: str) -> Iterator[dict[str, Any]]:
         piece = self._server.get(address, limit=PIECE, **wanted)
@@ -96,7 +96,8 @@ class Site:
             piece = self._server.get(piece["next"])
 
 
-def _frame(rows: list[dict[str, Any]]) -> DataFrame:
+def frame(rows: list[dict[str, Any]]) -> DataFrame:
+    """Rows as a pandas frame; the sentence that installs pandas where it is missing."""
     try:
         import pandas
     except ModuleNotFoundError as error:

@@ -1,12 +1,12 @@
-"""Facts on this installation of the package: its version, its source, and how it differs from what its server computes with."""
+"""Facts on this installation of the package: its version, its source, what is missing, and how it differs from its server's."""
 
 from __future__ import annotations
 
 import json
 import platform
-import re
-import sys
-from importlib.metadata import Distribution, PackageNotFoundError, distribution, version
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+
+from evaluation import versions
 
 NAME = "plumbline"
 MODULES = {
@@ -15,10 +15,7 @@ MODULES = {
     "fast_simplification": "fast-simplification",
     "yaml": "PyYAML",
 }  # of requirements with another name
-# numpy==2.4.6; (python_version < "3.14") and extra == "score"
-_PIN = re.compile(
-    r'(?P<name>[\w.-]+)==(?P<version>[^;\s]+);.*?python_version < ["\'](?P<below>[\d.]+)["\'](?:.*?extra == ["\'](?P<extra>\w+)["\'])?'
-)
+FIRST = ("score", "study", "frames")  # of several extras that install a library, the one to name
 
 
 def _package() -> Distribution | None:
@@ -36,41 +33,36 @@ def address() -> str:
     return str(json.loads(noted).get("url", "")) if noted else ""
 
 
+def version() -> str:
+    """Version of the package, which ends in + and a digest of its files; "checkout" for the service's own code."""
+    package = _package()
+    return package.version if package else "checkout"
+
+
+def published_version() -> str:
+    """Version under which an index would have the package: an index takes no digest behind a +."""
+    return version().partition("+")[0]
+
+
 def description() -> str:
     """Version, Python and origin, in a line."""
-    package = _package()
     came = f", from {address()}" if address() else ""
-    return f"{NAME} {package.version if package else '(of a checkout)'} on Python {platform.python_version()}{came}"
-
-
-def _pins() -> list[re.Match[str]]:
-    package = _package()
-    return [match for line in (package.requires if package else None) or () if (match := _PIN.match(line))]
+    return f"{NAME} {version()} (on an index: {published_version()}) on Python {platform.python_version()}{came}"
 
 
 def differences() -> list[str]:
-    """Reasons why numbers here may differ from the server's in their last digits, a sentence each: another Python, other libraries."""
-    pins = _pins()
-    found = []
-    below = {tuple(int(n) for n in pin["below"].split(".")) for pin in pins}
-    if below and sys.version_info[:2] >= min(below):
-        found.append(f"Python {platform.python_version()} is newer than the server's libraries are made for; last digits may differ.")
-    for name, wanted in sorted({(pin["name"], pin["version"]) for pin in pins}):
-        try:
-            here = version(name)
-        except PackageNotFoundError:
-            continue
-        if here.partition("+")[0] != wanted:
-            found.append(f"{name} {here} is here where the server has {wanted}; last digits may differ.")
-    return found
+    """Reasons why numbers here may differ from the server's in their last digits, a sentence for each library of another version."""
+    found = versions.differences(versions.here())
+    return [f"{name} {own} is here where the server has {wanted}; last digits may differ." for name, (own, wanted) in found.items()]
 
 
-def missing(module: str, command: str) -> str:
-    """Sentence on what to install for a module that a command did not find; empty for one that no extra of the package has."""
+def missing(module: str, extra: str = "") -> str:
+    """Sentence on what to install for a module that is not here; empty for one that no extra of the package has. `extra` is the one to
+    name where it has the module."""
     name = MODULES.get(module.partition(".")[0], module.partition(".")[0])
-    extras = sorted(pin["extra"] for pin in _pins() if pin["name"] == name and pin["extra"])
+    extras = versions.extras().get(name, ())
     if not extras:
         return ""
-    extra = command if command in extras else next(it for it in ("score", *extras) if it in extras)
+    chosen = extra if extra in extras else next((one for one in FIRST if one in extras), extras[0])
     where = address() or f"https://SERVER/client/{NAME}-VERSION-py3-none-any.whl"
-    return f'{name} is not installed, which this needs: python -m pip install "{NAME}[{extra}] @ {where}"'
+    return f'{name} is not installed, which this needs: python -m pip install "{NAME}[{chosen}] @ {where}"'

@@ -1,8 +1,8 @@
 """The caches: the database, or Redis and the database while Redis is away.
 
-Every request of the API and every log-in counts in the cache, so it may neither fail with Redis nor stop
-counting: whoever tries passwords would wait for that. Beside what Django's caches do, both count in one step (`count`): with a read
-and a write, requests at the same moment would count as one.
+Every request of the API and every log-in counts in the cache, so it may neither fail with Redis nor stop counting: an attacker who tries
+passwords would wait for that. Beside what Django's caches do, both count in one step (`count`): with a read and a write, requests at the
+same moment would count as one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class CountingDatabaseCache(DatabaseCache):
         return RateCount.add(self.make_and_validate_key(key), seconds)
 
     def _base_set(self, mode: str, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT) -> bool:
-        """Django's own answers "not set" to every error of the database, which whoever tried to log in would be told as too many tries."""
+        """Django's own answers "not set" to every error of the database, which would be reported as too many tries of a password."""
         failures: list[DatabaseError] = []
 
         def note(execute: Callable[..., Any], *arguments: Any) -> Any:

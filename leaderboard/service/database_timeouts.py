@@ -40,7 +40,7 @@ class Patience:
 
     def __init__(self, connection: psycopg.Connection, seconds: float) -> None:
         self.connection, self.seconds = connection, seconds
-        self._wait = connection.wait  # through which psycopg waits for whatever it has sent
+        self._wait = connection.wait  # through which psycopg waits for everything it has sent
         connection.wait = self.wait  # type: ignore[method-assign, assignment]
 
     def wait(self, generator: Any, **options: Any) -> Any:
@@ -65,7 +65,7 @@ class Patience:
 def own_connection(seconds: float) -> Iterator[None]:
     """A new connection for all that this thread asks the database within a `with`; each answer may take `seconds`.
 
-    Raises OperationalError where there is none, after 2 s for each address of the database's host. SQLite is asked as ever.
+    Raises OperationalError without one, after 2 s for each address of the database's host. SQLite is asked as ever.
     """
     kept = connections[DEFAULT_DB_ALIAS]
     if kept.vendor != "postgresql":

@@ -54,7 +54,7 @@ def health(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def ready(request: HttpRequest) -> HttpResponse:
-    """Work would be done: database, storage and queue answer, and there is somebody to do it; 503 says of each what is wrong. `notes` say
+    """Readiness for work: database, storage and queue answer, and there is a worker; 503 names each problem. `notes` say
     what else an operator may want to look at."""
     try:
         with database_timeouts.own_connection(ANSWER_SECONDS):
@@ -63,7 +63,7 @@ def ready(request: HttpRequest) -> HttpResponse:
     except Error as error:
         failed, notes = {"database": _silent("database", error)}, {}
     answer = {"status": "unready" if failed else "ok", "failed": failed, "notes": notes}
-    # Whoever asks with a session is not looked up: that would be another question to a database that may hang.
+    # The session of the visitor is not read: that would be another question to a database that may hang.
     return JsonResponse(answer, status=503 if failed else 200, headers={"Cache-Control": "no-store"})
 
 
@@ -75,7 +75,7 @@ def _failures(probes: dict[str, Callable[[], str]]) -> dict[str, str]:
             probe()
         except (Unready, StorageError) as error:
             failed[name] = str(error)
-        except Exception as error:  # whatever the driver raises, the answer is "not ready"
+        except Exception as error:  # for any error of the driver the answer is "not ready"
             if isinstance(error, Error):
                 name = "database"
             failed[name] = _silent(name, error)

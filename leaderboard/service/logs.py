@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 from structlog.typing import Processor
 
-# What every event gets, whoever logs it.
+# Fields of every event, for any logger.
 COMMON: list[Processor] = [
     structlog.contextvars.merge_contextvars,  # the request, or the piece of work, that it belongs to
     structlog.stdlib.add_logger_name,

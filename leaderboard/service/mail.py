@@ -102,7 +102,7 @@ def _outcome(submission: Submission) -> list[EmailMessage]:
     """One message to each member who wants it; scores only for those who may see them now."""
     users = _to_tell(submission.team)
 
-    # The scores that the phase's board stands on, in its order; None for one that waits for a re-evaluation.
+    # The scores behind the phase's board, in its order; None for one that waits for a re-evaluation.
     values: list[dict] = []
     done = Evaluation.objects.filter(submission=submission, batch__state="current", state="done")
     evaluation = done.select_related("batch__reference", "batch__results").first() if submission.status == Status.SCORED else None

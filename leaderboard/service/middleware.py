@@ -66,11 +66,11 @@ class RequestMiddleware:
 
 
 class CompressionMiddleware(GZipMiddleware):
-    """Pages, JSON, tables and the meshes of the 3D view are sent compressed to whoever takes that; pictures and archives are
-    compressed already, and files as somebody sent them go as they are.
+    """Pages, JSON, tables and the meshes of the 3D view are sent compressed to clients that accept it; pictures and archives are compressed
+    already, and uploaded files are sent as they are.
 
     Compression and a secret on one page can give the secret away, byte by byte, to who makes a browser ask often and sees how long
-    the answers are (BREACH). Django adds up to 100 random bytes to each answer, and the CSRF token is masked anew on each page.
+    the answers are (BREACH). Django adds up to 100 random bytes to each answer, and the CSRF token gets a new mask on each page.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
@@ -81,8 +81,8 @@ class CompressionMiddleware(GZipMiddleware):
 
 
 class FiguresMiddleware:
-    """On pages a figure stands in one line with its %, and both ends of an interval: hundreds of places say one, in templates and in
-    sentences that other doors give as they are."""
+    """On pages a figure and its % stay in one line, and so do both ends of an interval: hundreds of places have one, in templates and in
+    sentences that other formats use as they are."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -90,14 +90,14 @@ class FiguresMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         if not response.streaming and response.get("Content-Type", "").startswith("text/html") and "Content-Encoding" not in response:
-            parts = APART.split(response.content)  # by threes: a text, what stands apart, and its tag
+            parts = APART.split(response.content)  # by threes: a text, the separated part, and its tag
             parts[::3] = [INTERVAL.sub(_together, PERCENT.sub(NO_BREAK + b"%", part)) for part in parts[::3]]
             response.content = b"".join(part for n, part in enumerate(parts) if n % 3 < 2)
         return response
 
 
 def _together(interval: re.Match[bytes]) -> bytes:
-    """Both ends, where a word, a figure or a tag stands before them: a list in an attribute is for a program."""
+    """Both ends, after a word, a figure or a tag: a list in an attribute is for a program."""
     before = interval.string[max(0, interval.start() - 80) : interval.start()].rstrip()[-1:]
     return b"[%b,%b%b]" % (interval[1], NO_BREAK, interval[2]) if before.isalnum() or before in b">%)" else interval[0]
 

@@ -45,7 +45,7 @@ class PageCache:
 
 
 class Kept(Generic[P, T]):
-    """A function whose last answers are kept. Unlike with `functools.lru_cache`, of many who ask for the same at once only the first
+    """A function whose last answers are kept. Unlike with `functools.lru_cache`, of many simultaneous requests for the same only the first
     computes; the others wait for it."""
 
     def __init__(self, size: int, function: Callable[P, T]) -> None:

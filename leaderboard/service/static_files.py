@@ -45,7 +45,7 @@ def collect() -> None:
     try:
         root.mkdir(parents=True, exist_ok=True)
         with (root / "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # of servers that start at once, one collects
+            fcntl.flock(lock, fcntl.LOCK_EX)  # of servers that start at the same time, one collects
             if not _is_collected(root):
                 call_command("collectstatic", interactive=False, verbosity=0)
     except OSError as error:

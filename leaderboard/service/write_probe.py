@@ -1,5 +1,5 @@
-"""Write probe: whether database and storage take data. Only who writes learns that a disk is full or can only be read, so the sweeper
-writes a little now and then, and whoever is asked reads what came of it."""
+"""Write probe: whether database and storage take data. Only a writer learns that a disk is full or read-only, so the sweeper writes a
+little now and then, and other processes read its result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def probe_due() -> bool:
     for name, write in WRITES.items():
         try:
             write()
-        except Exception as error:  # whatever the driver raises, it is what operators have to read
+        except Exception as error:  # any error of the driver is what operators have to read
             faults[name] = " ".join(str(error).split())
             log.error("a write probe failed", of=name, error=faults[name])
     Process.objects.filter(name=process_name()).update(wrote_at=database_clock.read(), write_faults=faults)
@@ -40,8 +40,8 @@ def probe_due() -> bool:
 def write_database() -> None:
     """Write some megabytes into a new table, and undo it.
 
-    PostgreSQL keeps a temporary table in files of the database, but not in its log of changes, which backups keep. SQLite would keep it
-    elsewhere.
+    PostgreSQL keeps a temporary table in files of the database, but not in its log of changes, which backups keep. SQLite would keep it in
+    another file.
     """
     kind = "TEMP TABLE" if connection.vendor == "postgresql" else "TABLE"
     with transaction.atomic(), connection.cursor() as cursor:

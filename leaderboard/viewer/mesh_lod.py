@@ -41,7 +41,7 @@ def reduced(vertices: NDArray[np.float64], faces: Faces, most: int = MAX_FACES) 
     simplified = len(faces) > most
     if simplified:
         vertices, faces, source = simplify(vertices, faces, most)
-    used = np.zeros(len(vertices), dtype=bool)  # the vertices that stand in some face, which names them anew
+    used = np.zeros(len(vertices), dtype=bool)  # the vertices of some face, which are numbered again
     used[faces] = True
     vertices, faces = vertices[used], (np.cumsum(used) - 1)[faces]
     sides = np.full(len(faces), 7, dtype=np.uint8)
@@ -52,7 +52,7 @@ def reduced(vertices: NDArray[np.float64], faces: Faces, most: int = MAX_FACES) 
 
 
 def simplify(vertices: NDArray[np.float64], faces: Faces, most: int) -> tuple[NDArray[np.float64], Faces, Faces]:
-    """At most `most` faces, and the face of the mesh that each was."""
+    """Mesh of at most `most` faces, and the original face of each."""
     low, ends = vertices.min(axis=0), vertices[faces]
     area = float(np.linalg.norm(np.cross(ends[:, 1] - ends[:, 0], ends[:, 2] - ends[:, 0]), axis=1).sum()) / 2
     # On a smooth surface about three faces are left for each cell's square.

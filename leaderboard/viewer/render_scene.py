@@ -17,7 +17,7 @@ from evaluation.models import Evaluation, PictureRun
 from evaluation.networks import weights
 from leaderboard.boards.scorecard import ItemDetail, ItemTable, Result, item_details
 
-# What the colours stand for: each end of the scale, and all colours between for a gradient.
+# Meaning of the colours: each end of the scale, and all colours between for a gradient.
 SCALES = {
     "error_scale": {"low": paint.ERROR.cold, "high": paint.ERROR.hot, "colours": ",".join(f"rgb{stop}" for stop in paint.STOPS)},
     "map_scale": {
@@ -79,14 +79,14 @@ class Box:
 
 @dataclass(frozen=True)
 class View:
-    """One view of a scene. `is_made` says whether its pictures are there; `render` is None where there is none to be seen."""
+    """One view of a scene. `is_made` says whether its pictures are there; `render` is None if none may be seen."""
 
     item: str
     name: str
     values: list[ItemDetail]
     is_made: bool
     render: Picture | None
-    layers: list[Picture]  # what can stand beside the render, the first of them at first
+    layers: list[Picture]  # what can be shown beside the render, beginning with the first
     boxes: list[Box]
 
     @property
@@ -107,7 +107,7 @@ class Scene:
         self.submission = evaluation.submission
         reference = evaluation.batch.reference
         self.places = [place for place, group in enumerate(reference.groups) if group == scene]
-        sortable = []  # the metrics by which views of the scene can be told apart
+        sortable = []  # the metrics in which views of the scene differ
         for result in found:
             values = [result.score.values[place] for place in self.places if place < len(result.score.values)]
             if result.spec.level == "item" and not all(map(math.isnan, values)):
@@ -174,7 +174,7 @@ class Scene:
 
     @cached_property
     def objects(self) -> Result | None:
-        """The column of objectness whose objects are drawn: the primary one, else the first; None where there is none to be seen."""
+        """The column of objectness whose objects are drawn: the primary one, else the first; None if none may be seen."""
         if not self.sees_reference:
             return None
         candidates = [r for r in self.results if r.metric.key in names.OBJECTNESS]

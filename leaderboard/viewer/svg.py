@@ -1,8 +1,7 @@
 """Small drawings of a prediction over its reference, as paths for an inline SVG. Arrays in, text out.
 
-Orthographic: flat models from above, others from a corner and a little above. The reference is a
-wide band, the prediction a thin dashed line with dots on its corners, so that they are told apart
-without colour, and where one covers the other.
+Orthographic: flat models from above, others from a corner and a little above. The reference is a wide band, the prediction a thin dashed
+line with dots on its corners, so that they differ without colour, and if one covers the other.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Classed:
-    """Paths of a reference and of a prediction whose lines are told apart: in both, missed in it, extra in it. `n_missed` and `n_extra`
+    """Paths of a reference and of a prediction, separated into matched lines of both, missed ones and extra ones. `n_missed` and `n_extra`
     say how many lines those are; without a reference all lines are the prediction's `matched`."""
 
     reference: str
@@ -50,7 +49,7 @@ class Classed:
 
 
 def draw_classed(reference: Any, prediction: Any, missed: Sequence[bool], extra: Sequence[bool]) -> Classed:
-    """Two wireframes (the reference may be None) in one frame; `missed` says of each edge of the reference, and `extra` of each of the
+    """Two wireframes (the reference may be None) in one frame; `missed` tells for each edge of the reference, and `extra` for each of the
     prediction, whether it has no counterpart."""
     placed = _frame(reference, prediction)
     of_reference, of_prediction = np.array(missed, dtype=bool), np.array(extra, dtype=bool)

@@ -1,5 +1,5 @@
-"""Pictures of entries, drawn from what their teams have sent, with nothing of the reference: small ones of one and the same item for
-boards, and larger ones of any item, which stand where a 3D view will be.
+"""Pictures of entries, drawn from the teams' files, without the reference: small ones of one and the same item for boards, and larger ones
+of any item, shown in place of a 3D view.
 
 The small ones are made when a board is ranked, so that its first visitor finds them, and kept beside what else is drawn of an entry; one
 that is gone is made again when it is asked for. The colours hold on a light page and on a dark one.
@@ -69,7 +69,7 @@ def prepare(phase: Phase) -> None:
         submission.phase = phase
         try:
             picture(submission, item_of(evaluation.batch))
-        except Exception as error:  # whatever it is, boards go on without it
+        except Exception as error:  # for any error boards go on without it
             log.warning("no picture of an entry could be made", entry=submission.pk, error=str(error))
     if phase.challenge.kind.images:
         for evaluation in newest.filter(picture_runs=None)[:MAX_PREPARED]:

@@ -1,4 +1,4 @@
-"""The 3D view's scene of wireframes, with every edge and vertex told apart. PURE.
+"""The 3D view's scene of wireframes, with every edge and vertex classified. PURE.
 
 The classes come from the evaluation's own matching with the phase's own thresholds, so what is
 drawn as matched is what was counted. Coordinates are sent relative to an `origin` (the centre of
@@ -33,9 +33,8 @@ def scene(
 ) -> dict[str, Any]:
     """The viewer's JSON for one item: the reference under one or two named predictions.
 
-    `metrics` are a batch's (key, params): the first edge and the first corner metric give the
-    thresholds, their defaults where there is none. With two predictions the reference is classed
-    by the first.
+    `metrics` are a batch's (key, params): the first edge and the first corner metric give the thresholds, their defaults without one. With
+    two predictions the reference is classed by the first.
     """
     pairs = [Pair.of(prediction, reference, unit_scale) for _, prediction in predictions]
     centre = pairs[0].centre if pairs else Pair.of(None, reference, unit_scale).centre

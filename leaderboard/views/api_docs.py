@@ -37,7 +37,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Operation:
-    """One call; `sends` is the media type of what it is sent, `answers` that of its answer."""
+    """One call; `sends` is the media type of its body, `answers` that of its answer."""
 
     anchor: str
     method: str

@@ -86,7 +86,7 @@ class BoardColumn:
 
     @property
     def clean_range(self) -> tuple[float, float] | None:
-        """Range of any scene's clean views, where the column judges by these and passed its trial; rankings of before have none."""
+        """Range of any scene's clean views, if the column judges by these and passed its acceptance test; older rankings have none."""
         bands = self.metric.clean
         return (min(band[2] for band in bands), max(band[3] for band in bands)) if bands else None
 
@@ -99,11 +99,11 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     audience = Snapshot.Audience.PUBLIC if request.GET.get("view") == "public" else audience_of(place.viewer)
     snapshot = Snapshot.current(place.phase, audience)
     context = place.context("board") | table_context(request, place, snapshot) | standing_context(place)
-    # Asked of the clock, not of the snapshot: nothing is ranked anew when the moment of the freeze comes.
+    # The clock decides, not the snapshot: no ranking is made at the moment of the freeze.
     context["frozen"] = audience == Snapshot.Audience.PUBLIC and frozen_since(place.phase, place.now) is not None
     context["stale"] = snapshot is not None and snapshot.revision < place.phase.board_revision
 
-    # Values of other versions of their metrics than this service computes, and how far it is with scoring them anew.
+    # Values of other versions of their metrics than this service computes, and the progress of scoring them again.
     outdated = snapshot.batch.outdated() if snapshot is not None else []
     latest = EvaluationBatch.latest(place.phase) if outdated else None
     again = latest if latest is not None and latest.state == EvaluationBatch.State.BUILDING and not latest.outdated() else None
@@ -295,8 +295,8 @@ def rendered(
     language: str,
     pictured: str,
 ) -> tuple[SafeString, SafeString]:
-    """The rows of a page of the board and what stands against single values, as HTML: most of the work of the page, and the same for all
-    who may see the same of this snapshot and chose the same. `pictured` names the pictures of its entries, for who may see them."""
+    """The rows of a page of the board and the notes on single values, as HTML: most of the work of the page, and the same for all who may
+    see the same of this snapshot and chose the same. `pictured` names the pictures of its entries, for who may see them."""
     whole = read_shown(pk, digest, hidden_ids, hides_people)
     rows, people = BoardRows(human_agreement.with_people(whole), choice, team), whole.people
     context = {
@@ -392,7 +392,7 @@ def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
     board = snapshot.board
     phase = f"{place.phase.title} (figures imported from {board.imported.source})" if board.imported else place.phase.title
 
-    # The study that the table's agreement with people is of, and how many of its judgements are no more.
+    # The study of the table's agreement with people, and how many of its judgements were withdrawn.
     people, study = human_agreement.of_board(board), ""
     if people is not None:
         lines = (people.line(slug) for slug in people.columns)

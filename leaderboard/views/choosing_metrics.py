@@ -47,7 +47,7 @@ class Place:
 
 @dataclass(frozen=True)
 class MetricGroup:
-    """Metrics that agree, with their letter, the one that stands for them best, and their mean tau."""
+    """Metrics that agree, with their letter, the one that represents them best, and their mean tau."""
 
     letter: str
     titles: list[str]

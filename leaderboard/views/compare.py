@@ -137,7 +137,7 @@ def _summaries(place: PhasePlace) -> Iterator[tuple[Study, Summary]]:
 
 @dataclass(frozen=True)
 class SeveralPair:
-    """A pair of the entries in names: `people` says how often people would pick the first, in the study that is named beside."""
+    """A pair of the entries in names: `people` says how often people would pick the first, in the study that is named beside it."""
 
     pair: ComparedPair
     first: str
@@ -171,7 +171,7 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) 
     shown = next((one for one in metrics if one.metric.slug == request.GET.get("metric")), None)
     shown = shown or next((one for one in metrics if one.metric.is_primary), metrics[0])
 
-    # The newest study that says of any two of the entries how often people would pick one.
+    # The newest study with a share of people for any two of the entries.
     ids = {one.submission.pk for one in chosen}
     study, summary, label_of = None, None, {}
     for one_study, found in _summaries(place):

@@ -1,6 +1,6 @@
 """Descriptions of a challenge and a ranking for archives, data loaders and search engines: Croissant, citation files, RO-Crates.
 
-All of it holds exactly what somebody without an account may see at that moment, whoever asks, so that it can be kept and passed on.
+All of it holds exactly what a visitor without an account may see at that moment, for any reader, so that it can be kept and passed on.
 """
 
 from __future__ import annotations

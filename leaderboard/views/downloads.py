@@ -44,7 +44,7 @@ def starter_kit(request: HttpRequest, challenge: str, phase: str) -> HttpRespons
 
 
 def reference_files(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
-    """The reference that the board goes by, as files that can be scored against at home: for who may see it."""
+    """The reference of the board, as files to score with on one's own machine, for those who may see it."""
     place = phase_place(request.user, challenge, phase)
     place.viewer.require("phase.see_reference", place.phase)
     batch = EvaluationBatch.current(place.phase)

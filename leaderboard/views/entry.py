@@ -126,7 +126,7 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def entry_progress(request: HttpRequest, pk: int) -> HttpResponse:
-    """The state alone, for polling; once the entry is done the whole page is fetched anew."""
+    """The state alone, for polling; once the entry is done the whole page is fetched again."""
     place = entry_place(request.user, pk)
     response = render(request, "leaderboard/parts/progress.html", base_context(place) | progress_context(place))
     if place.submission.is_done:
@@ -189,8 +189,8 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class OwnDuel:
-    """One duel of the entry: how often people pick it against `other` (of opinion scores: by how many points they put it higher), with its
-    interval, of how many answers, and whether that interval leaves out an even choice."""
+    """One pair of the entry: how often people pick it against `other` (of opinion scores: by how many points they score it higher), with
+    its interval, its number of answers, and whether that interval excludes an even choice."""
 
     other: str
     other_id: int | None
@@ -211,8 +211,8 @@ class OwnDuel:
 
 
 def _duels(place: EntryPlace, board: Board) -> tuple[list[OwnDuel], int]:
-    """The entry's duels in the study that the board goes by, against people's first first, and how many more have no interval; none below
-    the smallest numbers."""
+    """The entry's pairs in the study that the board follows, people's first one first, and how many more have no interval; none below the
+    smallest numbers."""
     if board.people is None or board.people.reason is not None:
         return [], 0
     studies = place.submission.phase.studies.shown_to(place.viewer.organizes)
@@ -239,7 +239,7 @@ def _duels(place: EntryPlace, board: Board) -> tuple[list[OwnDuel], int]:
         if duel.first != own:
             value, low, high = (-value, -high, -low) if summary.opinions else (1 - value, 1 - high, 1 - low)
         even = 0.0 if summary.opinions else 0.5
-        is_sure = low > even or high < even  # by the interval that stands beside it
+        is_sure = low > even or high < even  # by the interval beside it
         other_id = summary.entries.get(other)
         shown = other_id if other_id is not None and board.index_of(other_id) is not None else None  # others have no page for everybody
         found.append(OwnDuel(other, shown, value, low, high, duel.answers, is_sure))
@@ -249,7 +249,7 @@ def _duels(place: EntryPlace, board: Board) -> tuple[list[OwnDuel], int]:
 @dataclass(frozen=True)
 class Above:
     """The entry right above in the order, by the metric that decides it: `counts` are the units on which this one is better, equal and
-    worse, `p` the board's; each None where it may not be said. `duel` is what people said who were asked about the two."""
+    worse, `p` the board's; each None if it may not be shown. `duel` is the answer of people who were asked about the two."""
 
     name: str
     id: int
@@ -264,7 +264,7 @@ class Above:
 
 
 def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, duels: list[OwnDuel]) -> Above | None:
-    """None where nothing stands above, or the order is not of values."""
+    """None if no entry is above, or the order is not of values."""
     other, column = reading.above(board, index), board.primary
     if other is None or column is None or column.value[index] is None or column.value[other] is None:
         return None
@@ -304,7 +304,7 @@ def _above(place: EntryPlace, evaluation: Evaluation, board: Board, index: int, 
 
 @dataclass(frozen=True)
 class Try:
-    """One of a team's entries in the phase, with what the viewer may know of where it stands."""
+    """One of a team's entries in the phase, with what the viewer may know of its state."""
 
     entry: Submission
     rank: int | None
@@ -340,7 +340,7 @@ def _tries(place: EntryPlace, board: Board | None) -> list[Try]:
 
 
 def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: Snapshot | None, index: int | None) -> list[str]:
-    """Statements on the entry's intervals and of where it may stand, in sentences."""
+    """Sentences on the entry's intervals and on the range of its rank."""
     if evaluation.batch.is_imported:
         return []
     equal = [
@@ -364,6 +364,6 @@ def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: S
 
 @lru_cache(maxsize=1024)
 def _alone(snapshot: int, digest: str, slug: str, index: int) -> tuple[int, int] | None:
-    """Kept, as neither a ranking nor the scores that it was made of change."""
+    """Cached, because neither a ranking nor its scores change."""
     board = read_board(snapshot, digest)
     return build.alone(board, next(metric for metric in board.metrics if metric.slug == slug), index)

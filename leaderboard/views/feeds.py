@@ -1,5 +1,5 @@
-"""Feeds of a board and of a challenge's announcements, and its dates as a calendar: what somebody without an account may see, whoever
-asks."""
+"""Feeds of a board and of a challenge's announcements, and its dates as a calendar: what a visitor without an account may see, for any
+reader."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from submissions.formats.wireframe.wireframe_files import Wireframe, unpack
 from submissions.lookup import EntryPlace
 from submissions.storage import stored_files
 
-MAX_LINES = 600  # of a drawing that stands in the page itself
+MAX_LINES = 600  # of a drawing inside the page
 MAX_FACES = 500  # of a mesh there, which is simplified to so many
 MAX_BYTES = 40_000_000  # of stored meshes that are read while a page waits
 LABELS = {1: ("only one",), 2: ("worst", "best"), 3: ("worst", "median", "best"), 4: ("worst", "2nd worst", "2nd best", "best")}
@@ -31,7 +31,7 @@ SIX = ("worst", "2nd worst", "median", "median", "2nd best", "best")
 
 @dataclass(frozen=True)
 class Tile:
-    """One item: why it is shown, its value, and its picture, drawn or as an image; neither where there is none to be seen."""
+    """One item: the reason why it is shown, its value, and its picture, drawn or as an image; without a picture if none may be seen."""
 
     item: str
     label: str
@@ -51,7 +51,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Tiles from the worst item to the best by one metric; `run` says how far pictures are that are still being made."""
+    """Tiles from the worst item to the best by one metric; `run` is the progress of pictures that are still being made."""
 
     tiles: list[Tile]
     metric: str
@@ -75,7 +75,7 @@ def gallery(place: EntryPlace, evaluation: Evaluation, table: ItemTable) -> Gall
     result = next((one for one in table.results if one.slug == table.sort), None)
     if result is None:
         return None
-    if not _differs(table, result):  # nothing is the worst where all are alike: the first metric that tells items apart
+    if not _differs(table, result):  # without a worst item, because all are alike: the first metric whose items differ
         result = next((one for one in table.results if one.spec.level == "item" and _differs(table, one)), result)
         table = ItemTable(evaluation, table.results, result.slug, sees_reference=table.sees_reference)
 
@@ -146,8 +146,8 @@ def stored(key: str) -> dict[str, Wireframe]:
 
 
 def wireframe_tile(reference: str, entry: str, item: str, columns: str, unit_scale: float) -> svg.Classed | None:
-    """An entry's wireframe with its lines told apart as the phase counts them, or alone where `reference`, the key of the stored one, is
-    empty; None where there are too many lines for a page."""
+    """An entry's wireframe with matched, missed and extra lines as the phase counts them, or alone if `reference`, the key of the stored
+    one, is empty; None if there are too many lines for a page."""
     from evaluation.metrics.wireframe.pair import Pair
     from leaderboard.viewer.wireframe_scene import EXTRA, MISSED, classified
 
@@ -172,8 +172,8 @@ def stored_meshes(key: str) -> dict[str, Mesh]:
 
 
 def mesh_tile(reference: str, entry: str, item: str, columns: str, unit_scale: float) -> svg.Shaded | None:
-    """An entry's mesh, simplified and shaded, in the frame that the reference fills too where its key is given; None where there is none,
-    and where the stored meshes are too large to be read while a page waits."""
+    """An entry's mesh, simplified and shaded, in the reference's frame if its key is given; None if there is none, or if the stored meshes
+    are too large to be read while a page waits."""
     from leaderboard.viewer.mesh_lod import simplify
 
     if any(stored_files.store().size(key) > MAX_BYTES for key in (entry, reference) if key):

@@ -57,7 +57,7 @@ def home(request: HttpRequest) -> HttpResponse:
     """The front page: the service's purpose, where metrics and people part, the challenges running, upcoming and past, and what is new."""
     now = timezone.now()
     all_cards = cards(request, visible(request.user)[: 4 * MAX_SHOWN], now)
-    all_cards.sort(key=lambda card: card.challenge.made_up)  # what is real stands before what is made up
+    all_cards.sort(key=lambda card: card.challenge.made_up)  # real challenges come before simulated ones
     where, contradiction = surest_contradiction(all_cards) or (None, None)
     news = Announcement.objects.filter(challenge__in=visible_challenges(request.user), published_at__lte=now).select_related("challenge")
     sections = [
@@ -189,8 +189,8 @@ def cards(request: HttpRequest, challenges: Iterable[Challenge], now: datetime) 
 
 
 def surest_contradiction(shown: Iterable[Card]) -> tuple[Card, Contradiction] | None:
-    """The surest contradiction of metrics and people, and its challenge. What is real stands before what is made up, then the first of a
-    board before a duel that a single metric turns round, then by the lower end of how often people prefer theirs."""
+    """The surest contradiction of metrics and people, and its challenge. Real challenges come before simulated ones, then the first of a
+    board before a pair that a single metric reverses, then by the lower end of how often people prefer theirs."""
     found = [(card, one) for card in shown if card.front is not None for one in (card.front.parted, card.front.turned) if one is not None]
 
     def sureness(of: tuple[Card, Contradiction]) -> tuple[bool, bool, float]:

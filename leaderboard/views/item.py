@@ -64,7 +64,7 @@ def entry_thumbnail(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def entry_poster(request: HttpRequest, pk: int, item: str) -> HttpResponse:
-    """A picture of an item of the entry, which stands where its 3D view will be, for who may see it drawn."""
+    """A picture of an item of the entry, shown in place of its 3D view, for those who may see it drawn."""
     place = _drawable(request, pk)
     _scored_item(place, item)
     return _picture(place, item, thumbnails.LARGE)
@@ -148,7 +148,7 @@ def _facts(place: EntryPlace, evaluation: Evaluation, item: str) -> dict[str, An
 
 
 def _scored_item(place: EntryPlace, item: str) -> tuple[Evaluation, int]:
-    """The entry's evaluation and where the item stands in it; Http404 for anything else."""
+    """The entry's evaluation and the place of the item in it; Http404 for anything else."""
     evaluation = current_evaluation(place.submission)
     if place.submission.status != Status.SCORED or evaluation is None or item not in evaluation.batch.reference.item_ids:
         raise Http404

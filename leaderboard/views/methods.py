@@ -1,4 +1,4 @@
-"""Methods, teams and people over all boards: where their entries stand, as far as whoever reads may see those boards.
+"""Methods, teams and people over all boards: the places of their entries on the boards that the reader may see.
 
 Nothing here decides what is seen: an entry is listed where `visibility` shows it to the reader, its place where they may see the board.
 """
@@ -186,7 +186,7 @@ def method(request: HttpRequest, pk: int, name: str) -> HttpResponse:
 
 
 def team(request: HttpRequest, pk: int) -> HttpResponse:
-    """A team as boards show it: its methods and where they stand. Its members are for themselves and the organizers, but for those who let
+    """A team as boards show it: its methods and their places. Its members are for themselves and the organizers, but for those who let
     everybody see a page of theirs."""
     row = any_team(pk)
     viewer = Viewer(request.user, row.challenge, timezone.now())
@@ -223,7 +223,7 @@ def person(request: HttpRequest, name: str) -> HttpResponse:
     for line in lines:
         for one in (line.best, *line.others):
             shown.setdefault(one.entry.team_id, one.entry.team)
-    # Challenges they organize that the reader may see, where their name stands on the overview anyway.
+    # Challenges they organize that the reader may see, whose overview shows their name anyway.
     organized = visible_challenges(request.user).filter(pk__in=them.organized.values("pk")).order_by("-created_at", "pk")
     context = {
         "them": them,

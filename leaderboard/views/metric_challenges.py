@@ -29,7 +29,7 @@ from leaderboard.wording.reasons import sentence
 from submissions.errors import Refused
 from submissions.visibility import visible_challenges
 
-NOT_COMPUTED = "could not be computed on this study"  # whatever the cause: more would tell of hidden items
+NOT_COMPUTED = "could not be computed on this study"  # for any cause: more would reveal hidden items
 CAUSES = {
     Cause.LOAD: "It does not start: its file or a package that it names does not load.",
     Cause.RAISED: "It raises an error.",
@@ -81,7 +81,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Full:
-    """A leaderboard in full: what it says of the best metric, its rows, and, of an earlier rule, which that was."""
+    """A leaderboard in full: its sentence on the best metric, its rows, and, of an earlier rule, which that was."""
 
     claim: str
     rows: list[Row]
@@ -89,7 +89,7 @@ class Full:
 
 
 def seen(request: HttpRequest) -> QuerySet[MetricChallenge]:
-    """Those of challenges that somebody may see, once they have begun."""
+    """Challenges of metrics that somebody may see, once they have begun."""
     rows = MetricChallenge.objects.filter(study__phase__challenge__in=visible_challenges(request.user), opens_at__lte=timezone.now())
     return rows.select_related("study__phase__challenge")
 

@@ -1,4 +1,4 @@
-"""In which studies a metric was held against people: what its own page says of that."""
+"""The studies in which a metric was compared with people, for its own page."""
 
 from __future__ import annotations
 
@@ -52,22 +52,22 @@ class Measured:
     at: datetime
     version: int | None  # of the metric; None where that is not known
     is_current: bool  # and whether it is the version that is computed now
-    source: str  # where its judgements come from
+    source: str  # the source of its judgements
     summary: Summary
     metric: Metric
     reference: Reference | None  # in force
 
     @property
     def judgements(self) -> int:
-        """The number of decided judgements that the figure is of."""
+        """The number of decided judgements behind the figure."""
         return self.metric.decided.n
 
 
 @dataclass(frozen=True)
 class Contradicted:
-    """A duel that people decide and a metric turns round: the first is the people's. `link` is where the two stand side by side on an item
-    in which it shows; the drawings, of both on that item over the reference, are there for who may see these, and the `pictures`, by the
-    name of the entry, where a kind has no such drawing."""
+    """A pair on which people prefer one entry and a metric the other: the first is people's. `link` leads to the two side by side on an
+    item that shows it; the drawings, of both on that item over the reference, are there for those who may see these, and the `pictures`, by
+    the name of the entry, if a kind has no such drawing."""
 
     study: Study
     one: Contradiction
@@ -80,11 +80,11 @@ class Contradicted:
 
 
 def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", found_in: Family | None = None) -> list[Measured]:
-    """Findings of the studies that were `seen` on metric `key`, or of one definition of it alone: of its current version first,
-    then of others; of each real people before made-up ones, figures before what is too early, and newest first. The page opens with
-    the first. Those that `found_in` ranks it by are among them though their phase has it no more.
+    """Findings of the studies that were `seen` on metric `key`, or of one definition of it alone: its current version first; real people
+    before simulated ones, figures before those that are too early, and newest first. The page opens with the first. Those that `found_in`
+    ranks it by are among them though their phase has it no more.
 
-    A few queries, whatever the number of studies, entries and votes.
+    A few queries, for any number of studies, entries and votes.
     """
     having = set(PhaseMetric.objects.filter(key=key).values_list("phase", flat=True)) if seen else set()
     ranked = {one.id for one in found_in.all if any(line.metric == key for line in one.metrics.values())} if found_in else set()
@@ -147,8 +147,8 @@ def verdict_on(family: Family, standing: Standing | None, studies: Sequence[Meas
 
 
 def contradictions(user: Any, found: Sequence[Measured]) -> tuple[int, list[Contradicted]]:
-    """The number of duels in which the metric, in its current version, contradicts people, and the clearest of them; of made-up people only
-    where no others give a figure. Duels with entries that the reader is told nothing of are left out."""
+    """The number of pairs on which the metric, in its current version, contradicts people, and the clearest of them; of simulated people
+    only if no others give a figure. Pairs with entries that are hidden from the reader are left out."""
     now, viewers, hidden = timezone.now(), dict[int, Viewer](), dict[int, frozenset[int]]()
     turned: list[tuple[Viewer, Measured, Contradiction]] = []
     for one in found:

@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.metrics import registry
+from evaluation.metrics import peers, registry
 from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Score, Trial
 from evaluation.models.trial import needs_trial
 from evaluation.networks import weights
@@ -68,7 +68,7 @@ class Tested:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A row of a family's ranking, the address of its page, and its studies by where their judgements come from."""
+    """A row of a family's ranking, the address of its page, and its studies by the source of their judgements."""
 
     standing: Standing
     tested: Tested | None
@@ -183,7 +183,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     verdict = verdict_on(family, standing, studies)
     means = next((one for one in studies if one.is_current and one.rho), None)
     of_meaning = standing.meaning.study if standing and standing.meaning else None
-    # Beside figures of real people nothing is said of made-up ones.
+    # Simulated people are left out beside figures of real ones.
     real = standing is not None and not family.made_up
     current = [one for one in studies if one.is_current and not one.trained and not (real and one.source == MADE_UP)]
     usable = [one for one in current if one.difference]
@@ -250,6 +250,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         verdict = Verdict(words)
     context = {
         "spec": spec,
+        "peers": peers.of(spec.key),
         "worst": f"{float(spec.worst):g}, as the program declares" if own_worst else WORST[spec.worst],
         "program": program,
         "on_studies": on_studies,

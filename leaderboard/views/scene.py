@@ -49,7 +49,7 @@ def entry_scene(request: HttpRequest, pk: int, scene: str) -> HttpResponse:
 
 
 def scene_progress(request: HttpRequest, pk: int, scene: str) -> HttpResponse:
-    """Progress of the pictures, for polling; once all are there the whole page is fetched anew."""
+    """Progress of the pictures, for polling; once all are there the whole page is fetched again."""
     place, evaluation = _scored(request, pk)
     place.viewer.require("submission.see_render", place.submission)
     run = PictureRun.objects.filter(evaluation=evaluation, scene=scene).first()

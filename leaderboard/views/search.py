@@ -1,4 +1,4 @@
-"""Search over challenges, entries, metrics and documents that whoever searches may see."""
+"""Search over challenges, entries, metrics and documents that the visitor may see."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AROUND = 90  # characters shown before and behind a word of a document
 
 @dataclass(frozen=True)
 class Found:
-    """Something that was found: its address, its name, and what is said beside it."""
+    """A search result: its address, its name, and the text beside it."""
 
     url: str
     name: str

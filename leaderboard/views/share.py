@@ -1,6 +1,6 @@
 """Boards in frames of other pages, badges, and answers to search engines: what goes to other places beside cards and feeds.
 
-All of it holds exactly what somebody without an account may see at that moment, whoever asks, so that it can be kept and passed on.
+All of it holds exactly what a visitor without an account may see at that moment, for any reader, so that it can be kept and passed on.
 """
 
 from __future__ import annotations

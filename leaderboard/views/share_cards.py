@@ -1,5 +1,5 @@
-"""Cards of pasted links: of the site, a board, an entry, a study, a metric, a comparison. As all of `share`, they hold what somebody
-without an account may see at that moment, whoever asks.
+"""Cards of pasted links: of the site, a board, an entry, a study, a metric, a comparison. Like all of `share`, they hold what a visitor
+without an account may see at that moment, for any reader.
 
 A view decides what a card says, as a `Sheet`; `leaderboard.charts.cards` draws it.
 """
@@ -49,7 +49,7 @@ NOBODY = AnonymousUser()
 MAX_STRIPS = 5
 MAX_LETTERS = 36  # of a name in a sentence
 FOOT = "where metrics and people differ most surely"
-AGREEMENT = (45, 100)  # the scale of duels decided as people did, of which a coin gets 50
+AGREEMENT = (45, 100)  # the scale of comparisons decided as people did, of which chance gets 50
 SERVICE = "See which 3D method is best, and whether the metric that says so agrees with people."
 SERVES = (
     Figure("Score", "Teams send wireframes, meshes or renders; the same metrics score every entry."),
@@ -59,7 +59,7 @@ SERVES = (
 
 
 def public_front(phase: Phase) -> tuple[Snapshot, Front] | tuple[None, None]:
-    """The newest public ranking of a phase and what may be said of it now."""
+    """The newest public ranking of a phase and its current summary."""
     snapshot = Snapshot.current(phase, Snapshot.Audience.PUBLIC)
     front = snapshot.front if snapshot is not None else None
     return (snapshot, front) if snapshot is not None and front is not None else (None, None)
@@ -80,7 +80,7 @@ def board_card(request: HttpRequest, challenge: str, phase: str) -> HttpResponse
 
 
 def board_sheet(front: Front, line: str, foot: str, made_up: bool) -> Sheet:
-    """Card of a board by its summary: the contradiction of its first, else of a duel that a single metric turns round, else the first
+    """Card of a board by its summary: the contradiction of its first, else of a pair that a single metric reverses, else the first
     three."""
     found = front.parted or front.turned
     rows = tuple(
@@ -332,7 +332,7 @@ def _name(name: str, pk: int) -> str:
 
 
 def _half(cell: Cell) -> str:
-    """The interval of a value as it stands beside it: one ±, or both sides."""
+    """The interval of a value as it is shown beside it: one ±, or both sides."""
     return cell.half or f"{cell.up} {cell.down}".strip()
 
 

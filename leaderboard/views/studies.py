@@ -58,8 +58,8 @@ class Echo:
 
 @dataclass(frozen=True)
 class StudyBrief:
-    """A study in the list of studies: `basis` says of how many judgements and people it is, `between` how often two people agree,
-    `missing` what keeps that from being known, `first` what was found first of all."""
+    """A study in the list of studies: `basis` is its number of judgements and people, `between` how often two people agree, `missing` the
+    reason why that is unknown, `first` the first finding."""
 
     basis: str
     judgements: int
@@ -80,8 +80,8 @@ class EntryPage:
 @dataclass(frozen=True)
 class ScaleRow:
     """An entry as people like it: its `place` among the others and where that may be, its page, and whether its `value` may be shown.
-    `board` is its rank there, `against` says which metrics that rank put it before an entry that people prefer; `opens` is
-    the sentence over the first of those that stand apart from the ones before it."""
+    `board` is its rank there, `against` names the metrics that rank it before an entry that people prefer; `opens` is the sentence over the
+    first of those that are set apart from the ones before it."""
 
     line: Entry
     place: int | None
@@ -116,7 +116,7 @@ class MetricRow:
 
 @dataclass(frozen=True)
 class TurnedRow:
-    """A verdict of people that a metric turns round, and where the two entries stand side by side."""
+    """A verdict of people that a metric reverses, and a link to the two entries side by side."""
 
     one: Contradiction
     metric: str
@@ -344,7 +344,7 @@ def _analysis_context(
     turned, compare = [], reverse("compare", args=[study.phase.challenge.slug, study.phase.slug])
     for line, measured in zip(lines, summary.metrics, strict=True):
         for one in measured.contradictions:
-            a, b = pages.get(one.first), pages.get(one.second)  # mere labels have none, and stand side by side nowhere
+            a, b = pages.get(one.first), pages.get(one.second)  # mere labels have no page, and no comparison side by side
             turned.append(TurnedRow(one, line.title, f"{compare}?a={a.id}&b={b.id}" if a is not None and b is not None else ""))
     enough_rows = words.enough_rows(summary, noun)
     by_resource = {curve.resource: study_charts.adequacy(curve, noun=noun).to_dict() for curve in summary.adequacy}
@@ -432,7 +432,7 @@ def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> dict[s
 
 
 def titled(study: Study, criteria: Iterable[str]) -> list[tuple[str, str]]:
-    """Each criterion with what it is called: by the study, else as judges are asked about it."""
+    """Each criterion with its title: by the study, else as judges are asked about it."""
     own = {one["key"]: one["title"] for one in study.criteria}
     return [(key, own.get(key) or TITLES.get(key) or key or "all answers") for key in criteria]
 

@@ -1,4 +1,5 @@
-"""The trial of a column: what was done to the phase's own references, what the metric made of it, and whether it ranks for that.
+"""The page of a column's acceptance test: the damage to the phase's own references, the metric's scores of it, and whether the column
+ranks.
 
 Conditions, counts and means are for everybody who sees the board; scores of single views, and pictures, for who may see the reference.
 """
@@ -72,7 +73,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Scene:
-    """One scene of the trial's page."""
+    """One scene of the page of an acceptance test."""
 
     number: int
     verdict: design.SceneVerdict
@@ -82,7 +83,7 @@ class Scene:
 
 
 def trial(request: HttpRequest, pk: int) -> HttpResponse:
-    """The page; while the trial runs, how far it is."""
+    """The page; while the test runs, its progress."""
     row, place = _trial_and_place(request, pk)
     if not place.sees_board:
         return not_shown_yet(request, place, "board")

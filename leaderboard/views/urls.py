@@ -45,7 +45,7 @@ from submissions.models.phase import RESERVED_SLUGS
 PHASE = "challenges/<slug:challenge>/<slug:phase>"
 # A challenge's own pages have the same shape as a phase's board.
 BOARD = rf"^challenges/(?P<challenge>[-\w]+)/(?!(?:{'|'.join(sorted(RESERVED_SLUGS))})/)(?P<phase>[-\w]+)/$"
-# Exports end in a suffix, so a digest and its suffix are told apart here.
+# Exports end in a suffix, which separates it from the digest here.
 RANKING = r"^challenges/(?P<challenge>[-\w]+)/(?P<phase>[-\w]+)/snapshots/(?P<digest>[0-9a-f]{8,64})"
 CITATION = r"^challenges/(?P<challenge>[-\w]+)/citation\.(?P<kind>cff|bib)$"
 EXPORT = rf"{RANKING}\.(?P<kind>csv|json|tex|md)$"
@@ -65,7 +65,7 @@ def page(route: str, view: Callable[..., Any], name: str) -> URLPattern:
 
 
 def long(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """A view that takes long: only some of them at once, and fewer of one client."""
+    """A view that takes long: only some of them at the same time, and fewer of one client."""
 
     @wraps(view)
     def in_turn(request: HttpRequest, *arguments: object, **named: object) -> HttpResponse:

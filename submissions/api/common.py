@@ -179,6 +179,6 @@ def no_body_beyond(request: HttpRequest, most: int) -> int:
 
 
 def one_of(names: type[StrEnum], *more: None) -> dict[str, Any]:
-    """Entry in the API's document for a text that is one of these. A type of its own would stand there under its name alone, where states
-    and reasons of entries and of figures would be one."""
+    """Entry in the API's document for a text that is one of these. A type of its own would appear there under its name alone, so that
+    states and reasons of entries and of figures would have the same name."""
     return {"enum": [*(one.value for one in names), *more]}

@@ -94,10 +94,10 @@ class SignedPart(Schema):
 
 class UploadOut(Schema):
     """Addresses to send the bytes to. kind "chunks": PUT part n to `url`/n. kind "multipart": PUT each of `parts` to its own address,
-    without further headers. POST to `/resume` every minute meanwhile: an upload that is silent for three minutes gives up its place
-    among the team's uploads, and is refused when it goes on while none is left. A part that came through this server is a sign of life
-    too. Addresses without a host are on this server. Parts are numbered from 1 and have `part_size` bytes, the last one what is left.
-    Then POST to `complete_url`."""
+    without further headers. POST to `/resume` every minute meanwhile: an upload that is silent for three minutes gives up its place among
+    the team's uploads, and is refused if it continues while none is left. A part that came through this server is a sign of life too.
+    Addresses without a host are on this server. Parts are numbered from 1 and have `part_size` bytes, the last one what is left. Then POST
+    to `complete_url`."""
 
     kind: str
     part_size: int

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import IO, NoReturn
 
-UNREAD = 141  # 128 + SIGPIPE, as a shell says of any command that its reader has left
+UNREAD = 141  # 128 + SIGPIPE, as a shell reports for a command whose reader has ended
 
 
 def end(main: Callable[[], int]) -> NoReturn:

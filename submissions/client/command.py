@@ -125,7 +125,7 @@ def _status(args: argparse.Namespace) -> int:
 
 
 def _follow(args: argparse.Namespace, server: Server, submission: dict[str, Any]) -> int:
-    """Prints where an entry stands, and with ``--wait`` keeps a bar moving until it is done."""
+    """Prints the state of an entry, and with ``--wait`` keeps a bar moving until it is done."""
     if args.wait and submission["status"] not in _DONE:
         with _bar("Waiting", "part") as bar:
             seconds = 1.0

@@ -13,11 +13,11 @@ from typing import Any, BinaryIO, Self
 import httpx
 
 PATIENCE_SECONDS = 600.0  # of waiting for a server that cannot be reached or has trouble
-LONGEST_PAUSE = 15.0  # between attempts, so that whoever waits goes on soon after the server is back
+LONGEST_PAUSE = 15.0  # between attempts, so that the client continues soon after the server is back
 LONGEST_ASKED = 60.0  # that a server may ask for before its answer is taken as a refusal
 STOP_SECONDS = 5.0  # in which a server must hear that an upload stops
-HEARD_SECONDS = 60.0  # how often an upload says that it goes on: its server does not see a part before it is whole, or at all
-SIGNINGS = 6  # how often signed addresses are asked for anew
+HEARD_SECONDS = 60.0  # how often an upload reports that it is alive: its server does not see a part before it is whole, or at all
+SIGNINGS = 6  # how often signed addresses are requested again
 _BLOCK = 1 << 18
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 _TIMEOUT = httpx.Timeout(30.0, read=120.0, write=120.0)
@@ -30,7 +30,7 @@ class ServerError(Exception):
 
 
 class RefusedByServer(ServerError):
-    """It will not: a limit, a permission, a closed phase, a wrong name. Asking again changes nothing."""
+    """The server refuses: a limit, a permission, a closed phase, a wrong name. Asking again changes nothing."""
 
     def __init__(self, sentence: str, status: int) -> None:
         super().__init__(sentence)
@@ -38,7 +38,7 @@ class RefusedByServer(ServerError):
 
 
 class Trouble(ServerError):
-    """It cannot just now: no connection, or an error on its side, also after it was waited for."""
+    """The server cannot answer now: no connection, or an error on its side, even after waiting."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Server:
         return self._repeat(lambda: self._http.request(method, url, headers=headers, **options), once)
 
     def once(self, address: str, body: Mapping[str, Any], seconds: float) -> httpx.Response:
-        """One answer to a POST, whatever it says, without another try. Raises `Trouble` where the server does not answer or has trouble."""
+        """One answer to a POST, with any status, without another try. Raises `Trouble` where the server does not answer or has trouble."""
         headers = {"Authorization": f"Bearer {self._token}"}
         try:
             response = self._http.post(self.url.join(address), json=dict(body), headers=headers, timeout=seconds)
@@ -261,7 +261,7 @@ def _send(
     told, heard = False, time.monotonic()
 
     def on(length: int) -> None:
-        """Report bytes that went out to `sent`, and now and then to the server that the upload goes on."""
+        """Report sent bytes to `sent`, and now and then to the server that the upload is alive."""
         nonlocal heard
         sent(length)
         if time.monotonic() - heard > HEARD_SECONDS:

@@ -38,8 +38,8 @@ _OLD_JUNK = ("__MACOSX", ".DS_Store", "Thumbs.db")  # of programs, whose stored 
 # Of names that say nothing of their encoding and are not UTF-8: of DOS, of Japanese and of Chinese Windows.
 _CODE_PAGES = ("cp437", "cp932", "gbk")
 MAX_NAME_LENGTH = 240
-# A packed file this small may unpack to max_ratio times this size whatever its own ratio: short repetitive text
-# compresses very well and harms nobody.
+# A packed file this small may unpack to max_ratio times this size with any ratio of its own: short repetitive text compresses very well and
+# harms nobody.
 _SMALL_PACKED = 4096
 # One entry of a central directory is 46 bytes, a name and extras; real ones stay well under this.
 _DIRECTORY_BYTES_PER_ENTRY = 46 + 256
@@ -96,7 +96,7 @@ class Package:
 
     def __init__(self, label: str, entries: dict[str, _Entry], folders: frozenset[str], top: str, bounds: Bounds) -> None:
         self.label, self._entries, self._bounds = label, entries, bounds
-        self.top = top  # the common folder that was cut off, with its slash; empty where there is none
+        self.top = top  # the common folder that was removed, with its slash; empty if there is none
         self.outside: dict[str, Path] = {}  # where each link of a folder leads that leaves it
         self.folders = folders
         self.files = tuple(PackagedFile(name, entry.size) for name, entry in sorted(entries.items()))
@@ -261,7 +261,7 @@ class _DirectoryTooLarge(Exception):
 
 
 def _zip_entries(stream: BinaryIO, label: str, bounds: Bounds, stack: ExitStack, all_files: bool, findings: Findings) -> _Listing:
-    """Files and folders of an archive; whatever marks it as an attack or as broken is a fault."""
+    """Files and folders of an archive; signs of an attack or of damage are faults."""
     guarded = _GuardedFile(stream, max(2 * _CHUNK, bounds.max_entries * _DIRECTORY_BYTES_PER_ENTRY))
     try:
         archive = stack.enter_context(zipfile.ZipFile(guarded))

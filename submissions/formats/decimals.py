@@ -73,6 +73,6 @@ def cell(text: str, column: str) -> float:
 
 
 def hint(found: Sequence[str]) -> list[str]:
-    """One sentence on all numbers with separators that a table holds, by their first; none where there are none."""
+    """One sentence on all numbers with separators in a table, by the first of them; empty without any."""
     others = f" {len(found) - 1:,} more cells are written like it." if len(found) > 1 else ""
     return [f"{found[0]}, with a point before decimals and nothing between thousands.{others}"] if found else []

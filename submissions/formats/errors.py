@@ -45,8 +45,8 @@ class TableError(ValueError):
 
 
 def more_cells(row: dict[Any, Any]) -> str:
-    """Return what is wrong with a row of `csv.DictReader` that has more cells than the head has names, which it takes out; empty
-    where nothing is, or the cells too many are empty."""
+    """Return the fault of a row of `csv.DictReader` that has more cells than the head has names, and remove these; empty without a fault,
+    or if the extra cells are empty."""
     surplus = [cell for cell in row.pop(None, ()) if cell.strip()]
     return f"there is a cell {surplus[0][:20]!r} beyond the head's last; put texts that hold the separator into quotes." if surplus else ""
 
@@ -67,7 +67,7 @@ def heads_text(heads: Iterable[str]) -> str:
 
 
 def control_character(text: str) -> tuple[int, str] | None:
-    """Position of the first control character of a text, and that character escaped; None without any. Line ends and tabs may stand."""
+    """Position of the first control character of a text, and that character escaped; None without any. Line ends and tabs are allowed."""
     found = _CONTROL.search(text)
     return found and (found.start(), found[0].encode("unicode_escape").decode())
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 LARGER = 5.0  # times as large as the other: beyond that sizes do not fit
 PART = 50.0  # times smaller: an item may be a part of its points, but hardly so small a one
-APART = 0.5  # of the other's diagonal between the two boxes: beyond that it lies elsewhere
+APART = 0.5  # of the other's diagonal between the two boxes: a larger distance means another place
 OVERLAP = 0.3  # shared volume over joint volume, below which another order of axes is tried
 TURNED = 0.6  # and from which on that order is believed
 NEAR, EXACT = 0.75, 0.85  # the same of boxes that share more: then the other order must fit all but exactly
@@ -60,7 +60,7 @@ class Box:
         return Box(self.low * factor, self.high * factor)
 
     def turned(self, axes: Sequence[int], signs: Sequence[int]) -> Box:
-        """With its axes in another order, and those turned round whose sign is −1."""
+        """Box with its axes in another order, and those with sign −1 reversed."""
         ends = np.stack([self.low[list(axes)], self.high[list(axes)]]) * np.array(signs)
         return Box(ends.min(axis=0), ends.max(axis=0))
 
@@ -135,8 +135,8 @@ def diagnosis(labels: Iterable[str]) -> str:
 
 
 def label(found: Box, other: Box) -> str:
-    """Misfit of one box: `size:3` (by that power of ten), `axes` or `place`; `fits` where there is none, and where it is only larger or
-    smaller by some number."""
+    """Misfit of one box: `size:3` (by that power of ten), `axes` or `place`; `fits` without one, or if it is only larger or smaller by some
+    number."""
     one = misfit(found, other)
     if one is None or (one.kind is Kind.SIZE and not one.power):
         return FITS

@@ -1,5 +1,5 @@
-"""A guess at the kind of entry that files hold, where no manifest or metric says it. It goes by their suffixes; OBJ files of wireframes
-and meshes differ in their records."""
+"""A guess at the kind of entry that files hold, where no manifest or metric says it. The suffixes decide; OBJ files of wireframes and
+meshes differ in their records."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ def family_of(paths: Iterable[Path]) -> Family:
             for file in package.files:
                 path_inside = PurePosixPath(file.name)
                 kinds = [family.key for family in FAMILIES.values() if path_inside.suffix.lower() in family.singles]
-                if len(kinds) == 1 and path_inside.name not in (ROIS, VIEWS, PROMPTS):  # which stand beside views
+                if len(kinds) == 1 and path_inside.name not in (ROIS, VIEWS, PROMPTS):  # these are allowed beside views
                     votes[kinds[0]] += 1
             if not votes.keys() - {RENDER.key}:  # images may be the textures of meshes, whose OBJ tells nothing by its name
                 files = [file.name for file in package.files if file.name.lower().endswith(".obj")]

@@ -1,4 +1,4 @@
-"""The check of an entry against the inputs given out: another unit, other axes, an offset, or files of several runs. PURE.
+"""The check of an entry against the inputs: another unit, other axes, an offset, or files of several runs. PURE.
 
 The answer comes from the entry and the inputs alone, never from the reference. Each sentence is a question, which puts the entry on hold
 until its team confirms it.

@@ -1,4 +1,4 @@
-"""Inputs given out to participants, as an organizer states them: a bounding box, a number of points and a unit for each item. PURE.
+"""Inputs of participants, as an organizer describes them: a bounding box, a number of points and a unit for each item. PURE.
 
 Entries are compared with them before they are scored. They are computed from the input files or stated in a table, never taken from a
 reference.

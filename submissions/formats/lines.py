@@ -15,12 +15,12 @@ MAX_LINE_BYTES = 1_000_000
 _BLOCK = 1 << 20
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _BLANK = re.compile(rb"\s*")
-# A line that goes on in the next, and the end of one that does. Names and comments may end in a backslash of their own.
+# A line that continues in the next, and its end. Names and comments may end in a backslash of their own.
 _CONTINUED = re.compile(rb"^(?![ \t]*(?:#|[og]\b|usemtl\b|mtllib\b))(?:[^\n#]*\\[ \t]*\n)+[^\n]*", re.MULTILINE)
 _GOES_ON = re.compile(rb"\\[ \t]*\n")
 _COMMENT = re.compile(rb"#[^\n]*")
 _IN_NUMBERS, _IN_WHOLE = b"0123456789+-.eE \t\n\f\v", b"0123456789+- \t\n\f\v"
-_NO_WORD = bytes(range(33))  # what stands between words
+_NO_WORD = bytes(range(33))  # separators of words
 _LONE_SIGN = re.compile(rb"[+-](?![0-9])")
 _NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _WITH_COMMA = re.compile(rb"[+-]?(?:\d[\d.]*,\d+|\d+,[\d,]*\d\.\d*)(?:[eE][+-]?\d+)?")
@@ -110,7 +110,7 @@ def numbers(text: bytes) -> NDArray[np.float64] | None:
 
 def whole_numbers(text: bytes) -> NDArray[np.int64] | None:
     """Whole numbers between white space, those past 64 bits as the largest of them; None where there is anything else."""
-    # A sign that stands alone would be taken for that of the next number, or for 0.
+    # A lone sign would be taken for that of the next number, or for 0.
     return None if text.translate(None, _IN_WHOLE) or _LONE_SIGN.search(text) else _parsed(text, np.dtype(np.int64))
 
 
@@ -137,7 +137,7 @@ def has_comma(word: bytes) -> bool:
 
 
 def note_number_faults(places: Sequence[int], rows: Sequence[Sequence[bytes]], findings: Findings) -> None:
-    """Notes every word of the rows that is no number, by the line it stands in, and raises where there is any."""
+    """Notes every word of the rows that is no number, by its line, and raises if there is any."""
     for place, words in zip(places, rows, strict=True):
         for word in words:
             fault = number_fault(word)
@@ -161,7 +161,7 @@ def numbers_or_nan(words: Sequence[bytes]) -> NDArray[np.float64] | None:
 
 
 def row_numbers(places: Sequence[int], rows: Sequence[Sequence[bytes]], columns: int, findings: Findings) -> NDArray[np.float64]:
-    """All numbers of rows of ``columns`` words each, in a row; raises every word that is none, by the line its row stands in."""
+    """All numbers of rows of ``columns`` words each, in a row; raises every word that is no number, by the line of its row."""
     values = numbers(b" ".join([word for row in rows for word in row]))
     if values is None or len(values) != columns * len(rows):
         note_number_faults(places, rows, findings)
@@ -214,7 +214,7 @@ class Piece:
         self.places, self.text, self.words = places, text, words
 
     def numbers(self, findings: Findings) -> NDArray[np.float64]:
-        """All numbers of the lines in a row; NaN where "nan" or "inf" stands, which the caller refuses where a number matters. Raises, by
+        """All numbers of the lines in a row; NaN for "nan" or "inf", which the caller refuses if a number matters. Raises, by
         line, what is none."""
         values = numbers(self.text)
         if values is None or len(values) != self.words.sum():
@@ -239,7 +239,7 @@ class Piece:
 
 
 class Cursor:
-    """Reads lines of different lengths column by column, all lines at once: ``at`` is the next number of each."""
+    """Reads lines of different lengths column by column, all lines together: ``at`` is the next number of each."""
 
     def __init__(self, piece: Piece, findings: Findings) -> None:
         self.places, self.findings = piece.places, findings

@@ -101,7 +101,7 @@ def _array(content: bytes, file: str, name: str, row: Shape) -> NDArray[Any]:
     if expected != len(content) - body:
         held = size_text(len(content) - body)
         raise FormatError(file, name, f"claims the shape {excerpt(str(shape))}, {size_text(expected)}, but holds {held}")
-    # No bytes at all fit any shape with a 0 in it, so the shape itself is held against the row's.
+    # Zero bytes fit any shape with a 0 in it, so the shape itself is compared with the row's.
     if shape != (0,) and (not shape or shape[1:] != row):
         wanted = ", ".join(["N", *map(str, row)]) if row else "N,"
         raise FormatError(file, name, f"has the shape {excerpt(str(shape))}, it must be ({wanted})")

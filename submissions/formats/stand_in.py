@@ -1,4 +1,4 @@
-"""Files that only stand in for the real ones: pointers of Git LFS and git-annex, and web pages saved in place of a download. PURE."""
+"""Placeholders for real files: pointers of Git LFS and git-annex, and web pages saved in place of a download. PURE."""
 
 import re
 from pathlib import PurePosixPath
@@ -12,7 +12,7 @@ _PAGES = (".html", ".htm", ".xhtml")
 
 
 def stand_in(head: bytes, name: str) -> str:
-    """Return why the file ``name`` is refused: what it is, and the command that fetches the real file. Empty for other files.
+    """Return why the file ``name`` is refused: its true nature, and the command that fetches the real file. Empty for other files.
 
     ``head`` are the file's first bytes, of which at most ``STAND_IN_BYTES`` are read.
     """

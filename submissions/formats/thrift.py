@@ -34,7 +34,7 @@ FOOTER_LISTS: Mapping[Path, int] = {
 
 
 class Long(int):
-    """A number that was written as 64 bits, told apart because the library passes over numbers of the wrong width."""
+    """A number that was written as 64 bits, a type of its own because the library ignores numbers of the wrong width."""
 
 
 class Short(int):
@@ -48,7 +48,7 @@ class CompactReader:
         self.data, self.at, self.end, self.lists = data, at, end, lists or {}
 
     def struct(self, path: Path = ()) -> Fields:
-        """The next struct by field number: numbers, bytes, lists, and structs as dicts. ``at`` stands behind it then."""
+        """The next struct by field number: numbers, bytes, lists, and structs as dicts. ``at`` is behind it then."""
         fields: Fields = {}
         number = 0
         while head := self._byte():

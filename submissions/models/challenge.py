@@ -62,7 +62,7 @@ class ChallengeQuerySet(models.QuerySet):
         return rows.filter(tags_as_text__contains=f'"{tag}"') if TAG.fullmatch(tag) else self.none()
 
     def in_state(self, state: str, now: datetime) -> Self:
-        """Challenges that are `running` (a phase is open), `upcoming` (none is, and one is to come, or there is none yet) or `past`."""
+        """Challenges that are `running` (a phase is open), `upcoming` (none is, and one will be, or there is no phase yet) or `past`."""
         opened = Q(phases__opens_at__lte=now)
         running = self.model.objects.filter(opened & (Q(phases__closes_at__isnull=True) | Q(phases__closes_at__gt=now)))
         coming = self.model.objects.filter(Q(phases__opens_at__gt=now) | Q(phases__isnull=True))

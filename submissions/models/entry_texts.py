@@ -1,4 +1,5 @@
-"""Texts and numbers that people enter about an entry, checked the same way at every door: name, description, links, the method's card."""
+"""Texts and numbers that people enter about an entry, checked in the same way on pages, in the API and in the client: name, description,
+links, the method's card."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class Phase(models.Model):
         max_length=7, default="#ffffff", validators=[RegexValidator(rf"\A{COLOUR.pattern}\Z", "Write a colour as #rrggbb.")]
     )
     resize = models.CharField(max_length=10, choices=Resize, default=Resize.NONE)
-    # Of phases whose figures were measured elsewhere; they take no uploads.
+    # Of phases of published figures; they take no uploads.
     results_source = models.CharField(max_length=240, blank=True, help_text="Where a table of results was imported from.")
     results_url = models.URLField(blank=True)
     manifest_data = models.JSONField(default=dict, blank=True, editable=False)  # written by evaluation, see `manifest`
@@ -146,7 +146,7 @@ class Phase(models.Model):
 
     @property
     def is_imported(self) -> bool:
-        """Return whether its figures were measured elsewhere, so that there are no files, no items and no uploads."""
+        """Return whether its figures are imported, so that there are no files, no items and no uploads."""
         return bool(self.results_source)
 
     @property
@@ -156,11 +156,11 @@ class Phase(models.Model):
 
     @property
     def inputs(self) -> dict[str, Input]:
-        """Inputs that were given out, as the organizers state them, by item; empty where they state nothing."""
+        """Descriptions of the inputs by the organizers, by item; empty without any."""
         return read_table(self.input_boxes)
 
     def manifest_with_inputs(self) -> dict[str, Any]:
-        """The manifest, and in it what is said of the inputs: for who may see these, and for the check of an upload."""
+        """The manifest with the descriptions of the inputs: for those who may see these, and for the check of an upload."""
         inputs = self.inputs if self.manifest_data and not self.challenge.kind.images else {}
         if not inputs:
             return self.manifest_data
@@ -201,8 +201,8 @@ class Phase(models.Model):
         return self.decided_at is not None and self.decided_at <= (now or timezone.now())
 
     def lock(self) -> None:
-        """Lock this row until the transaction ends. Whoever changes the phase and its entries takes this
-        lock first: in another order two of them would wait for each other."""
+        """Lock this row until the transaction ends. Lock the phase before changing it or its entries: in another order two changes would
+        wait for each other."""
         Phase.objects.select_for_update(no_key=True).get(pk=self.pk)  # rows that refer to the phase may come meanwhile
 
     def touch_board(self) -> None:

@@ -1,4 +1,4 @@
-"""Uploads that a team has left in a phase: limits a day, in total and at once, and tries that an organizer grants beyond them."""
+"""Uploads that a team has left in a phase: limits a day, in total and at once, and tries that an organizer grants in addition."""
 
 from __future__ import annotations
 

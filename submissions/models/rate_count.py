@@ -23,7 +23,7 @@ class RateCount(models.Model):
     def add(cls, key: str, seconds: float) -> int:
         """Count one more request; returns how many there are now. A new row is kept for so many seconds.
 
-        One statement counts, so requests at once all count. RuntimeError inside a transaction: its end would undo the count, and until
+        One statement counts, so simultaneous requests all count. RuntimeError inside a transaction: its end would undo the count, and until
         then everybody else with this key would wait.
         """
         table, ends_at = connection.ops.quote_name(cls._meta.db_table), datetime.fromtimestamp(time.time() + seconds, UTC)

@@ -27,7 +27,7 @@ class Status(TextChoices):
 
     @classmethod
     def checked(cls) -> tuple[Status, ...]:
-        """Between receipt and the end of validation: what a validating worker may hold."""
+        """The states from receipt to the end of validation, which a validating worker may hold."""
         return (cls.RECEIVED, cls.CLAIMED, cls.VALIDATING)
 
 

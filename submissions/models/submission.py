@@ -27,7 +27,7 @@ from submissions.moments import in_words
 
 CHECK_SECONDS = 0.5  # of any upload, and beside that one for so many
 CHECKED_BYTES = 10_000_000
-MOST_ON_HOLD = 3  # entries of a team that wait for it at once
+MOST_ON_HOLD = 3  # entries of a team that wait for it
 CONFIRM_TIME = timedelta(hours=24)  # after the end of a phase, in which a team may confirm an entry that came before it
 SAME_TIME = timedelta(
     minutes=1
@@ -47,10 +47,10 @@ class SubmissionQuerySet(LeasedQuerySet):
     def holding_place(self, now: datetime) -> Self:
         """Open uploads that hold a place of their team: each counts against the limits as an entry does.
 
-        An upload holds its place while its sender is heard of: when it is reserved, when a part comes through this service, and at
-        each `resume`, which the page and the client send every minute meanwhile. After `UPLOAD_IDLE_MINUTES` of silence, or when
-        its sender pauses it or closes its page, the place is free for others. The upload stays open until it runs out. To go on it
-        takes a place anew, or is refused where none is left, see `Submission.hold_place`.
+        An upload holds its place while its sender is heard of: when it is reserved, when a part comes through this service, and at each
+        `resume`, which the page and the client send every minute meanwhile. After `UPLOAD_IDLE_MINUTES` of silence, or when its sender
+        pauses it or closes its page, the place is free for others. The upload stays open until it runs out. To continue it takes a new
+        place, or is refused if none is left, see `Submission.hold_place`.
         """
         since = now - timedelta(minutes=settings.UPLOAD_IDLE_MINUTES)
         return self.filter(status=Status.UPLOADING, upload_expires_at__gt=now, upload_active_at__gt=since)
@@ -60,7 +60,7 @@ class SubmissionQuerySet(LeasedQuerySet):
         return self.filter(ON_HOLD)
 
     def in_state(self, chosen: str) -> Self:
-        """Entries in one of STATE_CHOICES, whatever their flags; all for any other text."""
+        """Entries in one of STATE_CHOICES, with any flags; all for any other text."""
         if chosen == State.ON_HOLD:
             return self.on_hold()
         return self.filter(~ON_HOLD, status=chosen) if chosen in Status.values else self
@@ -89,10 +89,11 @@ class SubmissionQuerySet(LeasedQuerySet):
         return self.filter(ELIGIBLE)
 
     def kept_off(self, phase: Phase, now: datetime | None = None) -> Self:
-        """Entries of `phase` that may not stand for their team: since `kept_off_since` it has withdrawn an entry received later, when the
+        """Entries of `phase` that may not count for their team: since `kept_off_since` it has withdrawn an entry received later, when the
         phase was decided and nobody could choose any more. None where all entries count.
 
-        Only what could itself have stood keeps others off. An organizer's word (`let_stand_at`) holds against withdrawals before it.
+        Only an entry that could itself have counted keeps others off. An organizer's decision (`let_stand_at`) overrides withdrawals before
+        it.
         """
         if phase.decided_at is None or phase.is_imported or phase.entries == Phase.Entries.ALL:
             return self.none().annotate(kept_off_since=Value(None, DateTimeField()))
@@ -108,7 +109,7 @@ class SubmissionQuerySet(LeasedQuerySet):
 class Submission(Leased):
     """One upload of one team to one phase.
 
-    `created_at` is when it took its place: limits are counted there, and it moves where the place is given up and taken anew.
+    `created_at` is when it took its place: limits are counted there, and it moves if the place is given up and taken again.
     `received_at` is when the last byte had come and matched its size and checksum: deadlines and the order of entries go by it.
     Withdrawn, hidden and disqualified are flags.
     """
@@ -209,8 +210,8 @@ class Submission(Leased):
         `as_it_is` says that it is to be scored also where it would be put on hold. A baseline of the organizers is bound to no date, no
         earlier phase and no number of tries.
 
-        The team's row is locked while its quota is counted, so of N parallel uploads with k left
-        exactly k are accepted, whichever door they come through.
+        The team's row is locked while its quota is counted, so of N parallel uploads with k left exactly k are accepted, from pages and API
+        together.
         """
         now = now or timezone.now()
         texts = checked_about(method_name=method_name, **about)
@@ -231,7 +232,7 @@ class Submission(Leased):
             quota = phase.quota(team, now)
             if not (is_baseline or quota.allowed):
                 raise Refused(quota.reason, quota.code, quota.next_at)
-            Phase.objects.select_for_update().get(pk=phase.pk)  # numbers count up without gaps in a race
+            Phase.objects.select_for_update().get(pk=phase.pk)  # numbers increase without gaps in a race
             last = cls.objects.filter(phase=phase).aggregate(n=models.Max("number"))["n"] or 0
             return cls.objects.create(
                 phase=phase,
@@ -251,8 +252,8 @@ class Submission(Leased):
 
     @classmethod
     def sent_just_now(cls, phase: Phase, team: Team, sha256: str, as_it_is: bool, now: datetime, but: int | None = None) -> Self | None:
-        """The team's first entry of these bytes that came within the last `SAME_TIME`, beside the entry `but`: it answers whoever sends
-        them again. None where there is none, and where it came to nothing. Call it under the team's lock."""
+        """The team's first entry of these bytes within the last `SAME_TIME`, other than the entry `but`: it is the answer to a repeated
+        upload. None if there is none, or if it failed. Call it under the team's lock."""
         if not sha256:
             return None
         came = cls.objects.filter(phase=phase, team=team, sha256=sha256, received_at__gt=now - SAME_TIME, withdrawn_at=None)
@@ -271,8 +272,8 @@ class Submission(Leased):
             )
 
     def hold_place(self, now: datetime | None = None) -> None:
-        """The upload goes on. One that had stopped gave its place up: it takes one of the day on which it goes on, and `created_at`
-        moves there. Raises `Refused` where none is left."""
+        """Report that the upload is alive. An upload that had stopped gave its place up: it takes one of the day on which it continues, and
+        `created_at` moves there. Raises `Refused` where none is left."""
         now = now or timezone.now()
         mine = type(self).objects.filter(pk=self.pk)
         # Heard of so lately, it is left out of nobody's count before this one is written; else the count must wait for it.
@@ -573,7 +574,7 @@ class Submission(Leased):
         self._flag(withdrawn_at=self.withdrawn_at or now or timezone.now())
 
     def let_stand(self, actor: User | None, reason: str, now: datetime | None = None) -> None:
-        """Let the entry stand for its team although that has withdrawn a later one. A later withdrawal keeps it off again."""
+        """Let the entry count for its team although the team has withdrawn a later one. A later withdrawal keeps it off again."""
         now = now or timezone.now()
         if not type(self).objects.filter(pk=self.pk).kept_off(self.phase, now).exists():
             raise Refused("This entry is not excluded by a withdrawal. Reload the page.", "not_kept_off")
@@ -597,13 +598,13 @@ class Submission(Leased):
         self._flag(actor, "submission.mark", "", **values)
 
     def choose(self, now: datetime | None = None) -> None:
-        """Make this the team's entry on a board that ranks chosen entries. The choice stands once the phase is decided: nobody chooses by
-        what they read on its board."""
+        """Make this the team's entry on a board that ranks chosen entries. The choice is final once the phase is decided: nobody chooses
+        after reading its board."""
         if self.status != Status.SCORED or self.withdrawn_at:
             raise Refused("Only a scored entry that is not withdrawn can be chosen.", "not_scored")
         now = now or timezone.now()
         with transaction.atomic():
-            Team.objects.select_for_update().get(pk=self.team_id)  # of two choices at once the later one holds
+            Team.objects.select_for_update().get(pk=self.team_id)  # of two simultaneous choices the later one counts
             self.phase.lock()
             self.phase.refresh_from_db()
             if not self.phase.is_open(now) or self.phase.is_decided(now):
@@ -651,7 +652,7 @@ class Submission(Leased):
 
     @property
     def fault(self) -> str:
-        """Whose fault it is that the entry failed, `service` or `entry`; empty of others."""
+        """The cause of a failed entry, `service` or `entry`; empty for others."""
         return "" if self.status != Status.FAILED else "entry" if self.reason in OWN_FAULTS else "service"
 
     @property
@@ -693,7 +694,7 @@ class Submission(Leased):
 
     @classmethod
     def duplicate_warnings(cls, entries: Iterable[Submission]) -> dict[int, str]:
-        """By entry, a sentence where its team has sent the same bytes before; else empty."""
+        """By entry, a sentence if its team has sent the same bytes before; otherwise empty."""
         entries = list(entries)
         sent = cls.objects.filter(
             team__in={entry.team_id for entry in entries}, sha256__in={entry.sha256 for entry in entries} - {""}, received_at__isnull=False

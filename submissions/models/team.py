@@ -1,7 +1,7 @@
 """Teams and their members: create, invite, join, leave, merge.
 
-Whoever changes a team's members holds the lock of its row (and, joining, of their own
-participation), so a cap holds for parallel acts and nobody is in two teams of one challenge.
+A change of a team's members locks its row (and, for joining, the person's participation), so a cap holds for parallel acts and nobody is in
+two teams of one challenge.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ INVITES_A_DAY = 30  # e-mails one team may cause
 
 class TeamQuerySet(models.QuerySet):
     def joined(self) -> models.QuerySet[Team]:
-        """Teams that take part, with or without an entry: not those that only baselines of the organizers stand under."""
+        """Teams that take part, with or without an entry: not those that have only baselines of the organizers."""
         entries = Team._meta.get_field("submissions").related_model.objects.filter(team=models.OuterRef("pk"))
         only_baselines = models.Exists(entries.filter(is_baseline=True)) & ~models.Exists(entries.filter(is_baseline=False))
         return self.exclude(only_baselines)
@@ -120,7 +120,7 @@ class Team(models.Model):
 
     @classmethod
     def of_baselines(cls, challenge: Challenge) -> Team:
-        """The team without members that the organizers' baselines stand under; a new one before the first."""
+        """The team without members that has the organizers' baselines; a new one before the first."""
         with transaction.atomic():
             Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
             known = cls.objects.filter(challenge=challenge, memberships__isnull=True, submissions__is_baseline=True).order_by("pk").first()
@@ -190,7 +190,7 @@ class Team(models.Model):
         return self.submissions.exclude(received_at__isnull=True, status="cancelled").exists()
 
     def tries_of_members(self) -> list[Any]:
-        """Entries that count for whoever leaves: the team's own, and those of teams that its members have left."""
+        """Entries that count for a leaving member: the team's own, and those of teams that its members have left."""
         own = self.submissions.sent().exclude(received_at__isnull=True, status="cancelled")  # not reservations that were dropped
         return [*own, *self.earlier_entries.all()]
 
@@ -312,7 +312,7 @@ class Team(models.Model):
             phases = list(self.challenge.phases.filter(submissions__team=other).distinct())
             for phase in phases:
                 phase.lock()
-                if self.submissions.filter(phase=phase, is_chosen=True).exists():  # of two chosen entries this team's stands
+                if self.submissions.filter(phase=phase, is_chosen=True).exists():  # of two chosen entries this team's counts
                     other.submissions.filter(phase=phase).update(is_chosen=False)
             self.earlier_entries.add(*other.earlier_entries.all())
             other.submissions.update(team=self)
@@ -433,7 +433,7 @@ class TeamMerge(models.Model):
 
     @classmethod
     def ask(cls, asking: Team, name: str, asked_by: User) -> TeamMerge:
-        """Ask the team of that name, whatever its case; `Refused` where the two cannot become one."""
+        """Ask the team of that name, in any case; `Refused` if the two cannot become one."""
         wanted = folded(" ".join(name.split()))
         asked = next((team for team in asking.challenge.teams.joined() if folded(team.name) == wanted), None)
         if asked is None:
@@ -453,7 +453,7 @@ class TeamMerge(models.Model):
 
 
 class FormerTeam(models.Model):
-    """A team that another has taken in: links that rankings of before keep to its page lead to that one's."""
+    """A team that was merged into another: links of older rankings to its page lead to the other's."""
 
     number = models.PositiveBigIntegerField(unique=True)  # the key of its row
     name = models.CharField(max_length=NAME_LENGTH)

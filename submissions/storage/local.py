@@ -34,7 +34,7 @@ class LocalStore:
 
     @contextmanager
     def _temporary(self) -> Iterator[Path]:
-        """A new file's path on the store's disk; whatever still lies there afterwards goes."""
+        """A new file's path on the store's disk; a file left there is removed afterwards."""
         folder = self.root / ".new"
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / secrets.token_hex(12)
@@ -87,7 +87,7 @@ class LocalStore:
         return self.local_path(key).stat().st_size
 
     def delete(self, key: str) -> None:
-        """Remove the file; nothing happens where there is none."""
+        """Remove the file, if there is one."""
         path = self._path(key)
         with disk_errors():
             path.unlink(missing_ok=True)
@@ -111,7 +111,7 @@ class LocalStore:
         return dict(total)
 
     def link(self, key: str, file_name: str, seconds: int) -> str | None:
-        """None: the view sends the file itself."""
+        """Return None: the view sends the file itself."""
         return None
 
     # --- uploads in parts ------------------------------------------------------------------
@@ -139,7 +139,7 @@ class LocalStore:
         return self.uploads / checked_key(notes["parts"]) / f"{number:05d}.part"
 
     def part_url(self, notes: UploadNotes, number: int, seconds: int) -> str | None:
-        """None: parts come through this service."""
+        """Return None: parts come through this service."""
         return None
 
     def save_part(self, notes: UploadNotes, number: int, stream: BinaryIO) -> None:
@@ -165,8 +165,8 @@ class LocalStore:
         return [number for number, path in paths if path.is_file() and path.stat().st_size == plan[number - 1]]
 
     def finish_upload(self, notes: UploadNotes) -> Arrived:
-        """Join the parts. The key holds the content's hash, so finishing twice at once, or sending
-        a part again in between, cannot put other bytes under a key that is in use."""
+        """Join the parts. The key holds the content's hash, so finishing twice at the same time, or sending a part again in between, cannot
+        put other bytes under a key that is in use."""
         plan = part_plan(notes["size"], notes["part_size"])
         missing = sorted(set(range(1, len(plan) + 1)) - set(self.parts_done(notes)))
         if missing:
@@ -182,7 +182,7 @@ class LocalStore:
         return Arrived(key, size, digest.hexdigest())
 
     def drop_upload(self, notes: UploadNotes) -> None:
-        """Forget the parts; nothing happens where there are none."""
+        """Forget the parts, if there are any."""
         shutil.rmtree(self.uploads / checked_key(notes["parts"]), ignore_errors=True)
 
     def clean(self, in_use: set[str]) -> int:

@@ -251,5 +251,5 @@ class S3Store:
             self.client.abort_multipart_upload(**self._at(notes["key"]), UploadId=notes["upload_id"])
 
     def clean(self, in_use: set[str]) -> int:
-        """Nothing beyond what rows know of: a bucket's lifecycle rule drops abandoned multipart uploads."""
+        """Cleaning of rows is enough: a bucket's lifecycle rule drops abandoned multipart uploads."""
         return 0

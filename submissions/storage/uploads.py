@@ -1,4 +1,4 @@
-"""The upload door. The page, the API and through it the client all come in here.
+"""The one way in for uploads. The page, the API and through it the client all use it.
 
 An upload is reserved (`start`), sent in parts (`save_part`, or straight to S3) and finished
 (`finish`), or sent whole in one request (`send_whole`). Every step can be repeated after a lost
@@ -56,9 +56,9 @@ def start(
     now: datetime | None = None,
     **about: Any,
 ) -> Submission:
-    """Reserve an upload and make room for its bytes. `about` is what is said of the entry, see `models.entry_texts`, and `as_it_is`
-    that it is to be scored also where it would be put on hold. Bytes that the team has just sent are answered with their entry. Raises
-    `Refused`, StorageError and what `require` raises."""
+    """Reserve an upload and make room for its bytes. `about` describes the entry, see `models.entry_texts`, and `as_it_is` says that it is
+    to be scored even if it would be put on hold. Bytes that the team has just sent are answered with their entry. Raises `Refused`,
+    StorageError and what `require` raises."""
     team = team_of(user, phase)
     with transaction.atomic():
         Team.objects.select_for_update().get(pk=team.pk)
@@ -117,7 +117,7 @@ def offer(submission: Submission, now: datetime | None = None) -> Offer:
 
 
 def resume(submission: Submission, now: datetime | None = None) -> None:
-    """Go on with an upload, or say that it still goes on where its parts come elsewhere. Raises `Refused`."""
+    """Continue an upload, or report that it is alive if its parts do not pass through this service. Raises `Refused`."""
     _require_open(submission, now)
     submission.hold_place(now)
 
@@ -165,7 +165,8 @@ def finish(submission: Submission, now: datetime | None = None) -> Submission:
 def send_whole(
     user: Any, phase: Phase, path: Path, *, file_name: str, sha256: str = "", now: datetime | None = None, **about: Any
 ) -> Submission:
-    """The entry of an upload that came in one request and lies at `path`; of bytes that the team has just sent, the one that they are."""
+    """The entry of an upload that came in one request, with its file at `path`; or the existing entry, if the team has just sent the same
+    bytes."""
     team = team_of(user, phase)
     arrived_sha256 = _digest(path)
     if sha256 and sha256.strip().lower() != arrived_sha256:
@@ -178,7 +179,7 @@ def send_baseline(organizer: Any, phase: Phase, path: Path, *, file_name: str, n
     """A baseline of the organizers that lies at `path`, for a board where it competes with nobody. They need no team for it."""
     require(organizer, "challenge.organize", phase.challenge)
     about |= {"file_name": file_name, "size": path.stat().st_size, "sha256": _digest(path), "now": now}
-    with transaction.atomic():  # a team that nothing stands under would be counted among those that take part
+    with transaction.atomic():  # a team without entries would be counted among those that take part
         submission = Submission.reserve(phase, Team.of_baselines(phase.challenge), organizer, is_baseline=True, **about)
         AuditEntry.record(phase.challenge, organizer, "submission.baseline", submission, submission=submission.pk)
     return _store(submission, path, now)

@@ -1,4 +1,4 @@
-"""A challenge's own pages: overview, rules, joining, and the door of a private one."""
+"""A challenge's own pages: overview, rules, joining, and the access page of a private one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from submissions.permissions import allowed, require
 
 @require_safe
 def overview(request: HttpRequest, challenge: str) -> HttpResponse:
-    """Return what it is about, when, who organizes it, what is new, and what this viewer does next."""
+    """The overview: subject, dates, organizers, news, and the viewer's next step."""
     place = challenge_place(request.user, challenge)
     context = place.context("overview") | {
         "steps": steps(place.viewer, place.main_phase),
@@ -82,7 +82,7 @@ def join(request: HttpRequest, challenge: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def access(request: HttpRequest, challenge: str, key: str) -> HttpResponse:
-    """The door of a private challenge: its link, shown to whoever holds it, opened by the signed-in."""
+    """The access page of a private challenge: its link, shown to everybody who has it, opened by the signed-in."""
     found = private_challenge(challenge)
     if allowed(request.user, "challenge.see", found):
         return redirect("challenge", challenge)

@@ -20,7 +20,7 @@ from submissions.storage.stored_files import store
 
 @require_safe
 def data(request: HttpRequest, challenge: str) -> HttpResponse:
-    """Per phase: the inputs, the starter kit and the manifest, or why they cannot be had yet."""
+    """Per phase: the inputs, the starter kit and the manifest, or why they are not available yet."""
     place = challenge_place(request.user, challenge)
     files = list(place.challenge.files.filter(kind=ChallengeFile.Kind.INPUT).select_related("phase__challenge"))
     context = place.context("data") | {
@@ -70,7 +70,7 @@ def manifest_bytes(phase: Phase, user: Any = None) -> bytes:
 
 
 def manifest_for(user: Any, phase: Phase) -> dict[str, Any]:
-    """The manifest as somebody may have it: what is said of the inputs is for those who may have these."""
+    """The manifest for somebody: descriptions of the inputs are included if they may download these."""
     return phase.manifest_with_inputs() if allowed(user, "phase.see_inputs", phase) else phase.manifest_data
 
 

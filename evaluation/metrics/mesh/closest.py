@@ -34,7 +34,8 @@ def to_mesh(corners: np.ndarray, faces: np.ndarray) -> Callable[[np.ndarray], np
 
 
 def to_triangles(corners: np.ndarray, faces: np.ndarray) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """The same with the place of the mesh that is nearest to each point, float64[N, 3], and the row of the face it lies in, int64[N]."""
+    """Distances as `distances_to` gives them, with the nearest place on the mesh to each point, float64[N, 3], and the row of its face,
+    int64[N]."""
     import igl
 
     a, b, c = (corners[faces[:, column]] for column in range(3))

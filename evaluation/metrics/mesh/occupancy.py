@@ -1,4 +1,4 @@
-"""Cells of a grid that have their centre inside a mesh or on its surface, and a sample of cells that stands for all.
+"""Cells of a grid that have their centre inside a mesh or on its surface, and a sample of cells that represents all.
 
 Rays along z through the centres of all columns meet the faces as a polygon is filled, row by row: where an edge
 crosses a row is computed once for all faces that share it, so that no ray slips between two faces and every ray

@@ -20,7 +20,7 @@ from evaluation.networks.inference import beside_card, out_of_memory
 T = TypeVar("T")
 
 BLOCK = 64  # neighbours in an array that are looked at together
-CELLS = {"cpu": 1 << 20, "cuda": 1 << 25}  # numbers formed at a time, of which a few live at once
+CELLS = {"cpu": 1 << 20, "cuda": 1 << 25}  # numbers formed at a time; a few such arrays are in memory together
 NOBODY = torch.iinfo(torch.int64).max
 ROUNDING = 1e-12  # relative: blocks are left out generously
 

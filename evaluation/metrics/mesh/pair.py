@@ -25,7 +25,7 @@ SHORTEST_SIDE = 1e-30  # a reference whose longest side is no longer has no fram
 
 @dataclass(frozen=True, eq=False)
 class Cloud:
-    """Points that stand for one side: `points` float64[N, 3] and the face of each, int32[N], or None without faces."""
+    """Points that represent one side: `points` float64[N, 3] and the face of each, int32[N], or None without faces."""
 
     points: np.ndarray
     faces: np.ndarray | None
@@ -42,7 +42,7 @@ class MeshPair(SharedWork):
     `pred_vertices`, `pred_faces`, `ref_vertices`, `ref_faces` are in the given order and in the reference's frame: the
     centre of the reference's bounding box is the origin and its longest side is 1 (float64; the box is that of the
     reference's surface). The same transform is applied to the prediction, so nothing is lost at projected coordinates.
-    With `normalize="none"` lengths come out in metres, with "gt_unit" in the frame: `length` says how long 1 is.
+    With `normalize="none"` lengths are in metres, with "gt_unit" in the frame: `length` says how long 1 is.
 
     A reference without a face that has an area cannot be measured against (ValueError, "degenerate_gt"), and arrays
     that are not finite meshes are a programming error (ValueError too); files are checked where they are parsed.

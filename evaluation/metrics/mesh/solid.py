@@ -27,7 +27,7 @@ MOST_CELLS = 2_000_000  # that the faces of all sides may lie over; where they l
 MOST_SHELLS = 64  # that are united to one solid where they overlap
 FEWEST = 8  # cells a side
 MOST_INWARD = 256  # shells turned inwards that are asked for what they lie in; where there are more, all are hollows
-AGREED = 1e-6  # of the volume: what the rays may find otherwise than the solid that stands for a surface
+AGREED = 1e-6  # of the volume: allowed difference between the rays and the solid of a surface
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +199,7 @@ def _reach(corners: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.n
 
 
 def exact(side: Shells, doubled: float, rays: Rays, tolerance: float) -> Manifold | None:
-    """The solid that the shells enclose, for booleans; None where they are no manifold, or overlap in a way that no solid stands for."""
+    """The solid that the shells enclose, for booleans; None if they are no manifold, or overlap so that they enclose no solid."""
     if not doubled:
         return _manifold(side.points, side.faces)
     if not 1 < len(side.volumes) <= MOST_SHELLS or meetings(side, side) > MOST_MEETINGS:

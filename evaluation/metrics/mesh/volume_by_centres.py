@@ -29,11 +29,10 @@ FEW = 1 << 14  # places that are asked so one by one
 def volume_iou(pair: MeshPair, resolution: int, align: str) -> MetricResult:
     """Share, in [0, 1], of the cells in either mesh that are in both, over resolution^3 cells around the two.
 
-    A cell counts by its centre, inside or on the surface. A mesh that is not watertight is filled by its winding
-    number (flags pred_not_watertight and gt_not_watertight); then a stratified sample of the cells stands for all.
-    No value where the reference encloses nothing; 0 without faces, and where no centre is inside either.
-    Parts: the two volumes and the shared one, as shares of the grid's cube, and the standard error of the value, which
-    is 0 where all cells were looked at.
+    A cell counts by its centre, inside or on the surface. A mesh that is not watertight is filled by its winding number (flags
+    pred_not_watertight and gt_not_watertight); then a stratified sample represents all cells. No value where the reference encloses
+    nothing; 0 without faces, and where no centre is inside either. Parts: the two volumes and the shared one, as shares of the grid's cube,
+    and the standard error of the value, which is 0 where all cells were looked at.
     """
     if not encloses(pair, resolution):
         return MetricResult(None, Status.NOT_APPLICABLE, ("gt_encloses_nothing",))
@@ -96,7 +95,7 @@ def occupied(surface: Surface, grid: Grid, tolerance: float, sample: Sample | No
 
 
 def _sample(grid: Grid, *surfaces: Surface) -> Sample | None:
-    """Cells to ask, as many as all surfaces that are not closed can be asked for; None where there is none, and no need."""
+    """Cells to evaluate, as many as all surfaces that are not closed allow; None if none is needed."""
     open_ones = [surface for surface in surfaces if not closed(surface.faces)]
     if not open_ones:
         return None

@@ -80,7 +80,7 @@ def of_render(pair: RenderPair, weights: str) -> np.ndarray:
 
 
 def ahead(pairs: Sequence[RenderPair], weights: str) -> None:
-    """The embeddings of several pairs' renders at once."""
+    """Embeddings of several pairs' renders together."""
     usable = [pair for pair in pairs if pair.not_alike is None]
     for_all(usable, ("clip", weights), lambda some: embeddings([one.pred for one in some], weights))
 

@@ -32,7 +32,7 @@ CUT = "prompt_cut"  # the flag of a text that is longer than CLIP reads
 def embedding(prompt: str, weights: str, sha256: str | None, precision: str = FLOAT32) -> tuple[np.ndarray, np.ndarray]:
     """float64[512]: what CLIP's text tower makes of a prompt; and bool[1]: whether it had to be cut.
 
-    `sha256` is that of the weights, which are read anew where it is another one; `precision` is the one that is computed in.
+    `sha256` is that of the weights, which are read again if it differs; `precision` is the one of the computation.
     """
     import torch
 
@@ -61,7 +61,7 @@ def clip_sim_text(pair: RenderPair, weights: str) -> MetricResult:
 
 
 def ahead(pairs: Sequence[RenderPair], weights: str) -> None:
-    """The embeddings of several pairs' renders at once."""
+    """Embeddings of several pairs' renders together."""
     usable = [pair for pair in pairs if pair.reference.prompt.strip() and not pair.missing]
     for_all(usable, ("clip", weights), lambda some: embeddings([one.pred for one in some], weights))
 

@@ -222,7 +222,7 @@ def class_names(weights: str) -> tuple[str, ...]:
 
 
 def chosen(outputs: np.ndarray, looking: Looking) -> Arrays:
-    """From a detector's outputs [N, 5 + classes] to its detections, most probable first.
+    """Detections of a detector's outputs [N, 5 + classes], most probable first.
 
     (boxes float64[M, 4] x1, y1, x2, y2; scores float64[M], object times class; numbers of the classes int32[M]).
     """

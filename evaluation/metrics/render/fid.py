@@ -62,7 +62,7 @@ def fid(pair: RenderPair, weights: str) -> MetricResult:
 
 
 def ahead(pairs: Sequence[RenderPair], weights: str) -> None:
-    """The features of several pairs' renders at once."""
+    """Features of several pairs' renders together."""
     usable = [pair for pair in pairs if not pair.not_alike]
     for_all(usable, ("inception", weights), lambda some: features_of([one.pred for one in some], weights))
 
@@ -70,7 +70,7 @@ def ahead(pairs: Sequence[RenderPair], weights: str) -> None:
 def finish(items: Sequence[ItemPartial], params: Mapping[str, Any]) -> list[MetricResult]:
     """The distance over all views, the same for each of them.
 
-    There is none (None) where a render is missing, or with fewer than two views. With fewer than 2048 the covariances
+    None if a render is missing, or with fewer than two views. With fewer than 2048 the covariances
     cannot have full rank and the distance is biased upwards: `rank_deficient`, comparable only at equal numbers.
     """
     counted = [item.result for item in items if item.result.status != Status.NOT_APPLICABLE]

@@ -28,7 +28,7 @@ BLOCK = 64  # rows of a walk's matrix that are made at a time, to stay in the pr
 
 
 def saliency(image: np.ndarray, gabor_compat: bool = False) -> np.ndarray:
-    """float64[H, W] in [0, 1] of an image uint8[H, W, 3] in RGB order; 1 everywhere where nothing stands out.
+    """float64[H, W] in [0, 1] of an image uint8[H, W, 3] in RGB order; 1 everywhere if nothing is salient.
 
     `gabor_compat` repeats the sign slip of the port, whose filters at 45° and 135° are skewed.
     """

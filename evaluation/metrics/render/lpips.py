@@ -114,7 +114,7 @@ def lpips(pair: RenderPair, network: str, weights: str) -> MetricResult:
 
 
 def ahead(pairs: Sequence[RenderPair], network: str, weights: str) -> None:
-    """The distances of several pairs at once, of those that have one."""
+    """Distances of several pairs together, of those that have one."""
     usable = [pair for pair in pairs if pair.not_alike is None and min(pair.ref.shape[:2]) >= SMALLEST]
     for_all(usable, ("lpips", network, weights), lambda some: distances([(one.pred, one.ref) for one in some], network, weights))
 

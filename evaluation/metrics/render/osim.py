@@ -120,7 +120,7 @@ def osim(
 
 
 def ahead(pairs: Sequence[RenderPair], weights: str, conf: float, nms: float, class_agnostic: bool, feature: str, **_: Any) -> None:
-    """The detector's features of several pairs' renders at once, of those whose reference shows an object."""
+    """The detector's features of several pairs' renders together, of those whose reference shows an object."""
     looking = Looking(weights, conf, nms, class_agnostic)
     usable = [pair for pair in pairs if pair.not_alike is None and not pair.preparing and len(detections(pair, looking))]
     for_all(usable, _render_key(weights, feature), lambda some: all_looked_at(weights, [one.pred for one in some], feature, detect=False))

@@ -21,7 +21,7 @@ NO_REFERENCE = MetricResult(None, Status.NOT_APPLICABLE)
 
 
 class RenderPair(SharedWork):
-    """A render (None where it is missing) and the view it is held against.
+    """A render (None if it is missing) and the reference view.
 
     Images are decoded when a metric first looks at them, so that a pair costs no more than its own two. `flags` belong
     to every result of the pair: "resized" where the render was sent in another size and brought to the reference's.
@@ -46,7 +46,7 @@ class RenderPair(SharedWork):
 
     @staticmethod
     def itself(reference: View) -> Render | None:
-        """The render that scores best against the view: its image; any clean view of the scene where there is none."""
+        """The render with the best score against the view: its image; any clean view of the scene if there is none."""
         if reference.image is not None or reference.clean is None:
             return reference.image
         return reference.clean.images[0]

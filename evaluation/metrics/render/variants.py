@@ -35,7 +35,7 @@ def inside(pair: RenderPair, border: int = 0) -> np.ndarray | MetricResult:
 
 
 def masked(spec: MetricSpec, function: Callable[..., MetricResult], doc: str, note: str = "") -> MetricSpec:
-    """The metric within each view's mask, computed by `function`; `doc` goes on from its name."""
+    """The metric within each view's mask, computed by `function`; `doc` continues after its name."""
     return replace(
         spec,
         key=f"{spec.key}@mask",

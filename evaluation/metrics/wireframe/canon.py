@@ -116,9 +116,9 @@ class Graph:
 class Segments:
     """Edges as geometry: `ends` float64[S, 2, 3] and, for each, its row among the given edges.
 
-    Each segment starts at its lexicographically smaller end, and segments are in lexicographic
-    order of their six coordinates, so that equal geometry gives equal arrays whatever the file's
-    order of vertices and edges. `corner` int64[S, 2] numbers the vertices that the ends are.
+    Each segment starts at its lexicographically smaller end, and segments are in lexicographic order of their six coordinates, so that
+    equal geometry gives equal arrays for any order of vertices and edges in the file. `corner` int64[S, 2] numbers the vertices that the
+    ends are.
     """
 
     ends: np.ndarray

@@ -100,7 +100,7 @@ def jaccard_distance(
 def exact_overlap(pair: Pair, radius: float, primitive: str = "cylinder", merge_tol: float | None = None) -> Overlap:
     """The volumes of both solids and what they share; both sides must have an edge. `radius` in metres.
 
-    The same segments on both sides, in whatever order, share everything.
+    The same segments on both sides, in any order, share everything.
     """
     pred_ends, ref_ends = (side.ends for side in pair.segments(merge_tol))
     width = pair.to_file(radius)

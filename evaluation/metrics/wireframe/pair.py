@@ -23,12 +23,10 @@ SPACING_STEPS = 4
 class Pair(SharedWork):
     """A prediction and its reference.
 
-    `pred_vertices`, `pred_edges`, `ref_vertices`, `ref_edges` are in the given order and the
-    unit of the files, with the centre of the reference's bounding box subtracted (float64), so
-    that nothing is lost at projected coordinates. Parameters come in metres and lengths go out in
-    metres: `to_file` and `to_metres` convert. `pred_scores` float64[E] are the predicted edges'
-    confidences, or None. Arrays that are not finite wireframes are a programming error
-    (ValueError); files are checked where they are parsed. `prepared`: see SharedWork.
+    `pred_vertices`, `pred_edges`, `ref_vertices`, `ref_edges` are in the given order and the unit of the files, with the centre of the
+    reference's bounding box subtracted (float64), so that nothing is lost at projected coordinates. Parameters and results are in metres:
+    `to_file` and `to_metres` convert. `pred_scores` float64[E] are the predicted edges' confidences, or None. Arrays that are not finite
+    wireframes are a programming error (ValueError); files are checked where they are parsed. `prepared`: see SharedWork.
     """
 
     def __init__(

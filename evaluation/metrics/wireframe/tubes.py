@@ -67,7 +67,7 @@ def distinct(ends: np.ndarray) -> np.ndarray:
 
 
 def same(first: np.ndarray, second: np.ndarray) -> bool:
-    """True if both are the same set of segments[S, 2, 3], in whatever order, either way round and however often repeated."""
+    """True if both are the same set of segments[S, 2, 3], in any order, direction and repetition."""
     one, other = (np.unique(_from_the_lesser_end(ends), axis=0) for ends in (first, second))
     return np.array_equal(one, other)
 

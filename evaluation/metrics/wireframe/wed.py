@@ -7,8 +7,8 @@ inserted, len_del and len_ins are the lengths of edges deleted and inserted, L i
 total length. The variants differ in how predicted vertices are assigned to those of the
 reference. A vertex cost below 0 is a multiple of the reference's diameter, else it is in metres.
 
-Where the reference has no length there is nothing to divide by: that is an error of whoever gave
-it (DegenerateReference); where only merging its vertices leaves none, the metric does not apply.
+A reference without length cannot be divided by: that is the caller's error (DegenerateReference). If only merging its vertices leaves no
+length, the metric does not apply.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Costs:
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> Costs:
-        """From a metric's parameters; others are left aside."""
+        """Costs of a metric's parameters; others are ignored."""
         return cls(**{field.name: params[field.name] for field in fields(cls) if field.name in params})
 
 

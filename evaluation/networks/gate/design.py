@@ -1,4 +1,5 @@
-"""The trial of a metric with a network, or with clean views, before its column may rank: on what, by which damages, and what is asked.
+"""Acceptance test of a metric with a network, or with clean views, before its column may rank: on what, by which damages, and what is
+required.
 
 Nothing heavy is imported here; `evaluation.networks.gate.trial` does it. What is asked depends on what the metric takes: one that needs no
 aligned reference is tried on clean views against the scene's other clean views; a full-reference one on its references; one of
@@ -17,7 +18,7 @@ from evaluation.metrics.spec import MetricSpec
 from evaluation.properties.suite import tests_of
 from submissions.kinds import FAMILIES
 
-VERSION = "gate/2"  # 1: the part of a trial that prepared a full reference got zeros
+VERSION = "gate/2"  # 1: the part of an acceptance test that prepared a full reference got zeros
 MAX_VIEWS = 6
 MIN_CLEAN_VIEWS = 4
 MAX_SET = 24  # pictures of a set that is damaged alike
@@ -105,7 +106,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Row:
-    """One score of a trial: `value` None where the metric has none; `area` under the curve of its map, where there is one."""
+    """One score of an acceptance test: `value` None if the metric has none; `area` under the curve of its map, if there is one."""
 
     scene: str
     number: int
@@ -123,12 +124,13 @@ class Condition:
     right: int
     of: int
     least: float
-    fails: tuple[tuple[str, int, int], ...] = ()  # name of a damage, failures, trials
+    fails: tuple[tuple[str, int, int], ...] = ()  # name of a damage, failures, comparisons
 
 
 @dataclass(frozen=True)
 class SceneVerdict:
-    """The verdict of a trial on one scene (of meshes and wireframes of all references). `reason` says why it could not be tried."""
+    """The verdict of an acceptance test on one scene (of meshes and wireframes of all references). `reason` says why it could not be
+    tried."""
 
     scene: str
     passed: bool
@@ -151,7 +153,7 @@ class SceneVerdict:
 
 
 def kind_of(spec: MetricSpec, params: Mapping[str, Any]) -> str:
-    """The material that the metric is tried on: "cross", "full", "set" or "model"; empty where it needs no trial."""
+    """The material that the metric is tested on: "cross", "full", "set" or "model"; empty if it needs no acceptance test."""
     if not FAMILIES[spec.family].images:
         return MODEL if spec.runs_networks(params) else ""
     if "clean views" in spec.needs:
@@ -162,7 +164,7 @@ def kind_of(spec: MetricSpec, params: Mapping[str, Any]) -> str:
 
 
 def items_of(spec: MetricSpec, params: Mapping[str, Any], scene: str, item_ids: Sequence[str]) -> list[str]:
-    """The items of a reference that are looked at for the trial of one of `scenes_of`: its own, and what stands beside it."""
+    """The items of a reference that the acceptance test of one of `scenes_of` uses: its own, and those beside it."""
     kind = kind_of(spec, params)
     if kind == SET:
         return [item_ids[place * len(item_ids) // min(len(item_ids), MAX_SET)] for place in range(min(len(item_ids), MAX_SET))]

@@ -1,4 +1,4 @@
-"""The scores of a trial as `evaluation.networks.gate.design` plans it, and what they say: may the column rank on this scene? PURE."""
+"""Scores of an acceptance test as `evaluation.networks.gate.design` plans it, and the verdict: may the column rank on this scene? PURE."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def subjects_of(spec: MetricSpec, params: Mapping[str, Any], references: Mapping
 def prepare(
     spec: MetricSpec, params: Mapping[str, Any], references: Mapping[str, Any], subjects: Sequence[Subject], unit_scale: float
 ) -> prepared.Prepared:
-    """The arrays that the metric keeps of the subjects of one scene, so that who goes on with the trial need not fit it anew."""
+    """The arrays that the metric keeps of the subjects of one scene, so that the next slice of the test need not fit it again."""
     kind, ids = kind_of(spec, params), list(dict.fromkeys(subject.item for subject in subjects))
     if kind == CROSS and ids:
         known: prepared.Prepared = {ids[0]: {}}  # all views are of one item
@@ -117,7 +117,7 @@ def scored(
 
 
 def pictures_of(spec: MetricSpec, params: Mapping[str, Any], references: Mapping[str, Any], subject: Subject) -> Iterator[tuple[str, Any]]:
-    """(damage, uint8[H, W, 3]) of a subject that is a view, the clean one first: for its trial's page."""
+    """(damage, uint8[H, W, 3]) of a subject that is a view, the clean one first: for the page of the acceptance test."""
     pixels, neighbour, others = _material(references, subject, kind_of(spec, params))
     yield CLEAN, pixels
     for damage, spoilt, _ in damaged(pixels, subject.number, neighbour, others):
@@ -135,7 +135,7 @@ def verdict(spec: MetricSpec, params: Mapping[str, Any], scene: str, rows: Seque
 def area(values: NDArray[np.floating], mask: NDArray[np.bool_]) -> float | None:
     """Area under the curve of a map (higher is better, per cell or per pixel) that should be low inside a mask bool[H, W].
 
-    Cells more than half inside are held against cells less than 5 % inside; None where there are none of either.
+    Cells more than half inside are compared with cells less than 5 % inside; None if there are none of either.
     """
     height, width = mask.shape
     if values.shape == mask.shape:

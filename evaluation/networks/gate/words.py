@@ -1,4 +1,4 @@
-"""Sentences on a trial: what it showed, and no more."""
+"""Sentences on an acceptance test: what it showed, and no more."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def watch_call(setup: dict, usage: int | None, order: int, answer: int) -> int:
     try:
         return watch(second, seconds, limits["wall"], ProcessorTime(usage, setup["boxed"]))
     finally:
-        if not setup["boxed"]:  # elsewhere all ends with this process
+        if not setup["boxed"]:  # without a box everything ends with this process
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(second, signal.SIGKILL)
             shutil.rmtree(scratch, ignore_errors=True)
@@ -167,7 +167,7 @@ def begin_call(setup: dict, seconds: int, order: int, answer: int) -> None:
 
 
 def run_call(setup: dict, scratch: str) -> None:
-    """In the second process of a call, without rights: do what the order says, write the answer, and end. Never returns."""
+    """In the second process of a call, without rights: carry out the order, write the answer, and end. Never returns."""
     code = 1
     try:
         if setup["run"] == "python":

@@ -96,7 +96,8 @@ def takes_prepared(score: Any) -> bool:
 
 
 def item_of(prefix: str, described: Any, arrays: dict, files: str) -> Any:
-    """One side of an item as the program sees it, its file below the folder `files` where it wants one; None where there is none."""
+    """One side of an item as the program sees it, with its file below the folder `files` if the program wants one; None if there is
+    none."""
     if described is None:
         return None
     item = types.SimpleNamespace(**described["values"])

@@ -29,7 +29,7 @@ VOTES, DESCRIPTION, REFERENCES, ENTRIES = "votes.csv", "study.json", "references
 
 @dataclass(frozen=True)
 class Study:
-    """Locations of the votes, the references and the files of each method, and what is said of the study."""
+    """Locations of the votes, the references and the files of each method, and the description of the study."""
 
     votes: Path
     references: Path
@@ -117,7 +117,7 @@ def seen(
 
 
 def _features(pixels: np.ndarray, features: Features, kept: Path) -> np.ndarray:
-    """Those of a view, computed once and then read from the folder."""
+    """Features of a view, computed once and then read from the folder."""
     named = (
         f"{metric.VIEW_VERSION}:{kinds.FEATURES_VERSION}:{features.name}:{features.sha256}:{hashlib.sha256(pixels.tobytes()).hexdigest()}"
     )

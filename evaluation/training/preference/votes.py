@@ -47,7 +47,7 @@ class Decisions:
         return len(self.sample)
 
     def take(self, chosen: NDArray[np.bool_]) -> Decisions:
-        """These examples, under the same numbering."""
+        """Selection of examples, under the same numbering."""
         return replace(self, sample=self.sample[chosen], winner=self.winner[chosen], loser=self.loser[chosen])
 
 

@@ -29,7 +29,7 @@ MOMENTS = ("opens_at", "closes_at", "board_at")
 
 
 class PhaseChoice(forms.ModelChoiceField):
-    """A phase by its title; the form says of which challenge."""
+    """A phase by its title; the form names its challenge."""
 
     def __init__(self, **options: object) -> None:
         super().__init__(Phase.objects.none(), **options)
@@ -224,7 +224,7 @@ class PhaseForm(forms.ModelForm):
         return slug
 
     def clean_input_boxes(self) -> str:
-        """As it is written anew, whatever signs for ends of lines a browser sends."""
+        """The table as the service writes it, for any line ends of the browser."""
         validate_input_boxes(self.cleaned_data["input_boxes"])
         inputs = read_table(self.cleaned_data["input_boxes"])
         return write_table(inputs) if inputs else ""
@@ -241,7 +241,7 @@ class PhaseForm(forms.ModelForm):
 
     def clean(self) -> dict[str, object]:
         data = super().clean()
-        zone = ZoneInfo(data.get("time_zone") or "UTC")  # a wrong zone is said at its own field
+        zone = ZoneInfo(data.get("time_zone") or "UTC")  # a wrong zone is reported at its own field
         for name in MOMENTS:
             if name in data:
                 try:
@@ -276,7 +276,7 @@ class BaselineForm(UploadForm):
 
 
 class StudyForm(forms.Form):
-    """Votes that were collected elsewhere, and what is to be said of them."""
+    """Imported votes and their description."""
 
     kind = forms.ChoiceField(choices=(("pairs", "Votes on pairs"), ("opinions", "Opinion scores from 1 to 5")), label="What it holds")
     file = forms.FileField(label="File", help_text="CSV in UTF-8 with a head line; cells separated by commas, semicolons or tabs.")

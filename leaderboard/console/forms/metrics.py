@@ -82,8 +82,7 @@ class MetricForm(forms.Form):
         return data
 
     def entered(self) -> dict[str, object] | None:
-        """All parameters as they stand in the form, with those of the column where nothing was sent; None
-        while one of them cannot be."""
+        """All parameters of the form, with those of the column if nothing was sent; None while one of them is invalid."""
         if not self.is_bound:
             return registry.resolve_params(self.spec.key, {param.name: self.initial[f"{PREFIX}{param.name}"] for param in self.spec.params})
         if any(name.startswith(PREFIX) for name in self.errors):
@@ -118,7 +117,7 @@ def field_of(param: Param) -> forms.Field:
 
 
 def range_of(param: Param) -> str:
-    """Such as `More than 0 m; default 0.5.`"""
+    """Range of a parameter, such as `More than 0 m; default 0.5.`"""
     if param.kind in ("bool", "choice"):
         return f"Default: {param.default}."
     low = "more than 0" if param.positive else f"at least {param.low:g}" if param.low is not None else ""

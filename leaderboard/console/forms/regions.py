@@ -92,7 +92,7 @@ class View:
             roi = row.roi
             if roi is None:
                 row.fault = "This region needs a number for each of x1, y1, x2 and y2."
-            elif roi not in self.stored:  # what stands in the reference may stay, however it came there
+            elif roi not in self.stored:  # regions of the stored reference may stay in any form
                 odd = has_invisible(roi.label)
                 if roi.fault:
                     row.fault = f"This region {roi.fault}."
@@ -153,7 +153,7 @@ class RegionsForm:
         self._fill_up()
 
     def rebase(self, stored: Mapping[str, tuple[Roi, ...]], version: int) -> None:
-        """Stand on a newer version, keep what was entered, and show beside it what that version has."""
+        """Move to a newer version, keep the entered regions, and show that version's beside them."""
         for view in self.views:
             if stored[view.item] != view.stored:
                 view.newer = stored[view.item]

@@ -199,7 +199,7 @@ class PlanFields(forms.Form):
         self.initial |= {name: float(f"{100 * getattr(study, share):.6g}") for name, share in SHARES.items()}
 
     def check_plan(self, data: dict[str, Any], kind: str) -> None:
-        """Hold the plan against the `kind` of what raters answer, empty while the form does not say; what is wrong stands at its field."""
+        """Check the plan against the `kind` of answer, empty while the form does not say; each fault is reported at its field."""
         if kind == OPINIONS:
             data |= {"planned_looks": 0, "planned_answers": None}
             if data.get("plan") in (Study.Plan.INFORMATIVE, Study.Plan.FIRST):

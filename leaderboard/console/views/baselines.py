@@ -1,4 +1,4 @@
-"""Baselines of a phase: those that stand on its board, and one more from the organizers."""
+"""Baselines of a phase: those on its board, and one more from the organizers."""
 
 from __future__ import annotations
 

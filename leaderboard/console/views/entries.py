@@ -1,4 +1,4 @@
-"""Entries as organizers see them: all of them, whatever their state, and what may be done with one."""
+"""Entries as organizers see them: all of them, in any state, with the possible acts."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def files(request: HttpRequest, challenge: Challenge) -> HttpResponse:
             remaining = tuple(file for file in _files(definition, slug) if file.pk != row.pk)
             return confirm_and_apply(request, _with_files(definition, slug, remaining), request.path, f"{row.name} is removed.")
 
-        # What uploads to the file's phase, or to all phases with items, are held against.
+        # The description that uploads to the file's phase, or to all phases with items, are compared with.
         phases, counts = [row.phase] if row.phase else [phase for phase in challenge.phases.all() if phase.manifest_data], []
         if not phases:
             words = "No phase of this challenge has a reference yet, so nothing says which items there are; give one first."

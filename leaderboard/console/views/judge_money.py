@@ -36,7 +36,7 @@ def of_challenge(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def of_account(request: HttpRequest) -> HttpResponse:
-    """The same of the viewer's account; operators see the budgets of all and set those of accounts."""
+    """The same page for the viewer's account; operators see the budgets of all and set those of accounts."""
     is_operator = allowed(request.user, "operator.see")
     if not JudgeBudget.is_had_by(request.user):
         raise PermissionDenied
@@ -62,7 +62,7 @@ def of_account(request: HttpRequest) -> HttpResponse:
 
 @sensitive_variables()
 def _acts(request: HttpRequest, owner: Challenge | User) -> tuple[KeyForm, LimitForm, bool]:
-    """The page's forms, filled in where one was refused; and whether an act was done, so that the page is to be asked for anew."""
+    """The page's forms, filled in if one was refused; and whether an act was done, so that the page is to be requested again."""
     budget, act = JudgeBudget.of(owner), request.POST.get("act", "") if request.method == "POST" else ""
     key_form = KeyForm(request.POST if act == "key" else None)
     limit_form = LimitForm(budget, request.POST if act == "limit" else None)

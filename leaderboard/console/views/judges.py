@@ -73,7 +73,7 @@ def judges(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
 @organizer_of_phase
 @require_http_methods(["GET", "HEAD", "POST"])
 def judge(request: HttpRequest, phase: Phase, study: str, pk: int) -> HttpResponse:
-    """One run: before it starts what it would ask, then how far it is and what was said."""
+    """One run: before it starts its questions, then its progress and its answers."""
     chosen_study = study_of(phase, True, slug=study)
     run = _run(chosen_study, pk)
     if request.method == "POST":
@@ -144,7 +144,7 @@ def judge_answers(request: HttpRequest, phase: Phase, study: str, pk: int) -> Ht
 @organizer_of_phase
 @require_safe
 def judge_image(request: HttpRequest, phase: Phase, study: str, pk: int, answer: int) -> HttpResponse:
-    """The image that goes with a question."""
+    """The image of a question."""
     run = _run(study_of(phase, True, slug=study), pk)
     row = get_object_or_404(run.answers.select_related("left__submission", "right__submission"), number=answer)
     row.run = run
@@ -160,7 +160,8 @@ def judge_image(request: HttpRequest, phase: Phase, study: str, pk: int, answer:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def prompt_texts(request: HttpRequest) -> HttpResponse:
-    """Texts to make objects from: drawn by chance (the address says all, so that a file can be had of it), or asked of the model."""
+    """Texts to make objects from: drawn at random (the address has all settings, so that a file can be downloaded), or requested from the
+    model."""
     may_ask = JudgeBudget.is_had_by(request.user)
     asks = request.method == "POST" and request.POST.get("act") == "ask"
     if asks and not may_ask:
@@ -225,7 +226,7 @@ def _progress(run: JudgeRun, user: User) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class AnswerOnPage:
-    """An answer with its question, the text that went with it, and all that was said, the verdicts in `words`."""
+    """An answer with its question, the text that was sent with it, and all texts that came back, the verdicts in `words`."""
 
     it: JudgeAnswer
     row: Row

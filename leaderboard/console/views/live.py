@@ -57,7 +57,7 @@ def new(request: HttpRequest, phase: Phase) -> HttpResponse:
 @organizer_of_phase
 @require_http_methods(["GET", "HEAD", "POST"])
 def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
-    """One live study: where it stands, who rates, who may, and what is asked about."""
+    """One live study: its state, who rates, who may, and its questions."""
     live_study = study_of(phase, True, slug=study, key__isnull=False)
     invitation, settings = InvitationForm(phase), RunningStudyForm(instance=live_study)
     if request.method == "POST":
@@ -90,7 +90,7 @@ def study(request: HttpRequest, phase: Phase, study: str) -> HttpResponse:
         for user, pk in live_study.entries.filter(**{f"{account}__in": accounts}).values_list(account, "pk"):
             own[user].add(pk)
 
-    # What the last analysis says of how consistent raters are, and how right on pairs of known order.
+    # Raters' consistency, and their share of right answers on pairs of known order, by the last analysis.
     is_pairs = live_study.kind == Study.Kind.PAIRS
     done = live_study.analyses.filter(criterion=live_study.main_criterion, content__isnull=False).first() if is_pairs else None
     reliability = done.summary.reliability.raters if done is not None and done.summary is not None else []
@@ -253,7 +253,7 @@ def practice_file(request: HttpRequest, phase: Phase, study: str) -> HttpRespons
 
 def _checked(study: Study) -> tuple[dict[str, Share], dict[str, Share]]:
     """By a rater's name, how often they disagreed with their own answers and with known pairs, and how often they chose the left side, on
-    the main criterion; of everybody, counted or not."""
+    the main criterion; for all raters, also those left out."""
     if study.kind != Study.Kind.PAIRS:
         return {}, {}
     votes = voting.canonical(study.votes(study.main_criterion))
@@ -263,7 +263,7 @@ def _checked(study: Study) -> tuple[dict[str, Share], dict[str, Share]]:
 
 @dataclass(frozen=True)
 class OutlookOnPage:
-    """Outlook of a study with so many raters, and what each line costs; `pay` is an hour's, in whatever money."""
+    """Forecast of a study with so many raters, and the cost of each line; `pay` is per hour, in any currency."""
 
     looks: list[outlook.PlannedLook]
     aims: bool

@@ -19,7 +19,7 @@ from submissions.models import Challenge
 @organizer
 @require_http_methods(["GET", "HEAD", "POST"])
 def metric_challenges(request: HttpRequest, challenge: Challenge) -> HttpResponse:
-    """Those of this challenge's studies, and the form for another."""
+    """Challenges of metrics on this challenge's studies, and the form for another."""
     form = MetricChallengeForm(challenge)
     rows = MetricChallenge.objects.filter(study__phase__challenge=challenge).select_related("study")
     if request.method == "POST":
@@ -39,7 +39,7 @@ def metric_challenges(request: HttpRequest, challenge: Challenge) -> HttpRespons
 @organizer
 @require_http_methods(["GET", "HEAD", "POST"])
 def metric_challenge(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
-    """One of them: its board in full as it is now, and all that the checks and the study's runs said of each entry."""
+    """One challenge of metrics: its board in full as it is now, and the output of the checks and the study's runs for each entry."""
     row = get_object_or_404(MetricChallenge.objects.filter(study__phase__challenge=challenge).select_related("study"), pk=pk)
     entries = row.entries.select_related("program__challenge", "user")
     values = {one.program_id: one for one in ProgramValues.objects.filter(study=row.study_id, program__in=entries.values("program"))}

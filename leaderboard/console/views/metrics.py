@@ -23,7 +23,7 @@ from submissions.models import Phase
 @organizer_of_measured_phase
 @require_http_methods(["GET", "HEAD", "POST"])
 def metric_list(request: HttpRequest, phase: Phase) -> HttpResponse:
-    """The columns as they stand, and the metrics that can be added."""
+    """The current columns, and the metrics that can be added."""
     if request.method == "POST":
         metrics, slug = _metrics(phase), request.POST.get("slug", "")
         match request.POST.get("act"):
@@ -113,7 +113,7 @@ def _evidence(form: MetricForm, phase: Phase, column: str = "") -> MetricEvidenc
 
 
 def _metrics(phase: Phase) -> tuple[MetricDef, ...]:
-    """The phase's columns as they stand."""
+    """The phase's current columns."""
     return tuple(metric_definition(metric) for metric in phase.metrics.all())
 
 

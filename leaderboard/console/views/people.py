@@ -40,7 +40,7 @@ def organizers(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 @organizer
 @require_http_methods(["GET", "HEAD", "POST"])
 def participants(request: HttpRequest, challenge: Challenge) -> HttpResponse:
-    """Those who asked to take part, and what was decided."""
+    """People who asked to take part, and the decisions."""
     if request.method == "POST":
         act = request.POST.get("act")
         if act not in ("admitted", "declined"):

@@ -51,7 +51,7 @@ def programs(request: HttpRequest, challenge: Challenge) -> HttpResponse:
 @organizer
 @require_safe
 def program(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
-    """One version: what it says of itself, and what each check found."""
+    """One version: its declaration, and the result of each check."""
     row = get_object_or_404(own(challenge), pk=pk)
     run = PropertyRun.objects.filter(key=row.full_key).order_by("-created_at").first() if row.is_newest else None
     checks = [(TITLES[name], row.report.get(name)) for name in TITLES]

@@ -26,8 +26,8 @@ from submissions.models import Phase
 @organizer_of_measured_phase
 @require_http_methods(["GET", "HEAD", "POST"])
 def reference(request: HttpRequest, phase: Phase) -> HttpResponse:
-    """Versions and the form for a new one. A new version is kept first; putting it in force is a
-    second step, which shows what changes and how many entries are scored anew."""
+    """Versions and the form for a new one. A new version is kept first; the switch to it is a second step, which shows the changes and how
+    many entries are scored again."""
     family = phase.challenge.kind
     form = ReferenceForm(family)
     if request.method == "POST":
@@ -63,7 +63,7 @@ def reference(request: HttpRequest, phase: Phase) -> HttpResponse:
 
 
 def tell_stored(request: HttpRequest, phase: Phase, words: str) -> None:
-    """Say that a new version is kept. While nothing is scored yet, it is put in force at once."""
+    """Say that a new version is kept. While nothing is scored yet, the switch is immediate."""
     if EvaluationBatch.latest(phase) is None:
         apply(read(phase.challenge), request.user)
         messages.success(request, words)

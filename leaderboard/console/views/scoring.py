@@ -1,4 +1,4 @@
-"""The scoring of a phase: what the board shows, what is being scored anew, what failed."""
+"""The scoring of a phase: what the board shows, what is being scored again, what failed."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
     parts = latest.parts_progress() if latest is not None and is_building else None
     if latest is not None:
         failed = latest.evaluations.filter(state__in=HELD).select_related("submission__team").order_by("submission__number")
-        # The metrics have another meaning now than in the batch: edited and not scored anew, or a newer version of their code.
+        # The metrics have another meaning now than in the batch: edited and not scored again, or a newer version of their code.
         now = {metric.slug: metric.fingerprint for metric in phase.metrics.all()}
         is_stale = now != {metric["slug"]: metric["fingerprint"] for metric in latest.metrics}
     return {

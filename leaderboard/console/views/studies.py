@@ -1,4 +1,4 @@
-"""The studies of a phase: votes that were collected elsewhere come in, are shown, and go."""
+"""The studies of a phase: imported votes are added, shown and removed."""
 
 from __future__ import annotations
 

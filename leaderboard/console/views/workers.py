@@ -39,7 +39,9 @@ MAX_SHOWN = 20  # differences
 def workers(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     """Tokens, workers, differences. The key of a new token is in this one answer only."""
     if request.method == "POST":
-        return chosen_act(request, {"make": _make, "revoke": _revoke, "trust": _trust, "decide": _decide})(request, challenge)
+        return chosen_act(request, {"make": _make, "revoke": _revoke, "trust": _trust, "versions": _allow_versions, "decide": _decide})(
+            request, challenge
+        )
     return _shown(request, challenge, TokenForm())
 
 
@@ -57,7 +59,18 @@ def _shown(request: HttpRequest, challenge: Challenge, form: TokenForm, status: 
     held = Part.objects.held(now).filter(token__in=tokens, state=Part.State.WAITING).order_by("started_at")
     in_hand = list(held.select_related("token", "evaluation__submission"))
     n_held = Counter(part.token_id for part in in_hand)
-    rows = [{"token": token, "live": token.is_live(now), "waits": token.is_waiting(now), "n_held": n_held[token.pk]} for token in tokens]
+    heard = OutsideWorker.live(now).filter(token__in=tokens, token__other_versions=False)
+    refused = {worker.token_id for worker in heard if worker.differences}
+    rows = [
+        {
+            "token": token,
+            "live": token.is_live(now),
+            "waits": token.is_waiting(now),
+            "n_held": n_held[token.pk],
+            "has_other_versions": token.pk in refused,
+        }
+        for token in tokens
+    ]
     stalled = {part.pk for part in Part.objects.stalled(now)}
     numbers, at, shown = paged(request, OutsideWorker.objects.filter(token__challenge=challenge).select_related("token"))
     context: dict[str, Any] = {
@@ -108,7 +121,7 @@ class Difference:
 
 
 def _titled(keys: str) -> str:
-    """The title of a metric, or those of the metrics that share a cost, whose keys stand with a + between them."""
+    """The title of a metric, or those of the metrics that share a cost, whose keys are joined by +."""
     titles = [spec.title if (spec := registry.find(key)) else key for key in keys.split(TOGETHER)]
     return titles[0] if len(titles) == 1 else f"Shared by {', '.join(titles[:-1])} and {titles[-1]}"
 
@@ -131,7 +144,7 @@ def _make(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     # Parts with networks come by the queue gpu where the service leaves them to cards, else by cpu.
     columns = [{"key": it.key, "params": it.params} for it in PhaseMetric.objects.filter(phase__challenge=challenge)]
     has_networks = uses_networks({"kind": "score", "requests": columns}) and ("gpu" if settings.GPU_WORKERS else "cpu") in token.queues
-    return _shown(request, challenge, TokenForm(), 201, new=token, key=key, extra="torch" if has_networks else "score")
+    return _shown(request, challenge, TokenForm(), 201, new=token, key=key, extra="worker-networks" if has_networks else "worker")
 
 
 def _token(request: HttpRequest, challenge: Challenge) -> WorkerToken:
@@ -149,6 +162,13 @@ def _trust(request: HttpRequest, challenge: Challenge) -> HttpResponse:
     token = _token(request, challenge)
     token.trust_again(request.user)
     messages.success(request, f"{token.name} gets parts again; the first {TRUSTED_FROM} are all done by a second worker, too.")
+    return redirect(request.path)
+
+
+def _allow_versions(request: HttpRequest, challenge: Challenge) -> HttpResponse:
+    token = _token(request, challenge)
+    token.allow_other_versions(request.user)
+    messages.success(request, f"Workers of {token.name} may have other versions of the libraries; last digits of their values may differ.")
     return redirect(request.path)
 
 

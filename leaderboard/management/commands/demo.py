@@ -1,5 +1,5 @@
-"""`manage.py demo`: a paper's figures, and the made-up challenges "Rooflines", "Solids" and "Rooms", sent through the real doors of a
-running server."""
+"""`manage.py demo`: a paper's figures, and the simulated challenges "Rooflines", "Solids" and "Rooms", sent through the pages and the API
+of a running server."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Command(Migrate):
     applying = ""  # the migration that is being applied
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        # Before Django's checks: they open the database, and of two that open a new SQLite file at once one is turned away.
+        # Before Django's checks: they open the database, and if two open a new SQLite file at the same time one is refused.
         if options["plan"] or options["check_unapplied"]:
             return super().execute(*args, **options)
         if options.get("stderr"):

@@ -57,7 +57,7 @@ class Command(BaseCommand):
 
 
 def _payer(challenge: str, organizer: str) -> Challenge | User:
-    """Whose budget pays the model; CommandError, in a sentence, where that is not said or cannot be."""
+    """The payer of the model's budget; CommandError, in a sentence, if none is named or none is possible."""
     if bool(challenge) == bool(organizer):
         raise CommandError("Say whose budget for judge models pays: either --challenge CHALLENGE or --organizer ACCOUNT.")
     if organizer:

@@ -1,5 +1,5 @@
-"""`manage.py reevaluate CHALLENGE PHASE`: score all entries again under the phase's metrics as they stand; `reevaluate --outdated`:
-of all phases whose boards have values of older versions of their metrics."""
+"""`manage.py reevaluate CHALLENGE PHASE`: score all entries again under the phase's current metrics; `reevaluate --outdated`: of all phases
+whose boards have values of older versions of their metrics."""
 
 from __future__ import annotations
 

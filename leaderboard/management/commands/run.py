@@ -130,7 +130,7 @@ class Command(BaseCommand):
         }
         web = [python, "-m", "leaderboard.server", "--host", host, "--port", str(port), "--log-level", "error"]
         # Solo workers: one process, one task at a time; scoring runs in a limited child of each.
-        # What Celery says to root is said once, in words of our own.
+        # Celery's warning to root is given once, in our own words.
         celery = [python, "-W", "ignore:You're running the worker with superuser privileges", "-m", "celery", "--quiet"]
         celery += ["-A", "evaluation.celery", "worker", "-P", "solo", "-Q", "cpu,gpu", "-l", "warning"]
         celery += ["--without-gossip", "--without-mingle", "--without-heartbeat"]

@@ -21,7 +21,7 @@ _MAGIC, _JSON, _BIN = b"glTF", 0x4E4F534A, 0x004E4942
 _EMBED = "send it as .glb, or put its buffers beside it in the same folder"
 HIDDEN = "Hidden nodes are left out"
 THIN = "Points and lines are left out, because only triangles are a surface"
-# Whatever else a file requires bears on light and material only, or is refused by its name.
+# Other required extensions concern light and material only, or are refused by name.
 _COMPRESSED = {
     "KHR_draco_mesh_compression": "Draco",
     "EXT_meshopt_compression": "meshopt",
@@ -264,7 +264,7 @@ def _with_sparse(document: Document, sparse: dict[str, Any], rows: NDArray[Any],
     return replaced
 
 
-# Meshes in glTF 2: ``.glb``, and ``.gltf`` with its data inside. All that a file says of places is checked before use.
+# Meshes in glTF 2: ``.glb``, and ``.gltf`` with its data inside. All positions in a file are checked before use.
 #
 # What is read is the geometry of the scene, in the scene's own coordinates: nodes with their transforms; triangles,
 # strips and fans; plain, indexed, sparse and quantised. Base colours are kept for the 3D view; images are never decoded.
@@ -371,8 +371,8 @@ def _has_fallback(document: Document, primitive: dict[str, Any], where: str) -> 
 
 
 def _placed_meshes(document: Document, remarks: Remarks) -> Iterator[tuple[Any, NDArray[np.float64] | None, str]]:
-    """The meshes of the scene with their transforms and the nodes they hang on; every node once, none too deep, and none that is hidden
-    or lies below one that is."""
+    """The meshes of the scene with their transforms and nodes; every node once, none too deep, and none that is hidden or below a hidden
+    one."""
     if not document.count("nodes"):
         yield from ((n, None, f"meshes[{n}]") for n in range(document.count("meshes")))
         return

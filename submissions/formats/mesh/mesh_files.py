@@ -57,7 +57,7 @@ def read_mesh(
 ) -> Mesh:
     """Reads one mesh in the format that the suffix of ``name`` says; polygons become triangles.
 
-    ``companions`` gives the content of a file that stands beside it, or None: an OBJ's colours are in its ``.mtl``. ``remarks`` takes
+    ``companions`` gives the content of a file beside it, or None: an OBJ's colours are in its ``.mtl``. ``remarks`` takes
     what is worth knowing of how it was read.
     Raises ``FormatError`` with every fault found (the first twenty described): not the format, larger than allowed,
     a coordinate that is not finite or beyond ±1e7, a face with a vertex that is not there.

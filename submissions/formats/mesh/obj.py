@@ -152,7 +152,7 @@ def _line_by_line(block: Block, findings: Findings) -> Records:
     return found
 
 
-# Meshes in OBJ: ``v`` and ``f`` records, with the colours of the ``.mtl`` file that stands beside it where there is one.
+# Meshes in OBJ: ``v`` and ``f`` records, with the colours of the ``.mtl`` file beside it, if there is one.
 
 
 MAX_MATERIALS = 10_000
@@ -219,8 +219,8 @@ def read_mesh_obj(
 ) -> Mesh:
     """Reads ``v`` and ``f`` records; raises ``FormatError`` naming lines. Polygons become triangles, see ``polygons.cut``.
 
-    ``companions`` gives the content of a file that stands beside this one by its name, or None; only ``.mtl`` files
-    are asked for, and only their diffuse colours are read.
+    ``companions`` gives the content of a file beside this one by its name, or None; only ``.mtl`` files are read, and of these only the
+    diffuse colours.
     """
     findings = Findings(file)
     reader = _Reader(findings, max_vertices, max_faces)

@@ -75,7 +75,7 @@ def read_ply(data: bytes, file: str, max_vertices: int, max_faces: int, remarks:
     """Reads a PLY file; raises ``FormatError`` naming lines or elements. Polygons become triangles, see ``polygons.cut``."""
     findings = Findings(file)
     order, elements, start = _header(data, file)
-    # Everything that the header claims, held against the limits and the bytes that follow it.
+    # The claims of the header, compared with the limits and the bytes that follow it.
     held = len(data) - start
     for element in elements:
         most = {"vertex": max_vertices, "face": max_faces}.get(element.name)
@@ -253,7 +253,7 @@ def _read_binary(data: bytes, at: int, order: str, elements: list[Element], find
 
 
 def _binary_lists(data: bytes, at: int, order: str, element: Element, findings: Findings) -> tuple[_Table, int]:
-    """Rows with lists: all at once where every list is as long as in the first row, else row by row."""
+    """Rows with lists: all together if every list is as long as in the first row, otherwise row by row."""
     kept = _corners_of(element)
     first = _lengths_at(data, at, order, element) if element.count else None
     if first is not None:
@@ -299,7 +299,7 @@ def _lengths_at(data: bytes, at: int, order: str, element: Element) -> dict[str,
 
 def _row_by_row(data: bytes, at: int, order: str, element: Element, kept: Property | None, findings: Findings) -> tuple[_Table, int]:
     """Rows found one by one, each with the beginning of its kept list; the values are then gathered by their places."""
-    # What stands between two lists is skipped in one step: (bytes to skip, unpack the length, its width, bytes per value, kept?).
+    # Bytes between two lists are skipped in one step: (bytes to skip, unpack the length, its width, bytes per value, kept?).
     steps, gap = [], 0
     for column in element.properties:
         size = np.dtype(column.kind).itemsize
@@ -333,7 +333,7 @@ def _row_by_row(data: bytes, at: int, order: str, element: Element, kept: Proper
     values = np.zeros(0)
     if kept:
         values = _gathered(data, np.array(lists, np.int64), lengths, np.dtype(order + kept.kind))
-    # The columns of rows of different lengths, where they stand before any list or right behind the only one.
+    # The columns of rows of different lengths, if they are before any list or right behind the only one.
     n_lists = sum(bool(column.length) for column in element.properties)
     columns: dict[str, NDArray[Any]] = {}
     places = np.array(starts, np.int64)

@@ -156,7 +156,7 @@ _SRGB_GAMMA = 1 / 2.2  # as PNG files of sRGB state it
 _XMP_ORIENTATION = re.compile(rb"""tiff:Orientation\s*(?:=\s*["']|>)\s*([1-8])""")
 _PILLOW = {"png": "PNG", "jpg": "JPEG", "webp": "WEBP"}
 _MODES = ("1", "L", "LA", "P", "PA", "RGB", "RGBA", "I;16")
-_ROWS = 256  # composited at once
+_ROWS = 256  # composited together
 _BROKEN = (
     AssertionError,  # which the library makes about files too
     OSError,
@@ -242,12 +242,12 @@ def read_mask(data: bytes, name: str, size: Size) -> NDArray[np.uint8]:
 
 
 def _opened(data: bytes, name: str, most: Size) -> ImageFile.ImageFile:
-    """The image, its header read and held against the bounds, its pixels not yet decoded."""
+    """The image, its header read and checked against the bounds, its pixels not yet decoded."""
     kind = RENDER.suffixes.get(PurePosixPath(name).suffix.lower())
     if kind is None:
         raise FormatError(name, "", f"is not an image format ({', '.join(RENDER.suffixes)})")
     header = read_header(data, name, kind)
-    # An image may be turned by its orientation, so the longer side is held against the longer bound.
+    # An image may be rotated by its orientation, so the longer side is compared with the longer bound.
     if (
         header.width * header.height > MAX_PIXELS
         or max(header.width, header.height) > max(most)
@@ -279,7 +279,7 @@ def _require_whole(image: Image.Image, name: str, data: bytes) -> None:
 
 def _orientation(image: ImageFile.ImageFile) -> Image.Transpose | None:
     """Return what turns the stored pixels of an image, which it decodes, upright; None where nothing does, or what says so is broken. The
-    orientation stands in EXIF (before or behind the pixels, or in ImageMagick's text), or else in XMP."""
+    orientation is in EXIF (before or behind the pixels, or in ImageMagick's text), or else in XMP."""
     turns = {
         2: Image.Transpose.FLIP_LEFT_RIGHT,
         3: Image.Transpose.ROTATE_180,
@@ -377,8 +377,8 @@ class _Profile:
 
 @lru_cache(maxsize=4)
 def _from_profile(profile: bytes, grey: bool) -> _Profile | None:
-    """Use of a profile for images of grey or of colours; None where there is none: it is damaged, absurdly large, or of another kind of
-    colours. Whether it is sRGB's is told by what it does to colours, so by its curves and primaries, never by its name."""
+    """Use of a profile for images of grey or of colours; None if it is damaged, absurdly large, or of another kind of colours. Whether it
+    is sRGB's is told by what it does to colours, so by its curves and primaries, never by its name."""
     if len(profile) > MAX_PROFILE_BYTES:
         return None
     # Every value of each channel alone and of grey, and a grid of colours.

@@ -70,7 +70,7 @@ def read_render(
 
 
 def beside(package: Package, name: str) -> Callable[[], tuple[bytes, str] | None]:
-    """Return what gives the picture of normals that stands beside a generated object's image, where one does."""
+    """Return a function that gives the picture of normals beside a generated object's image, if there is one."""
     normals = normals_of(name)
     there = any(file.name == normals for file in package.files) if normals else False
     return lambda: (package.read(normals), normals) if there else None
@@ -83,7 +83,7 @@ def load_folder(path: Path, background: Colour = WHITE, remarks: Remarks | None 
 
 
 def write_png(item: Render | View) -> bytes:
-    """The image of a render, or of a view that has one. ValueError where there is none."""
+    """The image of a render, or of a view that has one. ValueError if there is none."""
     image = item.image if isinstance(item, View) else item
     if image is None:
         raise ValueError("a view without a reference image cannot be written as an image")

@@ -22,8 +22,8 @@ MAX_LABEL = 80  # characters of a region's label
 class Render:
     """One image: ``png``, 8-bit sRGB RGB without alpha, of ``width`` × ``height`` pixels.
 
-    ``resized`` says that it was sent in another size and brought to the reference's by the phase's rule. ``normal`` is
-    the picture of normals that stands beside a generated object's image, in the same form, or None.
+    ``resized`` says that it was sent in another size and brought to the reference's by the phase's rule. ``normal`` is the picture of
+    normals beside a generated object's image, in the same form, or None.
     """
 
     png: bytes
@@ -33,7 +33,7 @@ class Render:
     normal: bytes | None = None
 
     def pixels(self) -> NDArray[np.uint8]:
-        """uint8 [H, W, 3], decoded anew at each call."""
+        """uint8 [H, W, 3], decoded again at each call."""
         return _decoded(self.png, "RGB", (self.width, self.height))
 
     def same_as(self, other: "Render") -> bool:
@@ -65,7 +65,7 @@ class Roi:
 
     @property
     def fault(self) -> str:
-        """Return what no region may have, as the end of a sentence that begins with it; empty where it can stand in a reference."""
+        """Return the fault of a region, as the end of a sentence that begins with it; empty if a reference may have it."""
         if not all(abs(side) <= MAX_SIDE for side in (self.x1, self.y1, self.x2, self.y2)):
             return f"needs four numbers of at most {MAX_SIDE:,.0f}"
         if not (self.x1 < self.x2 and self.y1 < self.y2):
@@ -85,7 +85,7 @@ class CleanViews:
 
     @classmethod
     def of(cls, images: Iterable[Render]) -> "CleanViews":
-        """The set of these images, in this order. ValueError where there is none, or their sizes differ."""
+        """The set of these images, in this order. ValueError if there is none, or if their sizes differ."""
         found = tuple(images)
         if len({(image.width, image.height) for image in found}) != 1:
             raise ValueError("clean views of a scene must be there, and all of one size")
@@ -121,7 +121,7 @@ class SceneImages(Sequence[Render]):
 
 @dataclass(frozen=True)
 class View:
-    """One item of a reference: what an entry's render of the view is held against.
+    """One item of a reference: the view that an entry's render is compared with.
 
     ``image`` is None where only clean views of the scene are known. ``width`` and ``height`` are what is to be sent; 0, 0
     where any size will do. ``mask`` is a PNG of one channel in the same size, above 127 inside, or None. ``prompt`` is
@@ -187,7 +187,7 @@ def render(pixels: NDArray[np.uint8], resized: bool = False) -> Render:
 
 
 def _decoded(png: bytes, mode: str, size: tuple[int, int]) -> NDArray[np.uint8]:
-    """A PNG of our own as an array; ValueError where it is of another mode or size than is said of it."""
+    """A PNG of our own as an array; ValueError if it has another mode or size than declared."""
     from PIL import Image
 
     with Image.open(io.BytesIO(png), formats=("PNG",)) as image:

@@ -9,7 +9,7 @@ from submissions.formats.arrays import Naming, Wireframe, wireframe
 from submissions.formats.errors import Findings, Remarks
 from submissions.formats.lines import has_comma, number_fault, text_blocks, word_text
 
-# Everything else the format knows; none of it bears on a wireframe.
+# Other records of the format, without effect on a wireframe.
 IGNORED_RECORDS = frozenset(
     b"vt vn vp vc f fo p g o s mg usemtl mtllib usemap maplib bevel c_interp d_interp lod shadow_obj trace_obj deg "
     b"bmat step cstype curv curv2 surf parm trim hole scrv sp end con call csh ctech stech bzp bsp cdc cdp res".split()

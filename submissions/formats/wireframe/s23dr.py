@@ -15,7 +15,7 @@ ID_COLUMNS = ("order_id", "sample_id", "__key__")
 FILE_NAMES = ("submission.json", "submission.parquet")
 _NUMBERS = ("wf_vertices", "wf_edges", "edge_score")
 _MAX_ROWS = 20_000
-# Bounds what Python holds at once, about half a gigabyte; a file this full is larger than an upload may be anyway.
+# Bounds the memory of Python, about half a gigabyte; a file this full is larger than an upload may be anyway.
 _MAX_VALUES = 8_000_000
 
 

@@ -88,8 +88,8 @@ def test_a_kit_with_networks_installs_what_they_need(phase, served):
     phase.manifest_data["metrics"].append({"slug": "clip", "key": "clip_sim", "params": {}})
     with write_kit(phase) as kit, zipfile.ZipFile(kit) as files:
         texts = {name.split("/", 1)[1]: files.read(name).decode() for name in files.namelist() if name.count("/") == 1}
-    assert 'pip install "plumbline[torch] @ ' in texts["README.md"] and "Without `[torch]`" in texts["README.md"]
-    assert "plumbline[torch,frames] @ " in json.loads(texts["notebook.ipynb"])["cells"][1]["source"]
+    assert 'pip install "plumbline[networks] @ ' in texts["README.md"] and "Without `[networks]`" in texts["README.md"]
+    assert "plumbline[networks,frames] @ " in json.loads(texts["notebook.ipynb"])["cells"][1]["source"]
 
 
 def test_the_notebooks_cells_run(phase, people, served, tmp_path, monkeypatch):

@@ -79,7 +79,7 @@ def rated(scores: Path, read: Callable[[Path], Mesh]) -> list[Subject]:
 
 
 def batch(item: Subject, queries: int, rng: np.random.Generator, meshes: int | None = None, tilted: float = 0.15) -> Batch:
-    """Some points of every mesh of a subject, or of `meshes` of them drawn at random, all seen in one random mirror image.
+    """Points of every mesh of a subject, or of `meshes` of them drawn at random, all seen in one random mirror image.
 
     The frames of the sampling take turns, so that a mean over the points is one over the frames as well. With the probability
     `tilted` a sample is turned by up to ten degrees.
@@ -101,8 +101,8 @@ def batch(item: Subject, queries: int, rng: np.random.Generator, meshes: int | N
 def _seen(points: Shape, radius: float, queries: int, frames: np.ndarray, offset: float, first: int) -> np.ndarray:
     """Patches of `queries` points at equal steps of surface along a space-filling curve, each in the next of the frames.
 
-    So every point stands for as much surface as any other, near places are seen of damaged mesh and reference, and
-    means over the points waver far less than those over points drawn at random.
+    So every point represents as much surface as any other, damaged mesh and reference are seen near the same places, and means over the
+    points vary far less than those over points drawn at random.
     """
     low, size = points.points.min(axis=0), np.ptp(points.points, axis=0).max()
     cell = np.minimum((points.points - low) / size * 1024, 1023).astype(np.int64)

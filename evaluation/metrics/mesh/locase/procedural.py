@@ -1,8 +1,8 @@
 """Procedural subjects for stage 1: objects, damage of any strength, and scores by rank.
 
-A subject follows from its number and the seed alone. Its targets are the ranks of its damage: what nobody sees has 5, an
-unrelated mesh the least, and all else lies at equal steps between them in the order of its effective level, the mean of the
-level that the strength of the damage stands for and of the one that its measured deviation stands for.
+A subject follows from its number and the seed alone. Its targets are the ranks of its damage: invisible damage has 5, an unrelated mesh the
+least, and all others have equal steps between them in the order of their effective level. That is the mean of two levels: of the damage's
+strength and of its measured deviation.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ STRENGTHS = {  # of each kind: how many pairs, weakest, strongest
 class Procedural(Sequence[Subject]):
     """`count` subjects that other processes make, in order, while the first of them are already in use.
 
-    Each is kept in a file of the folder once it is made, so that an interrupted run goes on. Use it as a context.
+    Each is kept in a file of the folder once it is made, so that an interrupted run continues. Use it as a context.
     """
 
     def __init__(self, count: int, seed: int, folder: Path, processes: int = 1) -> None:
@@ -122,7 +122,7 @@ def made_up(number: int, seed: int, kinds: Sequence[str] = KINDS) -> Subject:
 
 
 def effective(deviation: float) -> float:
-    """The level 0, 1, ... that a deviation stands for, beyond the last by its slope."""
+    """The level 0, 1, ... that corresponds to a deviation, beyond the last by its slope."""
     beyond = max(0.0, deviation - LADDER[-1]) / (LADDER[-1] - LADDER[-2])
     return float(np.interp(deviation, LADDER, np.arange(len(LADDER)))) + beyond
 

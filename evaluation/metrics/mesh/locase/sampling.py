@@ -13,7 +13,7 @@ from evaluation.metrics.mesh.locase.arithmetic import direction, lengths, power,
 
 NEIGHBOURS = 64
 CHANNELS = 7
-_ROWS = 256  # points whose distances to all others are held at once
+_ROWS = 256  # points whose distances to all others are in memory together
 _LARGEST = 1e4  # nothing in a patch is larger; only absurd shapes get there
 
 

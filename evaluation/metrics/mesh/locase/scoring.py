@@ -1,4 +1,4 @@
-"""From aligned points to encodings and scores, in pieces that bound the memory."""
+"""Aligned points to encodings and scores, in pieces that bound the memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def encoding(model: LoCaSE, points: Shape, how: Sampling, turn: np.ndarray | Non
 
 
 def encoded(model: LoCaSE, seen: Shape, how: Sampling, turn: np.ndarray | None = None) -> np.ndarray:
-    """float32[512]: weighted mean and maximum of what the encoder says of every point, over all frames.
+    """float32[512]: weighted mean and maximum of the encodings of every point, over all frames.
 
     All coordinates are turned by `turn` first if it is given.
     """

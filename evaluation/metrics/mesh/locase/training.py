@@ -227,7 +227,7 @@ class Training(Phased[Phase]):
             self.results[phase.name]["losses"][-1] *= per_epoch / taken
 
     def close(self, phase: Phase) -> dict[str, Any]:
-        """Judgement of a fold on the objects it has not seen; the final weights are exported."""
+        """Evaluation of a fold on the objects it has not seen; the final weights are exported."""
         self.model.load_state_dict(self.average.state_dict())
         self.model.merge()
         if not phase.unseen:

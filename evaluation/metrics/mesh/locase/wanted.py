@@ -24,7 +24,7 @@ COUNT = 5
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence: `held` of `of` trials bear it out, and the figure says by how much the worst one does or does not."""
+    """One requirement: `held` of `of` trials fulfil it, and the figure says by how much the worst one does or does not."""
 
     text: str
     held: int

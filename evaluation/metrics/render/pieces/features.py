@@ -29,7 +29,7 @@ CELL = 16  # px, the side of a cell
 PATCH, STEP = 6, 2  # px: the side of a patch, and from one patch to the next
 DRAWN = 3000  # patches of each view that is learnt from
 ATOMS, ROUNDS = 128, 8  # centroids, and rounds of k-means
-TIED = 1e-9  # squared distances to centroids are told apart by so much; of equally near ones the first counts
+TIED = 1e-9  # squared distances to centroids that differ by less count as equal; the first of them counts
 NOISE = 1e-3  # variance of noise of 8 levels of 255; weaker patterns do not count
 SPREAD, CUT = 6.0, 3.0  # the Gaussian that pools, in px, and where it is cut, in standard deviations
 CHANNELS = ATOMS + 3
@@ -86,8 +86,8 @@ class Dictionary:
     def cells(self, pixels: np.ndarray) -> np.ndarray:
         """float64[h · w, 131]: the features of the cells of uint8[H, W, 3], row by row; both sides are at least 16 px.
 
-        At every second pixel the patch has z_k = ‖A(x − m) − c_k‖ and the activations max(0, mean z − z_k), which stand at its
-        centre. These, and Y, Cb, Cr, are pooled by a Gaussian of 6 px and read at the cells' centres, between pixels bilinearly.
+        At every second pixel the patch has z_k = ‖A(x − m) − c_k‖ and the activations max(0, mean z − z_k), placed at its centre. These,
+        and Y, Cb, Cr, are pooled by a Gaussian of 6 px and read at the cells' centres, between pixels bilinearly.
         """
         height, width = pixels.shape[:2]
         windows = sliding_window_view(pixels, (PATCH, PATCH), axis=(0, 1))[::STEP, ::STEP]
@@ -118,7 +118,7 @@ class Dictionary:
 def pooling(cells: int, samples: int, first: float, step: int) -> np.ndarray:
     """float64[cells, samples]: what each sample is worth to each cell along one axis. Not to be written to.
 
-    Samples stand at `first` + n · `step` px. A Gaussian of 6 px, cut at three standard deviations and reflected at the ends,
+    Samples are at `first` + n · `step` px. A Gaussian of 6 px, cut at three standard deviations and reflected at the ends,
     is read at the cells' centres, 16 n + 7.5 px, bilinearly.
     """
     smooth = scipy.ndimage.gaussian_filter1d(np.eye(samples), SPREAD / step, axis=0, mode="reflect", truncate=CUT)

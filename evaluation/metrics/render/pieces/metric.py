@@ -55,7 +55,7 @@ class Scene:
         return self.clean.known()
 
     def plausible(self, pixels: np.ndarray, without: int | None = None) -> Plausible:
-        """The judgement of the cells of uint8[H, W, 3] of any size, held against all views or all but one."""
+        """Plausibility of the cells of uint8[H, W, 3] of any size, compared with all views or all but one."""
         known = self.known if without is None else self.clean.known(without)
         return self.clean.plausible(self.features(resized(pixels, *self.size, "bilinear")), known, without)
 
@@ -75,7 +75,7 @@ def puzzlesim_pieces(pair: RenderPair, features: str) -> MetricResult:
 
 
 def puzzlesim_pieces_mask(pair: RenderPair, features: str) -> MetricResult:
-    """As `puzzlesim_pieces`, over the cells whose centre is inside the view's mask; n is counted in the whole picture."""
+    """`puzzlesim_pieces` over the cells whose centre is inside the view's mask; n is counted in the whole picture."""
     mask = inside(pair)
     if isinstance(mask, MetricResult):
         return mask
@@ -173,7 +173,7 @@ def centres_inside(mask: np.ndarray, size: tuple[int, int]) -> np.ndarray:
 
 
 def _found(pair: RenderPair, features: str, scene: Scene, least: float) -> Plausible:
-    """The judgement of the render, once for all metrics of the pair."""
+    """Plausibility of the render, computed once for all metrics of the pair."""
     return pair.once(("pieces", features, least), lambda: scene.plausible(pair.pred))
 
 
@@ -191,7 +191,7 @@ def _scene(work: SharedWork, clean: CleanViews, features: str, size: tuple[int, 
 
 
 class PiecesScorer:
-    """`puzzlesim_pieces` on the clean views of a scene, at their working size, for its trial. Matches, δ and the clean ratios do
+    """`puzzlesim_pieces` on the clean views of a scene, at their working size, for its acceptance test. Matches, δ and the clean ratios do
     without the view that is left out; the dictionary and the whitening stay as they were fitted on all."""
 
     def __init__(self, clean: CleanViews, features: str, prepared: MutableMapping[str, Arrays] | None = None) -> None:
@@ -206,8 +206,8 @@ class PiecesScorer:
 
 
 def scorer(clean: CleanViews, params: Mapping[str, Any], prepared: MutableMapping[str, Arrays] | None = None) -> PiecesScorer:
-    """The trial's scorer on clean views, of which there must be three (ValueError); `prepared` has what was fitted on them, or gains
-    it. WeightsError where a backbone's weights are not here."""
+    """The acceptance test's scorer on clean views, of which there must be three (ValueError); `prepared` has what was fitted on them, or
+    gains it. WeightsError where a backbone's weights are not here."""
     if len(clean.images) < 3:
         raise ValueError("a clean view is held against two others at least")
     return PiecesScorer(clean, str(params["features"]), prepared)

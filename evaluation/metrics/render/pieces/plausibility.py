@@ -1,5 +1,5 @@
-"""From whitened features to the score: where a cell is found again, whether that is as near as clean views are there, and how often
-the same piece is used. Own definition.
+"""Whitened features to the score: where a cell is found again, whether that is as near as in clean views, and how often the same piece is
+used. Own definition.
 
 With d(p) the distance of cell p to its match r(p) in the clean views, δ(r) that of a clean cell to the nearest one of other
 clean views, and c = ¼ · median δ,
@@ -23,8 +23,8 @@ BLOCK = 32 << 20  # bytes of products that are held at a time
 
 @dataclass(frozen=True, eq=False)
 class Plausible:
-    """The judgement of the cells of one picture, each array float64[h · w] in the order of rows: ρ, s, u; and r int64, the clean cell
-    that each matched."""
+    """Plausibility of the cells of one picture, each array float64[h · w] in the order of rows: ρ, s, u; and r int64, the clean cell that
+    each matched."""
 
     ratio: np.ndarray
     share: np.ndarray
@@ -90,7 +90,7 @@ class Clean:
         return Known(far.reshape(-1), tolerance, np.sort(ratios, axis=None), ratios, match[kept])
 
     def plausible(self, cells: np.ndarray, known: Known, without: int | None = None) -> Plausible:
-        """The judgement of a picture's cells [h · w, D], held against all views or all but one; `known` is of the same views."""
+        """Plausibility of a picture's cells [h · w, D], compared with all views or all but one; `known` is of the same views."""
         distance, cell = self.finder.nearest(cells)
         if without is not None:
             distance[:, without] = np.inf

@@ -132,7 +132,7 @@ class Layer(Protocol):
     def pieces(self, size: int, kind: torch.dtype | None = None) -> Iterator[tuple[Tensor, Screen | None]]:
         """All rows, float32[n, C] at a time, and the same made ready for screening where a `kind` is given.
 
-        What is not in memory anyway comes in pieces of at most `size` bytes.
+        Rows that are not in memory come in pieces of at most `size` bytes.
         """
 
 

@@ -25,7 +25,7 @@ def walk(total: int, size: int, step: Callable[[int, int], None], smallest: int 
     """`step(start, stop)` over [0, total) in blocks of `size`; returns the size it ended with.
 
     A step that runs out of memory is done again with half the block, and so are those after it; what was done stays
-    done, so a step must leave nothing behind where it fails. With `smallest` or less the error goes on to the caller.
+    done, so a step must leave nothing behind where it fails. With `smallest` or less the error is raised to the caller.
     """
     start = 0
     while start < total:
@@ -93,7 +93,7 @@ def best_match(reference: Layer, test: Tensor, kind: torch.dtype | None = None, 
 
 
 def exact(reference: Layer, test: Tensor, limits: Limits = Limits()) -> Tensor:
-    """As `best_match`, everything in float32."""
+    """`best_match` with everything in float32."""
     best = torch.full((len(test),), -torch.inf, device=test.device)
     rows, columns = limits.tile or _BLOCK[test.device.type]
     product = _Product(torch.float32, test.device)
@@ -197,7 +197,7 @@ class _Screening:
         products = self.product(operand, screen.operand[at])
         # Of positive numbers the bits are in the same order, and whole numbers are compared many times faster than halves.
         bits = products.view(_BITS[self.kind.itemsize])
-        # A product p stands for a cosine of at most best + p (1 + unit) − shift + error.
+        # A product p means a cosine of at most best + p (1 + unit) − shift + error.
         least = ((shift - error + self.tolerance) * (1 - 2 * self.unit)).to(self.kind).view(bits.dtype)
         hit = torch.nonzero(bits.amax(1) >= least).flatten()
         if len(hit):

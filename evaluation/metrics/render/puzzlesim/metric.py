@@ -43,7 +43,7 @@ def puzzlesim(pair: RenderPair, weights: str) -> MetricResult:
 
 
 def puzzlesim_mask(pair: RenderPair, weights: str) -> MetricResult:
-    """As `puzzlesim`, over the pixels inside the view's mask; a view without one does not apply, an empty one has no value."""
+    """`puzzlesim` over the pixels inside the view's mask; a view without one does not apply, an empty one has no value."""
     mask = inside(pair)
     if isinstance(mask, MetricResult):
         return mask
@@ -137,8 +137,8 @@ def _views(clean: CleanViews) -> Any:
 
 
 class MapScorer:
-    """`puzzlesim` on the clean views of a scene, at their working size, for its trial. The features of the others are computed anew
-    when another view is left out, so ask for all scores without one view before the next."""
+    """`puzzlesim` on the clean views of a scene, at their working size, for its acceptance test. The features of the others are computed
+    again when another view is left out, so ask for all scores without one view before the next."""
 
     def __init__(self, clean: CleanViews, weights: str) -> None:
         from evaluation.networks.inference import best_device
@@ -164,8 +164,8 @@ class MapScorer:
 
 
 def scorer(clean: CleanViews, params: Mapping[str, Any], prepared: MutableMapping[str, Arrays] | None = None) -> MapScorer:
-    """The trial's scorer on clean views, of which there must be two (ValueError). `prepared` gains nothing: what a view is held
-    against changes with the view. WeightsError where the weights are not here."""
+    """The acceptance test's scorer on clean views, of which there must be two (ValueError). `prepared` gains nothing: the clean views to
+    compare with change with each view. WeightsError where the weights are not here."""
     if len(clean.images) < 2:
         raise ValueError("a clean view is held against another at least")
     return MapScorer(clean, str(params["weights"]))

@@ -1,4 +1,4 @@
-"""From images to the similarity map: features of a backbone, the best match of each, the layers' sum."""
+"""Images to the similarity map: features of a backbone, the best match of each, the layers' sum."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def scene(
 ) -> Scene:
     """The scene of clean views uint8[H, W, 3], of which there must be one (ValueError).
 
-    Without `screen` every product is computed in float32, for whoever wants to compare.
+    Without `screen` every product is computed in float32, for comparison.
     """
     return of_collectors(network, collect(network, images, size, device), size, device, screen, budget)
 

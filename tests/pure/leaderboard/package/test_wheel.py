@@ -7,11 +7,13 @@ import re
 import subprocess
 import sys
 import zipfile
+from datetime import date
 from pathlib import Path
 
 import pytest
 
-from evaluation import local
+from deploy.wheel import Package
+from evaluation import local, versions
 from evaluation.synthetic.houses import houses
 from evaluation.synthetic.simplified import jittered
 from submissions.formats.wireframe.wireframe_files import write_json
@@ -187,20 +189,43 @@ def test_what_is_not_installed_is_named_with_the_line_that_installs_it(installed
 
 
 def test_frames_without_pandas_name_the_line_that_installs_it(installed):
-    done = run(installed, "sys.modules['pandas'] = None\nfrom plumbline import frames\nframes._frame([])")
+    done = run(installed, "sys.modules['pandas'] = None\nfrom plumbline import frames\nframes.frame([])")
     assert re.search(r'pandas is not installed, which this needs: python -m pip install "plumbline\[frames\] @ https://\S+"', done.stderr)
 
 
 def test_other_versions_than_the_servers_are_said(installed):
-    code = "from plumbline import installed\ninstalled.version = lambda name: '9.9'\nprint('\\n'.join(installed.differences()))"
-    said = run(installed, code).stdout
+    code = "from plumbline.evaluation import versions\nversions.version = lambda name: '9.9'\nfrom plumbline import installed\n"
+    said = run(installed, code + "print('\\n'.join(installed.differences()))").stdout
     assert "numpy 9.9 is here where the server has " in said and said.count("last digits may differ.") > 5
     assert run(installed, "from plumbline import installed\nprint(installed.differences())").stdout.strip() == "[]"
 
 
-def test_a_newer_python_than_the_pins_are_made_for_is_said(installed):
-    code = "from plumbline import installed\nsys.version_info = (3, 14, 0)\nprint('\\n'.join(installed.differences()))"
-    assert "newer than the server's libraries are made for" in run(installed, code).stdout
+def test_the_library_allows_ranges_and_a_worker_has_the_services_versions(wheel):
+    with zipfile.ZipFile(wheel) as package:
+        (metadata,) = (name for name in package.namelist() if name.endswith(".dist-info/METADATA"))
+        required = re.findall(r"^Requires-Dist: (.*)$", package.read(metadata).decode(), re.MULTILINE)
+        shipped = json.loads(package.read("plumbline/evaluation/exact.json"))["versions"]
+    of_workers = [line for line in required if "extra == 'worker" in line]
+    assert not [line for line in required if "==" in line.partition(";")[0] and line not in of_workers]
+    names = [re.match(r"[\w-]+", line)[0] for line in of_workers]
+    shipped = {name.lower(): version for name, version in shipped.items()}
+    assert {"numpy", "scipy", "torch", "libigl"} <= set(names)
+    assert all(line.startswith(f"{name}=={shipped[name]}; ") for name, line in zip(names, of_workers, strict=True))
+    assert shipped.items() >= versions.exact().items()
+
+
+def test_the_version_names_the_day_of_the_last_change(wheel):
+    found = re.fullmatch(r"plumbline-0\.1\.0\.dev(\d{8})\+[0-9a-f]{12}-py3-none-any\.whl", wheel.name)
+    assert found and date.fromisoformat(found[1]).year >= 2026
+
+
+def test_a_copy_without_its_history_names_the_day_that_it_is_told(tmp_path, monkeypatch):
+    package = Package(ROOT)
+    package.root = tmp_path
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    assert package._day() == ""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(86_400 * 365))
+    assert package._day() == ".dev19710101"
 
 
 TEXTS = [

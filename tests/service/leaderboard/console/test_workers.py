@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from evaluation import versions
 from evaluation.metrics import registry
 from evaluation.models import ComputeBudget, EvaluationBatch, OutsideWorker, Part, PartRecord, PhaseMetric, Process, WorkerToken
 from evaluation.work import costs, outside, worker
@@ -37,7 +38,12 @@ def test_a_token_is_made_shown_once_and_audited(desk, at, challenge):
 
 @pytest.mark.parametrize(
     ("gpu_workers", "queues", "extra"),
-    [(False, ["cpu"], "torch"), (True, ["cpu"], "score"), (True, ["cpu", "gpu"], "torch"), (False, ["gpu"], "score")],
+    [
+        (False, ["cpu"], "worker-networks"),
+        (True, ["cpu"], "worker"),
+        (True, ["cpu", "gpu"], "worker-networks"),
+        (False, ["gpu"], "worker"),
+    ],
 )
 def test_the_line_that_installs_brings_what_networks_need_where_their_parts_come(
     desk, at, phase, settings, monkeypatch, gpu_workers, queues, extra
@@ -86,6 +92,36 @@ def test_a_revoked_token_is_refused_at_once_by_whom_it_found_idle(challenge, cli
     assert [asked(), asked()] == [204, 204]  # the second is not looked up
     token.revoke(None)
     assert asked() == 401
+
+
+def test_a_worker_with_other_versions_gets_no_part_until_an_organizer_allows_it(desk, at, client, entry, challenge):
+    token, key = WorkerToken.make(challenge, None, "lab", ["cpu"], 30)
+    headers = {"Authorization": f"Bearer {key}"}
+
+    def asked(**capabilities: str) -> int:
+        body = {"queues": ["cpu"], "worker": "a", "capabilities": capabilities}
+        return client.post("/api/v1/worker/claim", body, "application/json", headers=headers).status_code
+
+    assert asked(numpy="1.26.4") == 204
+    about = client.get("/api/v1/worker", headers=headers).json()
+    assert about["versions"] == versions.exact() and not about["other_versions"]
+    page = desk.get(at("workers/")).content.decode()
+    assert re.search(rf"numpy 1\.26\.4 for\s+{re.escape(versions.exact()['numpy'])}", page) and "Allow other versions" in page
+    desk.post(at("workers/"), {"act": "versions", "token": token.pk})
+    token.refresh_from_db()
+    assert token.other_versions and AuditEntry.objects.filter(action="worker.versions").exists()
+    assert "Allow other versions" not in desk.get(at("workers/")).content.decode()
+    assert asked(numpy="1.26.4") == 200
+
+
+def test_a_worker_with_the_services_versions_gets_a_part_though_another_has_others(client, entry, challenge):
+    _, key = WorkerToken.make(challenge, None, "lab", ["cpu"], 30)
+
+    def asked(name: str, numpy: str) -> int:
+        body = {"queues": ["cpu"], "worker": name, "capabilities": {"numpy": numpy, "torch": f"{versions.exact()['torch']}+cpu"}}
+        return client.post("/api/v1/worker/claim", body, "application/json", headers={"Authorization": f"Bearer {key}"}).status_code
+
+    assert [asked("other", "1.26.4"), asked("same", versions.exact()["numpy"])] == [204, 200]
 
 
 def test_the_status_page_counts_workers_and_names_none(client, challenge):

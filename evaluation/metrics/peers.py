@@ -1,0 +1,138 @@
+"""Programs of others that compute a metric of ours: where both give the same value, and where they differ and why. PURE.
+
+Each row names the test that holds it, as `file::function` below tests/pure/evaluation/metrics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Comparison with one function of a program. `equal` is true where both give the same value of the same input; `words` say how near,
+    or what differs and how one value becomes the other."""
+
+    name: str
+    equal: bool
+    words: str
+    test: str
+
+    def __str__(self) -> str:
+        return f"{'Equals' if self.equal else 'Differs from'} {self.name}: {self.words}."
+
+
+HSS = Peer(
+    "hoho2025 `hss`",
+    True,
+    "to 1e-6. Of float32 coordinates far from the origin it loses digits, which stay here, because both sides are centred first",
+    "wireframe/test_hss.py::test_real_roofs_score_as_by_the_official_scorer_centred_and_as_they_are",
+)
+CORNERS = Peer(
+    "hoho2025 `compute_ap_metrics`",
+    True,
+    "to 1e-12, but for two wireframes without corners: 1 here, 0 there",
+    "wireframe/test_corners.py::test_f1_is_that_of_the_official_scorer",
+)
+EDGES = Peer(
+    "Building3D's evaluator",
+    False,
+    'it samples 20 points of each edge; `hausdorff="sampled20"` does so too, and is equal. The default is exact',
+    "wireframe/test_edges.py::test_sampled_distances_are_those_of_the_building3d_definition_and_bound_the_exact_ones",
+)
+WED = Peer(
+    "the S23DR scorer of 2024 `compute_WED`",
+    False,
+    "it looks a vertex up under a wrong index where predicted vertices are left unmatched; `compat_index=True` repeats that, and is equal",
+    "wireframe/test_wed.py::test_the_official_codes_wrong_index_can_be_repeated",
+)
+CHAMFER = Peer(
+    "point-cloud-utils `chamfer_distance`",
+    False,
+    "it adds both directions, of the points that it is given, in their unit; here they are averaged, of 100,000 samples of each surface, "
+    'as fractions of the reference\'s longest side (`normalize="none"`: metres). Of the same points it is twice the value',
+    "mesh/test_distances.py::test_parity_with_point_cloud_utils",
+)
+PEERS: Mapping[str, tuple[Peer, ...]] = MappingProxyType(
+    {
+        "hss": (HSS,),
+        "corner_f1": (CORNERS,),
+        "edge_precision": (EDGES,),
+        "edge_recall": (EDGES,),
+        "edge_f1": (EDGES,),
+        "wed_prereg": (WED,),
+        "ecd_emd": (
+            Peer(
+                "POT `emd2`",
+                True,
+                "to rounding, of the same points",
+                "wireframe/test_ecd.py::test_the_earth_movers_distance_is_that_of_pot",
+            ),
+        ),
+        "chamfer_l1": (CHAMFER,),
+        "p2s": (
+            Peer(
+                "trimesh `proximity.closest_point`",
+                True,
+                "to 1e-6, as the mean over the same points",
+                "mesh/test_distances.py::test_parity_with_trimesh_proximity",
+            ),
+        ),
+        "psnr": (
+            Peer(
+                "scikit-image and torchmetrics, with data_range=1",
+                True,
+                "to rounding; torchmetrics computes in float32. Equal images have 100 dB here, infinity there",
+                "render/test_psnr.py::test_agrees_with_scikit_image",
+            ),
+        ),
+        "ssim": (
+            Peer(
+                "scikit-image, with gaussian_weights=True, sigma=1.5, use_sample_covariance=False, data_range=1",
+                True,
+                "to rounding. Its defaults are another window (7 × 7, all pixels alike)",
+                "render/test_ssim.py::test_agrees_with_scikit_image",
+            ),
+            Peer(
+                "torchmetrics",
+                False,
+                "it mirrors the image at its border and counts the border too. Where the window lies within the image it is equal",
+                "render/test_ssim.py::test_agrees_with_torchmetrics_where_the_window_fits",
+            ),
+        ),
+        "fid": (
+            Peer(
+                "torchmetrics",
+                True,
+                "to its precision, from files on",
+                "render/test_fid.py::test_agrees_with_torchmetrics_from_file_to_distance",
+            ),
+        ),
+        "puzzlesim": (
+            Peer(
+                "puzzle_sim",
+                True,
+                "with the same network; the default weights here are others",
+                "render/puzzlesim/test_similarity.py::test_parity_with_the_peer",
+            ),
+        ),
+        **dict.fromkeys(
+            ("lpips_alex", "lpips_vgg", "lpips_squeeze"),
+            (
+                Peer(
+                    "lpips and torchmetrics",
+                    True,
+                    "to float32's rounding",
+                    "render/test_lpips.py::test_agrees_with_the_lpips_package_and_torchmetrics_as_number_and_as_map",
+                ),
+            ),
+        ),
+    }
+)
+
+
+def of(key: str) -> tuple[Peer, ...]:
+    """The comparisons of a metric, and of the metric that it is in a mask or in boxes."""
+    return PEERS.get(key.partition("@")[0], ())

@@ -1,0 +1,197 @@
+"""Metrics as functions: one call gives one value, which knows how it came about.
+
+    plumbline.hss(prediction, reference)
+    plumbline.metric("edge_f1", tau_edge=0.25)(prediction, reference, unit="cm")
+
+A value is that of a leaderboard with the same parameters: the same code reads, checks and scores.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from evaluation.metrics import peers, registry, runner
+from evaluation.metrics.result import Status
+from evaluation.metrics.runner import MetricRequest
+from evaluation.metrics.spec import MetricSpec
+from evaluation.networks import weights
+from leaderboard.package import NAMES, installed
+from submissions.kinds import FAMILIES
+
+ITEM = "item"
+WIDTH = 100  # characters of a docstring's line
+DEGENERATE = "degenerate_gt: "
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of a metric: `float(v)` is the number, NaN where there is none, and `status` and `flags` say why it is what it is.
+
+    `parameters` are all of the metric's, defaults included. `fingerprint` is that of a leaderboard's column with the same values. `notes`
+    say what was changed in the input before it was measured.
+    """
+
+    key: str
+    value: float | None
+    status: str
+    parts: dict[str, float]
+    parameters: dict[str, Any]
+    fingerprint: str
+    unit: str = ""
+    higher_is_better: bool = True
+    flags: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    def __float__(self) -> float:
+        return math.nan if self.value is None else self.value
+
+    def __format__(self, form: str) -> str:
+        return format(float(self), form) if form else repr(self)
+
+    def __repr__(self) -> str:
+        number = "no value" if self.value is None else f"{self.value:.6g}{f' {self.unit}' if self.unit else ''}"
+        more = [self.status] if self.status != Status.OK else []
+        more += [f"{len(self.notes)} note{'s' if len(self.notes) > 1 else ''}"] if self.notes else []
+        return f"<{self.key} {number} ({', '.join(more)})>" if more else f"<{self.key} {number}>"
+
+
+class Metric:
+    """A metric with its parameters, to be called with a prediction and its reference.
+
+    `key`, `title`, `unit`, `higher_is_better` and `parameters` describe it; `fingerprint` names what fixes its numbers.
+    """
+
+    def __init__(self, key: str, /, **parameters: Any) -> None:
+        """`key` is a metric's key or the name of its function here; ValueError in one sentence for an unknown one or a wrong parameter."""
+        self.spec: MetricSpec = registry.get(NAMES.get(key, key))
+        self._given = registry.resolve_params(self.spec.key, parameters)
+        self.key, self.title, self.unit = self.spec.key, self.spec.title, self.spec.unit
+        self.higher_is_better, self.parameters = self.spec.higher_is_better, self.spec.every_param(self._given)
+        self.__doc__ = described(self.spec)
+
+    @property
+    def fingerprint(self) -> str:
+        """sha256 of the metric's key, version, parameters and weights, as the columns of leaderboards have it."""
+        return registry.fingerprint(self.key, self._given)
+
+    def __repr__(self) -> str:
+        others = {name: value for name, value in self.parameters.items() if value != self.spec.param(name).default}
+        return f"<metric {self.key}{''.join(f' {name}={value!r}' for name, value in others.items())}>"
+
+    def __call__(self, prediction: Any, reference: Any, *, unit: str | float = "m", mask: Any = None) -> Value:
+        """The value of a prediction. Each side is a path, arrays or an object (see "In Python" in the documentation). Lengths of the input
+        are in `unit`. `reference` is what the metric needs: an image, a list of clean views, or a prompt; metrics of groups and
+        sets take a list of images on both sides. `mask` is where `@mask` metrics look.
+        """
+        from leaderboard.package import inputs
+
+        spec, notes, family = self.spec, list[str](), FAMILIES[self.spec.family]
+        scale = inputs.metres_per(unit)
+        if refusal := weights.refusal(spec, self._given, weights.FETCH_LOCALLY):
+            raise inputs.InputError(refusal.removesuffix("."))
+        if (mask is None) == ("mask" in spec.needs):
+            without = "needs mask=, where it looks" if mask is None else f"takes no mask; {spec.key}@mask does"
+            raise inputs.InputError(f"{spec.key} {without}")
+        try:
+            if spec.level == "item":
+                items = {ITEM: (prediction, reference)}
+            else:
+                sides = inputs.many(prediction, "prediction"), inputs.many(reference, "reference")
+                if len(sides[0]) != len(sides[1]):
+                    raise inputs.InputError(f"{spec.key} needs as many predictions as references, got {len(sides[0])} and {len(sides[1])}")
+                items = {f"{ITEM}/{n:06}": pair for n, pair in enumerate(zip(*sides, strict=True))}
+            predictions = {name: inputs.item(pair[0], family, "prediction", spec.key, notes) for name, pair in items.items()}
+            references = {name: self._reference(pair[1], mask, notes) for name, pair in items.items()}
+            if any(map(family.is_degenerate, references.values())):
+                raise inputs.InputError(f"nothing can be measured against the reference: it needs {family.needs}")
+            request = MetricRequest(spec.key, spec.key, self._given)
+            scores = runner.score_items(predictions, references, [request], scale)
+            if spec.level != "item":
+                scores = {spec.key: runner.finish([request], [scores], list(items), [ITEM] * len(items))[spec.key][0]}
+        except ModuleNotFoundError as error:
+            raise _with_extra(error, "networks" if spec.networks else "score") from None
+        except ValueError as error:
+            if not str(error).startswith(DEGENERATE):
+                raise
+            raise inputs.InputError(str(error).removeprefix(DEGENERATE)) from None
+        found = scores[spec.key]
+        return Value(
+            key=spec.key,
+            value=found.values[0],
+            status=found.statuses[0],
+            parts=dict(found.parts[0]),
+            parameters=dict(self.parameters),
+            fingerprint=self.fingerprint,
+            unit=spec.unit,
+            higher_is_better=spec.higher_is_better,
+            flags=found.flags[0],
+            notes=tuple(dict.fromkeys(notes)),
+        )
+
+    def _reference(self, data: Any, mask: Any, notes: list[str]) -> Any:
+        from leaderboard.package import inputs
+
+        if self.spec.family != "render":
+            return inputs.item(data, FAMILIES[self.spec.family], "reference", self.spec.key, notes)
+        if self.spec.wants_prompts:
+            return inputs.view(None, "reference", self.spec.key, notes, prompt=str(data))
+        if "clean views" in self.spec.needs:
+            return inputs.view(None, "reference", self.spec.key, notes, mask=mask, clean=data)
+        return inputs.view(data, "reference", self.spec.key, notes, mask=mask)
+
+
+def metric(key: str, /, **parameters: Any) -> Metric:
+    """A metric by its key, such as "hss", or by its function's name, such as "chamfer", with parameters other than its defaults."""
+    return Metric(key, **parameters)
+
+
+def function(name: str) -> Callable[..., Value]:
+    """The function of that name, such as `plumbline.chamfer`."""
+    spec = registry.get(NAMES[name])
+    second = "references" if "clean views" in spec.needs else "reference"
+
+    def compute(prediction: Any, reference: Any, *, unit: str | float = "m", mask: Any = None, **parameters: Any) -> Value:
+        return Metric(spec.key, **parameters)(prediction, reference, unit=unit, mask=mask)
+
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    arguments = [inspect.Parameter(one, kinds[0], annotation=Any) for one in ("prediction", second)]
+    own = [inspect.Parameter(one.name, kinds[1], default=one.default) for one in spec.params]
+    arguments.append(inspect.Parameter("unit", kinds[1], default="m", annotation="str | float"))
+
+    def called(*given: Any, **named: Any) -> Value:
+        if second in named:
+            named["reference"] = named.pop(second)
+        return compute(*given, **named)
+
+    called.__name__ = called.__qualname__ = name
+    called.__module__ = __name__.rpartition(".")[0]
+    called.__doc__ = described(spec)
+    called.__signature__ = inspect.Signature([*arguments, *own], return_annotation="Value")  # type: ignore[attr-defined]
+    return called
+
+
+def described(spec: MetricSpec) -> str:
+    """A metric's docstring: what it measures, its formula, parameters, peers and source."""
+    better = "Higher is better." if spec.higher_is_better else "Lower is better."
+    lines = [f"{spec.title}: {spec.doc} {better}", ""]
+    lines += [*(f"    {line}" for line in spec.formula.splitlines()), ""] if spec.formula else []
+    for one in spec.params:
+        lines += [] if one is not spec.params[0] else ["Parameters:"]
+        lines.append(f"    {one.name} ({one.kind}, {one.default!r}{f' {one.unit}' if one.unit else ''}): {one.doc}")
+    lines += [""] if spec.params else []
+    others = peers.of(spec.key)
+    lines += ["Beside other programs:", *(f"    {peer}" for peer in others), ""] if others else []
+    lines += [f"Source: {spec.origin}."] if spec.origin else []
+    wrapped = (textwrap.wrap(line, WIDTH, subsequent_indent=" " * (8 if line.startswith("    ") else 0)) or [""] for line in lines)
+    return "\n".join(chain.from_iterable(wrapped)).rstrip() + "\n"
+
+
+def _with_extra(error: ModuleNotFoundError, extra: str) -> ModuleNotFoundError:
+    """The same error with the sentence that installs what is missing."""
+    return ModuleNotFoundError(installed.missing(error.name or "", extra) or str(error), name=error.name)
