@@ -205,7 +205,7 @@ class MetricChallenge(models.Model):
         samples = answers.values("sample").distinct().count()
         if samples < 2 * ITEMS_FOR_FIGURE:
             raise Refused(
-                f"The study's votes are on  {samples} samples; a half needs {ITEMS_FOR_FIGURE} for any figure, so "
+                f"The study's votes are on {samples} samples; a half needs {ITEMS_FOR_FIGURE} for any figure, so "
                 f"{2 * ITEMS_FOR_FIGURE} are needed.",
                 "too_few_samples",
             )

@@ -387,7 +387,7 @@ def standing_context(place: PhasePlace) -> dict:
 def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
     """Source of an exported table."""
     path = reverse("snapshot", args=[place.challenge.slug, place.phase.slug, snapshot.digest])
-    made_up = "  (simulated data)" if place.challenge.made_up else ""
+    made_up = " (simulated data)" if place.challenge.made_up else ""
     made = snapshot.created_at
     board = snapshot.board
     phase = f"{place.phase.title} (figures imported from {board.imported.source})" if board.imported else place.phase.title
@@ -396,7 +396,7 @@ def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
     people, study = human_agreement.of_board(board), ""
     if people is not None:
         lines = (people.line(slug) for slug in people.columns)
-        study = f"{people.study.title}{'  (simulated)' if people.study.made_up else ''}, {basis(people.basis)}, {people.at:%Y-%m-%d}"
+        study = f"{people.study.title}{' (simulated)' if people.study.made_up else ''}, {basis(people.basis)}, {people.at:%Y-%m-%d}"
         study += "".join(f"; {line.title}: {line.trained}" for line in lines if line is not None and line.trained)
         study += f"; {withdrawn(snapshot.withdrawn, people.opinions)}" if snapshot.withdrawn else ""
 

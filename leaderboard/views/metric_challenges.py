@@ -170,7 +170,7 @@ def _entered(request: HttpRequest, row: MetricChallenge, form: ProgramForm) -> b
             form.add_error("file", refused.sentence)
             return False
     messages.success(
-        request, f"{entry.program.read.title} version {entry.program.version}  is uploaded. We check it, then compare it with people."
+        request, f"{entry.program.read.title} version {entry.program.version} is uploaded. We check it, then compare it with people."
     )
     return True
 

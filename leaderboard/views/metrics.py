@@ -246,7 +246,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     on_studies = [(row, row.figure) for row in values if row.study_id in known]
     if on_studies and standing is None:
         n = len(on_studies)
-        words = f"It was compared with people in  {n} {'study' if n == 1 else 'studies'}, by itself and with no place among others."
+        words = f"It was compared with people in {n} {'study' if n == 1 else 'studies'}, by itself and with no place among others."
         verdict = Verdict(words)
     context = {
         "spec": spec,

@@ -257,7 +257,7 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
             ends = "" if low is None or high is None else f"[{low}, {high}]"
             bars.append(Strip(title, str(percent), ends, "", position(AGREEMENT, percent), *bar(AGREEMENT, low, high)))
         note = "Of 100 comparisons that people decided, it decides this many as they did (95 % interval)."
-        foot = f"{standing.judgements:,}  decided votes of  {'made-up ' if family.made_up else ''}people"
+        foot = f"{standing.judgements:,} decided votes of {'made-up ' if family.made_up else ''}people"
     arrow = "higher is better" if spec.higher_is_better else "lower is better"
     return sent(
         Sheet(

@@ -308,7 +308,7 @@ def _analysis_context(
         if board is not None and measured.key in board.overall.metrics:
             for one in measured.contradictions:
                 against.setdefault(one.second, []).append(f"{line.title} puts it before {one.first}")
-    too_few = f"Compared by too few raters, or on too few  {plural(noun)}, to have a place:"
+    too_few = f"Compared by too few raters, or on too few {plural(noun)}, to have a place:"
     apart = {line.method: "These met none of those above." * ((line.part or 1) > 1) for line in ordered}
     apart |= {line.method: too_few for line in summary.unranked}
     scales = [

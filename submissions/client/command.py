@@ -34,7 +34,7 @@ EXIT_CODES = """exit codes:
   2    the command was not understood, or a file is not there
   3    the server refused: a limit, a permission, a closed phase
   4    the server cannot be reached or has trouble, also after --patience; run the same command again later
-  130  stopped by hand; run the same upload again to go on with it"""
+  130 stopped by hand; run the same upload again to go on with it"""
 CARD = {
     "weights_url": ("URL", "link to the weights"),
     "licence": ("TEXT", "licence of code and weights"),
@@ -151,7 +151,7 @@ def _follow(args: argparse.Namespace, server: Server, submission: dict[str, Any]
     for slug, score in (submission.get("scores") or {}).items():
         # The server sends plain numbers, or objects with a 95 % interval.
         value, interval = (score.get("value"), score.get("ci")) if isinstance(score, dict) else (score, None)
-        between = f"  [{interval[0]:.6g}, {interval[1]:.6g}]" if interval and None not in interval else ""
+        between = f" [{interval[0]:.6g}, {interval[1]:.6g}]" if interval and None not in interval else ""
         print(f"{slug:<28} {'unranked' if value is None else f'{value:.6g}{between}'}")
     return REJECTED if status in ("rejected", "failed", "cancelled") else OK
 

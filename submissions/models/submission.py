@@ -421,7 +421,7 @@ class Submission(Leased):
                 word = "was frozen" if phase.board == phase.Board.FROZEN else "was revealed"
                 on = in_words(phase.board_at, phase.time_zone)
                 raise Refused(
-                    f"The leaderboard of  {phase.title} {word} on {on}, so no entry on hold can be confirmed any more.", "phase_decided"
+                    f"The leaderboard of {phase.title} {word} on {on}, so no entry on hold can be confirmed any more.", "phase_decided"
                 )
             if phase.has_closed(now) and now >= phase.closes_at + CONFIRM_TIME:
                 closed = f"{phase.title} closed on {in_words(phase.closes_at, phase.time_zone)}"
@@ -608,7 +608,7 @@ class Submission(Leased):
             self.phase.lock()
             self.phase.refresh_from_db()
             if not self.phase.is_open(now) or self.phase.is_decided(now):
-                raise Refused(f"{self.phase.title}  is decided, so your team's choice can no longer change.", "choice_over")
+                raise Refused(f"{self.phase.title} is decided, so your team's choice can no longer change.", "choice_over")
             Submission.objects.filter(phase=self.phase, team=self.team, is_chosen=True).update(is_chosen=False)
             self._flag(is_chosen=True)
 

@@ -388,7 +388,7 @@ class Team(models.Model):
             if self.memberships.filter(user__emailaddress__email__iexact=email, user__emailaddress__verified=True).exists():
                 raise Refused(f"{email} belongs to a member of {self.name} already.", "is_member")
             if self.invites.filter(created_at__gt=now - timedelta(days=1)).count() >= INVITES_A_DAY:
-                raise Refused(f"{self.name} has sent {INVITES_A_DAY}  invitations within a day. Continue tomorrow.", "too_many_invites")
+                raise Refused(f"{self.name} has sent {INVITES_A_DAY} invitations within a day. Continue tomorrow.", "too_many_invites")
             self.invites.open(now).filter(email=email).update(withdrawn_at=now)
             expires_at = now + timedelta(days=INVITE_DAYS)
             invite = TeamInvite.objects.create(team=self, email=email, invited_by=invited_by, created_at=now, expires_at=expires_at)

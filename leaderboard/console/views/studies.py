@@ -53,7 +53,7 @@ def studies(request: HttpRequest, phase: Phase) -> HttpResponse:
             else:
                 found.screen(request.user, act == "screen")
                 rule = f"raters whose scores correlate with the others’ by less than {SCREENED} are left out"
-                words = f"is computed again:  {rule if act == 'screen' else 'all raters count'}."
+                words = f"is computed again: {rule if act == 'screen' else 'all raters count'}."
             messages.success(request, f"“{found.title}” {words}")
             return redirect(request.path)
     rows = []
@@ -94,7 +94,7 @@ def _import(request: HttpRequest, phase: Phase, form: StudyForm) -> bool:
         form.add_error("slug" if "address" in str(error) else "file", str(error))
         return False
     count = f"{len(rows):,} {'scores' if opinions else 'votes'}"
-    message = f"{count}  are imported. We are computing the figures; see the page of “{study.title}”."
+    message = f"{count} are imported. We are computing the figures; see the page of “{study.title}”."
     if known is not None:
         message += f" Of {study.entries.count()} methods {len(study.damaged)} are labelled as damaged, empty or the reference."
     messages.success(request, message)

@@ -333,7 +333,7 @@ def list_account(study: Study, actor: User, user: User, group: str = "") -> Rate
 
 def _require_here(rater: Rater) -> None:
     if rater.left_at is not None:
-        raise Refused(f"{rater.name}  has left the study, and we deleted their answers. You cannot undo this.", "left")
+        raise Refused(f"{rater.name} has left the study, and we deleted their answers. You cannot undo this.", "left")
 
 
 def _record_rater(rater: Rater, actor: User, action: str, **detail: Any) -> None:

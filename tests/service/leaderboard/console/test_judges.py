@@ -188,7 +188,7 @@ def test_the_studys_page_shows_scores_and_agreement(desk, server, study):
         pass
     public = f"/challenges/{study.phase.challenge.slug}/{study.phase.slug}/people/{study.slug}/"
     page = text_of(desk.get(public))
-    assert "No judgements yet" in page and "scatterpolar" in page and "seer-1 · one-view" in page and "onyx stands at 1000" in page
+    assert "No votes yet" in page and "scatterpolar" in page and "seer-1 · one-view" in page and "onyx is set to 1000" in page
     rater = Rater.objects.create(study=study, name="jane")
     entries = {entry.label: entry for entry in study.entries.all()}
     names = list(QUALITY)
@@ -230,7 +230,7 @@ def test_a_judges_criteria_are_listed_as_the_study_asks_them(desk, server, study
     assert re.findall(r'class="n">([^<]+)</th>', head) == titles
     figure = json.loads(page.partition('<script id="figure-judge-1" type="application/json">')[2].partition("</script>")[0])
     assert [axis.replace("<br>", " ") for axis in figure["data"][0]["theta"]] == [*titles, titles[0]]
-    numbers = page.partition('id="figure-judge-1"')[2].partition('aria-label="The numbers of the chart"')[2].partition("</table>")[0]
+    numbers = page.partition('id="figure-judge-1"')[2].partition('aria-label="Numbers of the chart"')[2].partition("</table>")[0]
     assert re.findall(r"<tr><td>([^<]+)</td>", numbers) == ["ruby", "opal", "onyx", "coal"]
 
 

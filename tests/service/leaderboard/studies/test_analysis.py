@@ -246,23 +246,23 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
 @pytest.mark.parametrize(
     ("votes", "labels", "says", "is_silent_on"),
     [
-        ([], {}, ["No judgements yet", "shows counts only", "How it was asked"], ['class="claims"', "What people prefer"]),
+        ([], {}, ["No votes yet", "shows counts only", "How it was asked"], ['class="claims"', "What people prefer"]),
         (
             rounds([("x", "y")], raters=1),
             {},
-            ["It is too early to say.", sentence(few_raters(1)), "1 person", '<td class="n">8</td>'],
+            ["It is too early to say.", sentence(few_raters(1)), "1 rater", '<td class="n">8</td>'],
             ["Which metrics agree", "Are there enough", "%</b>", "Every figure"],
         ),
         (
             [vote("a", "b", "left", "r0", "s0"), vote("c", "d", "left", "r1", "s1"), vote("e", "f", "left", "r2", "s2")],
             {},
-            ["It is too early to say.", sentence(few_raters(3)), "3 people", "entries are listed by name"],
+            ["It is too early to say.", sentence(few_raters(3)), "3 raters", "entries are listed by name"],
             ["Which metrics agree", "Are there enough", "%</b>", "may be first"],
         ),
         (
             made_up(5, 8, 6),
             {},
-            ["5 people", "Few raters: read these intervals as rough ones.", "Are there enough votes?", "Every figure of every"],
+            ["5 raters", "Few raters: read these intervals as rough ones.", "Are there enough votes?", "Every figure of every"],
             ["It is too early to say."],
         ),
         (rounds([("x", "y")], "tie"), {}, ["Nobody preferred either."], ["What people prefer", "Which metrics", "Are there enough"]),
@@ -495,7 +495,7 @@ def test_a_study_goes_on_asking_beside_what_it_found(phase, people, client):
     while analyse_due():
         pass
     page = client.get(address).content.decode()
-    assert "· 1 judgement" in page and sentence(few_raters(1)) in page and f'href="/rate/{study.key}/"' in page
+    assert "· 1 vote" in page and sentence(few_raters(1)) in page and f'href="/rate/{study.key}/"' in page
     assert "95 % interval" not in page.partition("What people prefer")[2].partition("Which metrics agree")[0].partition("<table")[2]
     campaign.close(study, people.organizer)
     assert f'href="/rate/{study.key}/"' not in client.get(address).content.decode()

@@ -146,7 +146,7 @@ def test_a_study_in_which_a_metric_has_no_values_is_none_that_it_was_held_agains
     found = family("wireframe", studies)
     row = found.row("x", "x")
     assert (row.studies, row.missing, row.line.caveats) == ((0, 1), "in 2 studies: not pooled", [])
-    assert verdict(found, row).words == "It was compared with people in 2 of 3 studies, too few to pool: each stands below."
+    assert verdict(found, row).words == "It was held against people in 2 of 3 studies, too few to pool: each stands below."
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_a_metrics_page_opens_with_a_verdict_by_its_state():
     assert said(0.52) == f"{start} 52 of 100 duels [48, 56]: at chance, which is 50. {place}"
     assert said(0.4) == f"{start} 40 of 100 duels [36, 44]: worse than chance, which is 50. {place}"
     nothing = family("wireframe", [])
-    assert verdict(nothing, None).words == "No study with real raters yet."
+    assert verdict(nothing, None).words == "No study with people here yet."
     early = Line("m", Agreement(0.9, None, None, raters=3, samples=8).because(few_raters(3)))
     assert verdict(nothing, None, early).words == f"It is too early to say how far it goes with people: 3 of {RATERS_FOR_FIGURE} people."
     level = Line("m", Agreement(None, None, None, coverage=1.0))
@@ -272,7 +272,7 @@ def test_a_metrics_page_opens_with_a_verdict_by_its_state():
     assert verdict(nothing, None, None, True).words.startswith("Only another version")
     pooled = family("wireframe", [evidence(n, {"a": 0.7} | ({"b": 0.7} if n else {})) for n in range(3)])
     assert (
-        verdict(pooled, pooled.row("b", "b")).words == "It was compared with people in 2 of 3 studies, too few to pool: each stands below."
+        verdict(pooled, pooled.row("b", "b")).words == "It was held against people in 2 of 3 studies, too few to pool: each stands below."
     )
 
 
@@ -295,10 +295,10 @@ def test_the_page_in_its_four_states_and_for_whom(django_assert_max_num_queries)
     held(PhaseFactory(challenge=ChallengeFactory(family="mesh")), "which", 5, key="solids", title="Which is closer?")
     held(PhaseFactory(challenge=ChallengeFactory(family="render")), "invented", 6, made_up=True)
     three = page()
-    assert NOBODY not in three["wireframe"] and "3 studies," in three["wireframe"] and "real 2" in three["wireframe"]
+    assert NOBODY not in three["wireframe"] and "3 studies," in three["wireframe"] and "measured here 2" in three["wireframe"]
     assert "published 1" in three["wireframe"] and "Always equal" in three["wireframe"] and "All 22 metrics" in three["wireframe"]
     assert "From one study: Which is closer?" in three["mesh"] and "by 12 raters" in three["mesh"]
-    assert NOBODY in three["render"] and "made up 1" in three["render"] and "not counted" in three["render"]
+    assert NOBODY in three["render"] and "simulated 1" in three["render"] and "not counted" in three["render"]
     assert re.search(r"Edge F1 \d+ above human level .* 1\.0 ms", three["wireframe"]) and "of 17" in three["wireframe"]
 
     # The mean of several studies is told as that wherever it stands.
@@ -320,7 +320,7 @@ def test_the_page_in_its_four_states_and_for_whom(django_assert_max_num_queries)
         NOBODY in page()["wireframe"] and NOBODY in page(people.stranger)["wireframe"] and "3 studies," in page(people.owner)["wireframe"]
     )
     Challenge.objects.filter(pk=roofs.pk).update(visibility="public", made_up=True)
-    assert NOBODY in page()["wireframe"] and "made up 3" in page()["wireframe"]
+    assert NOBODY in page()["wireframe"] and "simulated 3" in page()["wireframe"]
     held(PhaseFactory(challenge=ChallengeFactory(family="render")), "few", 7, raters=3, key="few")  # or of enough people who decided none
     assert "1 study bears no figure: that takes 5 people, 5 items, and duels between entries that people decided." in page()["render"]
     for user, most in ((None, 6), (people.owner, 14), (people.organizer, 14)):

@@ -131,7 +131,7 @@ class TestBoard:
     def test_made_up_data_are_labelled(self, client, ranked):
         assert "simulated" not in text(client.get(address(ranked)))
         Challenge.objects.update(made_up=True)
-        assert "are made up to show how the service works" in text(client.get(address(ranked)))
+        assert "are simulated, to show how the service works" in text(client.get(address(ranked)))
 
     def test_a_team_sees_its_entry_in_progress_and_others_do_not(self, client, ranked, people):
         running = Submission.objects.create(

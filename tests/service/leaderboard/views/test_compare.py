@@ -82,7 +82,7 @@ class TestCompare:
         figure = json.loads(re.search(r'<script id="figure-differences" type="application/json">(.*?)</script>', page, re.S).group(1))
         heights = [y for trace in figure["data"] for y in trace.get("y", [])]
         assert sorted(round(y, 9) for y in heights) == [-0.1, 0.2, 0.2]
-        numbers = page.partition('aria-label="The numbers of the chart"')[2].partition("</table>")[0]
+        numbers = page.partition('aria-label="Numbers of the chart"')[2].partition("</table>")[0]
         assert numbers.count("<tr>") == 1 + 4 and page.count('<svg class="chart"') == 1
 
     def test_each_metric_has_its_interval_once_and_how_many_items_each_is_better_on(self, client, eight):
@@ -200,10 +200,10 @@ class TestWhatPeopleSayOfTwo:
             assert build_due_boards(timezone.now() + timedelta(hours=hours)) == 1
             told = " ".join(text(client.get(reverse("entry", args=[two[0].pk]))).partition("How people compared it")[2].split())
             study = " ".join(text(client.get(f"{address(two[0].phase, 'studies')}people/")).split())
-            assert ("Intervals: other people, other items." in told, "line: 95 % interval over raters and items." in study) == (
+            assert ("allows for other raters and other items." in told, "line: 95 % interval over raters and items." in study) == (
                 bool(sample),
             ) * 2
-            assert ("allows for other raters." in told, "line: 95 % interval over people;" in study) == (not sample,) * 2
+            assert ("allows for other raters." in told, "line: 95 % interval over raters." in study) == (not sample,) * 2
 
     def test_below_the_smallest_numbers_only_what_is_missing_is_said(self, client, two):
         judged(two, raters=3)

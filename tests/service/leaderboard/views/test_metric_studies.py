@@ -186,7 +186,7 @@ def test_beside_figures_of_real_people_nothing_is_said_of_made_up_ones(studied, 
     imported(phase, level, slug="real", title="Of real people")
     assert analyse_due() == 1
     page = words(text(client.get(PAGE)))
-    assert f"]: {MEANING[Standing.AT_CHANCE]}." in page and "made up No study" not in page
+    assert f"]: {MEANING[Standing.AT_CHANCE]}." in page and "simulated No study" not in page
     assert "Where it contradicts people" not in page and known.at(0.3).sentence not in page
     Study.objects.filter(slug="real").delete()
     page = words(text(client.get(PAGE)))
@@ -198,7 +198,7 @@ def test_where_it_contradicts_people_is_drawn_for_who_may_see_it_and_hidden_entr
     page = text(client.get(PAGE))
     told = words(page.partition('id="turned"')[2])
     assert "1 pair where people significantly prefer one entry" in told and "far off over near" in told and "It prefers near." in told
-    assert re.search(r"People pick far off in \d+ of 100 duels \[\d+, \d+\], of 64 judgements", told)
+    assert re.search(r"People would prefer far off in \d+ of 100 comparisons \[\d+, \d+\], by 64 votes", told)
     link = re.search(r'href="([^"]+)">Side by side on (\w+)<', page)
     assert client.get(link[1].replace("&amp;", "&")).status_code == 200
     drawing = 'aria-label="far off over the reference"'

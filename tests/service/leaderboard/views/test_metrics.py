@@ -72,7 +72,7 @@ class TestPage:
         random_weights.put_learned(tmp_path, "drawn", **told)
         PhaseMetric.objects.create(phase=phase, slug="learned", key="wf_learned", position=9, params={"weights": "drawn"})
         page = words(text(client.get(column_page(phase, "learned", "wf_learned"))))
-        assert "Weights: drawn here Drawn at random." in page and "1,234 decisions of 5 raters, made up" in page
+        assert "Weights: drawn here Drawn at random." in page and "1,234 decisions of 5 raters, simulated" in page
         assert "0.761 ± 0.046 over 10 folds" in page and "plumbline-small, frozen" in page and "Never let it decide alone" in page
 
     def test_it_says_whether_the_weights_are_here_and_how_to_get_them(self, client, monkeypatch, tmp_path):
@@ -130,7 +130,7 @@ class TestPage:
         assert "250 ms per item: measured on the machine that ran the sanity tests" in words(text(client.get("/metrics/hss/")))
         entry = scored(0.1)
         Score.objects.filter(evaluation__submission=entry, key="hss").update(cost_ms=61.0)
-        assert "61 ms per item: the median over this server" in words(text(client.get("/metrics/hss/")))
+        assert "61 ms per item: the median of this server" in words(text(client.get("/metrics/hss/")))
 
     def test_each_parameter_says_where_its_default_is_from_and_what_differs_from_the_paper(self, client):
         page = words(text(client.get("/metrics/osim/")))
