@@ -105,10 +105,16 @@ def score(
         def family() -> str:
             return _family([text for text in metrics if text not in own], manifest, (reference, prediction)).key
 
-        programs = {text: _program(text, family, manifest, boxed, opened) for text in own}
-        opened.enter_context(registry.with_programs(spec for _, spec in programs.values()))
-        named = [programs[text][0] if text in programs else text for text in metrics]
-        return _score(prediction, reference, named, params, manifest, progress)
+        return _score(prediction, reference, with_programs(metrics, family, manifest, boxed, opened), params, manifest, progress)
+
+
+def with_programs(
+    metrics: Sequence[str], family: Callable[[], str], manifest: Manifest | None, boxed: bool, opened: ExitStack
+) -> list[str]:
+    """Columns of the metrics, those that are paths of programs started and known until `opened` ends. Raises CannotScore."""
+    programs = {text: _program(text, family, manifest, boxed, opened) for text in metrics if is_path(text)}
+    opened.enter_context(registry.with_programs(spec for _, spec in programs.values()))
+    return [programs[text][0] if text in programs else text for text in metrics]
 
 
 def is_path(metric: str) -> bool:

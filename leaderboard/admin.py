@@ -122,6 +122,15 @@ class JointAnalysisAdmin(LookOnly):
     exclude = ("content",)
 
 
+@admin.register(models.AnswerSet)
+class AnswerSetAdmin(LookOnly):
+    list_display = ("study", "state", "made_of", "wanted", "attempts", "losses", "worker", "finished_at")
+    list_filter = ("state",)
+    search_fields = ("study__slug", "study__title")
+    list_select_related = ("study__phase__challenge",)
+    exclude = ("packed", "content", "reproduction")
+
+
 @admin.register(models.JudgeRun)
 class JudgeRunAdmin(LookOnly):
     list_display = ("rater", "study", "plan", "state", "n_answered", "n_planned", "requests", "budget", "cost", "worker", "created_at")

@@ -13,9 +13,9 @@ from evaluation.celery import gpu_task, short_task, studies_task
 from evaluation.work import shares, worker
 from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import sandbox
-from leaderboard.models import JointAnalysis, JudgeRun, ProgramValues, Snapshot, StudyAnalysis
+from leaderboard.models import AnswerSet, JointAnalysis, JudgeRun, ProgramValues, Snapshot, StudyAnalysis
 from leaderboard.service.mail import send_due_mail
-from leaderboard.studies import joint, programs
+from leaderboard.studies import answer_sets, joint, programs
 from leaderboard.studies.analysis import analyse_due, recount
 from leaderboard.studies.judge.run import ask_due
 from leaderboard.studies.live import artifacts
@@ -45,13 +45,15 @@ shares.BEFORE_IDLE += [
     ProgramValues.objects.waiting,
     lambda device: StudyAnalysis.objects.waiting() if device == "cpu" else StudyAnalysis.objects.none(),
     lambda device: JointAnalysis.objects.waiting() if device == "cpu" else JointAnalysis.objects.none(),
+    lambda device: AnswerSet.objects.waiting() if device == "cpu" else AnswerSet.objects.none(),
 ]
 
 
 @studies_task(name="leaderboard.studies")
 def studies() -> int:
     """Analyse studies, or compute values of programs on them. While entries wait it may do nothing; the sweeper announces it again."""
-    done = shares.ANALYSES.give("cpu", lambda: analyse_due(between=give_way) or joint.analyse_due(between=give_way))
+    kinds = (analyse_due, answer_sets.analyse_due, joint.analyse_due)
+    done = shares.ANALYSES.give("cpu", lambda: next((n for kind in kinds if (n := kind(between=give_way))), 0))
     return done or shares.VALUES.give("cpu", programs.score_due)
 
 
@@ -93,6 +95,7 @@ def request_analyses() -> int:
     recount()
     StudyAnalysis.request_missing()
     waiting = StudyAnalysis.objects.waiting().unleased().count() + artifacts.waiting().count() + joint.request() + programs.request()
+    waiting += AnswerSet.request_outdated()
     if waiting:
         wake.send("studies", times=min(waiting, 4))
     return waiting

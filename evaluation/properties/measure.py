@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -159,6 +159,33 @@ def outcomes_of(metrics: Sequence[Metric], item_id: str, items: Mapping[str, Any
         for n, (column, outcome) in enumerate(zip(columns, outcomes, strict=True)):
             outcome.update(judged(trial, column.spec, measured[n], size))
     return outcomes
+
+
+@dataclass(frozen=True)
+class Misordered:
+    """Step of a damage that a metric finds better than the step before it: `before` and `after` are the metric's distances from the
+    reference, of which 0 is best."""
+
+    model: str
+    test: str
+    step: int
+    before: float
+    after: float
+
+
+def misordered(metric: Metric, items: Mapping[str, Any]) -> Iterator[Misordered]:
+    """Every step at which the metric's distance falls though the damage grows, beyond rounding."""
+    column = column_of(metric)
+    procedures, pair_type = procedures_of(column.spec.family), pair_type_of(column.spec.family)
+    for item_id, item in items.items():
+        allowed = verdicts.tolerance(procedures.size(item))
+        for trial in procedures.all_trials(item_id, items):
+            if trial.question is not Question.MONOTONE:
+                continue
+            distances = [column.distance(pair_type.of(prediction, reference, 1.0)) for prediction, reference in trial.pairs]
+            for step, (before, after) in enumerate(pairwise(distances), start=1):
+                if before is not None and after is not None and after < before - allowed:
+                    yield Misordered(item_id, trial.tests[0], step, before, after)
 
 
 def is_decided(trial: Trial, spec: MetricSpec, distances: Sequence[float | None], size: float) -> bool:

@@ -24,7 +24,15 @@ def add_to(commands: Any) -> None:
     corrupt.add_argument("target", type=Path, metavar="OUT", help="file, folder or .zip to write, which must not be there yet")
     properties = commands.add_parser("properties", help="measure which properties metrics have", allow_abbrev=False)
     properties.add_argument(
-        "--metric", action="append", default=[], metavar="KEY[:SLUG]", help="a metric to measure; default: all that fit"
+        "--metric",
+        action="append",
+        default=[],
+        metavar="KEY[:SLUG]",
+        help="a metric to measure, or the folder or zip of a metric program, as ./my-metric; default: all that fit",
+    )
+    properties.add_argument("--sandbox", action="store_true", help="run metric programs isolated, as the server does")
+    properties.add_argument(
+        "--misordered", type=Path, metavar="FILE", help="also write, as CSV, the damages that a metric finds better than less of the same"
     )
     properties.add_argument("--param", action="append", default=[], metavar="KEY.NAME=VALUE", help="a parameter of a metric")
     models = properties.add_mutually_exclusive_group(required=True)

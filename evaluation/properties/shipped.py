@@ -28,7 +28,7 @@ def file_name(table: Table) -> str:
     spec = registry.get(table.key)
     params = spec.every_param(table.params)
     others = [f"{param.name}={params[param.name]}" for param in spec.params if params[param.name] != param.default]
-    return ".".join([table.key, *others, table.dataset.key, "json"])
+    return ".".join([table.key.replace("/", "-"), *others, table.dataset.key, "json"])
 
 
 def published(key: str) -> dict[str, float] | None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import re
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import astuple, fields
 from typing import Any
 
 from evaluation.kinds import KINDS
-from evaluation.local import CannotScore, requested
+from evaluation.local import CannotScore, requested, with_programs
 from evaluation.metrics import registry
+from evaluation.metrics.runner import MetricRequest
 from evaluation.properties import datasets, measure, shipped, suite
 from evaluation.properties.suite import Dataset, Table
 from submissions.formats.errors import FormatError
@@ -20,12 +24,26 @@ from submissions.kinds import FAMILIES
 def run(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> str:
     """Measure what the options ask for; the tables as text, or as JSON with --json. Raises CannotScore."""
     family, items, dataset = _models(options)
-    columns = requested(options.metric, options.param, None, FAMILIES[family])
+    with ExitStack() as opened:
+        named = with_programs(options.metric, lambda: family, None, options.sandbox, opened)
+        return _measured(options, family, items, dataset, requested(named, options.param, None, FAMILIES[family]), progress)
+
+
+def _measured(
+    options: argparse.Namespace,
+    family: str,
+    items: dict[str, Any],
+    dataset: Dataset,
+    columns: Sequence[MetricRequest],
+    progress: Callable[[str, int], Any],
+) -> str:
     for column in columns:
         if registry.get(column.key).family != family:
             raise CannotScore(f"{column.key} does not measure {FAMILIES[family].plural}; leave it out, or give it its own kind of model.")
     if options.jobs < 1:
         raise CannotScore("--jobs must be at least 1.")
+    if options.jobs > 1 and any(registry.get(column.key).is_program for column in columns):
+        raise CannotScore("A metric program is measured by one process; leave --jobs out.")
     bar = progress("measuring", len(items))
     try:
         tables = measure.run_all(
@@ -49,6 +67,13 @@ def run(options: argparse.Namespace, progress: Callable[[str, int], Any]) -> str
                 (options.tables / shipped.file_name(table)).write_text(json.dumps(table.to_dict(), indent=1, allow_nan=False) + "\n")
         except OSError as error:
             raise CannotScore(f"The tables cannot be written to {options.tables}: {error.strerror or error}.") from error
+    if options.misordered:
+        rows = [(column.slug, *astuple(one)) for column in columns for one in measure.misordered((column.key, column.params, None), items)]
+        try:
+            with options.misordered.open("w", newline="", encoding="utf-8") as file:
+                csv.writer(file).writerows([("metric", *(field.name for field in fields(measure.Misordered))), *rows])
+        except OSError as error:
+            raise CannotScore(f"{options.misordered} cannot be written: {error.strerror or error}.") from error
     if options.json:
         return json.dumps([{"slug": c.slug, **t.to_dict()} for c, t in zip(columns, tables, strict=True)], indent=1, allow_nan=False)
     return as_text([column.slug for column in columns], tables)

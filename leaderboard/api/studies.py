@@ -13,9 +13,11 @@ from ninja import Router, Schema
 from pydantic import Field
 
 from leaderboard.api.boards import board_place
+from leaderboard.evidence.record_file import as_plain
 from leaderboard.lookup import study_of
 from leaderboard.models import Study
 from leaderboard.studies.summary import PlannedLook, Summary
+from leaderboard.views import answer_sets
 from submissions.api.common import ANYBODY, ERRORS, Page, PageQuery, Slug, newest_first
 from submissions.models import Phase
 from submissions.visibility import hidden_from
@@ -59,6 +61,9 @@ class StudyFull(StudyBrief):
         "contradictions, reliability, and whether that is enough. Intervals of mean scores are not cut to the scale from 1 to 5. The "
         "top level is of the entries of teams and baselines, `all` of damaged ones too. Raters are numbered, and how consistent each of "
         "them is goes to organizers alone."
+    )
+    record: dict[str, Any] | None = Field(
+        description="Figures of answers that were brought in as one set, as /evidence/NAME/ has those of published sets; null for others."
     )
 
 
@@ -107,4 +112,7 @@ def get_study(request: HttpRequest, challenge: Slug, phase: Slug, study: Slug) -
     analyses = {name: done[name].without(hidden).numbered(organizes) for name in row.in_order(done)}
     looks = {"planned_looks": row.planned_looks, "planned_answers": row.planned_answers}
     looks["looks"] = [look.record(hidden) for look in row.looks.all()]
-    return dict(_brief(request, row, place.phase, row.withdrawn())) | looks | {"analyses": analyses}
+    answers = answer_sets.of_study(row)
+    record = answer_sets.shown(place, row, answers) if answers is not None else None
+    about = {"analyses": analyses, "record": None if record is None else as_plain(record)}
+    return dict(_brief(request, row, place.phase, row.withdrawn())) | looks | about

@@ -1,15 +1,28 @@
-"""The canonical tables of a set as CSV files, which `manage.py study import` takes. PURE."""
+"""The canonical tables of a set: CSV files, which `manage.py study import` takes, and their manifest, so that they are read like any
+other set. In an archive they are what a study keeps of the answers that were brought into it. PURE."""
 
 from __future__ import annotations
 
 import csv
+import hashlib
+import io
 import math
-from collections.abc import Iterator, Sequence
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import yaml
+
+from leaderboard.evidence import manifest as manifests
+from leaderboard.evidence import reading
+from leaderboard.evidence.manifest import Manifest
+from leaderboard.evidence.reading import Reading
 from leaderboard.evidence.tables import Criterion, EvidenceTables, Label, Pairs, Scores
 from submissions.formats.formulas import neutral_row
 
+JUDGEMENTS, PAIRED, VALUES = "judgements.csv", "pairs.csv", "values.csv"
 CHOICES = {-1: "left", 1: "right", 0: "tie"}
 SCORES = ("item", "group", "entry", "family", "criterion", "rater", "session", "score")
 MEANS = ("item", "group", "entry", "family", "criterion", "mean", "sd", "n", "se")
@@ -22,11 +35,11 @@ def write(tables: EvidenceTables, folder: Path) -> list[str]:
     scores = [row for one in tables.criteria if one.scores for row in _scores(tables, one, one.scores)]
     means = [row for one in tables.criteria if one.means for row in _means(tables, one)]
     if scores or means:
-        files["judgements.csv"] = [SCORES, *scores] if scores else [MEANS, *means]
+        files[JUDGEMENTS] = [SCORES, *scores] if scores else [MEANS, *means]
     if pairs := [row for one in tables.criteria if one.pairs for row in _pairs(tables, one, one.pairs)]:
-        files["pairs.csv"] = [PAIRS, *pairs]
+        files[PAIRED] = [PAIRS, *pairs]
     if tables.metrics:
-        files["values.csv"] = list(_values(tables))
+        files[VALUES] = list(_values(tables))
     stimuli = tables.stimuli
     if labels := [(entry, str(label)) for entry, label in zip(stimuli.entries, stimuli.labels, strict=True) if label != Label.ENTRY]:
         files["labels.csv"] = [("entry", "label"), *labels]
@@ -34,6 +47,76 @@ def write(tables: EvidenceTables, folder: Path) -> list[str]:
         with (folder / name).open("w", newline="", encoding="utf-8") as stream:
             csv.writer(stream).writerows(map(neutral_row, rows))
     return list(files)
+
+
+def pack(manifest: Manifest, tables: EvidenceTables) -> bytes:
+    """An archive of the tables and their manifest; the same set gives the same bytes."""
+    packed = io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        files = {name: (Path(folder) / name).read_bytes() for name in write(tables, Path(folder))}
+        text = yaml.safe_dump(_manifest(manifest, tables, files), allow_unicode=True, sort_keys=False, width=110)
+        for name, data in {manifests.FILE_NAME: text.encode(), **files}.items():
+            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def unpack(packed: bytes) -> tuple[Manifest, Reading]:
+    """The manifest and the tables in an archive that `pack` made."""
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extractall(folder)
+        manifest = manifests.parse((Path(folder) / manifests.FILE_NAME).read_bytes())
+        return manifest, reading.read(manifest, Path(folder), reading.no_sheet)
+
+
+def _manifest(of: Manifest, tables: EvidenceTables, files: Mapping[str, bytes]) -> dict[str, Any]:
+    """The manifest of these files, as plain values; `of` is that of the published ones."""
+    stimuli = tables.stimuli
+    about: dict[str, Any] = {"item": "item", "group": "group", "criterion": "criterion", "scale": list(tables.scale or ())}
+    about |= {"better": "higher" if tables.better_is_higher else "lower"}
+    if tables.scale is None:
+        about["scale"] = tables.scale_name
+    people: dict[str, Any] = {"rater": "rater", "session": "session", "raters": str(tables.raters_are)}
+    people |= {"because": tables.because} if tables.because else {}
+    single = {"entry": "entry", "family": "family"}
+    blocks = []
+    if any(one.scores for one in tables.criteria):
+        blocks.append({"file": JUDGEMENTS, **about, **single, **people, "score": "score"})
+    if any(one.means for one in tables.criteria):
+        blocks.append({"file": JUDGEMENTS, **about, **single, "raters": "none", **{name: name for name in ("mean", "sd", "n", "se")}})
+    if PAIRED in files:
+        blocks.append({"file": PAIRED, **about, **people, **{name: name for name in ("left", "right", "choice")}})
+    made: dict[str, Any] = {"evidence": manifests.VERSION, "name": of.name, "title": of.title, "authors": of.authors}
+    made |= {key: text for key in ("paper", "doi", "published") if (text := getattr(of, key))}
+    made["source"] = {key: text for key, text in vars(of.source).items() if text}
+    made["licence"] = {"stated": of.licence.stated, **({"note": of.licence.note} if of.licence.note else {})}
+    made |= {"material": of.material, "stimuli": of.stimuli, "words": dict(vars(of.words)), "overlaps": list(of.overlaps)}
+    made["files"] = [
+        {"id": name, "path": name, "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in files.items()
+    ]
+    made["made_of"] = [dict(vars(file)) for file in of.published_files]
+    made["left_out"] = list(tables.remarks)
+    made["judgements"] = blocks
+    if tables.metrics:
+        heads = dict(zip(value_heads(tables), tables.metrics, strict=True))
+        columns = {
+            head: {
+                "name": one.name,
+                "better": "higher" if one.higher_is_better else "lower",
+                "reference_point": one.reference_point,
+                "title": one.column,
+            }
+            for head, one in heads.items()
+        }
+        made["metrics"] = [{"file": VALUES, "item": "item", "entry": "entry", "columns": columns}]
+        made["compare"] = [head for head, one in heads.items() if one.column in tables.compare]
+    labelled: dict[str, list[str]] = {}
+    for entry, label in zip(stimuli.entries, stimuli.labels, strict=True):
+        if label != Label.ENTRY:
+            labelled.setdefault(str(label), []).append(entry)
+    made["labels"] = [{"entries": entries, "label": label} for label, entries in labelled.items()]
+    if PAIRED in files:  # which has no column for them
+        made["families"] = {entry: stimuli.families[of] for entry, of in zip(stimuli.entries, stimuli.family_of.tolist(), strict=True)}
+    return made
 
 
 def _about(tables: EvidenceTables, stimulus: int) -> tuple[str, str, str, str]:
@@ -67,11 +150,17 @@ def _pairs(tables: EvidenceTables, criterion: Criterion, pairs: Pairs) -> Iterat
 
 
 def _values(tables: EvidenceTables) -> Iterator[Sequence[str]]:
-    heads = (f"{one.name or one.column}:{'higher' if one.higher_is_better else 'lower'}" for one in tables.metrics)
-    yield "item", "entry", *heads
+    yield "item", "entry", *value_heads(tables)
     for stimulus, row in enumerate(tables.values.tolist()):
         item, _, entry, _ = _about(tables, stimulus)
         yield item, entry, *(_number(value) for value in row)
+
+
+def value_heads(tables: EvidenceTables) -> list[str]:
+    """The head of each metric's column: its published name, or what the publication calls it, and its direction."""
+    names = [one.name for one in tables.metrics]
+    keys = [one.name if one.name and names.count(one.name) == 1 else one.column for one in tables.metrics]
+    return [f"{key}:{'higher' if one.higher_is_better else 'lower'}" for key, one in zip(keys, tables.metrics, strict=True)]
 
 
 def _number(value: float) -> str:

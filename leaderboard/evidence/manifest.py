@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,8 +18,9 @@ import yaml
 
 from leaderboard.bundle.document import Problems, Reader, compose, described
 from leaderboard.evidence.tables import Label, RatersAre
-from leaderboard.evidence.text_rules import TextRule, read_rule
+from leaderboard.evidence.text_rules import TextRule, read_rule, read_table
 from leaderboard.stats.evidence.record import Licence, Source, Words
+from leaderboard.stats.evidence.record import SourceFile as Digest
 from leaderboard.stats.evidence.reproduction import Statistic
 
 VERSION = 1
@@ -120,13 +121,15 @@ class Judgements:
 
 @dataclass(frozen=True)
 class MetricColumn:
-    """A metric's column: its published name and direction; `missing` is what the file writes for no value."""
+    """A metric's column: its published name and direction; `missing` is what the file writes for no value, and `title` what the
+    publication calls the metric, where the column is called otherwise."""
 
     column: str
     name: str
     higher_is_better: bool
     reference_point: bool = False
     missing: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -215,6 +218,16 @@ class Manifest:
     compare: tuple[str, ...]
     printed: tuple[Printed, ...]
     printed_tables: tuple[PrintedTable, ...]
+    groups: Mapping[str, str] = field(default_factory=dict)  # by item, where no column says it
+    families: Mapping[str, str] = field(default_factory=dict)  # by entry
+    label_of: Mapping[str, Label] = field(default_factory=dict)  # by entry
+    made_of: tuple[Digest, ...] = ()  # the published files, where `files` were made of them
+    left_out: tuple[str, ...] = ()  # and sentences on what was left out of them
+
+    @property
+    def published_files(self) -> tuple[Digest, ...]:
+        """Path, digest and size of each file as it was published."""
+        return self.made_of or tuple(Digest(file.path, file.sha256, file.bytes) for file in self.files)
 
     def file(self, file_id: str) -> SourceFile:
         return next(file for file in self.files if file.id == file_id)
@@ -236,6 +249,13 @@ class Manifest:
         rules = [rule for one in self.judgements for rule in (one.item, one.group, one.entry, one.family, one.key, one.left, one.right)]
         rules += [rule for values in self.metrics for rule in (values.item, values.entry, values.key)]
         return tuple(dict.fromkeys(pair for rule in rules if rule for pair in rule.rename.items()))
+
+
+def other_file(file: SourceFile, digest: str = "") -> str:
+    """Sentence on a file with another digest than the manifest's, or one that is too long."""
+    if not digest:
+        return f"{file.name} is not the file of the catalogue: it is longer than {file.bytes:,} bytes. Nothing was imported."
+    return f"{file.name} is not the file of the catalogue: its SHA-256 is {digest}, {file.sha256} is needed. Nothing was imported."
 
 
 @cache
@@ -270,7 +290,8 @@ def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
         problems.add("licence.file", f"expected the path of a file in `files`, found “{licence.file}”")
     judgements, said = _judgements(reader, {one.id for one in files})
     metrics = _metrics(reader, {one.id for one in files})
-    labels = _labels(reader)
+    labels, label_of = _labels(reader)
+    groups, families = (read_table(reader, key) for key in ("groups", "families"))
     known = {column.column for one in metrics for column in one.columns}
     compare = []
     for path, text in reader.texts("compare"):
@@ -280,6 +301,11 @@ def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
     printed = tuple(_printed(one, known) for one in reader.readers("printed"))
     tables = _printed_tables(reader, known, {one.id for one in files})
     words = _words(reader)
+    made_of = tuple(
+        Digest(one.text("path", most=500) or "", one.text("sha256", most=64) or "", one.integer("bytes", high=1 << 40) or 0)
+        for one in reader.readers("made_of")
+    )
+    left_out = tuple(text for _, text in reader.texts("left_out"))
     reader.close()
     problems.raise_if_any()
     return Manifest(
@@ -304,9 +330,14 @@ def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
         better_is_higher=said.better_is_higher,
         metrics=metrics,
         labels=labels,
+        label_of=label_of,
+        groups=groups,
+        families=families,
         compare=tuple(compare),
         printed=printed,
         printed_tables=tables,
+        made_of=made_of,
+        left_out=left_out,
     )
 
 
@@ -532,12 +563,12 @@ def _metrics(reader: Reader, files: set[str]) -> tuple[MetricValues, ...]:
                 about.node("better", None)
                 reader.problems.add(about.path, f"{column}: say whether higher or lower is better.", about.line)
             point = bool(about.flag("reference_point", False))
-            missing = about.text("missing", "", most=40) or ""
+            missing, title = about.text("missing", "", most=40) or "", about.text("title", "", most=300) or ""
             about.close()
             if column in seen:
                 inner.fault(column, "expected each metric in one file; it stands twice")
             seen.add(column)
-            columns.append(MetricColumn(column, name, better != "lower", point, missing))
+            columns.append(MetricColumn(column, name, better != "lower", point, missing, title))
         if inner is not None:
             inner.close()
         if not columns:
@@ -547,17 +578,20 @@ def _metrics(reader: Reader, files: set[str]) -> tuple[MetricValues, ...]:
     return tuple(found)
 
 
-def _labels(reader: Reader) -> tuple[EntryLabel, ...]:
-    found = []
+def _labels(reader: Reader) -> tuple[tuple[EntryLabel, ...], dict[str, Label]]:
+    """The key `labels`: rules on columns, and labels of entries that are named."""
+    found: list[EntryLabel] = []
+    named: dict[str, Label] = {}
     for one in reader.readers("labels"):
-        where = _where(one)
+        where, entries = _where(one), [text for _, text in one.texts("entries")]
         label = one.choice("label", LABELS)
         one.close()
-        if not where:
-            one.fault("where", "expected at least one column with its text")
-        if label:
+        if bool(where) == bool(entries):
+            one.fault("where", "expected either where, with at least one column and its text, or entries")
+        if label and where:
             found.append(EntryLabel(where, Label(label)))
-    return tuple(found)
+        named |= dict.fromkeys(entries, Label(label or Label.ENTRY))
+    return tuple(found), named
 
 
 def _where(one: Reader) -> Where:

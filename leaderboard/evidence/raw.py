@@ -12,6 +12,7 @@ from pathlib import Path
 
 from leaderboard.evidence.manifest import SourceFile
 from submissions.formats.errors import FormatError, TableError, excerpt, heads_text, size_text
+from submissions.formats.formulas import restored
 from submissions.formats.spreadsheet import MAX_BYTES, MAX_CELLS, MAX_COLUMNS, MAX_ROWS
 from submissions.formats.text import decode_text
 
@@ -92,7 +93,7 @@ def read_csv(path: Path, delimiter: str) -> list[list[str]]:
             if len(row) > MAX_COLUMNS or len(rows) >= MAX_ROWS or cells > MAX_CELLS:
                 most = f"{MAX_ROWS:,} rows, {MAX_COLUMNS:,} columns and {MAX_CELLS:,} cells"
                 raise FormatError(name, f"row {len(rows) + 1}", f"is beyond what is read; at most {most} are")
-            rows.append(row)
+            rows.append([restored(cell) for cell in row])
     except csv.Error as error:
         raise FormatError(name, f"row {len(rows) + 1}", f"cannot be read as CSV ({error})") from None
     finally:

@@ -31,7 +31,7 @@ from leaderboard.evidence.tables import (
 )
 from leaderboard.evidence.text_rules import NoText, Row, TextRule
 from leaderboard.stats.votes import Floats, Ints
-from submissions.formats.errors import excerpt
+from submissions.formats.errors import FormatError, excerpt
 
 MISSING = {"", "-", "–", "—", "na", "n/a", "nan", "null", "none", "#n/a", "inf", "+inf", "-inf", "infinity", "-infinity"}
 USUAL_CRITERION = "quality"
@@ -100,12 +100,12 @@ class _Names:
 class _Stimuli:
     """Stimuli as they are met, with the group of each item and the family and label of each entry."""
 
-    def __init__(self, faults: _Faults) -> None:
+    def __init__(self, faults: _Faults, manifest: Manifest) -> None:
         self.faults = faults
         self.items, self.entries = _Names(), _Names()
-        self.group_of: dict[str, str] = {}
-        self.family_of: dict[str, str] = {}
-        self.label_of: dict[str, Label] = {}
+        self.group_of: dict[str, str] = dict(manifest.groups)
+        self.family_of: dict[str, str] = dict(manifest.families)
+        self.label_of: dict[str, Label] = dict(manifest.label_of)
         self.numbers: dict[tuple[int, int], int] = {}
 
     def number(self, item: str, entry: str, group: str | None = None, family: str | None = None) -> int:
@@ -158,20 +158,26 @@ class _Answers:
     kind: str = ""
 
 
-def read(manifest: Manifest, folder: Path, read_sheet: ReadSheet) -> Reading:
-    """The set whose files lie in `folder` under their names, with digests that were checked. Raises `EvidenceError`."""
+def read(manifest: Manifest, folder: Path | Callable[[str], Path], read_sheet: ReadSheet) -> Reading:
+    """The set whose files lie in `folder` under their names, or where that says, with digests that were checked. Raises `EvidenceError`."""
+    where = (lambda name: folder / name) if isinstance(folder, Path) else folder
     for file in manifest.files:
         if file.id in manifest.tables and not file.format:
             raise EvidenceError([f"{file.name} is no table; say its format: csv, tsv, xlsx or tex."])
-    raw = {file.id: read_table(folder / file.name, file, read_sheet) for file in manifest.files if file.id in manifest.tables}
+    raw = {file.id: read_table(where(file.name), file, read_sheet) for file in manifest.files if file.id in manifest.tables}
     return _Reader(manifest, raw).read()
+
+
+def no_sheet(path: Path, sheet: str) -> list[list[str]]:
+    """Refusal of a spreadsheet, for sets that have none. Raises `FormatError`."""
+    raise FormatError(path.name, "", "is a spreadsheet; CSV was expected")
 
 
 class _Reader:
     def __init__(self, manifest: Manifest, raw: Mapping[str, RawTable]) -> None:
         self.manifest, self.raw = manifest, raw
         self.faults = _Faults()
-        self.stimuli = _Stimuli(self.faults)
+        self.stimuli = _Stimuli(self.faults, manifest)
         self.answers: dict[str, _Answers] = {}
         self.raters = _Raters()  # one numbering for all criteria
         self.by_key: dict[str, int] = {}  # stimuli by the text that joins files
@@ -423,9 +429,8 @@ class _Reader:
                 seen[stimulus] = line
                 values[stimulus, first : first + len(one.columns)] = row_values
             if unknown:
-                some = f"{', '.join(excerpt(text, 60) for text in unknown[:3])}{', …' if len(unknown) > 3 else ''}"
                 have, were = ("has", "was") if len(unknown) == 1 else ("have", "were")
-                self._remark(f"{len(unknown):,} of {len(table.rows):,} rows {have} no rating and {were} left out: {some}.")
+                self._remark(f"{len(unknown):,} of {len(table.rows):,} rows {have} no rating and {were} left out: {_some(unknown)}.")
             without = [name for number, name in enumerate(names) if number not in seen]
             if len(without) == len(names):
                 raise EvidenceError([f"No row of {table.name} belongs to a stimulus that has an answer: the names do not match."])
@@ -487,6 +492,7 @@ class _Reader:
     def _tables(self, metrics: Sequence[MetricColumn], values: Floats) -> EvidenceTables:
         found = self.stimuli
         items, entries = tuple(found.items.numbers), tuple(found.entries.numbers)
+        self._hold_tables(items, entries)
         groups, families = _Names(), _Names()
         group_of = np.array([groups.number(found.group_of.get(item, item)) for item in items], dtype=np.int64)
         family_of = np.array([families.number(found.family_of.get(entry, entry)) for entry in entries], dtype=np.int64)
@@ -521,11 +527,27 @@ class _Reader:
             manifest.better_is_higher,
             stimuli,
             criteria,
-            tuple(PublishedMetric(one.column, one.name, one.higher_is_better, one.reference_point) for one in metrics),
+            tuple(PublishedMetric(one.title or one.column, one.name, one.higher_is_better, one.reference_point) for one in metrics),
             values[order],
-            manifest.compare,
-            tuple(self.remarks),
+            tuple(one.title or one.column for one in metrics if one.column in manifest.compare),
+            manifest.left_out or tuple(self.remarks),
         )
+
+    def _hold_tables(self, items: Sequence[str], entries: Sequence[str]) -> None:
+        """Hold the manifest's tables of groups, families and labels against the names in the answers. Raises `EvidenceError`."""
+        faults = []
+        for noun, table, names, of in (
+            ("group", self.manifest.groups, items, "items"),
+            ("family", self.manifest.families, entries, "entries"),
+        ):
+            absent = [name for name in names if name not in table] if table else []
+            if absent:
+                have = "has" if len(absent) == 1 else "have"
+                faults.append(f"{len(absent):,} of {len(names):,} {of} {have} no {noun}: {_some(absent)}.")
+        if unknown := [name for name in self.manifest.label_of if name not in self.stimuli.entries.numbers]:
+            faults.append(f"The labels name what is no entry of the answers: {_some(unknown)}.")
+        if faults:
+            raise EvidenceError(faults)
 
     def _with_pairs(self, tables: EvidenceTables) -> EvidenceTables:
         """The tables, with a remark where no two entries met on an item. Raises `EvidenceError` where no figure is possible then: there are
@@ -619,6 +641,11 @@ def _criterion(name: str, answers: _Answers, raters: _Raters, new: Ints) -> Crit
         scores = np.array(list(answers.scores.values()), dtype=np.float64)
         return Criterion(name, scores=Scores(new[keys[:, 1]], rater, scores, *about))
     return Criterion(name, pairs=Pairs(new[rows[:, 0]], new[rows[:, 1]], rows[:, 2], rater, *about))
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first of these names, for a sentence."""
+    return f"{', '.join(excerpt(name, 60) for name in names[:SHOWN])}{', …' if len(names) > SHOWN else ''}"
 
 
 def _has(table: RawTable, where: Where) -> bool:

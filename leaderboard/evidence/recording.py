@@ -7,24 +7,29 @@ from collections.abc import Sequence
 from leaderboard.evidence.manifest import Manifest
 from leaderboard.evidence.reading import PrintedColumns, Reading
 from leaderboard.stats.evidence import analysis, reproduction
-from leaderboard.stats.evidence.record import EvidenceRecord, Facts, SourceFile
+from leaderboard.stats.evidence.record import EvidenceRecord, Facts
 from leaderboard.stats.evidence.reproduction import PrintedLine, Reproduction, Statistic
 
 
 def record_of(manifest: Manifest, found: Reading, made: str = "") -> EvidenceRecord:
     """All that is computed of a set. `made` is the day."""
-    facts = Facts(
+    return analysis.record_of(found.tables, facts_of(manifest), reproduced(manifest, found.printed), made)
+
+
+def facts_of(manifest: Manifest) -> Facts:
+    """Facts about the publication, for its record."""
+    return Facts(
         title=manifest.title,
         authors=manifest.authors,
         paper=manifest.paper,
         doi=manifest.doi,
+        published=manifest.published,
         licence=manifest.licence,
         source=manifest.source,
-        files=tuple(SourceFile(file.path, file.sha256, file.bytes) for file in manifest.files),
+        files=manifest.published_files,
         overlaps=manifest.overlaps,
         words=manifest.words,
     )
-    return analysis.record_of(found.tables, facts, reproduced(manifest, found.printed), made)
 
 
 def reproduced(manifest: Manifest, printed: Sequence[PrintedColumns]) -> Reproduction | None:

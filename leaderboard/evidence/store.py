@@ -20,7 +20,7 @@ from evaluation.networks import fetching, weights
 from evaluation.networks.weights import PublishedFile
 from evaluation.work.sandbox import JobFailed, job_folder, sandbox
 from leaderboard.evidence import canonical, catalogue, reading
-from leaderboard.evidence.manifest import Manifest, SourceFile
+from leaderboard.evidence.manifest import Manifest, SourceFile, other_file
 from leaderboard.evidence.raw import EvidenceError
 from leaderboard.evidence.reading import Reading
 from submissions.formats.errors import FormatError, size_text
@@ -107,16 +107,10 @@ def _get(manifest: Manifest, file: SourceFile, source: str, progress: fetching.P
         was_here = raw.there
         fetching.fetch(raw, came_from, progress)
     except fetching.OtherFile as error:
-        raise StoreError(_other(file, error.digest)) from None
+        raise StoreError(other_file(file, error.digest)) from None
     except fetching.FetchError as error:
         raise StoreError(str(error)) from None
     return f"{file.name} is here{' already' if was_here else ''}: {size_text(file.bytes)}, with the digest of the catalogue."
-
-
-def _other(file: SourceFile, digest: str) -> str:
-    if not digest:
-        return f"{file.name} is not the file of the catalogue: it is longer than {file.bytes:,} bytes. Nothing was imported."
-    return f"{file.name} is not the file of the catalogue: its SHA-256 is {digest}, {file.sha256} is needed. Nothing was imported."
 
 
 def check(manifest: Manifest) -> None:
@@ -127,7 +121,7 @@ def check(manifest: Manifest) -> None:
         if not path.is_file():
             faults.append(f"{file.name} is not here; run `manage.py evidence fetch {manifest.name}`.")
         elif (digest := weights.file_digest(path)) != file.sha256:
-            faults.append(_other(file, digest))
+            faults.append(other_file(file, digest))
     if faults:
         raise StoreError("\n".join(faults))
 

@@ -108,7 +108,7 @@ def read_rule(reader: Reader, key: str, required: bool = True) -> TextRule | Non
     except re.error as error:
         inner.fault("pattern", f"expected a regular expression; {error}")
         pattern = ""
-    values, rename = _table(inner, "values"), _table(inner, "rename")
+    values, rename = read_table(inner, "values"), read_table(inner, "rename")
     otherwise = inner.text("else", None)
     if otherwise is not None and not (pattern or values):
         inner.fault("else", "expected pattern or values beside it")
@@ -132,7 +132,7 @@ def _plain(reader: Reader, key: str, text: str) -> TextRule | None:
     return TextRule(template=text)
 
 
-def _table(reader: Reader, key: str) -> dict[str, str]:
+def read_table(reader: Reader, key: str) -> dict[str, str]:
     """A table of texts by text below an optional key."""
     inner = reader.reader(key)
     if inner is None:

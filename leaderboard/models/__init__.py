@@ -1,6 +1,7 @@
 """Models of what the world sees: immutable rankings, and what people found. One module per noun; this is the list of them."""
 
 from leaderboard.models.analysis import StudyAnalysis
+from leaderboard.models.answer_set import AnswerSet
 from leaderboard.models.entry import StudyEntry, StudySample
 from leaderboard.models.joint_analysis import JointAnalysis
 from leaderboard.models.judge import JudgeAnswer, JudgeRun
@@ -14,6 +15,7 @@ from leaderboard.models.snapshot import Snapshot, read_board
 from leaderboard.models.study import Study
 
 __all__ = [
+    "AnswerSet",
     "JointAnalysis",
     "JudgeAnswer",
     "JudgeBudget",

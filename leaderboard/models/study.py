@@ -183,8 +183,8 @@ class Study(models.Model):
         a sentence, for a slug that is taken or too many votes, and `LabelsError` for labels of none of the methods.
         """
         with transaction.atomic():
-            study = cls._brought(phase, actor, "votes", len(votes), **values)
-            entries = study._store_entries({vote.left for vote in votes} | {vote.right for vote in votes}, labels or {})
+            study = cls.bring(phase, actor, "votes", len(votes), **values)
+            entries = study.store_entries({vote.left for vote in votes} | {vote.right for vote in votes}, labels or {})
             raters = study._store_raters(votes)
             StudyVote.objects.bulk_create(
                 (
@@ -218,8 +218,8 @@ class Study(models.Model):
         if any(not rating.score.is_integer() for rating in ratings):
             raise ValueError("A score is not a whole number; each is what one rater gave, from 1 to 5.")
         with transaction.atomic():
-            study = cls._brought(phase, actor, "scores", len(ratings), kind=cls.Kind.OPINIONS, **values)
-            entries = study._store_entries({rating.entry for rating in ratings}, labels or {})
+            study = cls.bring(phase, actor, "scores", len(ratings), kind=cls.Kind.OPINIONS, **values)
+            entries = study.store_entries({rating.entry for rating in ratings}, labels or {})
             raters = study._store_raters(ratings)
             Opinion.objects.bulk_create(
                 (
@@ -242,7 +242,7 @@ class Study(models.Model):
         return study
 
     @classmethod
-    def _brought(cls, phase: Phase, actor: User | None, what: str, n: int, **values: Any) -> Self:
+    def bring(cls, phase: Phase, actor: User | None, what: str, n: int, **values: Any) -> Self:
         """The study itself, before its `n` judgements; ValueError as above. Call it in the transaction that stores them."""
         if n > MAX_VOTES:
             raise ValueError(f"The file holds {n:,} {what}; a study takes at most {MAX_VOTES:,}: split it.")
@@ -256,7 +256,7 @@ class Study(models.Model):
         wake.after_commit("studies")
         return study
 
-    def _store_entries(self, methods: Collection[str], labels: Mapping[str, str]) -> dict[str, StudyEntry]:
+    def store_entries(self, methods: Collection[str], labels: Mapping[str, str]) -> dict[str, StudyEntry]:
         if labels and not set(methods) & set(labels):
             raise LabelsError(
                 f"The labels name none of the methods; these are {heads_text(sorted(methods))}: write them as they are there."

@@ -5,6 +5,7 @@
     plumbline.hss("roof.obj", "roof_reference.obj")                         # a value: float(v), v.parts, v.parameters, v.fingerprint
     plumbline.metric("edge_f1", tau_edge=0.25)(prediction, reference)       # any metric by its key
     plumbline.metrics("mesh")                                               # what there is, as a frame
+    plumbline.opinions(frame, scale=(0, 10)).agreement(values)              # of metrics with what people said
     plumbline.check("results/", "manifest.json").accepted                   # the server's verdict on an entry
     plumbline.score("results/", "reference/", manifest="manifest.json").table()
     plumbline.Site("https://boards.example.org").board("rooflines", "practice")
@@ -19,20 +20,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from leaderboard.package.frames import Site
+    from leaderboard.package.human_studies import HumanStudy, means, opinions, votes
     from leaderboard.package.inputs import InputError
     from leaderboard.package.local import check, score
     from leaderboard.package.metric_functions import Metric, Value, metric
     from leaderboard.package.metric_table import metrics
 
 _HOMES = {
+    "HumanStudy": "human_studies",
     "InputError": "inputs",
     "Metric": "metric_functions",
     "Site": "frames",
     "Value": "metric_functions",
     "check": "local",
+    "means": "human_studies",
     "metric": "metric_functions",
     "metrics": "metric_table",
+    "opinions": "human_studies",
     "score": "local",
+    "votes": "human_studies",
 }
 # Metrics under the names that the field has for them, and their keys.
 NAMES = {
@@ -58,7 +64,21 @@ NAMES = {
     "wed": "wed_prereg",
 }
 
-__all__ = ["NAMES", "InputError", "Metric", "Site", "Value", "check", "metric", "metrics", "score"]
+__all__ = [
+    "NAMES",
+    "HumanStudy",
+    "InputError",
+    "Metric",
+    "Site",
+    "Value",
+    "check",
+    "means",
+    "metric",
+    "metrics",
+    "opinions",
+    "score",
+    "votes",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,7 +5,8 @@
     plumbline upload ENTRY --server URL --challenge NAME --phase NAME --method "My method" --wait
     plumbline status ID --server URL                       say where an entry stands
     plumbline metrics                                      list the metrics
-    plumbline study STUDY.csv                              the analysis of votes or opinion scores
+    plumbline study STUDY.csv                              the analysis of votes or opinion scores from 1 to 5
+    plumbline study STUDY.csv --scale 0:10                 of opinion scores on another scale; with --means of means
     plumbline worker --server URL --token-file FILE        score what waits on a server
 
 `plumbline COMMAND --help` says more of each. Also: fetch (weights of networks), render, inpaint, corrupt, properties, train.
@@ -51,6 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     print(f"warning: {difference}", file=sys.stderr)
             return computing.main(words)
         if command == "study":
+            if {"--means", "--scale"} & {word.partition("=")[0] for word in words}:
+                from leaderboard.package import study_command
+
+                return study_command.main(words[1:])
             from leaderboard.stats import __main__ as studying
 
             return studying.main(words[1:])

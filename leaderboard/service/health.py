@@ -26,7 +26,7 @@ from evaluation.programs import sandbox as programs
 from evaluation.work import progress
 from evaluation.work.heartbeat import Heartbeat
 from leaderboard.checks import check_squashed_migrations
-from leaderboard.models import JointAnalysis, JudgeRun, StudyAnalysis
+from leaderboard.models import AnswerSet, JointAnalysis, JudgeRun, StudyAnalysis
 from leaderboard.service import database_timeouts, mail, traffic
 from submissions import database, database_clock
 from submissions.choices import TextChoices
@@ -360,6 +360,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         ("trials", "Trials of columns before they rank, by state.", Trial),
         ("analyses", "Analyses of studies, by state.", StudyAnalysis),
         ("joint_analyses", "Analyses of studies that share items or raters, by state.", JointAnalysis),
+        ("answer_sets", "Analyses of answers that were brought in as one set, by state.", AnswerSet),
         ("judge_runs", "Runs of judge models, by state.", JudgeRun),
     ):
         gauge(name, help, "state", states(model, "state", model.State))

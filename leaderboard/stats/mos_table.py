@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -101,9 +102,11 @@ def read(path: Path, columns: Mapping[str, str] | None = None) -> list[Rating]:
     return read_records(path, lambda stream, name: parse(stream, name, columns))
 
 
-def parse(lines: Iterable[str], name: str, columns: Mapping[str, str] | None = None) -> list[Rating]:
-    """The scores in the lines of a CSV file called `name`; see `read`."""
-    return records(lines, name, columns, (*COLUMNS, *MORE, *CONDITIONS), NEEDED, _rating, "scores")
+def parse(
+    lines: Iterable[str], name: str, columns: Mapping[str, str] | None = None, scale: tuple[float, float] = (LOWEST, HIGHEST)
+) -> list[Rating]:
+    """The scores in the lines of a CSV file called `name`, on that scale; see `read`."""
+    return records(lines, name, columns, (*COLUMNS, *MORE, *CONDITIONS), NEEDED, partial(_rating, scale=scale), "scores")
 
 
 def write(ratings: Iterable[Rating]) -> Iterator[list[str]]:
@@ -115,14 +118,14 @@ def write(ratings: Iterable[Rating]) -> Iterator[list[str]]:
         yield ["" if value is None else str(value) for value in cells]
 
 
-def _rating(row: Mapping[str, str]) -> Rating:
+def _rating(row: Mapping[str, str], scale: tuple[float, float]) -> Rating:
     """ValueError, in a sentence, where the row is no score."""
     for column in NEEDED:
         if not row[column]:
             raise ValueError(f"{column} is empty; no score can do without.")
     score = cell(row["score"], "score")
-    if not LOWEST <= score <= HIGHEST:
-        raise ValueError(f"score is {row['score']!r}; it must be a number from {LOWEST} to {HIGHEST}.")
+    if not scale[0] <= score <= scale[1]:
+        raise ValueError(f"score is {row['score']!r}; it must be a number from {scale[0]:g} to {scale[1]:g}.")
     seconds = seconds_in(row)
     check_conditions(row)
     values: dict[str, Any] = {**row, "score": score, "seconds": seconds}

@@ -29,7 +29,7 @@ def follow(phase: Phase, actor: User | None) -> Study | None:
     table = ResultTable.of(phase)
     opinions = OpinionsDef.from_dict(table.opinions) if table and table.opinions else None
     if table is None or opinions is None:
-        Study.objects.filter(phase=phase, from_results=True).delete()
+        Study.objects.filter(phase=phase, from_results=True, answer_set=None).delete()
         return None
     values = {
         "title": opinions.title,
@@ -43,7 +43,9 @@ def follow(phase: Phase, actor: User | None) -> Study | None:
     }
     taken = set(phase.studies.values_list("slug", flat=True))
     slug = next(name for name in (SLUG, *(f"{SLUG}-{n}" for n in range(2, len(taken) + 3))) if name not in taken)
-    study, _ = Study.objects.update_or_create(phase=phase, from_results=True, defaults=values, create_defaults=values | {"slug": slug})
+    study, _ = Study.objects.update_or_create(
+        phase=phase, from_results=True, answer_set__isnull=True, defaults=values, create_defaults=values | {"slug": slug}
+    )
     entries = dict(phase.submissions.ranked().values_list("method_name", "pk"))
     study.entries.exclude(label__in=entries).delete()
     known = set(study.entries.values_list("label", flat=True))

@@ -19,6 +19,7 @@ from leaderboard.boards.human_agreement import Line, lines_of, spread, trained_m
 from leaderboard.boards.payload import Board
 from leaderboard.boards.rows import rule_words
 from leaderboard.charts import studies as study_charts
+from leaderboard.evidence.shown import leading
 from leaderboard.lookup import current_ranking, not_shown_yet, shown_board, study_of
 from leaderboard.models import Rater, Study, StudyAnalysis
 from leaderboard.service.responses import attachment
@@ -36,6 +37,7 @@ from leaderboard.studies.judge.shown import TITLES, of_study
 from leaderboard.studies.metric_ranking import source_of
 from leaderboard.studies.screening_effects import effects
 from leaderboard.studies.summary import HIDDEN_NAME, Summary
+from leaderboard.views import answer_sets
 from leaderboard.wording.nouns import plural
 from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.ranks import ordinal, span
@@ -152,6 +154,11 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
             first = words.opening(summary, noun)
             basis = "" if summary.of == "means" else basis_words(summary.basis)
             brief = StudyBrief(basis, summary.counted, summary.n_people, between, missing, first)
+        if (answer_set := answer_sets.of_study(study)) is not None and answer_set.record is not None:
+            set_ = leading(answer_set.record)
+            if set_ is not None:
+                claim = (set_.claim or [""])[0]
+                brief = StudyBrief(set_.people, set_.criterion.answers, set_.criterion.raters, None, "", words.Sentence("", claim))
         rows.append({"study": study, "found": brief})
     asking = Study.objects.filter(phase=place.phase).asking_everybody()
     return render(request, "leaderboard/studies.html", place.context("people") | {"rows": rows, "asking": asking})
@@ -164,6 +171,8 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     if not place.sees_board:
         return not_shown_yet(request, place, "people")
     chosen_study = study_of(place.phase, place.viewer.organizes, slug=slug)
+    if (answer_set := answer_sets.of_study(chosen_study)) is not None:
+        return answer_sets.page(request, place, chosen_study, answer_set)
     every = {row.criterion: row for row in chosen_study.analyses.all()}
     rows = {name: every[name] for name in chosen_study.in_order(every)}
     asked = request.GET.get("criterion", chosen_study.leading(rows) if rows else "")
@@ -226,6 +235,8 @@ def study_json(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     """Every analysis of a study as JSON; raters are numbered, as on the page."""
     place = shown_board(request.user, challenge, phase)
     chosen_study = study_of(place.phase, place.viewer.organizes, slug=slug)
+    if (answer_set := answer_sets.of_study(chosen_study)) is not None:
+        return answer_sets.figures(place, chosen_study, answer_set)
     done = {row.criterion: row.summary for row in chosen_study.analyses.all() if row.summary is not None}
     hidden = chosen_study.hidden_labels(hidden_from(place.viewer, chosen_study.phase))
     shown = {name: done[name].without(hidden).numbered(place.viewer.organizes) for name in chosen_study.in_order(done)}
@@ -249,6 +260,8 @@ def study_votes(request: HttpRequest, challenge: str, phase: str, slug: str) -> 
     chosen_study = study_of(place.phase, place.viewer.organizes, slug=slug)
     if not place.viewer.organizes:
         raise Http404
+    if answer_sets.of_study(chosen_study) is not None:
+        return answer_sets.archive(chosen_study)
     opinions = chosen_study.kind == Study.Kind.OPINIONS
     table = rating.write(chosen_study.ratings()) if opinions else voting.write(chosen_study.votes())
     return csv_response(table, f"{chosen_study.slug}-{'opinions' if opinions else 'votes'}.csv")

@@ -43,6 +43,7 @@ PURE = (
     "leaderboard/kinds.py",
     "leaderboard/bundle/document.py",
     "leaderboard/bundle/moments.py",
+    "leaderboard/evidence/by_hand.py",
     "leaderboard/evidence/canonical.py",
     "leaderboard/evidence/catalogue.py",
     "leaderboard/evidence/manifest.py",

@@ -18,7 +18,7 @@ from leaderboard.evidence.manifest import Manifest
 from leaderboard.evidence.reading import Reading
 from leaderboard.evidence.record_file import RecordError
 from leaderboard.evidence.store import StoreError
-from leaderboard.evidence.tables import RatersAre
+from leaderboard.studies import answer_sets
 from leaderboard.wording import evidence as wording
 from submissions.formats.errors import excerpt, size_text
 
@@ -125,7 +125,7 @@ class Command(BaseCommand):
         found = store.read(manifest)
         n = len(manifest.files)
         self.stdout.write(f"{n} of {n} files have the digest of the catalogue.")
-        for line in counts(found):
+        for line in answer_sets.counts(found):
             self.stdout.write(line)
         if writes:
             paths = store.write_tables(found)
@@ -173,30 +173,3 @@ def about(manifest: Manifest) -> list[str]:
         lines += [f"  {file.name}, {size_text(file.bytes)}, {file.url or 'without an address'}", f"    sha256 {file.sha256}"]
     lines += [f"Spelling mended: {old} is read as {new}." for old, new in manifest.mended]
     return lines
-
-
-def counts(found: Reading) -> list[str]:
-    """Sentences on what a set holds, and what was left out of it."""
-    tables = found.tables
-    stimuli = tables.stimuli
-    lines = [
-        f"{len(stimuli):,} stimuli: {len(stimuli.entries):,} entries of {len(stimuli.families):,} families on "
-        f"{len(stimuli.items):,} items of {len(stimuli.groups):,} groups; {len(tables.metrics)} metrics."
-    ]
-    for one in tables.criteria:
-        if one.scores is not None:
-            of = {
-                RatersAre.PERSONS: f"of {one.scores.n_raters} raters",
-                RatersAre.COLUMNS: f"of {one.scores.n_raters} raters, unless the check of columns says that they are no people",
-            }
-            said = f"{len(one.scores):,} scores {of.get(tables.raters_are, 'without persons')}"
-        elif one.pairs is not None:
-            said = f"{len(one.pairs):,} answers on pairs"
-        else:
-            assert one.means is not None
-            errors = "with their standard errors" if (one.means.se > 0).any() else "without errors"
-            said = f"{int((one.means.mean == one.means.mean).sum()):,} means, {errors}"
-        lines.append(f"Criterion {one.name}: {said}.")
-    if found.printed:
-        lines.append(f"The source prints {len(found.printed):,} numbers that are computed from these data.")
-    return [*lines, *tables.remarks]

@@ -3,24 +3,57 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from leaderboard.bundle.document import BundleError
+from leaderboard.evidence import by_hand, store
+from leaderboard.evidence.by_hand import ByHand, FieldError, Layout
+from leaderboard.evidence.manifest import MATERIALS, SourceFile
+from leaderboard.evidence.raw import EvidenceError, read_table
+from leaderboard.evidence.reading import no_sheet
 from leaderboard.models import Study
 from leaderboard.stats import labels
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
 from leaderboard.stats.votes import VotesError
+from leaderboard.studies import answer_sets
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.folder import CannotExport, write_study
 from leaderboard.studies.judge.answers import runs_of, table
+from submissions.formats.errors import excerpt
 from submissions.formats.formulas import neutral_row
 from submissions.models import Phase
 from submissions.storage.store import StorageError
 
+# Options that describe a set of answers on any scale, with values of metrics or from a spreadsheet.
+DESCRIBED = (
+    ("scale", "LOW:HIGH", "the scale's ends, such as 0:10, or its name, such as JOD; without it 1:5"),
+    ("better", "higher", "the direction of the scale: higher or lower"),
+    ("wide", "PATTERN", "every column that matches holds one rater's scores: 'Subject_*'"),
+    ("groups", "COLUMN", "the source that items share: a column, a text with columns in braces, or a CSV file of items and groups"),
+    ("families", "COLUMN", "entries that differ in strength alone: as --groups, or a CSV file of entries and families"),
+    ("session", "COLUMN", "the column of sessions: raters of two sessions are two raters"),
+    ("criterion", "COLUMN", "the column of criteria, or the name of the only one"),
+    ("sheet", "NAME", "the sheet of a spreadsheet that has several"),
+    ("raters", "columns", "columns (checked), persons (with --because) or anonymous"),
+    ("because", "TEXT", "the place where the publication says that raters are persons"),
+    ("material", "KIND", f"what was judged: {', '.join(MATERIALS)}"),
+    ("authors", "NAMES", "of a publication: its authors"),
+    ("repository", "ADDRESS", "the address of its repository"),
+    ("paper", "ADDRESS", "the address of its paper"),
+    ("doi", "DOI", "its DOI"),
+    ("commit", "DIGITS", "the commit of its files"),
+    ("release", "TEXT", "their release, with its date"),
+    ("licence", "NAME", "their licence, or none where none is stated"),
+    ("licence_note", "TEXT", "what else is to be said of the licence"),
+    ("published", "DATE", "the day on which it was published"),
+)
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
@@ -55,13 +88,23 @@ class Command(BaseCommand):
         import_.add_argument(
             "--labels", type=Path, metavar="FILE", help=f"CSV of method and label: {', '.join(labels.LABELS)}; without it all are entries"
         )
+        import_.add_argument(
+            "--means", action="store_true", help="the file holds means: columns mean, and sd, n, se, low and high, half_width"
+        )
+        import_.add_argument("--pairs", action="store_true", help="the file holds votes on pairs of entries of an item")
+        import_.add_argument("--scores", type=Path, metavar="FILE", help="values of metrics by item and entry; heads say PSNR:higher")
+        import_.add_argument(
+            "--metric", action="append", default=[], metavar="COLUMN=NAME:BETTER", help="a column of metric values: PSNR_Y=psnr-y:higher"
+        )
+        for name, form, help_ in DESCRIBED:
+            import_.add_argument(f"--{name.replace('_', '-')}", metavar=form, default="", help=help_)
         export.add_argument("--labels", type=Path, metavar="FILE", help="write also which method is what, as an import takes it")
         acts.add_parser("analyse", help="compute every analysis that is due, now and here")
 
     def handle(self, act: str, **options) -> None:
         if act == "analyse":
             done = 0
-            while analyse_due():
+            while analyse_due() or answer_sets.analyse_due():
                 done += 1
             self.stdout.write(f"{done} {'analysis' if done == 1 else 'analyses'} computed.")
             return
@@ -77,6 +120,11 @@ class Command(BaseCommand):
                 raise CommandError(f"--{option} {bad[0]!r} is not of the form {form}.")
         if not SLUG.fullmatch(options["slug"]):
             raise CommandError(f"{options['slug']!r} is not an address; use small letters, digits and hyphens for the address.")
+        described = {name: options[name] for name, *_ in DESCRIBED if options[name]}
+        flags = [options[name] for name in ("means", "scores", "metric", "wide", "pairs")]
+        if described or any(flags) or options["file"].suffix.lower() in (".xlsx", ".yaml", ".yml"):
+            self._import_set(phase, options, described)
+            return
         if options["opinions"] and options["value"]:
             raise CommandError("--value is about votes, and --opinions about scores; leave one of the two out.")
         try:
@@ -112,6 +160,61 @@ class Command(BaseCommand):
             f"{linked} of these are entries of the phase{labelled}. The analysis is computed by the next free worker."
         )
 
+    def _import_set(self, phase: Phase, options: dict, described: dict[str, Any]) -> None:
+        """Import a file by the reader of published sets: of the file's manifest, or as the options describe it."""
+        file: Path = options["file"]
+        if options["value"] or options["opinions"]:
+            raise CommandError(
+                "--opinions and --value are about votes, and scores from 1 to 5, that lie in CSV files alone; leave them out."
+            )
+        try:
+            if file.suffix.lower() in (".yaml", ".yml"):
+                if described:
+                    raise CommandError(f"{file.name} says itself what its columns mean; leave out --{next(iter(described))}.")
+                manifest, found = by_hand.read_manifest(file, store.read_sheet)
+            else:
+                layouts = [layout for layout in (Layout.WIDE, Layout.MEANS, Layout.PAIRS) if options[layout]]
+                if len(layouts) > 1:
+                    raise CommandError("A file holds one kind of answers: give one of --wide, --means and --pairs.")
+                columns = dict(text.split("=", 1) for text in options["column"])
+                columns |= {key: described.pop(key) for key in ("session", "criterion") if key in described}
+                described |= {key: _table(described[key]) for key in ("groups", "families") if key in described}
+                said = ByHand(
+                    options["slug"],
+                    options["title"],
+                    file,
+                    layout=layouts[0] if layouts else Layout.SCORES,
+                    columns=columns,
+                    labels=_table(str(options["labels"])) if options["labels"] else {},
+                    values=options["scores"],
+                    metrics=options["metric"],
+                    source=options["source"],
+                    **{"published": datetime.now(UTC).date().isoformat()} | described,
+                )
+                if said.is_published and not options["published"]:
+                    said = dataclasses.replace(said, published="")
+                manifest, found = by_hand.read(said, store.read_sheet)
+            study = answer_sets.bring(
+                phase,
+                None,
+                manifest,
+                found,
+                slug=options["slug"],
+                title=options["title"],
+                question=options["question"],
+                source=options["source"] or manifest.authors,
+                made_up=options["made_up"],
+                is_public=options["public"],
+            )
+        except FieldError as error:
+            raise CommandError(f"--{error.field.replace('_', '-')}: {error}\nNothing was changed.") from None
+        except (OSError, EvidenceError, VotesError, BundleError, ValueError) as error:
+            raise CommandError(f"{error}\nNothing was changed.") from None
+        for line in answer_sets.counts(found):
+            self.stdout.write(line)
+        linked = study.entries.filter(submission__isnull=False).count()
+        self.stdout.write(f"{linked} of the entries are entries of the phase. The analysis is computed by the next free worker.")
+
     def _export(self, phase: Phase, options: dict) -> None:
         study = Study.objects.filter(phase=phase, slug=options["slug"]).first()
         if study is None:
@@ -146,3 +249,18 @@ class Command(BaseCommand):
             for n, line in enumerate(rating.write(study.ratings()) if opinions else voting.write(study.votes())):  # noqa: B007
                 writer.writerow(neutral_row(line))
         self.stdout.write(f"{n:,} {'scores' if opinions else 'votes'} are in {options['file']}.")
+
+
+def _table(text: str) -> Any:
+    """A column's name as it is; of a CSV file the second column by the first."""
+    path = Path(text)
+    if path.suffix.lower() not in (".csv", ".tsv"):
+        return text
+    table = read_table(path, SourceFile("table", path.name, "", 0, "", path.suffix.lower()[1:]), no_sheet)
+    if len(table.heads) != 2:
+        raise EvidenceError([f"{path.name} has {len(table.heads)} columns; names and what they belong to are two."])
+    named: dict[str, str] = {}
+    for line, (name, of) in zip(table.lines, table.rows, strict=True):
+        if named.setdefault(name.strip(), of.strip()) != of.strip() or not (name.strip() and of.strip()):
+            raise EvidenceError([f"{path.name}, row {line}: {excerpt(name)} needs one {table.heads[1]}, and only one."])
+    return named

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,15 +22,17 @@ REFERENCE_POINTS = ("constant", "coin", "size")  # keys of rows that are no metr
 POOLED = ("decided", "decided_between", "srocc")  # figures whose differences are pooled over sets
 
 
-def record_of(tables: EvidenceTables, facts: Facts, reproduction: Reproduction | None = None, made: str = "") -> EvidenceRecord:
-    """All figures of a set. `made` is the day, as the record has it."""
+def record_of(
+    tables: EvidenceTables, facts: Facts, reproduction: Reproduction | None = None, made: str = "", step: Callable[[], None] = lambda: None
+) -> EvidenceRecord:
+    """All figures of a set. `made` is the day, as the record has it; `step` is called every few seconds."""
     entries = tables.entries_only()
     parts = [(criterion, *_basis(entries, criterion)) for criterion in entries.criteria]
     sets = [judged(entries, criterion, basis) for criterion, basis, _ in parts]
     leading = sets[0] if sets else None
     criteria = {}
     for (criterion, _, check), one in zip(parts, sets, strict=True):
-        found = figures(one, entries.metrics, entries.compare, entries.name, turned=not entries.better_is_higher)
+        found = figures(one, entries.metrics, entries.compare, entries.name, turned=not entries.better_is_higher, step=step)
         sessions = _same_in_sessions(entries.stimuli, criterion.scores) if check is not None else None
         beside = None if leading is None or leading is one else _beside_leading(leading, one)
         criteria[criterion.name] = replace(found, check=check, same_in_sessions=sessions, beside_leading=beside)
@@ -40,6 +42,7 @@ def record_of(tables: EvidenceTables, facts: Facts, reproduction: Reproduction |
         authors=facts.authors,
         paper=facts.paper,
         doi=facts.doi,
+        published=facts.published,
         made=made,
         material=tables.material,
         scale=None if tables.scale is None else (float(tables.scale[0]), float(tables.scale[1])),
@@ -100,7 +103,12 @@ def _beside_leading(leading: Judged, other: Judged) -> Figure | None:
 
 
 def figures(
-    one: Judged, published: Sequence[PublishedMetric], compare: Sequence[str], set_name: str, turned: bool = False
+    one: Judged,
+    published: Sequence[PublishedMetric],
+    compare: Sequence[str],
+    set_name: str,
+    turned: bool = False,
+    step: Callable[[], None] = lambda: None,
 ) -> CriterionFigures:
     """The figures of one criterion. `compare` names the columns that are compared, none: all; `turned` says that a lower score is better
     on the published scale."""
@@ -125,6 +133,7 @@ def figures(
     differences: dict[str, tuple[places.Difference, ...]] = {}
 
     def add(name: str, found: places.Compared) -> None:
+        step()
         for key, figure in found.figures.items():
             change: dict[str, Any] = {name: figure}
             lines[key] = replace(lines[key], **change)

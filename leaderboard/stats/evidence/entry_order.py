@@ -57,7 +57,8 @@ def additive(item: Ints, entry: Ints, values: Floats) -> Additive:
     for number in range(blocks):
         own = np.flatnonzero(block == number)
         inner = np.ix_(own, own)
-        inverse[inner] = np.linalg.pinv(laplacian[inner], hermitian=True)
+        # The pseudo-inverse: the eigenvalue of 0 is lifted to 1 first, since rounding may lift it over a cutoff.
+        inverse[inner] = np.linalg.inv(laplacian[inner] + 1 / len(own)) - 1 / len(own)
         effects[own] = inverse[inner] @ right[own]
         effects[own] -= effects[own].mean(axis=0)
         if len(own) > 1:

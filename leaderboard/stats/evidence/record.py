@@ -87,6 +87,7 @@ class Facts:
     authors: str
     paper: str = ""
     doi: str = ""
+    published: str = ""  # the day or the year
     licence: Licence
     source: Source
     files: tuple[SourceFile, ...] = ()
@@ -168,6 +169,7 @@ class EvidenceRecord:
     authors: str
     paper: str = ""
     doi: str = ""
+    published: str = ""
     made: str = ""  # the day on which it was computed
     material: str
     scale: tuple[float, float] | None = None

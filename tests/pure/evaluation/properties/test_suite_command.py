@@ -1,15 +1,17 @@
 """`python -m evaluation properties`, as an organizer runs it."""
 
+import csv
 import json
 
 import pytest
 
 from evaluation.__main__ import main
 from evaluation.metrics import registry
-from evaluation.properties import measure
+from evaluation.properties import measure, suite
 from evaluation.properties.suite import Dataset, Table
 from evaluation.synthetic.houses import houses
 from submissions.formats.wireframe.wireframe_files import write_obj
+from tests.support.evaluation.programs import written
 from tests.support.evaluation.shapes import EMPTY, SQ, TRI
 
 FAST = ("--metric", "corner_f1", "--metric", "wed_mnn")
@@ -92,3 +94,26 @@ def test_what_cannot_be_done_is_said_in_one_sentence(run, tmp_path):
     ]:
         code, out, error = run(*arguments)
         assert (code, out) == (2, "") and sentence in error and len(error.splitlines()) == 1, (arguments, error)
+
+
+def test_a_program_of_ones_own_is_measured_and_the_damages_it_misorders_are_listed(tmp_path, capsys):
+    """The total length of edges sees no corner that is moved so that edges grow and shrink."""
+    folder = written(tmp_path / "lengths")
+    words = ["properties", "--metric", str(folder), "--houses", "2", "--misordered", str(tmp_path / "misordered.csv")]
+    assert main(words) == 0
+    text = capsys.readouterr().out
+    assert "lengths" in text and "of 2 models" in text
+    with (tmp_path / "misordered.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows and all(float(row["after"]) < float(row["before"]) and row["metric"] == "lengths" for row in rows)
+    assert {row["test"] for row in rows} <= {test.id for test in suite.TESTS}
+    assert main([*words, "--jobs", "2"]) == 2 and "one process" in capsys.readouterr().err
+    assert main(["properties", "--metric", "./no-such-program", "--houses", "2"]) == 2
+    assert "There is no metric program at ./no-such-program" in capsys.readouterr().err
+
+
+def test_a_metric_that_orders_damage_has_none_that_it_misorders(tmp_path):
+    words = ["properties", "--metric", "wed_hungarian", "--houses", "2", "--misordered", str(tmp_path / "misordered.csv")]
+    assert main(words) == 0
+    rows = list(csv.DictReader((tmp_path / "misordered.csv").read_text().splitlines()))
+    assert not [row for row in rows if row["test"] in ("mono_delete_edges", "mono_wrong_edges")]

@@ -1,0 +1,55 @@
+"""Further figures over all stimuli, beside those of `across`: Pearson's correlation without a curve, and Kendall's tau-b."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from leaderboard.stats.evidence import figure as figures
+from leaderboard.stats.evidence.across import ROUNDING, _figures, left_out
+from leaderboard.stats.evidence.figure import Cause, Figure, Reason
+from leaderboard.stats.evidence.judged import Judged
+from leaderboard.stats.votes import Floats
+
+
+def pearson(x: Floats, y: Floats) -> Floats:
+    """Pearson's correlation [B] of a metric x [J] with means y [B, J], over what a row has; NaN where one side does not vary."""
+    there = ~np.isnan(y)
+    n = there.sum(axis=1, keepdims=True)
+    own = np.where(there, x, 0.0)
+    theirs = np.where(there, y, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        own = np.where(there, own - own.sum(axis=1, keepdims=True) / n, 0.0)
+        theirs = np.where(there, theirs - theirs.sum(axis=1, keepdims=True) / n, 0.0)
+        size = np.sqrt((own**2).sum(axis=1) * (theirs**2).sum(axis=1))
+        return np.where(size > 0, (own * theirs).sum(axis=1) / size, math.nan)
+
+
+def kendall(x: Floats, y: Floats) -> Floats:
+    """Kendall's tau-b [B] of a metric x [J] with means y [B, J], over what a row has; NaN where one side does not vary."""
+    signs, y = np.sign(x[:, None] - x), np.round(y, ROUNDING)
+    made = np.empty(len(y))
+    for n, row in enumerate(y):
+        theirs = np.sign(row[:, None] - row)
+        both = ~np.isnan(theirs)
+        theirs = np.where(both, theirs, 0.0)
+        untied = math.sqrt(float((np.abs(signs) * both).sum()) * float(np.abs(theirs).sum()))
+        made[n] = float((signs * theirs).sum()) / untied if untied else math.nan
+    return made
+
+
+def correlations(judged: Judged, metrics: Mapping[str, Floats], persons: bool) -> dict[str, dict[str, Figure]]:
+    """ "pearson" and "kendall" of each metric x float64[J] with its interval, by leaving out what `across.likeness` leaves out."""
+    found: dict[str, dict[str, Figure]] = {"pearson": {}, "kendall": {}}
+    for key, values in metrics.items():
+        known = ~np.isnan(values)
+        x, y, rows = values[known], judged.y[known], left_out(judged, persons, known)
+        groups, raters, _ = rows.counts
+        reason = figures.few(raters if persons else None, groups, len(y)) if len(y) else Reason(Cause.NO_VALUES)
+        for name, statistic in (("pearson", pearson), ("kendall", kendall)):
+            value = statistic(x, y[None]) if len(y) else np.array([math.nan])
+            without = np.concatenate([statistic(x, block) for block in rows.blocks()])[:, None] if reason is None else None
+            found[name] |= _figures([key], value, without, rows, len(y), reason)[0]
+    return found
