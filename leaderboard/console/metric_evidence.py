@@ -68,8 +68,8 @@ class MetricEvidence:
     @cached_property
     def n_items(self) -> int:
         """Items that an entry of the phase has; 0 without a reference."""
-        batch = EvaluationBatch.latest(self.phase)
-        return len(batch.reference.item_ids) if batch else 0
+        reference = reference_in_force(self.phase)
+        return len(reference.item_ids) if reference else 0
 
     @property
     def cost(self) -> metric_evidence.Cost | None:

@@ -36,6 +36,7 @@ from leaderboard.stats import minimums
 from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.wording import figures, nouns, people, ranks
 from leaderboard.wording.figures import NOTHING
+from leaderboard.wording.metric_parts import part_words
 from leaderboard.wording.statement import Statement, Tone
 from submissions.entry_states import EntryState, Reader, State
 from submissions.markdown import laid_out
@@ -49,6 +50,7 @@ register.filter("number", figures.number)
 register.filter("percent", figures.share)
 register.filter("points", figures.points)
 register.filter("counted", nouns.counted)
+register.filter("part_words", part_words)
 
 
 @register.filter

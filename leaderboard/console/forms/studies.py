@@ -506,6 +506,7 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
         model = Study
         fields = (
             "title",
+            "question",
             "rater_skill",
             "covariates",
             "practice_questions",
@@ -540,7 +541,7 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
         is_draft, pairs = instance.state == Study.State.DRAFT, instance.kind == Study.Kind.PAIRS
         has_gold = is_draft and pairs and bool(gold_pairs(list(instance.entries.all())))
         for name, stays in (
-            *((name, is_draft) for name in ("plan", "questions_per_rater", "common_percent", "answers_per_question")),
+            *((name, is_draft) for name in ("question", "plan", "questions_per_rater", "common_percent", "answers_per_question")),
             *((name, is_draft and pairs) for name in ("repeat_percent", "planned_looks", "planned_answers")),
             ("gold_percent", has_gold),
             ("practice_questions", is_draft),
@@ -552,6 +553,7 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
                 del self.fields[name]
         self.show_rules(instance.screening)
         if is_draft:
+            self.fields["question"].required = False
             self.show_plan(instance)
         offer_other_studies(self, instance.phase, instance)
         quotas = instance.group_quotas
@@ -564,6 +566,9 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
 
     def clean_rater_skill(self) -> str:
         return self.cleaned_data["rater_skill"] or self.instance.rater_skill
+
+    def clean_question(self) -> str:
+        return self.cleaned_data["question"] or self.instance.question
 
     def clean_groups(self) -> list[str]:
         names, self.cleaned_data["group_quotas"] = read_groups(self.cleaned_data["groups"])

@@ -35,6 +35,7 @@ MAX_QUESTIONS = 2_000_000  # different ones: each time that some are planned, al
 # Not for who could have seen answers to choose.
 UNTIL_OPEN = frozenset(
     {
+        "question",
         "rater_skill",
         "covariates",
         "screening",

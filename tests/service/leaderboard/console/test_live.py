@@ -335,6 +335,20 @@ def test_how_skilled_raters_are_is_named_before_the_study_opens(place, phase, cl
     assert set(TOLERATED) == set(Study.RaterSkill.values)
 
 
+def test_the_question_can_change_until_the_study_opens(place, client, rows, people):
+    client.post(f"{place}new/", filled(rows))
+    before = Study.objects.get().question
+    client.post(f"{place}roofs/", settings_form())
+    assert Study.objects.get().question == before, "a form without it leaves it"
+    client.post(f"{place}roofs/", settings_form(question="Which roof is closer?"))
+    log = AuditEntry.objects.filter(action="study.edit").latest("pk").detail
+    assert Study.objects.get().question == log["after"]["question"] == "Which roof is closer?" and log["before"]["question"] == before
+    making.campaign.open_study(Study.objects.get(), people.organizer)
+    assert 'name="question"' not in client.get(f"{place}roofs/").content.decode()
+    client.post(f"{place}roofs/", settings_form(question="Which is older?"))
+    assert Study.objects.get().question == "Which roof is closer?"
+
+
 def test_what_is_taken_account_of_is_named_before_the_study_opens(place, phase, client, rows, people):
     page = client.get(f"{place}new/").content.decode()
     assert "Size: how many times the edges double" in page and "whether an entry has colours" not in page
