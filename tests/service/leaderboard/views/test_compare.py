@@ -15,13 +15,16 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.metrics.registry import REGISTRY
+from leaderboard.boards.certainty import Unit
 from leaderboard.models import Study, read_board
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.mos_table import Rating
+from leaderboard.stats.uncertainty import Paired
 from leaderboard.stats.votes import Vote
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
 from leaderboard.views import compare
+from leaderboard.views.compare import Comparison
 from leaderboard.views.docs import TITLES
 from leaderboard.wording.reasons import sentence
 from submissions.models import Challenge, Phase, Submission
@@ -91,7 +94,7 @@ class TestCompare:
         interval, parts = r'<small class="range">([^<]*)</small>', r"<span>(A|B|equal) +(\d+)</span>"
         # Better everywhere by the same 0.3, so nothing is known of others; on HSS four houses each way.
         assert re.findall(interval, corners) == ["–"] and re.findall(parts, " ".join(corners.split())) == [("A", "8"), ("B", "0")]
-        assert re.findall(interval, hss) == ["−0.23 to 0.23"] and re.findall(parts, " ".join(hss.split())) == [("A", "4"), ("B", "4")]
+        assert re.findall(interval, hss) == ["[−0.23, 0.23]"] and re.findall(parts, " ".join(hss.split())) == [("A", "4"), ("B", "4")]
 
     def test_views_say_that_they_load_and_need_javascript_only_without_it(self, two, people):
         page = " ".join(text(signed_in(people.organizer).get(compared(two, item="house_02"))).split())
@@ -441,3 +444,13 @@ class TestPages:
 
     def test_an_unknown_metric_or_document_is_not_found(self, client, db):
         assert client.get("/metrics/nothing/").status_code == client.get("/docs/nothing/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("p", "on_board", "apart", "differs"),
+    [(0.01, 0.2, True, True), (0.01, 0.04, True, False), (0.3, 0.9, False, False), (0.01, None, True, False), (None, 0.01, False, False)],
+)
+def test_a_result_differs_on_the_leaderboard_where_its_corrected_test_says_otherwise(p, on_board, apart, differs):
+    alone = Comparison(None, None, Paired(0.3, 0.1, 0.5, p, 12, 9, 3, 0, 0), on_board, Unit(12, "house"))
+    assert (alone.is_apart, alone.differs_on_board) == (apart, differs)
+    assert alone.size == pytest.approx(0.75) and Comparison(None, None, None, None, Unit(12, "house")).size == 0.0
