@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.images import inpaint_command as inpainting
-from evaluation.metrics.registry import REGISTRY
+from evaluation.metrics.description import described
+from evaluation.metrics.registry import REGISTRY, UnknownMetric, get
 from evaluation.networks import fetch_command as fetching
 from evaluation.networks import weights
 from evaluation.properties import options as properties
 from evaluation.rendering import command as rendering
 from evaluation.training import command as training
 from submissions.client.broken_pipe import end
+from submissions.kinds import FAMILIES
 
 MANY = 20  # samples, whose bar is there from the start
 PATIENCE = 3.0  # seconds that fewer may take without one
@@ -54,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m evaluation", description=__doc__, allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True)
     metrics = commands.add_parser("metrics", help="list the metrics there are", allow_abbrev=False)
+    metrics.add_argument("key", nargs="?", default="", metavar="KEY", help="say all of this metric")
     metrics.add_argument("--json", action="store_true", help="print the list as JSON")
     score = commands.add_parser("score", help="score predictions against a reference", allow_abbrev=False)
     score.add_argument(
@@ -86,20 +89,31 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _metrics(options: argparse.Namespace) -> int:
+    if options.key:
+        try:
+            print(described(get(options.key)), end="")
+        except UnknownMetric as error:
+            print(error, file=sys.stderr)
+            return 2
+        return 0
     listed, width = [], max(map(len, REGISTRY))
     for spec in REGISTRY.values():
-        described = asdict(spec)
+        about = asdict(spec)
         low, high = spec.bounds
-        described["bounds"] = [None if low == -math.inf else low, high]
-        described["params"] = [one | {"choices": param.options} for one, param in zip(described["params"], spec.params, strict=True)]
-        described["weights"] = " + ".join(network for network, _ in spec.networks) or None
-        listed.append({name: described[name] for name in LISTED})
+        about["bounds"] = [None if low == -math.inf else low, high]
+        about["params"] = [one | {"choices": param.options} for one, param in zip(about["params"], spec.params, strict=True)]
+        about["weights"] = " + ".join(network for network, _ in spec.networks) or None
+        listed.append({name: about[name] for name in LISTED})
     if options.json:
         print(json.dumps(listed, indent=1))
         return 0
-    for spec in REGISTRY.values():
-        better = "higher" if spec.higher_is_better else "lower"
-        print(f"{spec.key:<{width}} {spec.family:<10} {better + ' is better':<17} {spec.unit or '-':<3} {spec.title}: {spec.doc}")
+    for family in FAMILIES.values():
+        print(f"{family.title}:")
+        for spec in REGISTRY.values():
+            if spec.family == family.key:
+                better, unit = "higher" if spec.higher_is_better else "lower", f" ({spec.unit})" if spec.unit else ""
+                print(f"  {spec.key:<{width}} {better:<6} {spec.title}{unit}")
+    print("\nhigher, lower: which is better. `python -m evaluation metrics KEY` says all of one; --json lists all with their parameters.")
     return 0
 
 

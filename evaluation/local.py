@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,6 +25,7 @@ from submissions.manifest import ITEM_ID, Bounds, Item, Manifest, ManifestError
 from submissions.validation import Verdict, validate
 
 SHOWN_SAMPLES = 40
+SLICES_PER_JOB = 4  # so that a job with slow items keeps the others waiting for little
 _SLUG = re.compile(r":[A-Za-z0-9][A-Za-z0-9._@-]*\Z")
 
 
@@ -44,6 +48,11 @@ class Outcome:
     scores: Mapping[str, tuple[SampleScores, Summary]]
     problems: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    requests: tuple[MetricRequest, ...] = ()
+    specs: Mapping[str, registry.MetricSpec] = field(default_factory=dict)  # by slug, those of programs too
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
+    groups: tuple[str, ...] = ()  # of each item
+    unit_scale: float = 1.0
 
     def to_dict(self) -> dict[str, Any]:
         """`{"samples": {id: {slug: {value, status, parts}}}, "scores": {slug: {value, ci, n}}}`"""
@@ -65,13 +74,13 @@ class Outcome:
             (slug, _number(s.value), "-" if s.ci_low is None else f"{s.ci_low:.4f} to {s.ci_high:.4f}", str(s.n), str(s.n_missing))
             for slug, (_, s) in self.scores.items()
         ]
-        text = _aligned([head, *rows])
+        text = aligned([head, *rows])
         columns = [scores for scores, _ in self.scores.values()]
         count = len(columns[0].item_ids)
         if count > SHOWN_SAMPLES:
             return f"{text}\n\n{count} samples; --json prints the value of each."
         values = zip(columns[0].item_ids, *([_number(v) for v in scores.values] for scores in columns), strict=True)
-        return f"{text}\n\n{_aligned([('sample', *self.scores), *values])}"
+        return f"{text}\n\n{aligned([('sample', *self.scores), *values])}"
 
 
 def score(
@@ -82,14 +91,18 @@ def score(
     manifest_file: Path | None = None,
     progress: Callable[[str, int], Bar] | None = None,
     boxed: bool = False,
+    jobs: int = 1,
+    groups: Mapping[str, str] | None = None,
+    unit_scale: float = 1.0,
 ) -> Outcome:
     """Score `prediction` against `reference` (files, folders or zips).
 
     `metrics` are KEY or KEY:SLUG, where KEY may be the folder or zip of a metric program, which runs in a sandbox if it is to be
     `boxed` and else as any program of one's own. `params` KEY.NAME=VALUE or SLUG.NAME=VALUE. A manifest gives the
     units, parameters, groups and missing rule of its phase, and of images background and size rule;
-    without one, coordinates are metres, each sample is its own group (a render's is its scene), a
-    missing sample gets the worst value, and images are laid on white. Raises CannotScore.
+    without one, a unit of the coordinates has `unit_scale` metres, each sample is its own group (a render's is its scene), a
+    missing sample gets the worst value, and images are laid on white. `groups` names other groups, of every item. `jobs` processes
+    share the items, which changes no value. Raises CannotScore.
     """
     manifest = None
     if manifest_file is not None:
@@ -105,7 +118,10 @@ def score(
         def family() -> str:
             return _family([text for text in metrics if text not in own], manifest, (reference, prediction)).key
 
-        return _score(prediction, reference, with_programs(metrics, family, manifest, boxed, opened), params, manifest, progress)
+        named = with_programs(metrics, family, manifest, boxed, opened)
+        if jobs > 1 and own:
+            raise CannotScore("A metric program is scored by one process; leave jobs out.")
+        return _score(prediction, reference, named, params, manifest, progress, jobs, groups, unit_scale)
 
 
 def with_programs(
@@ -158,6 +174,9 @@ def _score(
     params: Sequence[str],
     manifest: Manifest | None,
     progress: Callable[[str, int], Bar] | None,
+    jobs: int,
+    named_groups: Mapping[str, str] | None,
+    unit_scale: float,
 ) -> Outcome:
     for path, what in ((reference, "reference"), (prediction, "prediction")):
         if not path.exists():
@@ -181,38 +200,99 @@ def _score(
     if missing and (metrics or len(missing) == len(requests)):
         raise CannotScore(next(iter(missing.values())))
     requests = [request for request in requests if request.slug not in missing]
-    manifest = manifest or _plain_manifest(references, family)
+    manifest = manifest or _plain_manifest(references, family, unit_scale)
     verdict = _verdict(prediction, manifest)
     if not verdict.accepted:
         more = verdict.n_problems - len(verdict.problems)
         problems = [str(problem) for problem in verdict.problems]
         return Outcome({}, (*problems, *([f"... and {more} more problems."] if more else [])), verdict.warnings)
     ids, groups = manifest.item_ids, [item.group for item in manifest.items]
+    if named_groups is not None:
+        without = [name for name in ids if name not in named_groups]
+        if without:
+            raise CannotScore(f"The groups name no group of {without[0]}; {len(without)} of {len(ids)} items have none.")
+        groups = [named_groups[name] for name in ids]
+    work = _Work(verdict.items, references, requests, manifest.unit_scale, dict(zip(ids, groups, strict=True)))
     bar = progress("scoring", len(ids)) if progress else None
     try:
-        scores = runner.score_items(
-            verdict.items,
-            references,
-            requests,
-            unit_scale=manifest.unit_scale,
-            item_ids=ids,
-            groups=dict(zip(ids, groups, strict=True)),
-            progress=(lambda done, total: bar.update(1)) if bar else None,
-        )
+        slices = list(work.slices(ids, jobs, bar.update if bar else lambda n: None))
     finally:
         if bar:
             bar.close()
     from evaluation.programs import results
 
-    said = [f"{name}: {slug}: {reason}" for slug, column in scores.items() for name, reason, _ in results.failures(column)]
+    columns = [(slug, column) for part in slices for slug, column in part.items()]
+    said = [f"{name}: {slug}: {reason}" for slug, column in columns for name, reason, _ in results.failures(column)]
     cut = [f"... and {len(said) - SHOWN_SAMPLES} more."] if len(said) > SHOWN_SAMPLES else []
+    of_phase = {(m.slug, m.key): m.fingerprint for m in manifest.metrics if m.fingerprint}
+    others = [
+        f"{one.slug} is not the phase's column: other parameters, or another version of {one.key}."
+        for one in requests
+        if of_phase.get((one.slug, one.key), now := registry.fingerprint(one.key, one.params)) != now
+    ]
     lost = [] if metrics or manifest is None else [m.key for m in manifest.metrics if registry.find(m.key) is None and "/" in m.key]
     of_reference = [f"Reference: {sentence}" for sentence in remarks.sentences()]
     left_out = [f"{key} is a program of the organizer's and is left out; with its files, add --metric ./FOLDER." for key in lost]
     return Outcome(
-        runner.finish(requests, [scores], ids, groups),
-        warnings=(*of_reference, *verdict.warnings, *verdict.to_confirm, *left_out, *said[:SHOWN_SAMPLES], *cut),
+        runner.finish(requests, slices, ids, groups),
+        warnings=(*of_reference, *verdict.warnings, *verdict.to_confirm, *left_out, *others, *said[:SHOWN_SAMPLES], *cut),
+        requests=tuple(requests),
+        specs={one.slug: registry.get(one.key) for one in requests},
+        fingerprints={one.slug: registry.fingerprint(one.key, one.params) for one in requests},
+        groups=tuple(groups),
+        unit_scale=manifest.unit_scale,
     )
+
+
+@dataclass(frozen=True)
+class _Work:
+    """All that scoring items needs."""
+
+    predictions: Mapping[str, Any]
+    references: Mapping[str, Any]
+    requests: Sequence[MetricRequest]
+    unit_scale: float
+    groups: Mapping[str, str]
+
+    def score(self, ids: Sequence[str], progress: Callable[[int], Any] = lambda n: None) -> dict[str, SampleScores]:
+        """The scores of some items."""
+        return runner.score_items(
+            self.predictions,
+            self.references,
+            self.requests,
+            unit_scale=self.unit_scale,
+            item_ids=ids,
+            groups=self.groups,
+            progress=lambda done, total: progress(1),
+        )
+
+    def slices(self, ids: Sequence[str], jobs: int, progress: Callable[[int], Any]) -> Iterator[dict[str, SampleScores]]:
+        """The scores of all items, by slices of them; `progress` is told how many more are done."""
+        if jobs == 1:
+            yield self.score(ids, progress)
+            return
+        size = max(1, -(-len(ids) // (SLICES_PER_JOB * jobs)))
+        parts = [ids[start : start + size] for start in range(0, len(ids), size)]
+        # A copy of this process needs nothing handed over, and no guarded main module; but torch does not survive being copied.
+        way = "fork" if sys.platform == "linux" and "torch" not in sys.modules else "spawn"
+        with ProcessPoolExecutor(jobs, get_context(way), _begin, (self, weights.cache_folder())) as pool:
+            for part, scores in zip(parts, pool.map(_next, parts), strict=True):
+                progress(len(part))
+                yield scores
+
+
+_work: _Work | None = None  # of a process that shares the items
+
+
+def _begin(work: _Work, cache: Path) -> None:
+    global _work
+    _work = work
+    weights.use_cache(cache)
+
+
+def _next(ids: Sequence[str]) -> dict[str, SampleScores]:
+    assert _work is not None  # set by _begin
+    return _work.score(ids)
 
 
 def _family(metrics: Sequence[str], manifest: Manifest | None, paths: Sequence[Path]) -> Family:
@@ -292,7 +372,7 @@ def _with_param(columns: Sequence[MetricRequest], text: str) -> list[MetricReque
     ]
 
 
-def _plain_manifest(references: Mapping[str, Any], family: Family) -> Manifest:
+def _plain_manifest(references: Mapping[str, Any], family: Family, unit_scale: float) -> Manifest:
     """Return what a phase with nothing special would expect of these items."""
     try:
         return Manifest(
@@ -305,7 +385,7 @@ def _plain_manifest(references: Mapping[str, Any], family: Family) -> Manifest:
             formats=family.formats,
             missing="worst",
             unit="m",
-            unit_scale=1.0,
+            unit_scale=unit_scale,
             bounds=Bounds(max_file_bytes=family.max_file_bytes),
         )
     except ManifestError as error:
@@ -330,7 +410,8 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of cells as text, the first column to the left and the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = (
         "  ".join(f"{cell:<{w}}" if n == 0 else f"{cell:>{w}}" for n, (cell, w) in enumerate(zip(row, widths, strict=True))) for row in rows

@@ -26,7 +26,7 @@ class Kind:
     nothing, key of a stored entry, item, the columns as JSON, metres per unit) -> a drawing for an entry's gallery. `thumbnail` is
     that of (item, times) -> a picture of it alone, so many times as large as on a board. `measure` is what the size of an entry
     counts, and `coloured` says that its files may have colours. Judge models see it as `judged` says (`JudgeRun.Form`), from
-    pictures that are drawn here where it is `drawn`.
+    pictures that are drawn here where it is `drawn`. `materials` are what published sets of judgements call such things.
     """
 
     key: str
@@ -46,6 +46,7 @@ class Kind:
     generated: bool = True  # raters may be asked the criteria of generated objects too
     corruptions: bool = False
     empty_entry: bool = False
+    materials: tuple[str, ...] = ()
     coloured: bool = False
     drawn: bool = False
     opens_later: bool = False  # the 3D view is large: a picture stands there until somebody asks for it
@@ -98,6 +99,7 @@ WIREFRAME = Kind(
     compare_template="leaderboard/viewer/wireframe_compare.html",
     drawing="leaderboard.views.item.drawing",
     tile="leaderboard.views.gallery.wireframe_tile",
+    materials=("wireframes",),
     generated=False,
     corruptions=True,
     empty_entry=True,
@@ -125,6 +127,7 @@ MESH = Kind(
     item_template="leaderboard/viewer/mesh_item.html",
     compare_template="leaderboard/viewer/mesh_compare.html",
     tile="leaderboard.views.gallery.mesh_tile",
+    materials=("meshes", "generated meshes"),
     empty_entry=True,
     coloured=True,
     drawn=True,
@@ -148,5 +151,11 @@ RENDER = Kind(
     measure="bytes",
     judged="objects",
     thumbnail="leaderboard.viewer.thumbnails.render",
+    materials=("splat videos", "nerf videos", "pictures"),
 )
 KINDS: Mapping[str, Kind] = MappingProxyType({kind.key: kind for kind in (WIREFRAME, MESH, RENDER)})
+
+
+def of_material(material: str) -> str:
+    """Key of the kind that a published set is of; the material itself where nothing of that kind can be entered here."""
+    return next((kind.key for kind in KINDS.values() if material in kind.materials), material)

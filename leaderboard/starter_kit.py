@@ -102,7 +102,8 @@ def _notebook(made: dict[str, Any]) -> str:
         ("code", f'print(plumbline.score("{example}", "{reference}", manifest="manifest.json").table())'),
         ("markdown", "The newest ranking: one row per entry, with the ends of each 95 % interval and the number of groups it is of."),
         ("code", f'site = plumbline.Site("{made["site"]}")\nboard = site.board("{challenge}", "{phase}")\nboard'),
-        ("markdown", f"To upload, make a token at {made['site']}/account/tokens/ and start the notebook with it as PLUMBLINE_TOKEN."),
+        ("markdown", f"To upload, make a token with the scope submit at {made['site']}/account/tokens/."),
+        ("markdown", "Start the notebook with it as PLUMBLINE_TOKEN."),
         ("code", f'# !plumbline upload {example} {at} --method "My method" --wait'),
     ]
     more: dict[str, dict[str, Any]] = {"markdown": {}, "code": {"execution_count": None, "outputs": []}}

@@ -7,13 +7,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from allauth.account.forms import ChangePasswordForm, LoginForm, ResetPasswordKeyForm, SignupForm
+from allauth.mfa.models import Authenticator
 from django import forms
 from django.db import transaction
+from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 
 from submissions.errors import Refused
-from submissions.models import ApiToken, Submission, User
+from submissions.models import ApiToken, Challenge, Scope, Submission, User
 from submissions.models.entry_texts import checked_about
 
 LIFETIMES = {"30": "30 days", "90": "90 days", "365": "One year", "0": "Until revoked"}
@@ -45,11 +47,11 @@ class EntryForm(forms.ModelForm):
         ]
         labels = {"method_name": "Name of the method", "paper_url": "Paper", "code_url": "Code", "weights_url": "Weights"}
         help_texts = {
-            "method_name": "As the leaderboard will show it.",
+            "method_name": "Shown on the leaderboard.",
             "description": "What is new in it, what it was trained on. Markdown; everybody who sees the entry sees this.",
             "licence": "Of code and weights, such as Apache 2.0.",
-            "hardware": "What it ran on, such as one RTX 4090.",
-            "training_data": "Data sets and how much of each; “none” where nothing was learned.",
+            "hardware": "Its hardware, such as one RTX 4090.",
+            "training_data": "Data sets and the amount of each; “none” if nothing was learned.",
         }
         widgets = {
             "description": forms.Textarea(attrs={"rows": 4, "maxlength": 10_000}),
@@ -146,6 +148,36 @@ class TokenForm(forms.Form):
 
     name = forms.CharField(max_length=80, label="Name", help_text="Where it is used, such as “cluster” or “laptop”.")
     days = forms.ChoiceField(choices=list(LIFETIMES.items()), initial="90", label="Valid for")
+    scopes = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        initial=[Scope.SUBMIT],
+        label="It may",
+        help_text="Every token may read what you see as a visitor and as a member of your teams.",
+    )
+    challenges = forms.ModelMultipleChoiceField(
+        queryset=Challenge.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Only in",
+        help_text="Choose none, and it reaches all your challenges. Elsewhere a program with the token is a visitor.",
+    )
+
+    def __init__(self, user: User, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        near = Q(participations__user=user) | Q(organizers=user)
+        found = Challenge.objects.filter(near).order_by("title").distinct()
+        self.fields["challenges"].queryset = found
+        offered = [Scope.SUBMIT]
+        if user.is_staff or found.filter(organizers=user).exists():
+            offered.append(Scope.ORGANIZE)
+        if user.is_staff and Authenticator.objects.filter(user=user).exists():
+            offered.append(Scope.OPERATE)
+        elif user.is_staff:
+            self.fields["scopes"].help_text += " To act as staff by a token, set up a second factor first."
+        self.fields["scopes"].choices = [(scope.value, scope.label) for scope in offered]
+        if not found:
+            del self.fields["challenges"]
 
     def expires_at(self) -> datetime | None:
         days = int(self.cleaned_data["days"])

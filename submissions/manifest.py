@@ -64,11 +64,13 @@ class Bounds:
 
 @dataclass(frozen=True)
 class MetricEntry:
-    """One column of the phase: its slug, the metric's registry key and the parameters that differ from the defaults."""
+    """One column of the phase: its slug, the metric's registry key, the parameters that differ from the defaults, and the fingerprint of
+    what fixes its numbers (empty where it is not said)."""
 
     slug: str
     key: str
     params: Mapping[str, object] = field(default_factory=dict)
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,10 @@ class Manifest:
             "reference_version": self.reference_version,
             **({"background": self.background, "resize": self.resize} if self.kind.images else {}),
             "bounds": dataclasses.asdict(self.bounds),
-            "metrics": [{"slug": m.slug, "key": m.key, "params": dict(m.params)} for m in self.metrics],
+            "metrics": [
+                {"slug": m.slug, "key": m.key, "params": dict(m.params)} | ({"fingerprint": m.fingerprint} if m.fingerprint else {})
+                for m in self.metrics
+            ],
             "items": [
                 {"id": item.id, "group": item.group}
                 | _sizes(item, self.kind)
@@ -252,7 +257,7 @@ def _sizes(item: Item, family: Family) -> dict[str, int]:
 def _metric(entry: object, number: int) -> MetricEntry:
     read = _Reader(entry, f"metrics[{number}].")
     key = read.get("key", str)
-    return MetricEntry(read.get("slug", str, key), key, read.get("params", dict, {}))
+    return MetricEntry(read.get("slug", str, key), key, read.get("params", dict, {}), read.get("fingerprint", str, ""))
 
 
 def _check_items(items: tuple[Item, ...], family: Family) -> None:

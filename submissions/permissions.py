@@ -17,7 +17,7 @@ from django.http import Http404
 from django.urls import reverse
 from django.utils import timezone
 
-from submissions.models import Admission, Challenge, ChallengeFile, Membership, Phase, Submission, Team
+from submissions.models import Admission, Challenge, ChallengeFile, Membership, Phase, Scope, Submission, Team
 from submissions.visibility import Person, holds, own, public_to, sees_board, sees_challenge, sees_entry, sees_reference
 
 
@@ -42,6 +42,8 @@ class Viewer(Person):
         see = {Challenge: "challenge.see", Phase: "phase.see", Submission: "submission.see", Team: "team.see"}.get(type(thing))
         if see is not None and (see == action or not self.may(see, thing)):
             raise Http404
+        if self.known and self.user.reach is not None and Viewer(self.user.logged_in(), self.challenge, self.now).may(action, thing):
+            raise PermissionDenied("This API token does not reach so far; make one with the scope and the challenge that you need.")
         if action == "phase.upload":
             in_no_team = f"You are in no team of {thing.challenge.title}; found or join one on its page, a team of one if you like."
             raise PermissionDenied(self.unadmitted or in_no_team)
@@ -109,7 +111,7 @@ def _see_render(v: Viewer, submission: Submission) -> bool:
 
 
 def _leads(v: Viewer, team: Team) -> bool:
-    return v.known and Membership.objects.filter(team=team, user=v.user, is_leader=True).exists()
+    return v.known and v.reaches(Scope.SUBMIT) and Membership.objects.filter(team=team, user=v.user, is_leader=True).exists()
 
 
 def _manages(v: Viewer, team: Team) -> bool:
@@ -120,13 +122,15 @@ def _manages(v: Viewer, team: Team) -> bool:
 
 
 def _upload(v: Viewer, phase: Phase) -> bool:
-    return v.participates and v.team_id is not None and sees_challenge(v, phase.challenge)
+    return v.reaches(Scope.SUBMIT) and v.participates and v.team_id is not None and sees_challenge(v, phase.challenge)
 
 
 RULES: dict[str, Callable[[Viewer, Any], bool]] = {
     "challenge.create": lambda v, _: v.is_staff or (v.known and settings.CREATE_CHALLENGES == "anyone"),
     "challenge.see": sees_challenge,
-    "challenge.join": lambda v, c: v.known and sees_challenge(v, c) and c.visibility != Challenge.Visibility.DRAFT,
+    "challenge.join": lambda v, c: (
+        v.known and v.reaches(Scope.SUBMIT) and sees_challenge(v, c) and c.visibility != Challenge.Visibility.DRAFT
+    ),
     "challenge.organize": lambda v, _: v.organizes,
     "phase.see": lambda v, p: sees_challenge(v, p.challenge),
     "phase.see_board": sees_board,
@@ -141,9 +145,9 @@ RULES: dict[str, Callable[[Viewer, Any], bool]] = {
     "submission.see_render": _see_render,
     "submission.download": lambda v, s: not s.phase.is_imported and (v.organizes or _own(v, s)),
     "submission.see_problems": lambda v, s: v.organizes or _own(v, s),
-    "submission.manage": _own,  # pause it, edit its texts, cancel, withdraw
-    "submission.send": lambda v, s: _own(v, s) and v.participates,  # its parts, complete, confirm, choose
-    "submission.retry": lambda v, s: v.participates if _own(v, s) else v.organizes,
+    "submission.manage": lambda v, s: _own(v, s) and v.reaches(Scope.SUBMIT),  # pause it, edit its texts, cancel, withdraw
+    "submission.send": lambda v, s: _own(v, s) and v.reaches(Scope.SUBMIT) and v.participates,  # its parts, complete, confirm, choose
+    "submission.retry": lambda v, s: v.participates and v.reaches(Scope.SUBMIT) if _own(v, s) else v.organizes,
     "submission.moderate": lambda v, _: v.organizes,
     "team.see": lambda v, t: v.organizes or v.team_id == t.pk,
     "team.lead": _leads,  # remove a member, hand over, take back an invitation or the link

@@ -136,7 +136,7 @@ def validate(
         if flat and not wrong:
             notes.warnings.append(f"{_some(flat)} of zero size; an item needs {kind.needs}.")
         if manifest.missing == "worst" and not items and not notes.count:
-            notes.problem("", "", "holds none of the phase's items; name each file after its item")
+            notes.problem("", "", f"holds none of {_place(manifest)}'s items; name each file after its item")
         missing = tuple(item for item in manifest.item_ids if item not in items)
         absent = [item for item in missing if item not in notes.sent]
         if manifest.missing == "reject":
@@ -245,7 +245,7 @@ def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[
     suffixes = Counter(PurePosixPath(file.name).suffix.lower() for file in package.files)
     if not any(manifest.kind.suffixes.get(suffix) in manifest.formats for suffix in suffixes):
         found = [f"{n} {suffix or 'suffixless'} file{'' if n == 1 else 's'}" for suffix, n in suffixes.most_common(3)]
-        notes.problem(package.label, "", f"no file has a suffix of this phase ({wanted}); found {' and '.join(found)}")
+        notes.problem(package.label, "", f"no file has a suffix of {_place(manifest)} ({wanted}); found {' and '.join(found)}")
         notes.sent.update(items)  # one sentence says it of all items
         return []
     taken: dict[str, str] = {}
@@ -262,21 +262,26 @@ def _sources(package: Package, manifest: Manifest, notes: _Notes) -> list[tuple[
             passed += [] if is_silent(manifest.kind, file.name) else [file.name]
         else:
             if kind not in manifest.formats:
-                why = f"is not in a format of this phase ({wanted})"
+                why = f"is not in a format of {_place(manifest)} ({wanted})"
             elif manifest.kind.grouped:
-                why = "is not a view of this phase; put each file into its scene's folder and name it after the view"
+                why = f"is not a view of {_place(manifest)}; put each file into its scene's folder and name it after the view"
             else:
-                why = "is not an item of this phase; name each file after its item"
+                why = f"is not an item of {_place(manifest)}; name each file after its item"
             notes.problem(file.name, "", why + _meant(file.name, kind, manifest, len(notes.problems)))
     for name in list(passed):
         item = item_of(manifest.kind, name, items)
         if item is not None and item not in taken:
-            notes.problem(name, "", f"has the name of an item, but no suffix of this phase ({wanted})")
+            notes.problem(name, "", f"has the name of an item, but no suffix of {_place(manifest)} ({wanted})")
             notes.sent.add(item)
             passed.remove(name)
     if passed:
         notes.warnings.append(f"{_some(passed)} not read.")
     return [(items[item], taken[item]) for item in manifest.item_ids if item in taken]
+
+
+def _place(manifest: Manifest) -> str:
+    """Noun of what items belong to: a phase, or at home the reference."""
+    return "this phase" if manifest.phase else "the reference"
 
 
 def _meant(file: str, kind: str | None, manifest: Manifest, known: int) -> str:

@@ -13,9 +13,10 @@ from typing import Any
 
 from allauth.account.models import EmailAddress
 from django.db.models import BigIntegerField, Model, Q, QuerySet, Value
+from django.utils import timezone
 
 from submissions.entry_states import Reader
-from submissions.models import Admission, Challenge, Membership, Participation, Phase, Submission
+from submissions.models import Admission, Challenge, Membership, Participation, Phase, Scope, Submission
 from submissions.models.frozen_board import in_time, too_late
 from submissions.models.status import ELIGIBLE
 
@@ -38,23 +39,28 @@ class Person:
 
     @property
     def is_staff(self) -> bool:
-        return self.known and self.user.is_staff
+        return self.known and self.user.is_staff and self.reaches(Scope.OPERATE)
+
+    def reaches(self, scope: Scope) -> bool:
+        """Return whether they may act in this scope here: all who logged in, and a program as far as its API token goes."""
+        reach = getattr(self.user, "reach", None)
+        return reach is None or reach.covers(scope, self.challenge.pk if self.challenge else None)
 
     @cached_property
     def organizes(self) -> bool:
         if not self.known or self.challenge is None:
             return False
-        return self.is_staff or ORGANIZER in self._ties
+        return self.is_staff or (ORGANIZER in self._ties and self.reaches(Scope.ORGANIZE))
 
     @cached_property
     def participation(self) -> Participation | None:
-        if not self.known or self.challenge is None:
+        if not self.known or self.challenge is None or not self.reaches(Scope.READ):
             return None
         return Participation.objects.filter(challenge=self.challenge, user=self.user).first()
 
     @cached_property
     def team_id(self) -> int | None:
-        if not self.known or self.challenge is None:
+        if not self.known or self.challenge is None or not self.reaches(Scope.READ):
             return None
         return next((team for team in self._ties if team != ORGANIZER), None)
 
@@ -69,7 +75,7 @@ class Person:
     @cached_property
     def is_listed(self) -> bool:
         """True if a verified e-mail address of theirs is on the challenge's list."""
-        if not self.known or self.challenge is None or not self.challenge.admitted_emails:
+        if not self.known or self.challenge is None or not self.challenge.admitted_emails or not self.reaches(Scope.READ):
             return False
         return bool(_addresses(self.user) & set(self.challenge.admitted_emails))
 
@@ -91,7 +97,7 @@ def persons(user: Any, challenges: Iterable[Challenge], now: datetime) -> dict[i
     challenges."""
     found = {challenge.pk: Person(user, challenge, now) for challenge in challenges}
     some = next(iter(found.values()), None)
-    if some is None or not some.known:
+    if some is None or not some.known or some.user.reach is not None:  # a program asks of few
         return found
     here = {"challenge__in": list(found), "user": user}
     ties: dict[int, list[int]] = {pk: [] for pk in found}
@@ -130,9 +136,16 @@ def visible_challenges(user: Any) -> QuerySet[Challenge]:
     public = Q(visibility=Challenge.Visibility.PUBLIC)
     if not (user and user.is_authenticated and user.is_active):
         return Challenge.objects.filter(public)
-    if user.is_staff:
+    if user.is_staff and user.reach is None:
         return Challenge.objects.all()
-    found = public | Q(pk__in=Challenge.objects.filter(organizers=user).values("pk"))
+    if user.reach is not None:  # challenges that are not public are few to one person, and a token's bounds differ from one to the other
+        ties = Q(organizers=user) | Q(participations__user=user)
+        near = (
+            Challenge.objects.exclude(public) if user.is_staff else Challenge.objects.exclude(public).filter(ties | ~Q(admitted_emails=[]))
+        )
+        people = [(Person(user, challenge, timezone.now()), challenge) for challenge in near.distinct()]
+        return Challenge.objects.filter(public | Q(pk__in=[one.pk for person, one in people if sees_challenge(person, one)]))
+    found = public | Q(pk__in=organized_by(user).values("pk"))
     private = Q(visibility=Challenge.Visibility.PRIVATE)
     let_in = Participation.objects.filter(user=user).exclude(admission=Admission.DECLINED)
     found |= private & Q(pk__in=let_in.values("challenge_id"))
@@ -140,6 +153,20 @@ def visible_challenges(user: Any) -> QuerySet[Challenge]:
     mine = _addresses(user)
     lists = Challenge.objects.filter(private).exclude(admitted_emails=[]).values_list("pk", "admitted_emails") if mine else ()
     return Challenge.objects.filter(found | private & Q(pk__in=[pk for pk, admitted in lists if mine & set(admitted)]))
+
+
+def organized_by(user: Any) -> QuerySet[Challenge]:
+    """Challenges in which somebody acts as an organizer; a program only where its API token lets it."""
+    if not (user and user.is_authenticated and user.is_active):
+        return Challenge.objects.none()
+    reach = user.reach
+    if user.is_staff and (reach is None or Scope.OPERATE in reach.scopes):
+        found = Challenge.objects.all()
+    elif reach is None or Scope.ORGANIZE in reach.scopes:
+        found = Challenge.objects.filter(organizers=user)
+    else:
+        return Challenge.objects.none()
+    return found.filter(pk__in=reach.challenges) if reach is not None and reach.challenges else found
 
 
 def board_is_out(phase: Phase, now: datetime) -> bool:
@@ -199,7 +226,8 @@ def sees_entry(person: Person, submission: Submission) -> bool:
 
 def entries_of_teams(user: Any) -> QuerySet[Submission]:
     """Every entry of every team that somebody is in, in any state."""
-    return Submission.objects.filter(team__memberships__user=user)
+    found = Submission.objects.filter(team__memberships__user=user)
+    return found.filter(phase__challenge__in=user.reach.challenges) if user.reach and user.reach.challenges else found
 
 
 def hidden_ids(phase: Phase, now: datetime | None = None) -> frozenset[int]:

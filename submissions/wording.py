@@ -45,19 +45,19 @@ CAUSES = {
     Reason.MEMORY: "It needed more memory than the {megabytes} MB one job may use.",
     Reason.TIME: "It was not done within the {seconds} s one job may take.",
     Reason.ERROR: "An error in the service stopped it.",
-    Reason.CRASH: "The process that did it broke down.",
-    Reason.KILLED: "The process that did it was killed.",
-    Reason.ACCELERATOR: "An error of the graphics card, or of what was computed on it, stopped it.",
-    Reason.ROOM: "There was no room on the worker's disk.",
+    Reason.CRASH: "The process that scored it crashed.",
+    Reason.KILLED: "The process that scored it was killed.",
+    Reason.ACCELERATOR: "An error of the graphics card, or of a computation on it, stopped it.",
+    Reason.ROOM: "The worker's disk had no room.",
     Reason.AWAY: "Storage or database could not be reached for a day.",
-    Reason.REMOTE: "The remote worker that did it gave it up.",
+    Reason.REMOTE: "Its remote worker gave it up.",
 }
 WAITS = {
-    Reason.BUDGET: "It waits, because this challenge has used up its scoring budget. It continues when the organizers raise the budget.",
+    Reason.BUDGET: "It waits: this challenge has used its computing budget for scoring; it continues once the organizers raise the budget.",
     Reason.RETRY: "It waits because its worker was lost.",
-    Reason.WORKER: "It waits for a worker: none is there.",
-    Reason.GPU_WORKER: "It waits for a worker with a graphics card: none is there.",
-    Reason.EQUIPMENT: "It waits for a worker that has what its metrics need.",
+    Reason.WORKER: "It waits for a worker; none is running.",
+    Reason.GPU_WORKER: "It waits for a worker with a graphics card; none is running.",
+    Reason.EQUIPMENT: "It waits for a worker that meets the needs of its metrics.",
     Reason.TURN: "It is next.",
 }
 COUNTED_WAITS = {  # for one, and for several
@@ -106,7 +106,7 @@ def sentence(entry: EntryState, reader: Reader) -> str:
                 return f"{said} Its team may confirm {before} that it is to be scored as it is."
             return f"{said} {uses_none} Correct it and upload it again, or confirm {before} that it is to be scored as it is."
         case State.REJECTED:
-            again = "with `--as-is` if it is meant so" if it.reason == Reason.HOLDS_OVER else "once you have corrected its files"
+            again = "with `--as-is` if you mean it" if it.reason == Reason.HOLDS_OVER else "once you have corrected its files"
             return f"{_rejection(it)} {uses_none} Upload it again, {again}." if ours else _rejection(it)
         case State.FAILED:
             said = failure(it.why) if it.why else ""
@@ -159,7 +159,7 @@ def failure(why: Why, doing: str = "") -> str:
         case Reason.LACKING:
             return f"No worker could begin {doing}. {why.note}".rstrip()
         case Reason.NO_CARD:
-            return "No worker with a graphics card was there for a day; start one of the queue gpu, then have it done again."
+            return "No worker with a graphics card was there for a day; start one of the queue gpu, then request it again."
         case Reason.LEFT_OUT:
             return "It was left out of a re-evaluation while it was being scored."
         case Reason.OTHER | Reason.OTHER_OWN:
@@ -182,6 +182,6 @@ def _rejection(it: EntryState) -> str:
         case Reason.NEWER_HOLDS:
             return f"It was on hold until {numbers['n']} newer entries of its team were."
         case Reason.HOLDS_OVER:
-            return "Its team would be asked whether it is meant so, but the time for confirming entries is over."
+            return "Its team could have confirmed it, but the time for confirming entries is over."
     n = numbers.get("n", 0)
     return f"It was rejected for {n:,} problem{'' if n == 1 else 's'} in its files." if n else "Its files were rejected."

@@ -197,7 +197,7 @@ class EvaluationBatch(models.Model):
             old = cls.current(phase)
             reference = reference or (old.reference if old else phase.references.order_by("-version").first())
             if phase.is_imported:
-                raise Refused("This phase ranks imported figures, so there is nothing to score; import its table anew.", "imported")
+                raise Refused("This phase ranks imported figures, so there is nothing to score; import its table again.", "imported")
             if reference is None:
                 raise Refused("This phase has no reference; add one before its entries can be scored.", "no_reference")
             if not metrics:

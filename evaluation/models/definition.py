@@ -240,7 +240,7 @@ class Reference(models.Model):
             missing=phase.missing,
             unit=phase.unit,
             unit_scale=phase.unit_scale,
-            metrics=tuple(MetricEntry(slug=m["slug"], key=m["key"], params=m["params"]) for m in metrics),
+            metrics=tuple(MetricEntry(m["slug"], m["key"], m["params"], m["fingerprint"]) for m in metrics),
             bounds=Bounds(max_archive_bytes=phase.max_archive_bytes, max_file_bytes=family.max_file_bytes),
             reference_version=self.version,
             background=phase.background,

@@ -225,7 +225,9 @@ def standing(column: Mapping[str, Any], row: Trial | None, noun: str = "scene") 
     if not _may_rank(column):
         return Standing("refused", "Shown, not ranked: its weights miss requirements that their model card lists.")
     if row is None and not registry.is_current(column):
-        return Standing("outdated", "Shown, not ranked: its values are of an older version that was never tried; re-evaluate the phase.")
+        return Standing(
+            "outdated", ("Shown, not ranked: its values are of an older version without an acceptance test; re-evaluate the phase.")
+        )
     if row is not None and row.judged_at:
         # Its scenes are all judged: it ranks by those that passed, if they are at least half.
         verdicts = row.verdicts

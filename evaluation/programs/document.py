@@ -299,12 +299,12 @@ class _Reader:
 
     def worst(self, bounds: tuple[float | None, float | None]) -> float | None:
         if "worst" not in self.fields:
-            raise self.missing("worst", "the value of a missing item, a number, or null where it has none")
+            raise self.missing("worst", "the value of a missing item, a number, or null if it has none")
         found = self.fields["worst"]
         if found is None or found == "none":
             return None
         if not _is_number(found):
-            raise self.wrong("worst", "must be a number, or null where a missing item has no value", found)
+            raise self.wrong("worst", "must be a number, or null if a missing item has no value", found)
         low, high = bounds
         if (low is not None and found < low) or (high is not None and found > high):
             raise self.wrong("worst", "must lie within the bounds", found)
@@ -333,13 +333,13 @@ class _Reader:
             raise self.wrong("name", f"must be small letters, digits and _, and not {' or '.join(RESERVED)}", name)
         kind = self.choice("kind", KINDS_OF_PARAM)
         if "default" not in self.fields:
-            raise self.missing("default", "the value where nobody gives one")
+            raise self.missing("default", "the default value")
         default, choices = self.fields["default"], self.fields.get("choices") or []
         low, high = (self.optional_number(end) for end in ("low", "high"))
         if not isinstance(choices, list) or len(choices) > 100 or not all(isinstance(one, str) and 0 < len(one) <= 80 for one in choices):
             raise self.wrong("choices", "must be a list of texts", choices)
         if not all(map(is_seen, choices)):
-            raise self.wrong("choices", "must have no invisible characters, nor such as change the direction of text", choices)
+            raise self.wrong("choices", "must have no invisible characters, and none that change the direction of text", choices)
         if (kind == "choice") != bool(choices):
             raise self.wrong("choices", "are for a parameter of kind choice, and needed there", choices)
         if kind not in ("int", "float") and (low is not None or high is not None):
@@ -436,7 +436,7 @@ class _Reader:
         if not isinstance(found, str) or len(found.strip()) > most or (not found.strip() and default is _MISSING):
             raise self.wrong(name, f"must be a text of at most {most} characters", found)
         if not is_seen(found):
-            raise self.wrong(name, "must have no invisible characters, nor such as change the direction of text", found)
+            raise self.wrong(name, "must have no invisible characters, and none that change the direction of text", found)
         return " ".join(found.split())
 
     def choice(self, name: str, known: tuple[str, ...], default: str | None = None) -> str:

@@ -164,7 +164,7 @@ class Program:
             return results.stopped(self._too_slow(limits), Cause.TIME)
         if ended is None:
             self.close()
-            return results.stopped("The program ended its process, answered otherwise than agreed, or was killed for its memory.")
+            return results.stopped("The program ended its process, answered in another form than agreed, or was killed for its memory.")
         return self._result(ended, limits)
 
     def _result(self, ended: sandbox.Ended, limits: Limits) -> MetricResult:
@@ -185,7 +185,7 @@ class Program:
             return results.stopped(f"The program answered with more than {guest.MAX_ANSWER:,} bytes.", Cause.SIZE)
         if isinstance(found, dict) and isinstance(found.get("error"), str):
             return results.failed(last_line(found["error"]), Cause.RAISED)
-        return results.stopped("The program's process broke down, answered otherwise than agreed, or was killed for its memory.")
+        return results.stopped("The program's process crashed, answered in another form than agreed, or was killed for its memory.")
 
     def _too_slow(self, limits: Limits) -> str:
         declared = self.document.effort.seconds
@@ -299,7 +299,7 @@ class Program:
         if answer.end == "size":
             return f"The program wrote more than {sandbox.SCRATCH_BYTES >> 20} MB."
         if answer.end != "ok":
-            return "The program's process broke down, or was killed for its memory."
+            return "The program's process crashed, or was killed for its memory."
         return f"output/scores.json {answer.problem}." if answer.problem else ""
 
 

@@ -35,7 +35,7 @@ class Cause(StrEnum):
 
     LOAD = "load"  # it does not start
     RAISED = "raised"
-    ENDED = "ended"  # its process broke down
+    ENDED = "ended"  # its process crashed
     TIME = "time"
     MEMORY = "memory"
     SIZE = "size"  # of its answer, or of what it writes

@@ -541,19 +541,21 @@ def _end(sentence: str, code: int) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="plumbline worker",
-        description="Score what waits on a server, calling out alone.",
+        description="Score a server's waiting entries from this machine, which only calls out.",
         epilog=EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--server", required=True, metavar="URL", help="address of the server")
     token = parser.add_mutually_exclusive_group()
-    token.add_argument("--token", default="", help="a worker's token, which others on the machine can read on a command line")
+    token.add_argument("--token", default="", help="a worker's token; on a command line others on the machine can read it")
     token.add_argument(
         "--token-file", default="", metavar="FILE", help="file that holds the token, readable by you alone; or PLUMBLINE_WORKER_TOKEN"
     )
-    parser.add_argument("--queue", action="append", choices=("cpu", "gpu"), help="which parts to do; may be given twice; cpu without it")
-    parser.add_argument("--drain", action="store_true", help="end when no part is to be had")
+    parser.add_argument(
+        "--queue", action="append", choices=("cpu", "gpu"), help=("queue of the parts to do; may be given twice; default: cpu")
+    )
+    parser.add_argument("--drain", action="store_true", help="end when no part is available")
     parser.add_argument("--max-minutes", type=minutes, metavar="N", help="begin no part after so many minutes")
     parser.add_argument(
         "--patience", type=minutes, default=PATIENCE_SECONDS / 60, metavar="MINUTES", help="how long to wait for a server in trouble"
@@ -562,6 +564,6 @@ def _parser() -> argparse.ArgumentParser:
         "--folder", type=Path, default=Path("~/.cache/plumbline/worker"), help="where inputs and weights are kept; %(default)s"
     )
     parser.add_argument(
-        "--name", default="", help="its name on the server, which gives each name one part at a time; host and process without it"
+        "--name", default="", help="its name on the server, which gives each name one part at a time; default: host and process"
     )
     return parser

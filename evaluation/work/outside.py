@@ -303,7 +303,7 @@ def linked_key(signed: str) -> str:
     except signing.BadSignature:
         raise Refused("This link is not one of this service, or has run out; claim the part again.", "link") from None
     if not WorkerToken.objects.live().filter(pk=content["token"]).exists():
-        raise Refused("The token that this link was made for is not valid any more.", "link")
+        raise Refused("The token behind this link is no longer valid.", "link")
     return str(content["key"])
 
 
@@ -341,7 +341,7 @@ def linked_weights(signed: str) -> str:
     except (signing.BadSignature, KeyError):
         raise Refused("This link is not one of this service, or has run out; claim the part again.", "link") from None
     if not WorkerToken.objects.live().filter(pk=content["token"]).exists():
-        raise Refused("The token that this link was made for is not valid any more.", "link")
+        raise Refused("The token behind this link is no longer valid.", "link")
     return path
 
 

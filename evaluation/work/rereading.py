@@ -19,7 +19,7 @@ from submissions.models import Phase, Status, Submission
 from submissions.storage import stored_files
 
 log = structlog.get_logger(__name__)
-REASON = "Files that an earlier version read wrongly were read anew: {}"
+REASON = "Files that an earlier version misread were read again: {}"
 
 
 @dataclass
@@ -132,6 +132,6 @@ def _read_entry(entry: Submission, found: Found) -> str:
             store.save_file(key, folder / "artifact")
             return key
     except JobFailed as failed:
-        log.warning("an entry could not be read anew", entry=entry.pk, detail=failed.detail)
+        log.warning("an entry could not be read again", entry=entry.pk, detail=failed.detail)
         found.refused.append((entry, failed.sentence))
         return ""

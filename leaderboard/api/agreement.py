@@ -20,14 +20,16 @@ router = Router(tags=["boards"], auth=ANYBODY)
 
 class RankOut(Schema):
     id: int = Field(description="The entry.")
-    rank: int = Field(description="Among the entries compared: by the board's own rule another than there where some lack a value.")
+    rank: int = Field(
+        description=("Among the entries compared, by the board's own rule; another rank than on the board if some lack a value.")
+    )
 
 
 class WayOut(Schema):
     kind: str = Field(description="board, rule (another rule), metric (one alone) or without (one left out).")
-    title: str = Field(description="The rule, or the metric that stands alone or is left out.")
+    title: str = Field(description="The rule, or the metric that is alone or left out.")
     moved: int = Field(description="Entries with another rank than on the board.")
-    flipped: int = Field(description="Pairs that stand the other way round than on the board.")
+    flipped: int = Field(description="Pairs in the reverse order of the board.")
     tau: float | None = Field(description="Kendall's tau-b with the board's order; null where either ties all.")
     ranks: list[RankOut]
 
@@ -38,17 +40,17 @@ class AgreementOut(Schema):
     incomplete: int
     beyond: int = Field(description="Entries too far down the board to be compared.")
     metrics: list[str] = Field(description="Slugs, in the order of the matrices.")
-    tau: list[list[float | None]] = Field(description="Kendall's tau-b of each metric with each; null where one ties all entries.")
+    tau: list[list[float | None]] = Field(description="Kendall's tau-b of each pair of metrics; null if one of them ties all entries.")
     rho: list[list[float | None]] = Field(description="Spearman's rho.")
     groups: list[list[str]] = Field(description="Metrics that agree, by slug.")
     ways: list[WayOut]
-    problem: str = Field(description="Why there are no ways; empty where there are.")
+    problem: str = Field(description="Why there are no ways; otherwise empty.")
 
 
 @router.get(
     "/challenges/{challenge}/phases/{phase}/agreement",
     response={200: AgreementOut, **ERRORS},
-    summary="How far the metrics of a board agree, and what other choices would change",
+    summary="How much the metrics of a board agree, and what other choices would change",
 )
 def get_agreement(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:
     with throttling.LONG_REQUESTS.place(throttling.who(request)):

@@ -48,7 +48,7 @@ MetricKey = Annotated[str, Path(max_length=105, pattern=NAME)]
 
 
 class SnapshotBrief(Schema):
-    digest: str = Field(description="Names this very ranking for good.")
+    digest: str = Field(description="The permanent name of this ranking.")
     audience: str
     n_entries: int
     n_teams: int
@@ -61,45 +61,51 @@ class PropertyCount(Schema):
 
     state: str = Field(description="measured, measuring, failed or none.")
     passed: int | None
-    of: int | None = Field(description="The tests that apply to such a metric.")
-    failed: list[str] = Field(description="The tests that it fails, by id: each is another mistake, so their number says little.")
+    of: int | None = Field(description="The tests that apply to its kind.")
+    failed: list[str] = Field(description="The tests that it fails, by id. Each is another mistake, so their number says little.")
 
 
 class PeopleOut(Schema):
     """Agreement of a column with the people of the board's study."""
 
     decided: Figure | None = Field(
-        description="Decided agreement: of the answers that name a winner, how often the column puts it first, half where it ties; 0.5 is "
-        "chance. Of entries of teams and baselines, with an interval over raters and samples. Null where only means are known."
+        description=(
+            "Decided agreement: of the answers that name a winner, how often the column puts it first, half if it ties; 0.5 is chance. "
+            "Of entries of teams and baselines, with an interval over raters and samples. Null if only means are known."
+        )
     )
-    damaged: Figure | None = Field(description="The same with damaged, empty and reference entries.")
-    standing: Standing | None = Field(description="Its state between chance and another rater; null where no answer names a winner.")
+    damaged: Figure | None = Field(description="Decided agreement with damaged, empty and reference entries.")
+    standing: Standing | None = Field(description="Its state between chance and another rater; null if no answer names a winner.")
     person: Person | None = Field(
-        description="Its agreement less another rater's (apart), and less half of the way from chance to one (half), on the same answers."
+        description="Its agreement minus another rater's (apart), and minus the midpoint of chance and a rater (half), on the same answers."
     )
-    places: tuple[int, int] | None = Field(description="Between which places it stands among the metrics, with 95 % certainty for each.")
+    places: tuple[int, int] | None = Field(description="Range of its place among the metrics, at 95 % for each.")
     may_be_best: bool | None = Field(description="Whether its places begin at 1.")
     difference: Difference | None = Field(description="What differences of its values mean to people.")
-    above_size: bool | None = Field(description="Whether it was shown to see more than size; null where that is not known.")
+    above_size: bool | None = Field(description="Whether it is significantly better than size alone; null if that is not known.")
     srocc: Figure = Field(description="Spearman's rho with the people's order of the entries, or with their mean opinion scores.")
     krocc: Figure = Field(description="Kendall's tau-b.")
     plcc: Figure = Field(description="Pearson's r.")
-    groups: dict[str, Figure] = Field(description="By group of raters: decided agreement.")
+    groups: dict[str, Figure] = Field(description="Decided agreement by rater group.")
     trained: str = Field(
         "",
-        description="'refused' where its weights may order nothing. Of a learned metric: 'these' where it was trained on these very "
-        "judgements, so that its agreement is no evidence; 'entries' on others about entries of this phase; 'unknown' where its weights "
-        "do not say; else empty.",
+        description=(
+            "'refused' if its weights may not rank. Of a learned metric: 'these' if it was trained on these very answers, so that its "
+            "agreement is no evidence; 'entries' on others about entries of this phase; 'unknown' if its weights do not say; otherwise "
+            "empty."
+        ),
     )
 
 
 class StudyOut(StudyFacts, StudyName):
     """The study behind a ranking's agreement with people, as it was when the ranking was made."""
 
-    withdrawn: int = Field(description="Judgements in these figures that raters have withdrawn since.")
+    withdrawn: int = Field(description="Answers in these figures that raters have withdrawn since.")
     rules: int = Field(
-        description="4: today's rules; 3: the same, kept as sentences; 2: those that held no metric against another rater; 1: earlier "
-        "ones, where `decided` is the share of equal answers, ties half."
+        description=(
+            "4: today's rules; 3: the same, kept as sentences; 2: rules that compared no metric with another rater; 1: earlier ones, "
+            "where `decided` is the share of equal answers, ties half."
+        )
     )
 
 
@@ -107,9 +113,9 @@ class Column(ColumnHead):
     """A metric of a ranking."""
 
     weight: float
-    outdated: str = Field("", description="Why these are not the values of the metric's current version; empty where they are.")
+    outdated: str = Field("", description="Why these are not the values of the metric's current version; otherwise empty.")
     properties: PropertyCount
-    people: PeopleOut | None = Field(None, description="Null where the ranking knows of no study, or it says nothing of this column.")
+    people: PeopleOut | None = Field(None, description="Null if the ranking has no study, or the study has no figure for this column.")
 
 
 class SnapshotFull(SnapshotBrief):
@@ -117,23 +123,27 @@ class SnapshotFull(SnapshotBrief):
     phase: str
     made_up: bool
     reference: int = Field(description="The reference's version, or that of the table of imported figures.")
-    imported_from: str = Field(description="Where the figures were published; empty where they were measured here.")
+    imported_from: str = Field(description="Where the figures were published; empty if they were measured here.")
     imported_url: str
-    rule: str = Field(description="What the overall rank goes by.")
+    rule: str = Field(description="The metric or rule of the overall rank.")
     uncertainty: int = Field(
         1,
         description="The rule of intervals, brackets and rank intervals: 3; 2 for rankings tested by 999 patterns of signs in the order of "
         "items, 1 for percentile bootstraps.",
     )
-    problem: str = Field(description="Why there is no overall rank; empty where there is one.")
+    problem: str = Field(description="Why there is no overall rank; otherwise empty.")
     frozen_at: datetime | None
     reevaluation_prepared: bool = Field(
-        description="Whether an earlier version read files of entries of the phase wrongly, all entries are scored again beside the board, "
-        "and the organizers have yet to switch to the new values or drop them."
+        description=(
+            "True if an earlier version misread files of entries of the phase: all entries are scored again beside the board, and the "
+            "organizers have yet to switch to the new values or drop them."
+        )
     )
     reference_misread: bool = Field(
-        description="Whether an earlier version probably read the files of this ranking's reference wrongly, so that the organizers are "
-        "asked to upload them again."
+        description=(
+            "True if an earlier version probably misread the files of this ranking's reference, so that the organizers are asked to "
+            "upload them again."
+        )
     )
     study: StudyOut | None
     columns: list[Column]
@@ -146,15 +156,15 @@ class CellOut(Schema):
         description=f"95 % interval of the value; null under {GROUPS_FOR_BOARD_INTERVAL} groups, where all are equal, and for a metric of "
         "the whole set."
     )
-    n: int = Field(description="Groups of items that the value is the mean of; items where all share one group.")
+    n: int = Field(description="Number of groups of items that the value is the mean of; of items if all share one group.")
     rank: int | None
-    ranks: tuple[int, int] | None = Field(description="Where it may truly stand: all entries at once, at 95 %. Null if it is not tested.")
-    group: int | None = Field(description="Its bracket, from 1: it is not told apart from the first entry of that, all pairs counted.")
-    loose: bool = Field(False, description="Whether it is not told apart from the first entry of a higher bracket either.")
+    ranks: tuple[int, int] | None = Field(description="95 % range of its rank, for all entries at once. Null if it is not tested.")
+    group: int | None = Field(description="Its bracket, from 1: it is tied with the first entry of the bracket, corrected for all pairs.")
+    loose: bool = Field(False, description="Whether it is also tied with the first entry of a higher bracket.")
     tied: list[int] | None = Field(
-        None, description="Ids of the entries that it is not told apart from, all pairs of the board counted. Null if it is not tested."
+        None, description="Ids of the entries that it is tied with, corrected for all pairs of the board. Null if it is not tested."
     )
-    flags: dict[str, int] = Field(description="How many items copied a clean view, or scored above all clean views, by the flag.")
+    flags: dict[str, int] = Field(description="Number of items that copied a clean view, or scored above all clean views, by flag.")
 
 
 class Row(PublicEntry):
@@ -162,13 +172,15 @@ class Row(PublicEntry):
 
     rank: int | None = Field(description="Null: not ranked.")
     value: float | None
-    ranks: tuple[int, int] | None = Field(description="Where it may truly stand by the board's rule: all entries at once, at 95 %.")
+    ranks: tuple[int, int] | None = Field(description="95 % range of its rank by the board's rule, for all entries at once.")
     group: int | None = Field(description="Its bracket, from 1.")
-    loose: bool = Field(False, description="Whether a higher bracket may be its own.")
+    loose: bool = Field(False, description="Whether it may belong to a higher bracket.")
     people: Figure | None = Field(
         None,
-        description="What people found of it: how often they would pick it against the others, by its `n` answers, or its mean of `n` "
-        "scores; 0 where that number is not known. The interval of a mean is not cut to the scale from 1 to 5.",
+        description=(
+            "People's figure: how often they would pick it against the others, by its `n` answers, or its mean of `n` scores; 0 if "
+            "that number is not known. The interval of a mean is not cut to the scale from 1 to 5."
+        ),
     )
     scores: dict[str, CellOut]
 
@@ -183,8 +195,10 @@ class ParamOut(Schema):
     unit: str
     doc: str
     source: Source = Field(
-        description="Where the default is from: the metric's paper, the code of those who defined it, the code of others, our own choice, "
-        "or the organizer who brought the metric."
+        description=(
+            "Source of the default: the metric's paper, the code of its authors, the code of others, our own choice, or the organizer "
+            "who brought the metric."
+        )
     )
 
 
@@ -193,22 +207,22 @@ class MetricOut(Schema):
     title: str
     family: str
     higher_is_better: bool
-    bounds: tuple[float | None, float | None] = Field(description="The least and the greatest value; null where there is no limit.")
+    bounds: tuple[float | None, float | None] = Field(description="The least and the greatest value; null without a limit.")
     unit: str
     params: list[ParamOut]
     weights: str | None
     version: int
     doc: str
     formula: str
-    paper: str = Field(description="Where its definition is from: authors, title and place of papers, and notes.")
+    paper: str = Field(description="Sources of its definition: authors, title and place of papers, and notes.")
     fingerprint: str = Field(description="Of the metric with its default parameters.")
     properties: PropertyCount = Field(description="With the default parameters.")
-    cost_ms: float | None = Field(description="Milliseconds a sample takes, here or where its sanity tests were made.")
+    cost_ms: float | None = Field(description="Milliseconds per item, here or on the machine that ran its sanity tests.")
 
 
 class RowQuery(Paging):
     limit: int = Field(100, ge=1, le=1000)
-    sort: str | None = Field(None, max_length=63, pattern=NAME, description="A metric's slug; without it by overall rank.")
+    sort: str | None = Field(None, max_length=63, pattern=NAME, description="A metric's slug; by default the overall rank.")
 
 
 # --- snapshots -------------------------------------------------------------------------------
@@ -355,7 +369,7 @@ def _both(ends: tuple) -> tuple | None:
 # --- metrics ---------------------------------------------------------------------------------
 
 
-@router.get("/metrics", response={200: Page[MetricOut], **ERRORS}, summary="All metrics there are")
+@router.get("/metrics", response={200: Page[MetricOut], **ERRORS}, summary="All metrics")
 def list_metrics(request: HttpRequest, paging: PageQuery) -> Any:
     keys = sorted(registry.REGISTRY)
     here, following = piece_of(len(keys), request, paging)

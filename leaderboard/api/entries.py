@@ -60,30 +60,30 @@ class ScoreOut(Schema):
         description=f"95 % interval of the value; null under {GROUPS_FOR_BOARD_INTERVAL} groups, where all are equal, and for a metric of "
         "the whole set."
     )
-    n: int = Field(description="Groups of items that the value is the mean of; items where all share one group.")
+    n: int = Field(description="Number of groups of items that the value is the mean of; of items if all share one group.")
     n_ok: int
     n_missing: int
     n_invalid: int
     higher_is_better: bool
     unit: str
-    flags: dict[str, int] = Field(description="How many items copied a clean view, or scored above all clean views, by the flag.")
+    flags: dict[str, int] = Field(description="Number of items that copied a clean view, or scored above all clean views, by flag.")
 
 
 class WaitOut(Schema):
     what: str = Field(json_schema_extra=one_of(Reason))
-    n: int | None = Field(description="How many of it, where that can be counted.")
+    n: int | None = Field(description="Number of waiting things, if it can be counted.")
     sentence: str
 
 
 class SubmissionFull(SubmissionBrief):
-    queue_position: int | None = Field(description="From 1, while nobody works on it.")
-    waits_for: list[WaitOut] = Field(description="While nobody works on it: for what. Empty while it is worked on, and once it is done.")
+    queue_position: int | None = Field(description="Its place in the queue, from 1, until work on it begins.")
+    waits_for: list[WaitOut] = Field(description="What it waits for, until work on it begins; empty later.")
     progress: Progress | None
     attempts: int | None  # that failed by its own doing, and the one under way
     losses: int | None  # workers that were lost while they had it; no fault of the entry
-    scores: dict[str, ScoreOut] | None = Field(description="By the metric's slug; null where you may not see them, or there are none yet.")
+    scores: dict[str, ScoreOut] | None = Field(description="By the metric's slug; null if you may not see them, or there are none yet.")
     waiting: list[str] = Field(
-        description="Slugs of metrics that it has no score of before the phase is re-evaluated, because they have a newer version."
+        description="Slugs of metrics that have a newer version, so that it has no score of them before the phase is re-evaluated."
     )
 
 
@@ -92,10 +92,8 @@ class ItemScore(Schema):
     group: str
     value: float | None
     status: str
-    flags: list[str] = Field(
-        description="What is special about the value, as copied_reference; those that tell of the reference only where you may see it."
-    )
-    failure: str = Field(description="Why an organizer's program failed on it; kept of the first hundred items of an entry.")
+    flags: list[str] = Field(description="Flags of the value, such as copied_reference; flags about the reference only if you may see it.")
+    failure: str = Field(description="Why an organizer's program failed on it; kept for the first hundred items of an entry.")
     parts: dict[str, float]
 
 
@@ -105,7 +103,7 @@ class SubmissionFilter(Paging):
     challenge: str | None = Field(None, max_length=63, pattern=NAME)
     phase: str | None = Field(None, max_length=63, pattern=NAME)
     status: Status | None = None
-    uploading: bool | None = Field(None, description="Only uploads that are not finished and can go on.")
+    uploading: bool | None = Field(None, description="Only uploads that are not finished and can continue.")
     sha256: str | None = Field(None, pattern="^[0-9a-fA-F]{64}$")
 
 
@@ -128,7 +126,7 @@ def list_submissions(request: HttpRequest, wanted: Query[SubmissionFilter]) -> A
     "/submissions/{submission}",
     auth=ANYBODY,
     response={200: SubmissionFull, **ERRORS},
-    summary="An entry: where it stands, what it scored",
+    summary="An entry: its state and its scores",
 )
 def get_submission(request: HttpRequest, submission: Id) -> Any:
     return full(request, submission_for(request.user, submission), timezone.now())
@@ -214,8 +212,10 @@ class ItemQuery(Paging):
     auth=ANYBODY,
     response={200: Page[ItemScore], **ERRORS},
     summary="One metric's value for every item",
-    description="In the reference's order. A value is null where the reference or the configuration leaves nothing to measure, and "
-    "where it would tell something of a reference you may not see; so are the parts.",
+    description=(
+        "In the reference's order. Values and parts are null if the reference or the configuration leaves nothing to measure, or if "
+        "they would reveal something of a reference you may not see."
+    ),
 )
 def list_items(request: HttpRequest, submission: Id, wanted: Query[ItemQuery]) -> Any:
     place = entry_place(request.user, submission)

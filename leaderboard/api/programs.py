@@ -14,11 +14,11 @@ from pydantic import Field
 
 from evaluation.models import MetricProgram
 from evaluation.programs.files import MAX_UNPACKED
-from submissions.api.common import ACT_ERRORS, ERRORS, SIGNED_IN, Id, Slug
+from submissions.api.common import ACT_ERRORS, ERRORS, ORGANIZING, Id, Slug
 from submissions.errors import Refused
 from submissions.lookup import challenge_for
 
-router = Router(tags=["organizers"], auth=SIGNED_IN)
+router = Router(tags=["organizers"], auth=ORGANIZING)
 
 
 class CheckOut(Schema):
@@ -30,16 +30,16 @@ class ProgramOut(Schema):
     """One version of a metric program."""
 
     id: int
-    key: str = Field(description="challenge/key, under which phases have it.")
+    key: str = Field(description="challenge/key, the name that phases use.")
     title: str
     version: int
     state: str = Field(description="waiting (being checked), ready (may score) or failed (cannot score).")
-    failure: str = Field(description="Why it cannot score; empty where it can.")
-    sha256: str = Field(description="Of the names and contents of its files.")
+    failure: str = Field(description="Why it cannot score; otherwise empty.")
+    sha256: str = Field(description="Over the names and contents of its files.")
     created_at: datetime
     is_public: bool = Field(description="Whether everybody who sees the challenge may download its files.")
-    checks: dict[str, CheckOut] = Field(description="What each check found, by its name; those to come are left out.")
-    environment: dict[str, str] = Field(description="Versions of the interpreter and of packages that it was checked with.")
+    checks: dict[str, CheckOut] = Field(description="The result of each check by its name; later ones are left out.")
+    environment: dict[str, str] = Field(description="Versions of the interpreter and of packages in the check.")
 
 
 def program_out(row: MetricProgram) -> ProgramOut:
@@ -74,7 +74,7 @@ def get_program(request: HttpRequest, challenge: Slug, pk: Id) -> Any:
     "/challenges/{challenge}/programs",
     response={201: ProgramOut, **ACT_ERRORS},
     summary="Add a metric program, or a version of one",
-    description="A zip with metric.yaml at its root. What is here already, with the same files, is not added twice.",
+    description="A zip with metric.yaml at its root. The same files are not added twice.",
 )
 def add_program(request: HttpRequest, challenge: Slug, file: File[UploadedFile], is_public: Form[bool] = False) -> Any:
     place = challenge_for(request.user, challenge, "challenge.organize")

@@ -76,10 +76,9 @@ api = Api(
     title="Plumbline",
     version="1",
     description=(
-        "Everything a participant and a visitor can do. Send an API token (made on your account page) as "
-        "`Authorization: Bearer plumb_…`; public things need none. Errors are problem details "
-        "(application/problem+json) with a sentence in `detail` and a stable name in `code`. Lists come in "
-        "pieces: follow `next` until it is null."
+        "Everything that participants and visitors can do. Send an API token (made on your account page) as `Authorization: Bearer "
+        "plumb_…`; public data need none. Errors are problem details (application/problem+json) with a sentence in `detail` and a "
+        "stable name in `code`. Lists have pages: follow `next` until it is null."
     ),
     parser=Body(),
     docs_decorator=require_safe,
@@ -161,7 +160,7 @@ def http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
 
 @api.exception_handler(RequestDataTooBig)
 def body_too_big(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
-    return problem(413, "This request is larger than it can be; send files in parts.", "too_large")
+    return problem(413, "This request is too large; send files in parts.", "too_large")
 
 
 @api.exception_handler(ValidationError)

@@ -28,39 +28,42 @@ router = Router(tags=["studies"], auth=ANYBODY)
 class StudyBrief(Schema):
     slug: str
     title: str
-    question: str = Field(description="What raters were asked.")
-    source: str = Field(description="Who collected the judgements, where they came from elsewhere.")
+    question: str = Field(description="The question to raters.")
+    source: str = Field(description="Who collected the answers, if not this service.")
     kind: str = Field(description="pairs, or opinions (scores from 1 to 5).")
     state: str = Field(description="draft, open or closed.")
     rater_skill: str = Field(
-        description="crowd, skilled or expert: how much worse than such a rater a judge model may be (.1, .15, .2) to stand beside "
-        "people; named before the study opened."
+        description=(
+            "crowd, skilled or expert: how much worse than such a rater a judge model may be (.1, .15, .2) to be shown beside people; "
+            "named before the study opened."
+        )
     )
-    covariates: list[str] = Field(description="What the model of preference takes account of: size, texture; named before it opened.")
+    covariates: list[str] = Field(description="Covariates of the preference model: size, texture; named before it opened.")
     made_up: bool = Field(description="Its raters are invented.")
     created_at: datetime
     criteria: list[str] = Field(description="The criteria that are analysed; an empty name holds all answers.")
-    raters: int | None = Field(description="People whose answers are analysed; null where that is not known, or nothing is analysed yet.")
-    judgements: int | None = Field(description="Answers analysed on the main criterion; 0 where only means were published.")
-    withdrawn: int = Field(description="Judgements that raters took along when they left, and that nothing is computed of any more.")
+    raters: int | None = Field(description="People whose answers are analysed; null if unknown, or if nothing is analysed yet.")
+    judgements: int | None = Field(description="Answers analysed on the main criterion; 0 if only means were published.")
+    withdrawn: int = Field(description="Answers of raters who left; no figure uses them any more.")
     screened: int | None = Field(
-        description="How many raters the study's rules of screening left out of the analysis on the main criterion; null where it has no "
-        "rules."
+        description="How many raters the study's screening rules left out of the analysis on the main criterion; null without rules."
     )
     analysed_at: datetime | None
     page_url: str
 
 
 class StudyFull(StudyBrief):
-    planned_looks: int = Field(description="At so many looks, fixed before it opened, it is tested whether first place is settled.")
-    planned_answers: int | None = Field(description="Judgements that count at which the last look is taken and the study ends.")
+    planned_looks: int = Field(description="Number of planned tests of first place, fixed before it opened.")
+    planned_answers: int | None = Field(description="Number of counting answers at which the last look is taken and the study ends.")
     looks: list[PlannedLook] = Field(description="The looks taken so far; the study ends at the first that settles first place.")
     analyses: dict[str, Summary] = Field(
-        description="By criterion, what `python -m leaderboard.stats --json` prints: how far every metric agrees with people, with "
-        "intervals over raters and samples, states, places and reference points; what people prefer, with rank intervals; another rater; "
-        "contradictions, reliability, and whether that is enough. Intervals of mean scores are not cut to the scale from 1 to 5. The "
-        "top level is of the entries of teams and baselines, `all` of damaged ones too. Raters are numbered, and how consistent each of "
-        "them is goes to organizers alone."
+        description=(
+            "By criterion, the output of `python -m leaderboard.stats --json`: each metric's agreement with people, with intervals "
+            "over raters and samples, states, places and reference points; what people prefer, with ranges of places; another rater; "
+            "contradictions, reliability, and whether there are enough answers. Intervals of mean scores are not cut to the scale from "
+            "1 to 5. The top level covers entries of teams and baselines, `all` damaged ones too. Raters are numbered; only organizers "
+            "see how consistent each is."
+        )
     )
     record: dict[str, Any] | None = Field(
         description="Figures of answers that were brought in as one set, as /evidence/NAME/ has those of published sets; null for others."
@@ -88,7 +91,7 @@ def _brief(request: HttpRequest, study: Study, phase: Phase, withdrawn: int) -> 
 @router.get(
     "/challenges/{challenge}/phases/{phase}/studies",
     response={200: Page[StudyBrief], **ERRORS},
-    summary="The studies of a phase: what people compared or scored",
+    summary="The studies of a phase",
 )
 def list_studies(request: HttpRequest, challenge: Slug, phase: Slug, paging: PageQuery) -> Any:
     place = board_place(request, challenge, phase)

@@ -22,8 +22,8 @@ from submissions.api.common import ACT_ERRORS, DOWNLOAD, ERRORS, LARGEST_ID, Id
 from submissions.errors import Refused
 from submissions.storage import stored_files
 
-LOST = "This part is not yours any more: its lease ran out, it was done, or its token was revoked. Claim another."
-BAD_TOKEN = "This is not the token of a worker, or it is revoked or has run out; ask the organizer for one."  # noqa: S105 - a sentence
+LOST = "This part is not yours any more: its lease ended, it was done, or its token was revoked. Claim another."
+BAD_TOKEN = "This is not the token of a worker, or it was revoked or has expired; ask the organizer for one."  # noqa: S105 - a sentence
 
 
 IDLE_SECONDS = 1.0  # hundreds of workers ask again and again: for so long, what nothing waited for is not looked up again
@@ -50,12 +50,12 @@ Short = Annotated[str, Field(max_length=240)]
 
 class Claim(Schema):
     queues: list[Annotated[str, Field(pattern="^(cpu|gpu)$")]] = Field(["cpu"], max_length=2)
-    worker: Annotated[str, Field(min_length=1, max_length=120)] = Field("worker", description="How the worker calls itself.")
-    machine: Short = Field("", description="Which machine it is on, told by name and boot.")
+    worker: Annotated[str, Field(min_length=1, max_length=120)] = Field("worker", description="The worker's own name.")
+    machine: Short = Field("", description="Its machine, by name and boot.")
     capabilities: dict[Annotated[str, Field(max_length=40)], Short | int | float | bool | None] = Field(
         {},
         max_length=20,
-        description="What it has: versions of the package and of libraries, cores, memory, a card. Organizers see it.",
+        description="Its versions of the package and of libraries, cores, memory, a card. Organizers see it.",
     )
     sandboxes: list[Annotated[str, Field(max_length=40)]] = Field(
         [],
@@ -66,24 +66,24 @@ class Claim(Schema):
 
 
 class TokenOut(Schema):
-    name: str = Field(description="What the organizer calls the token.")
+    name: str = Field(description="The organizer's name for the token.")
     challenge: str
     title: str = Field(description="The challenge's title.")
     queues: list[str]
     expires_at: datetime
-    trusted: bool = Field(description="It gets parts; false while a result of it is in doubt, and once one was found wrong.")
-    at_once: int = Field(description="Parts that its workers may have at a time, all together; each worker has one.")
+    trusted: bool = Field(description="Whether it gets parts: false while a result of it is in doubt, and once one was found wrong.")
+    at_once: int = Field(description="Parts that its workers may have together at a time; each worker has one.")
     held: int = Field(description="Parts that its workers have now.")
     other_versions: bool = Field(description="Its workers may have other versions of the libraries than the service.")
     versions: dict[str, str] = Field(
         description="Of the libraries that the service computes with. A worker with others gets no part, unless `other_versions` is true."
     )
-    waits_until: datetime | None = Field(description="It gets no part before then: leases of its workers ended without a result.")
+    waits_until: datetime | None = Field(description="It gets no part before then, because leases of its workers ended without a result.")
     waiting: dict[str, int] = Field(description="Parts that its workers may do, by queue; of these `at_once` at a time.")
 
 
 class Input(Schema):
-    url: str = Field(description="A signed link, good for an hour. Send the token to none of them.")
+    url: str = Field(description="A signed link, valid for an hour. Do not send the token with it.")
     size: int
     sha256: str
 
@@ -91,11 +91,11 @@ class Input(Schema):
 class WeightsFile(Input):
     path: str = Field(description="Below the folder of weights.")
     note_path: str
-    note: str = Field(description="What lies beside it, as JSON.")
+    note: str = Field(description="The file beside it, as JSON.")
 
 
 class ProgramFile(Input):
-    scope: str = Field(description="What stands before its key in the columns.")
+    scope: str = Field(description="The prefix of its key in the columns.")
     contents: str = Field(description="sha256 over the names and contents of its files.")
 
 
@@ -109,7 +109,7 @@ class ColumnOut(Schema):
 
 class PartOut(Schema):
     id: int
-    fence: str = Field(description="Sent with everything about this part; it ends with the lease.")
+    fence: str = Field(description="Sent with everything about this part; valid until the lease ends.")
     lease_seconds: float
     heartbeat_seconds: float
     family: str
@@ -118,12 +118,10 @@ class PartOut(Schema):
     groups: list[str] = Field(description="One per item.")
     unit_scale: float
     columns: list[ColumnOut]
-    seconds: int = Field(description="Of the processor that the part may take.")
-    patience: float = Field(description="Times as many it may take on the wall; then the lease ends, whatever was said of it.")
-    item_seconds: float = Field(
-        description="On the wall that one item may take: the lease also ends when `done` has not grown for so long."
-    )
-    begin_seconds: float = Field(description="By which the first item may take longer: to fetch the inputs, and to prepare the reference.")
+    seconds: int = Field(description="Processor seconds that the part may take.")
+    patience: float = Field(description="Factor for the time on the wall; then the lease ends, whatever the worker reports.")
+    item_seconds: float = Field(description="Time on the wall for one item: the lease also ends when `done` has not grown for so long.")
+    begin_seconds: float = Field(description="Extra time for the first item: to fetch the inputs, and to prepare the reference.")
     memory: int = Field(description="Bytes that the part may use.")
     inputs: dict[str, Input]
     weights: list[WeightsFile]
@@ -155,7 +153,7 @@ class GiveUp(Fenced):
     reason: Annotated[str, Field(max_length=2000)] = ""
 
 
-@router.get("/worker", response={200: TokenOut, **ERRORS}, summary="What your token is for, and what waits for it", url_name="worker")
+@router.get("/worker", response={200: TokenOut, **ERRORS}, summary="Read what your token is for, and what waits for it", url_name="worker")
 def token(request: HttpRequest) -> Any:
     """It claims no part. An autoscaler can start as many workers as `waiting` asks for."""
     found: WorkerToken = request.auth
@@ -201,7 +199,7 @@ def _held(request: HttpRequest, part: int, fence: uuid.UUID) -> Part:
         raise Refused(LOST, "lost") from None
 
 
-@router.post("/worker/parts/{part}/beat", response={200: Lease, **ACT_ERRORS}, summary="Say that you are at it")
+@router.post("/worker/parts/{part}/beat", response={200: Lease, **ACT_ERRORS}, summary="Report that you are working on it")
 def beat(request: HttpRequest, part: Id, data: Beat) -> Any:
     try:
         return {"lease_seconds": outside.beat(_held(request, part, data.fence), data.done)}
@@ -238,7 +236,7 @@ def inputs(request: HttpRequest, signed: Signed) -> Any:
     try:
         return FileResponse(stored_files.store().open(outside.linked_key(signed)), content_type="application/octet-stream")
     except FileNotFoundError:
-        raise Refused("This file is not there any more; claim the part again.", "gone") from None
+        raise Refused("This file no longer exists; claim the part again.", "gone") from None
 
 
 @router.get("/worker/weights/{signed}", auth=None, response=ERRORS, summary="Weights that a part needs", openapi_extra=DOWNLOAD)
@@ -248,5 +246,5 @@ def network_weights(request: HttpRequest, signed: Signed) -> Any:
     folder = weights.cache_folder().resolve()
     path = (folder / outside.linked_weights(signed)).resolve()
     if not path.is_relative_to(folder) or not path.is_file():
-        raise Refused("These weights are not there any more; claim the part again.", "gone")
+        raise Refused("These weights no longer exist; claim the part again.", "gone")
     return FileResponse(path.open("rb"), content_type="application/octet-stream")

@@ -353,7 +353,7 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
     line_of = {line.method: line for line in summary.scales if line.method not in summary.damaged}
     lines = [line_of.get(label_of.get(entry.id, "")) for entry in entries]
     # Entries of parts that never met have no common column: the board's is that of the part with most answers.
-    column = [summary.value_of(line) if line is not None and line.part in (None, 1) else (None, None, None) for line in lines]
+    column = [line.value if line is not None and line.part in (None, 1) else (None, None, None) for line in lines]
     # An entry that too few people judged, or on too few items, keeps its figure for programs, and has no place beside those with enough.
     few = {
         str(entry.id): line.reason

@@ -205,7 +205,7 @@ def _challenge_changes(before: ChallengeDef | None, after: ChallengeDef, facts: 
         yield Change(CREATE, (), after=after.slug)
     seen_by: dict[object, str] = {
         Challenge.Visibility.PUBLIC: "Everybody will see the challenge.",
-        Challenge.Visibility.DRAFT: "Only organizers will see the challenge; its participants lose sight of it.",
+        Challenge.Visibility.DRAFT: "Only organizers will see the challenge; its participants will not.",
     }
     for change in _field_changes((), before, after, CHALLENGE_FIELDS):
         warning = ""
@@ -269,7 +269,7 @@ def _phase_changes(before: PhaseDef | None, after: PhaseDef, family: Family, fre
         elif before and change.field == "board" and before.board == Phase.Board.HIDDEN:
             warning = "The board will no longer be hidden."
         elif before and change.field == "unit_scale":
-            warning = "Every length is measured anew with this unit."
+            warning = "Every length is measured again with this unit."
         if before and change.field in ("board", "board_at"):
             warning, freeze = " ".join(filter(None, (warning, freeze))), ""
         yield replace(change, warning=warning)
@@ -309,7 +309,7 @@ def _reference_changes(path: tuple[str, ...], before: ReferenceDef | None, after
         return
     if after.sha256 != before.sha256:
         added = set(after.item_ids) - set(before.item_ids)
-        warning = "Entries sent before hold nothing for the added items, so they get the worst value there." if added else ""
+        warning = "Earlier entries have no files for the added items, so they get the worst value there." if added else ""
         warning = " ".join(part for part in (warning, _reference_warnings(after, family)) if part)
         old = f"version {before.version}, {len(before.item_ids)} items"
         yield Change(CHANGE, path, "items", old, reference_difference(before, after), warning)

@@ -48,17 +48,11 @@ def screening(study: Study) -> Screening | None:
             line.rater,
             ", ".join(short(rule) for rule in summary.screened_by.get(line.rater, ())),
             line.agreement if summary.opinions else None,
-            line.screened or line.rater in summary.screened,
+            line.screened,
         )
         for criterion, summary in done
         for line in summary.reliability.raters
-        if summary.opinions and (line.screened or (line.agreement is not None and line.agreement < SCREENED))
-    ]
-    low += [
-        Low(titles.get(criterion, criterion or "all"), name, ", ".join(short(rule) for rule in reasons), None, True)
-        for criterion, summary in done
-        for name, reasons in sorted(summary.screened_by.items())
-        if not summary.opinions
+        if line.screened or (summary.opinions and line.agreement is not None and line.agreement < SCREENED)
     ]
     computed = all(summary.screening for _, summary in done) if done else None
     main = dict(done)[study.leading(dict(done))] if done else None

@@ -86,10 +86,12 @@ def _manifest(of: Manifest, tables: EvidenceTables, files: Mapping[str, bytes]) 
     if PAIRED in files:
         blocks.append({"file": PAIRED, **about, **people, **{name: name for name in ("left", "right", "choice")}})
     made: dict[str, Any] = {"evidence": manifests.VERSION, "name": of.name, "title": of.title, "authors": of.authors}
-    made |= {key: text for key in ("paper", "doi", "published") if (text := getattr(of, key))}
+    made |= {key: text for key in ("short", "paper", "doi", "published") if (text := getattr(of, key))}
     made["source"] = {key: text for key, text in vars(of.source).items() if text}
     made["licence"] = {"stated": of.licence.stated, **({"note": of.licence.note} if of.licence.note else {})}
     made |= {"material": of.material, "stimuli": of.stimuli, "words": dict(vars(of.words)), "overlaps": list(of.overlaps)}
+    made |= {"asked": asked} if (asked := {key: text for key, text in vars(of.asked).items() if text}) else {}
+    made |= {"not_available": list(of.not_available)} if of.not_available else {}
     made["files"] = [
         {"id": name, "path": name, "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in files.items()
     ]

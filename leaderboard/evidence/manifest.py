@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
 from leaderboard.bundle.document import Problems, Reader, compose, described
 from leaderboard.evidence.tables import Label, RatersAre
 from leaderboard.evidence.text_rules import TextRule, read_rule, read_table
-from leaderboard.stats.evidence.record import Licence, Source, Words
+from leaderboard.stats.evidence.record import Asked, Licence, SetSource, Words
 from leaderboard.stats.evidence.record import SourceFile as Digest
 from leaderboard.stats.evidence.reproduction import Statistic
 
@@ -143,6 +143,7 @@ class MetricValues:
     entry: TextRule | None = None
 
 
+T = TypeVar("T", Words, Asked)
 Where = tuple[tuple[str, tuple[str, ...]], ...]  # any of these texts, by column
 
 
@@ -196,15 +197,18 @@ class Manifest:
 
     name: str
     title: str
+    short: str
     authors: str
     paper: str
     doi: str
     published: str
-    source: Source
+    source: SetSource
     licence: Licence
     material: str
     stimuli: str
     words: Words
+    asked: Asked
+    not_available: tuple[str, ...]
     overlaps: tuple[str, ...]
     files: tuple[SourceFile, ...]
     judgements: tuple[Judgements, ...]
@@ -276,6 +280,7 @@ def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
     if name and not NAME.fullmatch(name):
         reader.fault("name", "expected small letters, digits and hyphens")
     title, authors = reader.text("title", most=200) or "", reader.text("authors", most=500) or ""
+    short = reader.text("short", "", most=30) or ""
     paper, doi, published = (reader.text(key, "", most=500) or "" for key in ("paper", "doi", "published"))
     if doi and not _DOI.fullmatch(doi):
         reader.fault("doi", "expected a DOI such as 10.1109/ICIP.2021.9506457")
@@ -300,7 +305,9 @@ def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
             problems.add(path, f"expected a column of `metrics`, found “{text}”")
     printed = tuple(_printed(one, known) for one in reader.readers("printed"))
     tables = _printed_tables(reader, known, {one.id for one in files})
-    words = _words(reader)
+    words = _texts(reader, "words", Words())
+    asked = _texts(reader, "asked", Asked(), most=300)
+    not_available = tuple(text for _, text in reader.texts("not_available"))
     made_of = tuple(
         Digest(one.text("path", most=500) or "", one.text("sha256", most=64) or "", one.integer("bytes", high=1 << 40) or 0)
         for one in reader.readers("made_of")
@@ -311,6 +318,7 @@ def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
     return Manifest(
         name=name,
         title=title,
+        short=short,
         authors=authors,
         paper=paper,
         doi=doi,
@@ -320,6 +328,8 @@ def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
         material=material,
         stimuli=stimuli,
         words=words,
+        asked=asked,
+        not_available=not_available,
         overlaps=overlaps,
         files=files,
         judgements=judgements,
@@ -341,13 +351,14 @@ def parse(data: bytes, file: str = FILE_NAME) -> Manifest:
     )
 
 
-def _words(reader: Reader) -> Words:
-    inner = reader.reader("words")
+def _texts(reader: Reader, key: str, usual: T, most: int = 40) -> T:
+    """The texts of an optional mapping, of which each that is left out is the usual one."""
+    inner = reader.reader(key)
     if inner is None:
-        return Words()
-    found = {key: inner.text(key, usual, most=40) or usual for key, usual in vars(Words()).items()}
+        return usual
+    found = {name: inner.text(name, text, most=most) or text for name, text in vars(usual).items()}
     inner.close()
-    return Words(**found)
+    return replace(usual, **found)
 
 
 def _web(reader: Reader, key: str, address: str) -> None:
@@ -355,12 +366,12 @@ def _web(reader: Reader, key: str, address: str) -> None:
         reader.fault(key, f"expected a web address, found “{address[:80]}”")
 
 
-def _source(reader: Reader) -> Source:
+def _source(reader: Reader) -> SetSource:
     """The key `source`. A branch is no version: a commit has forty digits, a release a date."""
     inner = reader.reader("source")
     if inner is None:
         reader.fault("source", NO_VERSION)
-        return Source()
+        return SetSource()
     found = {key: inner.text(key, "", most=500) or "" for key in ("repository", "commit", "doi", "release")}
     inner.close()
     _web(inner, "repository", found["repository"])
@@ -372,7 +383,7 @@ def _source(reader: Reader) -> Source:
         inner.fault("release", f"expected a release with its date, such as “v1.2 of 2026-02-04”. {NO_VERSION}")
     if not (found["commit"] or found["doi"] or found["release"]):
         reader.fault("source", NO_VERSION)
-    return Source(**found)
+    return SetSource(**found)
 
 
 def _licence(reader: Reader) -> Licence:
@@ -389,7 +400,7 @@ def _licence(reader: Reader) -> Licence:
     return Licence(stated or "none", file or "", note or "")
 
 
-def _files(reader: Reader, source: Source) -> tuple[SourceFile, ...]:
+def _files(reader: Reader, source: SetSource) -> tuple[SourceFile, ...]:
     found: dict[str, SourceFile] = {}
     names: dict[str, str] = {}
     for one in reader.readers("files"):

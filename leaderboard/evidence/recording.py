@@ -20,6 +20,7 @@ def facts_of(manifest: Manifest) -> Facts:
     """Facts about the publication, for its record."""
     return Facts(
         title=manifest.title,
+        short=manifest.short,
         authors=manifest.authors,
         paper=manifest.paper,
         doi=manifest.doi,
@@ -29,6 +30,8 @@ def facts_of(manifest: Manifest) -> Facts:
         files=manifest.published_files,
         overlaps=manifest.overlaps,
         words=manifest.words,
+        asked=manifest.asked,
+        not_available=manifest.not_available,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -10,138 +11,21 @@ from pathlib import Path
 from leaderboard.evidence import record_file
 from leaderboard.evidence.catalogue import RECORDS
 from leaderboard.evidence.manifest import published_names
-from leaderboard.stats.evidence.figure import Figure
+from leaderboard.stats.evidence.by_name import POOLS, named_metrics
+from leaderboard.stats.evidence.figure import SetFigure
 from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, MetricFigures
-from leaderboard.stats.evidence.reproduction import PrintedLine
+from leaderboard.stats.evidence.reproduction import PrintedLine, Statistic
 from leaderboard.wording import evidence as wording
+from leaderboard.wording.reasons import sentence
 
 REFERENCE_POINTS = {"size": "Size only", "constant": "Always equal", "coin": "Random"}
-WELL_KNOWN = ("psnr", "psnr-y", "ssim", "ms-ssim", "lpips", "lpips-alex", "vif")  # which readers look for first
-MAX_CHIEF = 8
-
-
-@dataclass(frozen=True)
-class Row:
-    """A metric of a set, or a reference point."""
-
-    key: str
-    title: str
-    figures: MetricFigures
-    another: Figure | None
-
-    @property
-    def is_reference_point(self) -> bool:
-        return self.figures.reference_point
-
-    @property
-    def resembles(self) -> str:
-        """Key of the metric of this service that the published one links to; empty for none."""
-        return published_names().get(self.figures.name, {}).get("resembles", "")
-
-    @property
-    def meaning(self) -> str:
-        """Definition behind the published name."""
-        return published_names().get(self.figures.name, {}).get("is", "")
-
-    @cached_property
-    def within(self) -> Figure | None:
-        return wording.within_of(self.figures)
-
-    @cached_property
-    def between(self) -> Figure | None:
-        return self.figures.decided_between if self.figures.decided is not None else self.figures.concordance_between
-
-    @property
-    def across(self) -> Figure | None:
-        return self.figures.srocc
-
-    @property
-    def within_shown(self) -> bool:
-        return self.within is not None and self.within.shown
-
-    @property
-    def across_shown(self) -> bool:
-        return self.across is not None and self.across.shown
-
-    @property
-    def within_text(self) -> str:
-        if not self.within_shown or self.within is None or self.within.value is None:
-            return "–"
-        return "50" if self.key in ("constant", "coin") else wording.percent(self.within.value)
-
-    @property
-    def within_interval(self) -> str:
-        if self.within is None or not self.within_shown or self.key in ("constant", "coin"):
-            return ""
-        return wording.interval(self.within, False)
-
-    @property
-    def within_why(self) -> str:
-        return self._why(self.within)
-
-    @property
-    def between_text(self) -> str:
-        if self.between is None or not self.between.shown or self.between.value is None or self.key in ("constant", "coin"):
-            return "–"
-        return wording.percent(self.between.value)
-
-    @property
-    def between_interval(self) -> str:
-        return wording.interval(self.between, False) if self.between is not None and self.between_text != "–" else ""
-
-    @property
-    def across_text(self) -> str:
-        if not self.across_shown or self.across is None or self.across.value is None or self.key in ("constant", "coin"):
-            return "–"
-        return wording.decimal(self.across.value)
-
-    @property
-    def across_interval(self) -> str:
-        return wording.interval(self.across, True) if self.across is not None and self.across_text != "–" else ""
-
-    @property
-    def across_why(self) -> str:
-        return self._why(self.across)
-
-    @property
-    def places(self) -> str:
-        """Places among the metrics that were compared across items; empty where it was not compared."""
-        if self.across is None or self.across.places is None:
-            return ""
-        low, high = self.across.places
-        return f"{low}" if low == high else f"{low}–{high}"
-
-    @property
-    def is_out(self) -> bool:
-        """True where it is ruled out as the best across items."""
-        return self.across is not None and self.across.may_be_best is False
-
-    @property
-    def drawn(self) -> Figure | None:
-        """The figure within items as the scale draws it: chance and "always equal" stand at 50, not where a draw fell."""
-        if self.within is None or self.key not in ("constant", "coin"):
-            return self.within
-        return replace(self.within, value=0.5, low=None, high=None)
-
-    @property
-    def across_style(self) -> tuple[str, str]:
-        """Left end and width of the interval, and the place of the mark, in percent of a scale from 0 to 1; lower values stand at 0."""
-        if self.across is None or self.across_text == "–" or self.across.value is None:
-            return "", ""
-        mark = f"left:{100 * max(0.0, self.across.value):.0f}%"
-        if self.across.low is None or self.across.high is None:
-            return "", mark
-        low, high = (100 * max(0.0, end) for end in (self.across.low, self.across.high))
-        return f"left:{low:.0f}%;width:{high - low:.0f}%", mark
-
-    @property
-    def divided_text(self) -> str:
-        found = self.figures.decided_split
-        return "–" if found is None else wording.percent(found.value)
-
-    @staticmethod
-    def _why(figure: Figure | None) -> str:
-        return "" if figure is None or figure.reason is None else wording.reason(figure.reason)
+# Which readers look for first.
+WELL_KNOWN = (
+    *("psnr", "psnr-y", "ssim", "ms-ssim", "lpips", "lpips-alex", "vif"),
+    *("cloud-d1-psnr", "cloud-d2-psnr", "cloud-y-psnr", "mesh-metro"),
+)
+MAX_CHIEF, MAX_BRIEF = 8, 4
+CHANCE = "50"  # of 100
 
 
 @dataclass(frozen=True)
@@ -160,6 +44,120 @@ class Printed:
 
 
 @dataclass(frozen=True)
+class Cell:
+    """One figure of a row: a share within items, or a correlation across them. `by_definition` stands for the value of a row that knows
+    nothing, where a draw says nothing more."""
+
+    figure: SetFigure | None
+    is_across: bool = False
+    by_definition: str = ""
+
+    @property
+    def shown(self) -> bool:
+        return self.figure is not None and self.figure.shown and self.figure.value is not None
+
+    @property
+    def text(self) -> str:
+        if self.by_definition or not self.shown or self.figure is None or self.figure.value is None:
+            return self.by_definition or "–"
+        return (wording.decimal if self.is_across else wording.percent)(self.figure.value)
+
+    @property
+    def interval(self) -> str:
+        """The 95 % interval in brackets; empty where there is none."""
+        return "" if self.by_definition or self.figure is None or not self.shown else wording.interval(self.figure, self.is_across)
+
+    @property
+    def why(self) -> str:
+        """Sentence on why there is no value, or no interval; empty where there are both."""
+        return "" if self.by_definition or self.figure is None else sentence(self.figure.reason)
+
+    @property
+    def places(self) -> str:
+        """Places among the metrics that were compared; empty where it was not compared."""
+        if self.figure is None or self.figure.places is None:
+            return ""
+        low, high = self.figure.places
+        return f"{low}" if low == high else f"{low}–{high}"
+
+    @property
+    def is_out(self) -> bool:
+        """True where the metric is ruled out as the best."""
+        return self.figure is not None and self.figure.may_be_best is False
+
+    @property
+    def ends(self) -> tuple[float, float, float] | None:
+        """Value and interval in percent of the scale, for a drawing; None without an interval."""
+        if not self.interval or self.figure is None or self.figure.value is None or self.figure.low is None or self.figure.high is None:
+            return None
+        return 100 * self.figure.value, 100 * self.figure.low, 100 * self.figure.high
+
+
+@dataclass(frozen=True)
+class Row:
+    """A metric of a set, or a reference point."""
+
+    key: str
+    title: str
+    figures: MetricFigures
+    another: SetFigure | None
+    printed: Printed | None = None
+
+    @property
+    def is_reference_point(self) -> bool:
+        return self.figures.reference_point
+
+    @property
+    def knows_nothing(self) -> bool:
+        return self.is_reference_point and self.key in ("constant", "coin")
+
+    @property
+    def is_uncompared(self) -> bool:
+        """True for a metric without values of some results: it was held against no other, so nothing is said of its place."""
+        return not self.is_reference_point and self.figures.missing > 0
+
+    @property
+    def resembles(self) -> str:
+        """Key of the metric of this service that the published one links to; empty for none."""
+        return published_names().get(self.figures.name, {}).get("resembles", "")
+
+    @property
+    def meaning(self) -> str:
+        """Definition behind the published name."""
+        return published_names().get(self.figures.name, {}).get("is", "")
+
+    @cached_property
+    def within(self) -> Cell:
+        return Cell(wording.within_of(self.figures), by_definition=CHANCE if self.knows_nothing else "")
+
+    @cached_property
+    def between(self) -> Cell:
+        return Cell(wording.between_of(self.figures), by_definition=CHANCE if self.knows_nothing else "")
+
+    @cached_property
+    def across(self) -> Cell:
+        return Cell(self.figures.srocc, is_across=True, by_definition="–" if self.knows_nothing else "")
+
+    @property
+    def drawn(self) -> SetFigure | None:
+        """The figure within items as the scale draws it: rows that know nothing stand at 50, not where a draw fell."""
+        if self.within.figure is None or not self.knows_nothing:
+            return self.within.figure
+        return replace(self.within.figure, value=0.5, low=None, high=None)
+
+    @property
+    def across_style(self) -> tuple[str, str]:
+        """Left end and width of the interval, and the place of the mark, in percent of a scale from 0 to 1; lower values stand at 0."""
+        if self.across.text == "–" or self.across.figure is None or self.across.figure.value is None:
+            return "", ""
+        mark = f"left:{100 * max(0.0, self.across.figure.value):.0f}%"
+        if self.across.ends is None:
+            return "", mark
+        low, high = (max(0.0, end) for end in self.across.ends[1:])
+        return f"left:{low:.0f}%;width:{high - low:.0f}%", mark
+
+
+@dataclass(frozen=True)
 class Set:
     """One criterion of a set, ready to be drawn; the leading one where none is named."""
 
@@ -168,7 +166,7 @@ class Set:
     criterion: CriterionFigures
 
     @property
-    def another(self) -> Figure | None:
+    def another(self) -> SetFigure | None:
         return self.criterion.within.another_rater if self.criterion.within is not None else None
 
     @cached_property
@@ -176,26 +174,40 @@ class Set:
         """The metrics by their value across items, the highest first, else within; without values by name."""
 
         def order(row: Row) -> tuple[float, float, str]:
-            values = (figure.value if figure is not None and figure.value is not None else -math.inf for figure in (row.across, row.within))
-            across, within = values
+            figures = (row.across.figure, row.within.figure)
+            across, within = (-math.inf if figure is None or figure.value is None else figure.value for figure in figures)
             return -across, -within, row.title.lower()
 
         return sorted((row for row in self._all if not row.is_reference_point), key=order)
 
     @property
     def chief(self) -> list[Row]:
-        """A few rows for little room: those that readers look for first, then those that may be the best, and size."""
-        known = [row for row in self.rows if row.figures.name in WELL_KNOWN]
+        """A few rows for little room, and size."""
         size = [row for row in self.reference_points if row.key == "size"]
-        best = [row for row in self.rows if row not in known and row.across is not None and row.across.may_be_best]
-        room = max(0, MAX_CHIEF - len(known) - len(size))
-        kept = {row.key for row in (*known[:MAX_CHIEF], *best[:room])}
-        return [row for row in self.rows if row.key in kept] + size
+        return self._few(MAX_CHIEF - len(size)) + size
+
+    @property
+    def brief(self) -> list[Row]:
+        """Rows for less room still."""
+        return self._few(MAX_BRIEF)
+
+    def _few(self, room: int) -> list[Row]:
+        """The metrics that readers look for first, those that may be the best, then others, as many as there is room for."""
+        known = [row for row in self.rows if row.figures.name in WELL_KNOWN]
+        best = [row for row in self.rows if row not in known and row.across.places and not row.across.is_out]
+        others = [row for row in self.rows if row not in known and row not in best]
+        kept = {row.key for row in [*known, *best, *others][:room]}
+        return [row for row in self.rows if row.key in kept]
 
     @cached_property
     def reference_points(self) -> list[Row]:
         found = {row.key: row for row in self._all if row.is_reference_point}
         return [found.pop(key) for key in REFERENCE_POINTS if key in found] + list(found.values())
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Titles of the metrics by their keys."""
+        return {row.key: row.title for row in self.rows}
 
     @cached_property
     def _all(self) -> list[Row]:
@@ -203,8 +215,40 @@ class Set:
         rows = []
         for key, figures in self.criterion.metrics.items():
             title = REFERENCE_POINTS.get(key) if figures.reference_point else names.get(figures.name, {}).get("title")
-            rows.append(Row(key, title or figures.column or key, figures, self.another))
+            rows.append(Row(key, title or figures.column or key, figures, self.another, self._printed.get(figures.column)))
         return rows
+
+    @cached_property
+    def _printed(self) -> dict[str, Printed]:
+        """The rank correlation over all rows that the source prints of each column, on the leading criterion."""
+        found = self.record.reproduction
+        if found is None or self.criterion is not self.record.leading:
+            return {}
+        return {one.metric: Printed(one) for one in found.lines if one.statistic is Statistic.SRCC and not one.where}
+
+    @property
+    def printed_with(self) -> str:
+        """Column of people's score that the source's numbers are computed with; empty where it prints none."""
+        return next((one.line.against for one in self._printed.values()), "")
+
+    @property
+    def printed_words(self) -> str:
+        """Sentence on the score behind the printed numbers, beside that of all others."""
+        return wording.printed_with(self.record, self.criterion) if self._printed else ""
+
+    @property
+    def title(self) -> str:
+        """Name of the criterion, as a heading."""
+        return self.name.replace("_", " ").capitalize()
+
+    @property
+    def material(self) -> str:
+        return wording.material(self.record.material)
+
+    @property
+    def about(self) -> str:
+        """Sentence on who rated what, on which scale."""
+        return f"{self.people[:1].upper()}{self.people[1:]}, on a scale of {wording.scale(self.record)}: {self.counted}."
 
     @property
     def has_people(self) -> bool:
@@ -221,14 +265,16 @@ class Set:
 
     @property
     def has_places(self) -> bool:
-        return any(row.places for row in self.rows)
+        return any(row.across.places for row in self.rows)
 
     @property
     def claim(self) -> list[str]:
         """Sentences on which metrics may be the best, within and across items."""
         item = self.record.words.item
-        within = wording.best([(row.title, row.within) for row in self.rows], f"Within one {item}")
-        across = wording.best([(row.title, row.across) for row in self.rows], f"Across {wording.several(item)}")
+        by_name = {row.figures.name: row.title for row in self.rows}
+        looked_for = [by_name[name] for name in WELL_KNOWN if name in by_name]
+        within = wording.best([(row.title, row.within.figure) for row in self.rows], f"Within one {item}", looked_for)
+        across = wording.best([(row.title, row.across.figure) for row in self.rows], f"Across {self.items}", looked_for)
         return [one for one in (within, across) if one]
 
     @property
@@ -246,23 +292,26 @@ class Set:
             wording.size(self.criterion),
             wording.ladders(self.record, self.criterion),
             wording.divided(self.criterion),
+            wording.by_criterion(self.record, self.titles) if self.criterion is self.record.leading else "",
+            wording.across_ceiling(self.criterion),
             wording.fewness(self.criterion, self.record),
         ]
         return [one for one in sentences if one]
 
     @property
-    def another_text(self) -> str:
-        """Share of comparisons on which another rater agrees, with its interval."""
-        return "" if self.another is None else wording.with_interval(self.another)
+    def another_rows(self) -> list[Row]:
+        """Another rater as a row of the table; none where no two people decided one comparison."""
+        found = self.another
+        return [] if found is None else [Row("", "Another rater", MetricFigures(column="", concordance=found), found)]
 
     @property
     def entries(self) -> list[tuple[str, str, str]]:
-        """Name, mean and interval of every entry whose mean is known, the best first."""
+        """Name, mean and interval, or the reason why there is none, of every entry whose mean is known, the best first."""
         found = []
         for one in self.criterion.entries:
             if one.mean.value is not None:
                 low, high = one.mean.low, one.mean.high
-                ends = "" if low is None or high is None else f"[{low:.2f}, {high:.2f}]"
+                ends = sentence(one.mean.reason) if low is None or high is None else f"[{low:.2f}, {high:.2f}]"
                 found.append((one.entry, f"{one.mean.value:.2f}", ends))
         return found
 
@@ -282,6 +331,97 @@ class Set:
     @property
     def speaks_of(self) -> str:
         return wording.speaks_of(self.criterion, self.record)
+
+
+def resembling(sets: Sequence[Set], key: str) -> list[tuple[Set, Row]]:
+    """Rows of published metrics that a metric of this service resembles: of its name, computed by others."""
+    return [(one, row) for one in sets for row in one.rows if row.resembles == key and (row.within.shown or row.across.shown)]
+
+
+def resembling_words(found: Sequence[tuple[Set, Row]]) -> str:
+    """Sentences on what published metrics of this name get in each set."""
+    rows = [(one.record, one.criterion, row.figures) for one, row in found if row.within.shown and row.across.shown]
+    return wording.as_published(found[0][1].title, rows) if rows else ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A familiar metric that may be the best within items and is ruled out across them, with its row in each set."""
+
+    title: str
+    sentence: str
+    rows: tuple[tuple[Set, Row], ...]
+
+
+FAMILIAR = ("psnr-y", "psnr", "ssim")
+
+
+def finding(sets: Sequence[Set]) -> Finding | None:
+    """The first of the familiar metrics whose two figures part in one of these sets; None where those of no metric do."""
+    for name in FAMILIAR:
+        rows = [(one, row) for one in sets for row in one.rows if row.figures.name == name and row.within.shown and row.across.shown]
+        if not any(row.across.is_out for _, row in rows) or any(row.within.is_out for _, row in rows):
+            continue
+        rivals = {}
+        for one, row in rows:
+            may = [other for other in one.rows if other.across.places and not other.across.is_out]
+            if row.across.is_out and may:
+                surest = min(may, key=lambda other: other.across.figure.places[1])  # type: ignore[union-attr, index]
+                rivals[one.record.name] = f"{surest.title}, {surest.across.text} {surest.across.interval},"
+        title = rows[0][1].title
+        told = wording.within_and_across(title, [(one.record, one.criterion, row.figures) for one, row in rows], rivals)
+        return Finding(title, told, tuple(rows))
+    return None
+
+
+@dataclass(frozen=True)
+class Over:
+    """A published metric over the sets of one material, pooled; `k` sets count."""
+
+    material: str
+    k: int
+    within: Cell
+    between: Cell
+    across: Cell
+
+
+@dataclass(frozen=True)
+class InSeveral:
+    """A published metric in several sets: its row in each, and its means over those of one material where there are enough."""
+
+    title: str
+    rows: tuple[tuple[Set, Row], ...]
+    over: tuple[Over, ...]
+
+
+def in_several(sets: Sequence[Set]) -> list[InSeveral]:
+    """The metrics that two sets or more have under one name, by their title."""
+    rows: dict[str, list[tuple[Set, Row]]] = {}
+    for one in sets:
+        for row in one.rows:
+            if row.figures.name:
+                rows.setdefault(row.figures.name, []).append((one, row))
+    pooled = {(one.name, one.material, pool): one for pool in POOLS for one in named_metrics([each.record for each in sets], pool)}
+
+    def cell(name: str, material: str, pool: str) -> Cell:
+        found = pooled.get((name, material, pool))
+        if found is None or found.pooled is None:
+            return Cell(None, is_across=pool == "srocc")
+        mean, n = found.pooled, sum(one.figure.n for one in found.sets if one.counts)
+        known = SetFigure(value=mean.value, low=mean.low, high=mean.high, n=n, places=found.places, may_be_best=found.may_be_best)
+        return Cell(known, is_across=pool == "srocc")
+
+    made = []
+    for name, here in rows.items():
+        if len(here) > 1:
+            over = []
+            for material in dict.fromkeys(one.record.material for one, _ in here):
+                cells = [cell(name, material, pool) for pool in POOLS]
+                if any(one.shown for one in cells):
+                    k = max(found.pooled.k for pool in POOLS if (found := pooled.get((name, material, pool))) and found.pooled)
+                    over.append(Over(material, k, *cells))
+            made.append(InSeveral(here[0][1].title, tuple(here), tuple(over)))
+    return sorted(made, key=lambda one: one.title.lower())
 
 
 @cache

@@ -1,12 +1,13 @@
 """Published sets on this machine: fetched with their digests checked, read into canonical tables, and forgotten.
 
 Below `EVIDENCE_DIR`, which only its owner may enter, a set's folder holds `raw/` (the files as published), `tables/` (the canonical ones)
-and, for a set of the operator's own, `evidence.yaml` and `record.toml`.
+and, for a set of the operator's own, `evidence.yaml` and `record.toml`. `verified.json` says when its figures came out the same here.
 """
 
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import shutil
 import tempfile
@@ -19,13 +20,14 @@ from django.conf import settings
 from evaluation.networks import fetching, weights
 from evaluation.networks.weights import PublishedFile
 from evaluation.work.sandbox import JobFailed, job_folder, sandbox
-from leaderboard.evidence import canonical, catalogue, reading
+from leaderboard.evidence import canonical, catalogue, reading, record_file
 from leaderboard.evidence.manifest import Manifest, SourceFile, other_file
 from leaderboard.evidence.raw import EvidenceError
 from leaderboard.evidence.reading import Reading
+from leaderboard.stats.evidence.record import EvidenceRecord
 from submissions.formats.errors import FormatError, size_text
 
-RAW, TABLES, ACCEPTED, RECORD = "raw", "tables", "accepted.json", "record.toml"
+RAW, TABLES, ACCEPTED, VERIFIED, RECORD = "raw", "tables", "accepted.json", "verified.json", "record.toml"
 Ask = Callable[[str], bool]
 
 
@@ -75,9 +77,33 @@ def accepted(manifest: Manifest) -> str:
 
 def accept(manifest: Manifest) -> None:
     """Note that the operator accepted the licence as it is stated."""
-    folder = _private(manifest.name)
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    (folder / ACCEPTED).write_text(json.dumps({"licence": manifest.licence.name, "on": today}) + "\n")
+    (_private(manifest.name) / ACCEPTED).write_text(json.dumps({"licence": manifest.licence.name, "on": _today()}) + "\n")
+
+
+def note_verified(record: EvidenceRecord, same: bool) -> None:
+    """Note whether the figures that were computed here are those of the record."""
+    path = _private(record.name) / VERIFIED
+    if same:
+        path.write_text(json.dumps({"record": _digest(record), "on": _today()}) + "\n")
+    else:
+        path.unlink(missing_ok=True)
+
+
+def verified(record: EvidenceRecord) -> str:
+    """The day on which this very record was computed again here and came out the same; empty where it was not."""
+    try:
+        said = json.loads((folder_of(record.name) / VERIFIED).read_text())
+    except (OSError, ValueError):
+        return ""
+    return str(said.get("on", "")) if said.get("record") == _digest(record) else ""
+
+
+def _digest(record: EvidenceRecord) -> str:
+    return hashlib.sha256(record_file.to_toml(record).encode()).hexdigest()
+
+
+def _today() -> str:
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
 def licence_text(manifest: Manifest, source: str, progress: fetching.Progress | None = None) -> str:

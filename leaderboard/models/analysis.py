@@ -15,8 +15,7 @@ from leaderboard.wording.reasons import told
 from submissions import wake
 from submissions.choices import TextChoices
 from submissions.leases import Leased, LeasedQuerySet
-from submissions.models import Challenge
-from submissions.visibility import board_is_out, visible_challenges
+from submissions.visibility import board_is_out, organized_by, visible_challenges
 
 
 class StudyAnalysisQuerySet(LeasedQuerySet):
@@ -65,16 +64,13 @@ class StudyAnalysis(Leased):
         content. A study is seen by who sees its phase's board, if it is public; by organizers always. Two queries or three, however
         many there are."""
         rows = cls.objects.filter(study__phase__challenge__in=visible_challenges(user), content__isnull=False, **studies)
-        known = bool(user and user.is_authenticated and user.is_active)
-        own = set(Challenge.objects.filter(organizers=user).values_list("pk", flat=True)) if known and not user.is_staff else set()
-        if not (known and user.is_staff):
-            rows = rows.filter(models.Q(study__is_public=True) | models.Q(study__phase__challenge__in=own))
+        own = set(organized_by(user).values_list("pk", flat=True))
+        rows = rows.filter(models.Q(study__is_public=True) | models.Q(study__phase__challenge__in=own))
         now = timezone.now()
         found: dict[int, dict[str, Self]] = {}
         for row in rows.select_related("study__phase__challenge").defer("content").order_by("-finished_at", "-id"):
             study = row.study
-            organizes = (known and user.is_staff) or study.phase.challenge_id in own
-            if organizes or (study.state != Study.State.DRAFT and board_is_out(study.phase, now)):
+            if study.phase.challenge_id in own or (study.state != Study.State.DRAFT and board_is_out(study.phase, now)):
                 found.setdefault(study.pk, {})[row.criterion] = row
         return [each[next(iter(each.values())).study.leading(each)] for each in found.values()]
 

@@ -29,6 +29,7 @@ from submissions.entry_states import Why
 from submissions.errors import Refused
 from submissions.leases import LeasedQuerySet
 from submissions.models import AuditEntry, User
+from submissions.visibility import organized_by
 
 KEPT_FAILURES = 10
 READER: TypeAdapter[list[Standing]] = TypeAdapter(list[Standing])
@@ -311,7 +312,7 @@ class MetricEntry(models.Model):
         """True if somebody who sees the challenge may see the program's page: its entrant and organizers always, others after the end."""
         if self.contest.is_over(now) or self.user_id == user.pk:
             return True
-        return bool(user.is_staff or self.contest.challenge.organizers.filter(pk=user.pk).exists())
+        return organized_by(user).filter(pk=self.contest.challenge.pk).exists()
 
     @classmethod
     def counted(cls, contest: MetricChallenge) -> tuple[list[MetricEntry], list[MetricEntry]]:

@@ -6,8 +6,9 @@
     plumbline.metric("edge_f1", tau_edge=0.25)(prediction, reference)       # any metric by its key
     plumbline.metrics("mesh")                                               # what there is, as a frame
     plumbline.opinions(frame, scale=(0, 10)).agreement(values)              # of metrics with what people said
+    r = plumbline.evaluate("results/", "reference/", ["hss", "edge_f1"])    # r.summary(), r.to_latex(), r.save("r.json")
+    plumbline.compare(r, plumbline.read("r.json")).to_frame()               # a paired test for each metric
     plumbline.check("results/", "manifest.json").accepted                   # the server's verdict on an entry
-    plumbline.score("results/", "reference/", manifest="manifest.json").table()
     plumbline.Site("https://boards.example.org").board("rooflines", "practice")
 
 Nothing heavy is imported before it is used.
@@ -19,24 +20,34 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from leaderboard.package.comparison import Comparison, compare
+    from leaderboard.package.errors import CannotEvaluate, NotComparable
     from leaderboard.package.frames import Site
     from leaderboard.package.human_studies import HumanStudy, means, opinions, votes
     from leaderboard.package.inputs import InputError
     from leaderboard.package.local import check, score
     from leaderboard.package.metric_functions import Metric, Value, metric
     from leaderboard.package.metric_table import metrics
+    from leaderboard.package.results import Result, evaluate, read
 
 _HOMES = {
+    "CannotEvaluate": "errors",
+    "Comparison": "comparison",
     "HumanStudy": "human_studies",
     "InputError": "inputs",
     "Metric": "metric_functions",
     "Site": "frames",
     "Value": "metric_functions",
+    "NotComparable": "errors",
+    "Result": "results",
     "check": "local",
+    "compare": "comparison",
+    "evaluate": "results",
     "means": "human_studies",
     "metric": "metric_functions",
     "metrics": "metric_table",
     "opinions": "human_studies",
+    "read": "results",
     "score": "local",
     "votes": "human_studies",
 }
@@ -66,16 +77,23 @@ NAMES = {
 
 __all__ = [
     "NAMES",
+    "CannotEvaluate",
+    "Comparison",
     "HumanStudy",
     "InputError",
     "Metric",
+    "NotComparable",
+    "Result",
     "Site",
     "Value",
     "check",
+    "compare",
+    "evaluate",
     "means",
     "metric",
     "metrics",
     "opinions",
+    "read",
     "score",
     "votes",
 ]

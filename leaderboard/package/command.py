@@ -2,11 +2,14 @@
 
     plumbline check ENTRY --manifest manifest.json         say what the server would say
     plumbline score ENTRY REFERENCE --manifest FILE        the server's scores, on this machine
+    plumbline compare NEW.json OLD.json --fail-if-worse    of two saved results: is a metric significantly worse?
+    plumbline plot CHART.pdf A.json B.json                 draw saved results with their intervals
     plumbline upload ENTRY --server URL --challenge NAME --phase NAME --method "My method" --wait
-    plumbline status ID --server URL                       say where an entry stands
+    plumbline status ID --server URL                       print the state of an entry
     plumbline metrics                                      list the metrics
     plumbline study STUDY.csv                              the analysis of votes or opinion scores from 1 to 5
     plumbline study STUDY.csv --scale 0:10                 of opinion scores on another scale; with --means of means
+    plumbline info                                         the version, and libraries that differ from the server's
     plumbline worker --server URL --token-file FILE        score what waits on a server
 
 `plumbline COMMAND --help` says more of each. Also: fetch (weights of networks), render, inpaint, corrupt, properties, train.
@@ -23,7 +26,8 @@ from leaderboard.package import installed
 from submissions.client.broken_pipe import end
 
 FOLLOWING = ("check", "upload", "status")
-COMPUTING = ("score", "metrics", "fetch", "train", "render", "inpaint", "corrupt", "properties")
+COMPUTING = ("metrics", "fetch", "train", "render", "inpaint", "corrupt", "properties")
+SCORING = ("score", "compare", "plot")
 USAGE = 2
 
 
@@ -43,14 +47,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
             return following.main(words)
         if command in COMPUTING:
-            if command == "score":  # as the server's scoring has it: several threads add in other orders; read when numpy is loaded
-                os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
             from evaluation import __main__ as computing
 
-            if command == "score":
+            return computing.main(words)
+        if command in SCORING:
+            if command == "score":  # as the server's scoring has it: several threads add in other orders; read when numpy is loaded
+                os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
                 for difference in installed.differences():
                     print(f"warning: {difference}", file=sys.stderr)
-            return computing.main(words)
+            from leaderboard.package import score_command
+
+            return score_command.main(words)
+        if command == "info":
+            print(installed.description())
+            print("\n".join(installed.differences() or ["The libraries have the server's versions."]))
+            return 0
         if command == "study":
             if {"--means", "--scale"} & {word.partition("=")[0] for word in words}:
                 from leaderboard.package import study_command

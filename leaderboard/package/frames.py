@@ -33,7 +33,7 @@ class Site:
         """The newest ranking of a phase, or the one that `digest` names: one row per entry, best first.
 
         For each metric there are the columns SLUG, SLUG_low and SLUG_high (the ends of the 95 % interval), SLUG_n and SLUG_rank. `attrs`
-        hold the ranking's digest, its address, its rule, and under `columns` of each metric title, direction and unit.
+        hold the ranking's digest, its address, its rule, and under `columns` of each metric title, direction, unit and fingerprint.
         """
         place = f"api/v1/challenges/{challenge}/phases/{phase}"
         head = self._server.get(f"{place}/snapshots/{digest}" if digest else f"{place}/board")
@@ -47,9 +47,8 @@ class Site:
             rows.append(row)
         found = frame(rows)
         found.attrs = {name: head[name] for name in ("digest", "page_url", "rule", "challenge", "phase", "made_up", "reference")}
-        found.attrs["columns"] = {
-            column["slug"]: {name: column.get(name) for name in ("title", "higher_is_better", "unit")} for column in head["columns"]
-        }
+        told = ("title", "higher_is_better", "unit", "fingerprint")
+        found.attrs["columns"] = {column["slug"]: {name: column.get(name) for name in told} for column in head["columns"]}
         return found
 
     def entries(self, challenge: str = "", phase: str = "") -> DataFrame:

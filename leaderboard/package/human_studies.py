@@ -28,11 +28,11 @@ from leaderboard.package.frames import frame
 from leaderboard.stats import mos_table
 from leaderboard.stats import votes as voting
 from leaderboard.stats.evidence import analysis, entry_order, plain_correlations
-from leaderboard.stats.evidence.figure import Figure
+from leaderboard.stats.evidence.figure import SetFigure
 from leaderboard.stats.evidence.judged import Basis, Judged, judged
 from leaderboard.stats.evidence.record import CriterionFigures
 from leaderboard.stats.votes import VotesError
-from leaderboard.wording import evidence as wording
+from leaderboard.wording.reasons import sentence
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -63,7 +63,14 @@ class HumanStudy:
         if self._basis.pairs:
             raise ValueError("votes on pairs have no means; `plumbline study` gives the order of their entries")
         rows = [
-            {"entry": one.entry, "mean": one.mean.value, "low": one.mean.low, "high": one.mean.high, "n": one.mean.n, "why": _why(one.mean)}
+            {
+                "entry": one.entry,
+                "mean": one.mean.value,
+                "low": one.mean.low,
+                "high": one.mean.high,
+                "n": one.mean.n,
+                "why": sentence(one.mean.reason),
+            }
             for one in entry_order.entry_means(self._judged, not self._tables.better_is_higher)
         ]
         return frame(rows)
@@ -94,7 +101,7 @@ class HumanStudy:
             row: dict[str, Any] = {"metric": key}
             for name in wanted:
                 figure = getattr(found.metrics[key], name)
-                row |= {} if figure is None else {**_cells(name, figure), f"{name}_n": figure.n, f"{name}_why": _why(figure)}
+                row |= {} if figure is None else {**_cells(name, figure), f"{name}_n": figure.n, f"{name}_why": sentence(figure.reason)}
             rows.append(row)
         return frame(rows)
 
@@ -117,7 +124,7 @@ class HumanStudy:
                 | _cells("krcc", plain["kendall"][key])
                 | _cells("plcc_fitted", line.plcc)
                 | {"rmse": left[0], "rmse_low": left[1], "rmse_high": left[2]}
-                | {"groups": line.srocc.groups, "raters": line.srocc.raters, "why": _why(line.srocc)}
+                | {"groups": line.srocc.groups, "raters": line.srocc.raters, "why": sentence(line.srocc.reason)}
             )
         return rows
 
@@ -333,9 +340,5 @@ def _directed(head: str, directions: Mapping[str, bool]) -> tuple[str, str, bool
     )
 
 
-def _cells(name: str, figure: Figure) -> dict[str, Any]:
+def _cells(name: str, figure: SetFigure) -> dict[str, Any]:
     return {name: figure.value if figure.shown else None, f"{name}_low": figure.low, f"{name}_high": figure.high}
-
-
-def _why(figure: Figure) -> str:
-    return "" if figure.reason is None else wording.reason(figure.reason)

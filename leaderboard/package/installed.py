@@ -47,7 +47,8 @@ def published_version() -> str:
 def description() -> str:
     """Version, Python and origin, in a line."""
     came = f", from {address()}" if address() else ""
-    return f"{NAME} {version()} (on an index: {published_version()}) on Python {platform.python_version()}{came}"
+    named = version() if published_version() == version() else f"{version()} (on an index: {published_version()})"
+    return f"{NAME} {named} on Python {platform.python_version()}{came}"
 
 
 def differences() -> list[str]:

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import inspect
 import math
-import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
-from evaluation.metrics import peers, registry, runner
+from evaluation.metrics import registry, runner
+from evaluation.metrics.description import described
 from evaluation.metrics.result import Status
 from evaluation.metrics.runner import MetricRequest
 from evaluation.metrics.spec import MetricSpec
@@ -25,7 +24,6 @@ from leaderboard.package import NAMES, installed
 from submissions.kinds import FAMILIES
 
 ITEM = "item"
-WIDTH = 100  # characters of a docstring's line
 DEGENERATE = "degenerate_gt: "
 
 
@@ -174,22 +172,6 @@ def function(name: str) -> Callable[..., Value]:
     called.__doc__ = described(spec)
     called.__signature__ = inspect.Signature([*arguments, *own], return_annotation="Value")  # type: ignore[attr-defined]
     return called
-
-
-def described(spec: MetricSpec) -> str:
-    """A metric's docstring: what it measures, its formula, parameters, peers and source."""
-    better = "Higher is better." if spec.higher_is_better else "Lower is better."
-    lines = [f"{spec.title}: {spec.doc} {better}", ""]
-    lines += [*(f"    {line}" for line in spec.formula.splitlines()), ""] if spec.formula else []
-    for one in spec.params:
-        lines += [] if one is not spec.params[0] else ["Parameters:"]
-        lines.append(f"    {one.name} ({one.kind}, {one.default!r}{f' {one.unit}' if one.unit else ''}): {one.doc}")
-    lines += [""] if spec.params else []
-    others = peers.of(spec.key)
-    lines += ["Beside other programs:", *(f"    {peer}" for peer in others), ""] if others else []
-    lines += [f"Source: {spec.origin}."] if spec.origin else []
-    wrapped = (textwrap.wrap(line, WIDTH, subsequent_indent=" " * (8 if line.startswith("    ") else 0)) or [""] for line in lines)
-    return "\n".join(chain.from_iterable(wrapped)).rstrip() + "\n"
 
 
 def _with_extra(error: ModuleNotFoundError, extra: str) -> ModuleNotFoundError:

@@ -118,7 +118,7 @@ def probe_workers() -> str:
     if _has_just_started():
         return "no worker listens yet; the service started a moment ago"
     waiting = progress.depth()[0]
-    wait = f"{_count(waiting, 'entry waits', 'entries wait')} for one" if waiting else "entries that come would wait"
+    wait = f"{_count(waiting, 'entry waits', 'entries wait')} for one" if waiting else "new entries would wait"
     raise Unready(f"No worker listens to the queue cpu, and {wait}; start one with `{_command('docker compose up -d worker')}`.")
 
 
@@ -352,12 +352,12 @@ def metrics(request: HttpRequest) -> HttpResponse:
     live = OutsideWorker.live(now)
     at_work = Part.objects.held(now).filter(state=Part.State.WAITING, token__isnull=False).count()
     counts = {"live": live.count(), "at_work": at_work, "stalled": len(Part.objects.stalled(now))}
-    told = "Workers that only call out: heard of within minutes, at a part, and at one without progress."
+    told = "Remote workers: heard of within minutes, with a part, and with one without progress."
     gauge("outside_workers", told, "state", counts)
     for name, help, model in (
         ("property_runs", "Property tables made in the background, by state.", PropertyRun),
         ("picture_runs", "Scenes whose pictures are made in the background, by state.", PictureRun),
-        ("trials", "Trials of columns before they rank, by state.", Trial),
+        ("trials", "Acceptance tests of columns, by state.", Trial),
         ("analyses", "Analyses of studies, by state.", StudyAnalysis),
         ("joint_analyses", "Analyses of studies that share items or raters, by state.", JointAnalysis),
         ("answer_sets", "Analyses of answers that were brought in as one set, by state.", AnswerSet),

@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from evaluation.models import Evaluation
 from submissions.entry_states import Reader, State
-from submissions.models import Membership, Status, Submission, Team, TeamInvite, TeamMerge, User
+from submissions.models import ApiToken, Membership, Status, Submission, Team, TeamInvite, TeamMerge, User
 from submissions.permissions import allowed
 from submissions.wording import BECAME, sentence
 
@@ -52,14 +52,20 @@ def due_warnings() -> models.QuerySet:
     return User.objects.filter(warn_of_log_ins_at__isnull=False, is_active=True)
 
 
+def due_notices_of_tokens() -> models.QuerySet:
+    """Live API tokens from before there were scopes, whose owners have not been told that these are narrowed."""
+    return ApiToken.objects.filter(is_narrowed=True, told_at__isnull=True, revoked_at__isnull=True, user__is_active=True)
+
+
 def send_due_mail() -> int:
     """Send what is due now; returns how many messages were sent."""
     outcomes = due_outcomes().select_related("team", "phase__challenge").order_by("finished_at")[:MAX_AT_ONCE]
     invites = due_invitations().select_related("team__challenge", "invited_by")
     merges = due_merges().select_related("asking", "asked__challenge", "asked_by")
-    due: list[tuple[Submission | TeamInvite | TeamMerge | User, Callable]] = [(row, _outcome) for row in outcomes]
+    due: list[tuple[Submission | TeamInvite | TeamMerge | User | ApiToken, Callable]] = [(row, _outcome) for row in outcomes]
     due += [(row, _invitation) for row in invites.order_by("created_at")[:MAX_AT_ONCE]]
     due += [(row, _merge) for row in merges.order_by("created_at")[:MAX_AT_ONCE]]
+    due += [(row, _narrowed) for row in due_notices_of_tokens().select_related("user").order_by("created_at")[:MAX_AT_ONCE]]
     due += [(row, _warning) for row in due_warnings().order_by("warn_of_log_ins_at")[:MAX_AT_ONCE]]
     if not due:
         return 0
@@ -71,6 +77,8 @@ def send_due_mail() -> int:
                 now = timezone.now()
                 if isinstance(row, TeamInvite | TeamMerge):
                     is_mine = type(row).objects.filter(pk=row.pk, sent_at__isnull=True).update(sent_at=now)
+                elif isinstance(row, ApiToken):
+                    is_mine = due_notices_of_tokens().filter(pk=row.pk).update(told_at=now)
                 elif isinstance(row, User):
                     is_mine = due_warnings().filter(pk=row.pk).update(warn_of_log_ins_at=None)
                 else:
@@ -144,12 +152,23 @@ def _to_tell(team: Team, leaders: bool = False) -> list[User]:
 # --- warnings ------------------------------------------------------------------------------------
 
 
-def _warning(user: User) -> list[EmailMessage]:
-    """One message to the confirmed address of an account; none where there is no such address."""
+def _confirmed(user: User) -> list[str]:
+    """The confirmed address of an account, the primary one before others; none where there is no such address."""
     addresses = EmailAddress.objects.filter(user=user, verified=True).order_by("-primary", "pk")
+    return list(addresses.values_list("email", flat=True)[:1])
+
+
+def _narrowed(token: ApiToken) -> list[EmailMessage]:
+    """One message to the confirmed address of a token's owner."""
+    context = {"user": token.user, "token": token, "url": settings.SITE_URL + reverse("tokens")}
+    return [_message(email, f"Your API token {token.name} can read and submit", "token", **context) for email in _confirmed(token.user)]
+
+
+def _warning(user: User) -> list[EmailMessage]:
+    """One message to the confirmed address of an account."""
     reset, password = (settings.SITE_URL + reverse(name) for name in ("account_reset_password", "account_change_password"))
     context = {"user": user, "since": user.warn_of_log_ins_at, "reset": reset, "password": password}
-    return [_message(one.email, "Many wrong passwords for your account", "log_ins", **context) for one in addresses[:1]]
+    return [_message(email, "Many wrong passwords for your account", "log_ins", **context) for email in _confirmed(user)]
 
 
 # --- invitations -------------------------------------------------------------------------------

@@ -15,30 +15,21 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
-from leaderboard.stats import labels, opinion_study, screening, sentences
+from leaderboard.stats import labels, screening, sentences
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
-from leaderboard.stats.agreement import MetricPair
-from leaderboard.stats.camps import LabelledCamps
-from leaderboard.stats.correlation import Order
 from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.records import (
     NOTHING,
     REFERENCE_TITLES,
-    Entries,
     Entry,
-    Metric,
-    RatersFound,
-    Reliability,
     StudySummary,
-    names_of,
     plain,
 )
 from leaderboard.stats.states import too_few
@@ -95,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--anchor", metavar="METHOD", help="the method whose judges' Elo is 1000; default: the first by name")
     parser.add_argument(
         "--screen",
-        choices=opinion_study.SCREENS,
+        choices=screening.ONE_OF,
         nargs="?",
         const="others",
         default="",
@@ -167,9 +158,17 @@ def _opinions(options: argparse.Namespace, step: Callable[[], None]) -> dict[str
     found = {}
     for criterion, scores in counted.items():
         metrics, damaged = _metrics(options, scores), _damaged(options, scores)
-        # As in the service, one that is left out is in no headline, like damaged ones, and keeps its mean.
-        aside = {*(damaged or ()), *options.left_out} if options.left_out else damaged
-        summary = opinion_study.analyse(scores, metrics, options.screen, options.left_out, options.seed, step, damaged=aside)
+        rule = {options.screen: screening.DEFAULTS[options.screen]} if options.screen else {}
+        summary = analyse(
+            scores,
+            metrics,
+            seed=options.seed,
+            step=step,
+            damaged=damaged,
+            left_out=options.left_out,
+            screening=options.screen or False,
+            screened=screening.of_scores(scores, rule),
+        )
         found[criterion] = replace(summary, scales=[row for row in summary.scales if row.method not in (damaged or ())])
     return found
 
@@ -284,144 +283,12 @@ def read_scores(path: Path, votes: Votes | Ratings, ties: dict[str, float]) -> l
 # --- as JSON
 
 
-# The command's JSON says of a record what its kind of study knows, in this order; of others all that they hold.
-FIGURES = tuple(name for name in names_of(Entries) if name not in ("metrics", "scales"))
-OF_METRIC = (
-    "reference_point",
-    "decided",
-    "auc_better_worse",
-    "auc_different_similar",
-    "acc_eq",
-    "spa",
-    "rho",
-    "tau",
-    "r",
-    "difference",
-    "fitted",
-    "standing",
-    "person",
-    "places",
-    "may_be_best",
-    "above_size",
-    "over_size",
-    "contradictions",
-)
-OF_ENTRY = ("part", "answers", "implied", "theta", "rank", "may_be_first", "state", "reason")
-OTHERWISE = (
-    "appearances",
-    "wins",
-    "losses",
-    "ties",
-    "win_rate",
-    "win_rate_with_self",
-    "ability",
-    "wf_elo",
-    "judge_elo",
-    "quality",
-    "component",
-    "regularised",
-)
-OF_RATER = (
-    "rater",
-    "group",
-    "votes",
-    "agreement",
-    "seconds",
-    "ties",
-    "self_consistency",
-    "self_agreement",
-    "repeats",
-    "gold",
-    "gold_pairs",
-)
-OF_PAIRS = (
-    "version",
-    "kind",
-    "votes",
-    "counted",
-    "repeats",
-    "questions",
-    "ties",
-    "raters",
-    "groups",
-    "samples",
-    "methods",
-    "scales",
-    "anchor",
-    "explained_share",
-    "agreement",
-    "metrics",
-    "judges",
-    "people",
-    "camps",
-    "reliability",
-    "adequacy",
-    *FIGURES,
-)
-OF_SCORES = (
-    "version",
-    "kind",
-    "of",
-    "methods",
-    "scales",
-    "ratings",
-    "counted",
-    "raters",
-    "groups",
-    "n_raters",
-    "samples",
-    "screening",
-    "screened",
-    "left_out",
-    "metrics",
-    "judges",
-    "reliability",
-    "like_others",
-    *FIGURES,
-)
-
-
 def _json(summary: StudySummary) -> dict[str, Any]:
-    """Summary as the command prints it: no coverage of groups, and of opinion scores `raters` that are not the names alone."""
-    found = plain(summary, partial(_names, summary.kind == "opinions"))
-    for figure in (figure for row in found["metrics"] for figure in row["groups"].values()):
-        del figure["coverage"]
-    if summary.kind == "opinions":
+    """Summary as the command prints it, with the sentence of each reason. Of ratings `raters` are more than the names."""
+    found: dict[str, Any] = told(plain(summary))
+    if summary.opinions:
         found["raters"] = [{name: row[name] for name in ("rater", "bias", "inconsistency")} for row in found["reliability"]["raters"]]
-    told_found: dict[str, Any] = told(found)
-    return told_found
-
-
-def _names(opinions: bool, record: Any) -> Iterable[str]:
-    """The names of what is said of a record in a study of that kind."""
-    match record:
-        case StudySummary(all=every):
-            return (*(OF_SCORES if opinions else OF_PAIRS), *(["all"] if every else []))
-        case Metric(reference_point=True, title=title):
-            return ("key", "reference_point", "trained", *OF_METRIC[1:], *(["groups"] if title else []))
-        case Metric(scenes_mean=None):  # among all that was compared
-            return ("key", "reference_point", "trained", *OF_METRIC[1:])
-        case Metric():
-            own = ("values", "order", "groups") if opinions else ("pairs", "decisive", "probability", "groups", "order")
-            return ("key", "higher_is_better", "tie", "trained", *own, "scenes", "scenes_mean", *OF_METRIC)
-        case Entry() if opinions:
-            return ("method", "scenes", "mos", "sd", "n", "normalised", "state", "reason", "raters", "mos_mle", "mos_mle_reason", "answers")
-        case Entry(component=component, answers=answers):
-            return ("method", *(() if component is None else OTHERWISE), *(OF_ENTRY if answers else ()))
-        case Reliability() if opinions:
-            return ("rater", "group", "ratings", "mean", "agreement", "seconds", "screened", "bias", "inconsistency")
-        case Reliability(consistency_answers=answers):
-            return (*OF_RATER, *(("consistency", "consistency_answers") if answers else ()))
-        case RatersFound() if opinions:
-            return ("raters",)
-        case MetricPair():
-            return ("first", "second", "value", "low", "high", "p", "p_holm", "state", "reason", "se")
-        case Order():
-            return ("plcc", "srocc", "krocc", "n", "plcc_ci", "srocc_ci", "krocc_ci")
-        case LabelledCamps():
-            return ("label", "silhouette", "within", "between", "p", "sizes")
-        case _:
-            return names_of(record)
+    return found
 
 
 # --- in lines for people
@@ -504,7 +371,7 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
     lines += summary.model.notes if summary.model else []
     if summary.enough is not None and summary.enough.plans is not None and not summary.shares_first:
         lines.append(
-            " ".join(["First place is open.", *sentences.settling(summary.enough, summary.answers, summary.raters_counted, "samples")])
+            " ".join(["First place is open.", *sentences.settling(summary.enough, summary.given, summary.raters_counted, "samples")])
         )
     if summary.fragile and not summary.shares_first:  # nothing hangs on a first place that is shared
         hangs = ", ".join(_count(n, noun.removesuffix("s")) for noun, n in vars(summary.fragile).items() if n is not None)

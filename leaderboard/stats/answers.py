@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from leaderboard.stats.crossed import Clusters
-from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.votes import Floats, Ints, Votes
 
 
@@ -62,6 +62,18 @@ class Answers:
     def clusters(self) -> Clusters:
         return Clusters(self.rater, self.unit)
 
+    @cached_property
+    def parts(self) -> list[Ints]:
+        """Numbers of the entries of each part of the comparisons, the part of most answers first. Entries of two parts never met, not even
+        through others, and have no common order."""
+        m = len(self.entries)
+        met = np.zeros((m, m), dtype=bool)
+        met[self.a, self.b] = True
+        part = scipy.sparse.csgraph.connected_components(met, directed=False)[1]
+        n = np.bincount(part[self.a], minlength=m)
+        found = sorted(np.flatnonzero(n).tolist(), key=lambda one: (-n[one], int(np.argmax(part == one))))
+        return [np.flatnonzero(part == one) for one in found]
+
     def take(self, chosen: NDArray[np.bool_] | Ints) -> Answers:
         """These answers, with the weights they have."""
         columns = ("rater", "sample", "a", "b", "verdict", "side", "weight")
@@ -95,32 +107,6 @@ def answers(votes: Votes, entries: Collection[str] | None = None) -> Answers:
             any(votes.samples),
         )
     )
-
-
-def of_opinions(ratings: Ratings, entries: Collection[str] | None = None) -> Answers:
-    """Opinion scores as answers: on each two entries of one sample that one rater scored, the sign of the difference."""
-    wanted = np.array([entries is None or name in entries for name in ratings.methods], dtype=bool)
-    ratings = ratings.take(wanted[ratings.method] & ~np.isnan(ratings.score))
-    # In order of rater, sample and entry, so that of two scores in one place the first is of the entry that is named first.
-    ratings = ratings.take(np.lexsort((ratings.method, ratings.sample, ratings.rater)))
-    first, second = pairs_within(ratings.rater * max(1, len(ratings.samples)) + ratings.sample)
-    order = np.lexsort((second, first))
-    first, second = first[order], second[order]
-    verdict = np.sign(ratings.score[second] - ratings.score[first]).astype(np.int64)
-    comparisons = Answers(
-        ratings.raters,
-        ratings.samples,
-        ratings.methods,
-        ratings.rater[first],
-        ratings.sample[first],
-        ratings.method[first],
-        ratings.method[second],
-        verdict,
-        np.zeros(len(first), dtype=np.int64),
-        np.ones(len(first)),
-        any(ratings.samples),
-    )
-    return weighted(comparisons)
 
 
 def pairs_within(group: Ints) -> tuple[Ints, Ints]:

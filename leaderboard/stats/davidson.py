@@ -11,23 +11,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from leaderboard.stats import crossed
 from leaderboard.stats.answers import Answers
-from leaderboard.stats.crossed import Clusters, Variance
+from leaderboard.stats.crossed import Variance
+from leaderboard.stats.levels import Column, Levels, Tests
 from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.votes import Floats, Ints
 
 GRADIENT = 1e-9  # of the number of answers
 STEPS = 100
 BOUND = 15.0  # a side or a covariate beyond this is not finite
-DRAWS = 20_000
 SPREAD = 0.5  # of raters' consistency around that of the panel, as a prior
 NOBODY = Reason(Key.NO_PREFERENCE)
 PRIOR = "A weak prior was used: some entries never lost to the others."
@@ -36,36 +35,28 @@ NO_COVARIATE = "{} could not be told apart from the entries or from another cova
 NO_END = "{} has no finite effect, as where everybody chose by it alone, and was left out."
 
 
-@dataclass(frozen=True, eq=False)
-class Model:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Model(Levels):
     """A fitted model of M entries that met, directly or through others.
 
-    `entries` int64[M] are their numbers among the study's; `theta` float64[M] has mean 0; `nu` is 0 where nobody tied; `gamma` is
-    None where sides are unknown or cannot be told apart; `beta` has one value per covariate of `covariates`. `u` float64[N, P]
-    are the influences of the answers on theta, then (where they were fitted) on ln nu, gamma and beta. `prior` says that abilities
-    were drawn to 0 by a standard normal prior; `notes` are sentences. `asked` are the covariates that it was to take account of,
-    differences float64[N].
+    `theta` are abilities; `nu` is 0 where nobody tied; `gamma` is None where sides are unknown or cannot be told apart; `beta` has one
+    value per covariate of `covariates`. The columns of `u` are influences on theta, then (where they were fitted) on ln nu,
+    gamma and beta. `prior` says that abilities were drawn to 0 by a standard normal prior; `notes` are sentences. `asked` are the
+    covariates that it was to take account of, differences float64[N].
     """
 
     answers: Answers
-    entries: Ints
-    theta: Floats
     nu: float
     gamma: float | None
     beta: Floats
     covariates: tuple[str, ...]
     prior: bool
     notes: tuple[str, ...]
-    u: Floats = field(repr=False)
     eta: Floats = field(repr=False)
     asked: Mapping[str, Floats] = field(repr=False, default_factory=dict)
 
-    def __len__(self) -> int:
-        return len(self.theta)
-
-    @property
-    def clusters(self) -> Clusters:
-        return self.answers.clusters
+    def end(self, m: int) -> float:
+        return m * (m - 1) / 2 * self.clusters.n_raters * self.clusters.n_samples / len(self.answers)
 
     @property
     def log_nu(self) -> int | None:
@@ -81,7 +72,6 @@ class Model:
 
     @cached_property
     def covariance(self) -> Variance:
-        """Covariance of theta [M, M], in parts."""
         m = len(self)
         return self.with_ties.each(lambda part: part[:m, :m])
 
@@ -91,14 +81,26 @@ class Model:
         return self.clusters.covariance(self.u[:, : len(self) + (self.nu > 0)])
 
     @cached_property
-    def variance(self) -> Variance:
-        """Variance of each theta [M]."""
-        return self.covariance.own()
+    def tests(self) -> Tests:
+        """Tests whose value is how often the row's entry would be preferred to the column's, ties half."""
+        found, m = super().tests, len(self)
+        value, by_eta, by_nu = _slopes(self)
+        if self.clusters.few:
+            return replace(found, value=value)
 
-    @cached_property
-    def between(self) -> Variance:
-        """Variance of each difference theta_i - theta_j [M, M]."""
-        return self.covariance.between()
+        def of_share(part: Floats) -> Floats:
+            theta, own = part[:m, :m], np.diag(part)[:m]
+            variance = by_eta**2 * crossed.left_of(own[:, None] + own[None, :], 2 * theta)
+            if self.log_nu is not None:
+                with_nu = part[:m, m]
+                variance += by_nu**2 * part[m, m] + 2 * by_eta * by_nu * (with_nu[:, None] - with_nu[None, :])
+            return np.maximum(0.0, variance)
+
+        spread = self.with_ties.each(of_share)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            low, high = crossed.share_interval(value, np.sqrt(spread.total), spread.df)
+        none = (spread.total <= crossed.NO_VARIANCE) | np.eye(m, dtype=bool)
+        return Tests(value, np.where(none, math.nan, low), np.where(none, math.nan, high), found.p)
 
 
 # --- fitting
@@ -110,16 +112,12 @@ def models(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> 
     Entries of two parts never met, not even through others, and have no common column. `covariates` are differences, a minus b,
     float64[N] of the answers.
     """
-    m = len(answers.entries)
-    met = np.zeros((m, m), dtype=bool)
-    met[answers.a, answers.b] = True
-    part = scipy.sparse.csgraph.connected_components(met, directed=False)[1]
     fits = []
-    for number in np.unique(part[answers.a]) if len(answers) else ():
-        inside = part[answers.a] == number
+    for entries in answers.parts:
+        inside = np.isin(answers.a, entries)
         if (answers.verdict[inside] != 0).any():
             fits.append(fit(answers.take(inside), {name: z[inside] for name, z in (covariates or {}).items()}))
-    return sorted(fits, key=lambda model: (-len(model.answers), int(model.entries[0])))
+    return fits
 
 
 def fit(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> Model:
@@ -159,18 +157,19 @@ def fit(answers: Answers, covariates: Mapping[str, Floats] | None = None) -> Mod
         notes.append(PRIOR)
     sided = bool(names) and names[0] == "side"
     return Model(
-        answers,
-        entries,
-        solution.theta,
-        solution.nu,
-        float(solution.extra[0]) if sided else None,
-        solution.extra[int(sided) :],
-        tuple(names[int(sided) :]),
-        prior,
-        tuple(notes),
-        _influences(solution, a, b, answers.verdict, z, prior),
-        solution.eta,
-        dict(covariates or {}),
+        entries=entries,
+        theta=solution.theta,
+        influences=partial(_influences, solution, a, b, answers.verdict, z, prior),
+        clusters=answers.clusters,
+        answers=answers,
+        nu=solution.nu,
+        gamma=float(solution.extra[0]) if sided else None,
+        beta=solution.extra[int(sided) :],
+        covariates=tuple(names[int(sided) :]),
+        prior=prior,
+        notes=tuple(notes),
+        eta=solution.eta,
+        asked=dict(covariates or {}),
     )
 
 
@@ -372,16 +371,6 @@ def preference(eta: Floats, nu: float) -> Floats:
     return first + tie / 2
 
 
-@dataclass(frozen=True, eq=False)
-class Column:
-    """A value per entry float64[M] with its interval; NaN ends and `reason` where there is none."""
-
-    value: Floats
-    low: Floats
-    high: Floats
-    reason: Reason | None = None
-
-
 def _slopes(model: Model) -> tuple[Floats, Floats, Floats]:
     """Slopes of each pair [M, M]: the preference of the row over the column, and its derivatives in eta and in ln nu."""
     eta = model.theta[:, None] - model.theta[None, :]
@@ -417,97 +406,6 @@ def _column(model: Model, value: Floats, u: Floats, ends: Callable[[Floats, Floa
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = ends(value, np.sqrt(variance.total), variance.df)
     return Column(value, np.where(none, math.nan, low), np.where(none, math.nan, high), crossed.ALIKE if none.all() else None)
-
-
-@dataclass(frozen=True, eq=False)
-class Duels:
-    """Duels of each two entries of a model [M, M]: how often the row's would be preferred to the column's, ties half, with its interval;
-    the two-sided p of the difference of their abilities; and whether anybody was asked about the two. NaN where there is none."""
-
-    value: Floats
-    low: Floats
-    high: Floats
-    p: Floats
-    met: NDArray[np.bool_]
-
-
-def duels(model: Model) -> Duels:
-    """From the covariances of theta and ln nu, so that all pairs cost little more than one."""
-    m = len(model)
-    value, by_eta, by_nu = _slopes(model)
-    place = np.searchsorted(model.entries, np.stack([model.answers.a, model.answers.b]))
-    met = np.zeros((m, m), dtype=bool)
-    met[place[0], place[1]] = met[place[1], place[0]] = True
-    if model.clusters.few:
-        nothing = np.full((m, m), math.nan)
-        return Duels(value, nothing, nothing, nothing, met)
-
-    def of_share(part: Floats) -> Floats:
-        theta, own = part[:m, :m], np.diag(part)[:m]
-        variance = by_eta**2 * crossed.left_of(own[:, None] + own[None, :], 2 * theta)
-        if model.log_nu is not None:
-            with_nu = part[:m, m]
-            variance += by_nu**2 * part[m, m] + 2 * by_eta * by_nu * (with_nu[:, None] - with_nu[None, :])
-        return np.maximum(0.0, variance)
-
-    spread = model.with_ties.each(of_share)
-    gap, between = model.theta[:, None] - model.theta[None, :], model.between
-    with np.errstate(divide="ignore", invalid="ignore"):
-        certain = np.where(np.abs(gap) <= crossed.NOTHING, 0.0, np.inf)
-        t = np.where(between.total > crossed.NO_VARIANCE, np.abs(gap) / np.sqrt(between.total), certain)
-        low, high = crossed.share_interval(value, np.sqrt(spread.total), spread.df)
-    none = (spread.total <= crossed.NO_VARIANCE) | np.eye(m, dtype=bool)
-    p = np.where(np.eye(m, dtype=bool), math.nan, 2 * scipy.special.stdtr(between.df, -t))
-    return Duels(value, np.where(none, math.nan, low), np.where(none, math.nan, high), p, met)
-
-
-@dataclass(frozen=True, eq=False)
-class Places:
-    """Places of each entry [M]: between which ranks it lies, rivals compared at once. `critical` is
-    how many standard errors apart from a rival it must be for that, and `df` are the degrees of freedom of all."""
-
-    low: Ints
-    high: Ints
-    critical: Floats
-    df: float
-
-
-def places(model: Model, among: Ints | None = None) -> Places | None:
-    """Mogstad, Romano, Shaikh and Wilhelm (REStud 2024); None where there are too few raters or samples, or all answers are alike.
-    `among` are the places in the model of the entries that have a rank, in the order of the arrays; without it all have one."""
-    among = np.arange(len(model)) if among is None else among
-    m, own_part = len(among), np.ix_(among, among)
-    parts, theta = model.covariance, model.theta[among]
-    wanted = model.variance.total[among]
-    if model.clusters.few or (wanted <= crossed.NO_VARIANCE).all():
-        return None
-    # Where answers of one rater, or on one sample, go less together than chance has it, nothing may be left of the first; the cells
-    # alone, of which each part has a variance, stand in its place.
-    for scale in (parts.rater + parts.sample - parts.cell, parts.cell):
-        values, vectors = np.linalg.eigh(((scale + scale.T) / 2)[own_part])
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
-        own = (root**2).sum(axis=1)
-        if (own[wanted > crossed.NO_VARIANCE] > crossed.NO_VARIANCE).all():
-            break
-    root = root * np.sqrt(np.divide(wanted, own, out=np.zeros(m), where=own > 0))[:, None]
-    rng = np.random.Generator(np.random.PCG64(0))
-    df = float(np.median(model.variance.df))
-    z = rng.standard_normal((DRAWS, m)) @ root.T / np.sqrt(rng.chisquare(df, DRAWS) / df)[:, None]
-    apart = np.sqrt(np.maximum(0.0, ((root[:, None, :] - root[None, :, :]) ** 2).sum(axis=-1)))
-    between = model.between.total[own_part]
-    low, high, critical = np.ones(m, dtype=np.int64), np.full(m, m, dtype=np.int64), np.full(m, math.nan)
-    for i in range(m):
-        others = (np.arange(m) != i) & (apart[i] > 0)
-        if not others.any():
-            continue
-        c = critical[i] = np.quantile((np.abs(z[:, others] - z[:, [i]]) / apart[i, others]).max(axis=1), 0.95)
-        gap = theta - theta[i]
-        certain = np.where(np.abs(gap) <= crossed.NOTHING, 0.0, np.copysign(np.inf, gap))  # as `duels` has it
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.where(between[i] > crossed.NO_VARIANCE, gap / np.sqrt(between[i]), certain)
-        low[i] = 1 + np.count_nonzero(t[others] > c)
-        high[i] = m - np.count_nonzero(t[others] < -c)
-    return Places(low, high, critical, df)
 
 
 def consistency(model: Model) -> dict[int, tuple[float, int]]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from leaderboard.stats.votes import CONDITIONS, Floats, Ints, check_conditions, numbered, read_records, records, seconds_in
+from leaderboard.stats.answers import pairs_within
+from leaderboard.stats.votes import CONDITIONS, Floats, Ints, Votes, check_conditions, numbered, read_records, records, seconds_in
 from submissions.formats.decimals import cell
 
 COLUMNS = ("study", "rater", "group", "sample", "entry", "criterion", "score", "seconds")
@@ -70,6 +71,40 @@ class Ratings:
         """These scores, under the same numbering of raters, samples and methods."""
         columns = (self.rater, self.sample, self.method, self.score, self.seconds)
         return Ratings(self.raters, self.samples, self.methods, self.groups, *(column[chosen] for column in columns))
+
+    def comparisons(self) -> Votes:
+        """The scores as votes: on each two entries of one sample that one rater scored, the one with the higher score is better, and equal
+        scores are a tie."""
+        own = self.take(~np.isnan(self.score))
+        # In order of rater, sample and entry, so that of two scores in one place the first is of the entry that is named first.
+        own = own.take(np.lexsort((own.method, own.sample, own.rater)))
+        first, second = pairs_within(own.rater * max(1, len(own.samples)) + own.sample)
+        n = len(first)
+        return Votes(
+            self.raters,
+            self.samples,
+            self.methods,
+            self.groups,
+            own.rater[first],
+            own.sample[first],
+            own.method[first],
+            own.method[second],
+            np.sign(own.score[second] - own.score[first]).astype(np.int64),
+            np.zeros(n, dtype=np.int64),
+            np.full(n, math.nan),
+            np.zeros(n, dtype=bool),
+            np.zeros(n, dtype=bool),
+        )
+
+    @cached_property
+    def means(self) -> Floats:
+        """Mean scores float64[S + 1, M], the last row over all samples; NaN where nobody scored."""
+        s, m = len(self.samples), len(self.methods)
+        total, count = np.zeros((s + 1, m)), np.zeros((s + 1, m))
+        for row in (self.sample, np.full(len(self), s)):
+            np.add.at(total, (row, self.method), self.score)
+            np.add.at(count, (row, self.method), 1.0)
+        return np.divide(total, count, out=np.full_like(total, math.nan), where=count > 0)
 
     def by_rater(self) -> Floats:
         """float64[K, S * M]: each rater's scores of every entry of every sample, NaN where there is none."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from leaderboard.stats import crossed
 from leaderboard.stats.crossed import Clusters, Estimate
+from leaderboard.stats.levels import Levels
 from leaderboard.stats.minimums import RATERS_FOR_LIKELIHOOD, SCORES_FOR_LIKELIHOOD, STIMULI_FOR_FIT
 from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.states import Counted, Key, Reason
@@ -43,31 +44,31 @@ def mean_opinion(ratings: Ratings, entry: int) -> Estimate:
     return crossed.figure(mean, u, Clusters(own.rater, units(own)), np.ones(len(own)), share=False, alike=alike)
 
 
-def apart(ratings: Ratings, entry: int, other: int) -> Estimate:
-    """By how much the mean of an entry's scores is above another's, with its interval over raters and samples.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MeanScores(Levels):
+    """Mean scores of M entries on so many `samples`."""
 
-    Each of the two needs the least number of both by itself: a mean of one score would look as if it were sure.
-    """
-    own = ratings.take((ratings.method == entry) | (ratings.method == other))
-    here = own.method == entry
-    if not here.any() or here.all():
-        return Estimate.lacking(Reason(Key.NOT_SCORED_BOTH))
-    mean, beside = float(own.score[here].mean()), float(own.score[~here].mean())
-    u = np.where(here, (own.score - mean) / here.sum(), (beside - own.score) / (~here).sum())
-    clusters = Clusters(own.rater, units(own))
-    for side in (here, ~here):
-        if few := Clusters(own.rater[side], units(own)[side]).few:
-            sized = Estimate(
-                mean - beside,
-                None,
-                None,
-                clusters.n,
-                n_eff=float(clusters.n),
-                raters=clusters.n_raters,
-                samples=clusters.n_samples,
-            )
-            return sized.because(few)
-    return crossed.figure(mean - beside, u, clusters, np.ones(len(own)), share=False)
+    samples: int
+
+    def end(self, m: int) -> float:
+        return m * self.clusters.n_raters * self.samples / len(self.u)
+
+
+def levels(ratings: Ratings, entries: Ints) -> MeanScores:
+    """The mean scores of these entries, each of which somebody scored. `entries` are in order."""
+    own = ratings.take(np.isin(ratings.method, entries))
+    place, n_scores = np.searchsorted(entries, own.method), len(own)
+    n = np.bincount(place, minlength=len(entries))
+    mean = np.bincount(place, own.score, len(entries)) / n
+    u = np.zeros((n_scores, len(entries)))
+    u[np.arange(n_scores), place] = (own.score - mean[place]) / n[place]
+    return MeanScores(
+        entries=entries,
+        theta=mean - mean.mean(),
+        influences=lambda: u - u.mean(axis=1, keepdims=True),
+        clusters=Clusters(own.rater, units(own)),
+        samples=len(np.unique(own.sample)),
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,21 +7,19 @@ compared, damaged and empty entries included, which stands beside it in small pr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
 
 import numpy as np
 
-from leaderboard.stats import agreement, another_rater, correlation, crossed, davidson, meaning, metric_board, planning, plans
-from leaderboard.stats import opinions as opinion_scores
+from leaderboard.stats import agreement, another_rater, correlation, crossed, davidson, meaning, metric_board, opinions, planning, plans
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.answers import Answers
 from leaderboard.stats.crossed import Clusters
 from leaderboard.stats.davidson import Model
+from leaderboard.stats.levels import Levels, Places
 from leaderboard.stats.metric_board import Scored
 from leaderboard.stats.mos_table import Ratings
-from leaderboard.stats.opinions import fitted
 from leaderboard.stats.planning import Forecast
 from leaderboard.stats.records import (
     Contradiction,
@@ -44,24 +42,6 @@ ONLY_DAMAGED = Reason(Key.ONLY_DAMAGED)
 UNKNOWN_COVARIATE = "{} is not known of everything that was compared, so no account was taken of it."
 
 
-@dataclass(frozen=True, eq=False)
-class Opinions:
-    """Mean opinion scores in the place of preferences: of each entry float64[entries], and on each sample float64[samples, entries];
-    `scores` are what they are the means of."""
-
-    of_entries: Floats
-    by_sample: Floats
-    scores: Ratings
-
-    @classmethod
-    def of(cls, scores: Ratings) -> Self:
-        total, count = np.zeros((2, len(scores.samples), len(scores.methods)))
-        np.add.at(total, (scores.sample, scores.method), scores.score)
-        np.add.at(count, (scores.sample, scores.method), 1.0)
-        with np.errstate(invalid="ignore"):
-            return cls(total.sum(axis=0) / count.sum(axis=0), total / count, scores)
-
-
 @dataclass(frozen=True)
 class People:
     """The figures of one set of entries, and of each rater the consistency with the answers that it is of, see `davidson.consistency`."""
@@ -76,45 +56,51 @@ def people(
     seed: int = 0,
     fragility: bool = True,
     covariates: Mapping[str, Floats] | None = None,
-    opinions: Opinions | None = None,
+    ratings: Ratings | None = None,
     size: Floats | None = None,
     reference_size: Floats | None = None,
     unanswered: Reason = ONLY_DAMAGED,
     step: Callable[[], None] = lambda: None,
 ) -> People:
     """The summary of these answers; `unanswered` is said where there are none. `covariates` are tables like a metric's x, of which the
-    models take the differences. With `opinions`, of which the answers were made, entries stand by their mean scores and no model is
-    fitted. `size` is how large what an entry handed in for a sample is [samples, entries], `reference_size` how large its reference is
-    [samples]: reference points, where known."""
+    models take the differences. With `ratings`, which the answers are comparisons of, entries stand by their mean scores, and by a model of
+    the answers otherwise. `size` is how large what an entry handed in for a sample is [samples, entries], `reference_size` how large its
+    reference is [samples]: reference points, where known."""
     z = {name: agreement.differences(answers, x) for name, x in (covariates or {}).items()}
     full = {name: difference for name, difference in z.items() if difference.had.all()}
     unknown = tuple(UNKNOWN_COVARIATE.format(name) for name in z if name not in full)
     # The models' design has b - a turned round: theirs is a minus b.
-    models = [] if opinions else davidson.models(answers, {name: -difference.d for name, difference in full.items()})
+    models = [] if ratings else davidson.models(answers, {name: -difference.d for name, difference in full.items()})
+    levels: Sequence[Levels] = [opinions.levels(ratings, entries) for entries in answers.parts] if ratings else models
     clusters = answers.clusters
 
     # People's value of each entry [M], and how sure they are of each two [M, M], where there are enough raters and samples. Entries of
     # parts that never met have no common column: only the part with most answers has one.
     m = len(answers.entries)
-    column, certain = np.full(m, math.nan), np.full((m, m), math.nan)
-    if opinions is not None:
-        met = np.isin(np.arange(m), np.concatenate([answers.a, answers.b]))
-        column = np.where(met, opinions.of_entries, math.nan)
-        certain = agreement.certain_by_samples(np.where(met, opinions.by_sample, math.nan))
-    elif models and len(models[0]) > 1:
-        main = models[0]
-        column[main.entries] = davidson.implied(main).value
-        if not main.clusters.few:
-            certain[np.ix_(main.entries, main.entries)] = agreement.certain_by_people(main.theta, main.between.total, main.between.df)
+    column, certain, by_sample = np.full(m, math.nan), np.full((m, m), math.nan), None
+    if levels and len(levels[0]) > 1:
+        main = levels[0].entries
+        if ratings is not None:
+            column[main] = ratings.means[-1, main]
+            by_sample = np.where(np.isnan(column), math.nan, ratings.means[:-1])
+            certain = agreement.certain_by_samples(by_sample)
+        else:
+            column[main] = davidson.implied(models[0]).value
+            if not models[0].clusters.few:
+                certain[np.ix_(main, main)] = agreement.certain_by_people(levels[0].theta, levels[0].between.total, levels[0].between.df)
     step()
     # A part may have too few of its own where all parts together have enough.
-    unsure = models[0].clusters.few if models else None
+    unsure = levels[0].clusters.few if levels else None
     decided = int((answers.verdict != 0).sum())
     reason = unanswered if not len(answers) else clusters.few if decided else davidson.NOBODY
     another = another_rater.another_rater(answers)
-    compared = _duels_of_scores(answers, opinions.scores) if opinions else _duels(answers, models)
+    scored = {} if ratings is None else {name: scored_entry(ratings, n) for n, name in enumerate(answers.entries)}
+    unplaced = _too_few(answers)
+    if scored:
+        unplaced = {name: row.reason for name, row in scored.items() if row.reason is not None and too_few(row.reason)}
+    compared = _duels(answers, levels, unplaced)
     step()
-    points = metric_board.reference_points(answers, seed, size, reference_size if opinions else None)
+    points = metric_board.reference_points(answers, seed, size, reference_size if ratings else None)
     held = metric_board.ranked(answers, [*metrics, *points], step)
     rows = []
     for row in held.rows:
@@ -122,8 +108,8 @@ def people(
         order, sure, curve = correlation.correlations(metric.of_entries, column), None, None
         if not clusters.few and metric.by_sample and not few:
             sure = agreement.soft_pairwise(certain, agreement.certain_by_samples(np.where(np.isnan(column), math.nan, metric.x)))
-        if opinions is not None:
-            curve = fitted(metric.x.ravel(), np.where(np.isnan(column), math.nan, opinions.by_sample).ravel())
+        if by_sample is not None:
+            curve = opinions.fitted(metric.x.ravel(), by_sample.ravel())
         figures = Metric(
             **vars(row.standing),
             auc_better_worse=agreement.better_worse(difference).brief,
@@ -139,8 +125,7 @@ def people(
         )
         rows.append(figures)
         step()
-    unplaced = {} if opinions else _too_few(answers)
-    entries, ranges = ([], []) if opinions else _entries(answers, models, unplaced)
+    entries, ranges = _entries(answers, levels, unplaced, scored)
     step()
     preferences = []
     for part, model in enumerate(models, 1):
@@ -173,23 +158,23 @@ def people(
         first_place=None,
         forecast=_forecast(held.rows),
     )
-    if clusters.few or not models or len(models[0]) < 2:
+    if clusters.few or not levels or len(levels[0]) < 2:
         return People(summary)
 
     # Of the largest part. The p of first place are not those of one look among several: that holds each against 5 % over the number of
     # looks.
-    main = models[0]
-    names = [answers.entries[entry] for entry in main.entries.tolist()]
+    largest, of_raters = levels[0], davidson.consistency(models[0]) if models else {}
+    consistency = {answers.raters[k]: one for k, one in of_raters.items()}
+    names = [answers.entries[entry] for entry in largest.entries.tolist()]
     placed_entries = np.array([n for n, name in enumerate(names) if name not in unplaced], dtype=np.int64)
-    consistency = {answers.raters[k]: one for k, one in davidson.consistency(main).items()}
     if len(placed_entries) < 2:
         return People(summary, consistency)
-    first, p = int(placed_entries[np.argmax(main.theta[placed_entries])]), davidson.duels(main).p
+    first, p = int(placed_entries[np.argmax(largest.theta[placed_entries])]), largest.tests.p
     rivals = [Rival(names[n], finite(p[first, n])) for n in placed_entries.tolist() if n != first]
     summary = replace(
         summary,
-        fragile=davidson.fragile(main, step, placed_entries) if fragility and not unsure else None,
-        enough=_enough(main, entries, ranges[0], placed_entries, step),
+        fragile=davidson.fragile(models[0], step, placed_entries) if models and fragility and not unsure else None,
+        enough=_enough(largest, names, entries, ranges[0], placed_entries, step),
         first_place=FirstPlace(names[first], rivals),
     )
     return People(summary, consistency)
@@ -212,42 +197,39 @@ def by_group(groups: Mapping[str, Answers], metric: Scored) -> dict[str, Agreeme
     return {name: agreement.decided(agreement.differences(counted, metric.x)) for name, counted in groups.items()}
 
 
-def _duels(answers: Answers, models: Sequence[Model]) -> list[Duel]:
-    """Each two entries that somebody was asked about, those that people are surest of first."""
+def scored_entry(ratings: Ratings, entry: int) -> Entry:
+    """The mean of an entry's scores."""
+    figure = opinions.mean_opinion(ratings, entry)
+    return Entry(
+        method=ratings.methods[entry],
+        answers=figure.n,
+        mos=figure.ends,
+        state=figure.state,
+        reason=figure.reason,
+        raters=figure.raters,
+        n=0,
+    )
+
+
+def _duels(answers: Answers, levels: Sequence[Levels], few: Collection[str]) -> list[Duel]:
+    """Each two entries that somebody was asked about, those that people are surest of first; those with one of the `few` are not tested."""
     counts = np.zeros((len(answers.entries),) * 2, dtype=np.int64)
     np.add.at(counts, (answers.a, answers.b), 1)
     duels, p_values = [], []
-    for model in models:
-        table = davidson.duels(model)
-        for i, j in np.argwhere(np.triu(table.met, 1)).tolist():
-            if table.value[i, j] < 0.5:
+    for part in levels:
+        table, of_model = part.tests, isinstance(part, Model)
+        for i, j in np.argwhere(np.triu((counts + counts.T)[np.ix_(part.entries, part.entries)], 1)).tolist():
+            if table.value[i, j] < (0.5 if of_model else 0.0):
                 i, j = j, i
-            a, b = int(model.entries[i]), int(model.entries[j])
-            n = int(counts[a, b] + counts[b, a])
-            share = float(table.value[i, j]), finite(table.low[i, j]), finite(table.high[i, j])
-            own = meaning.asked(answers, a, b)
-            duels.append(Duel(answers.entries[a], answers.entries[b], share, None, n, asked=own.ends if own is not None else None))
-            p_values.append(float(table.p[i, j]))
+            a, b = int(part.entries[i]), int(part.entries[j])
+            first, second = answers.entries[a], answers.entries[b]
+            tested = first not in few and second not in few
+            ends = (finite(table.low[i, j]), finite(table.high[i, j])) if tested else (None, None)
+            own = meaning.asked(answers, a, b) if of_model else None
+            duel = Duel(first, second, (float(table.value[i, j]), *ends), None, int(counts[a, b] + counts[b, a]))
+            duels.append(replace(duel, asked=own.ends if own is not None else None))
+            p_values.append(float(table.p[i, j]) if tested else math.nan)
     return _surest_first(duels, p_values)
-
-
-def _duels_of_scores(answers: Answers, scores: Ratings) -> list[Duel]:
-    """Each two entries that one rater scored on one sample; the difference of their means, over raters and samples."""
-    counts = np.zeros((len(answers.entries),) * 2, dtype=np.int64)
-    np.add.at(counts, (answers.a, answers.b), 1)
-    found, p_values = [], []
-    for a, b in np.argwhere(counts).tolist():
-        apart = opinion_scores.apart(scores, a, b)
-        if apart.value is not None and apart.value < 0:
-            a, b, apart = b, a, opinion_scores.apart(scores, b, a)
-        found.append(Duel(answers.entries[a], answers.entries[b], apart.ends, None, int(counts[a, b] + counts[b, a])))
-        if apart.value is None or too_few(apart.reason):
-            p_values.append(math.nan)
-        elif apart.se is None or apart.df is None:  # all scores of each are alike
-            p_values.append(1.0 if abs(apart.value) <= crossed.NOTHING else 0.0)
-        else:
-            p_values.append(crossed.two_sided(apart.value, apart.se**2, apart.df))
-    return _surest_first(found, p_values)
 
 
 def _surest_first(found: Sequence[Duel], p_values: Sequence[float]) -> list[Duel]:
@@ -279,20 +261,22 @@ def _contradictions(answers: Answers, metric: Scored, compared: Sequence[Duel]) 
     return contradictions
 
 
-def _enough(model: Model, entries: Sequence[Entry], places: davidson.Places | None, among: Ints, step: Callable[[], None]) -> Enough | None:
-    """By the places of the entries `among` those of the largest part; None without them."""
+def _enough(
+    part: Levels, names: Sequence[str], entries: Sequence[Entry], places: Places | None, among: Ints, step: Callable[[], None]
+) -> Enough | None:
+    """By the places of the entries `among` those of the largest part, which are called `names`; None without them."""
     ranked = [(row.method, *row.rank) for row in entries if row.part == 1 and row.rank is not None]
     if not ranked or places is None:
         return None
     settled = planning.settled_places(np.array([low for _, low, _ in ranked]), np.array([high for _, _, high in ranked]))
-    names = [model.answers.entries[entry] for entry in model.entries[among].tolist()]
-    first = int(np.argmax(model.theta[among]))
-    others = [name for n, name in enumerate(names) if n != first and places.low[n] == 1]
+    placed = [names[n] for n in among.tolist()]
+    first = int(np.argmax(part.theta[among]))
+    others = [name for n, name in enumerate(placed) if n != first and places.low[n] == 1]
     if places.high[first] == 1:
-        return Enough(settled, names[first], [], None)
-    found = plans.Outlook.of(model, float(places.critical[first]), places.df, among).plans()
+        return Enough(settled, placed[first], [], None)
+    found = plans.Outlook.of(part, float(places.critical[first]), places.df, among).plans()
     step()
-    return Enough(settled, names[first], others, found)
+    return Enough(settled, placed[first], others, found)
 
 
 def _forecast(rows: Sequence[metric_board.Row]) -> Forecast | None:
@@ -309,25 +293,22 @@ def _forecast(rows: Sequence[metric_board.Row]) -> Forecast | None:
     return planning.forecast(rows[0].metric.key, answers.clusters.variance(u), len(rows[0].differences.answers))
 
 
-def _entries(answers: Answers, fitted: Sequence[Model], few: Mapping[str, Reason]) -> tuple[list[Entry], list[davidson.Places | None]]:
+def _entries(
+    answers: Answers, levels: Sequence[Levels], few: Mapping[str, Reason], scored: Mapping[str, Entry]
+) -> tuple[list[Entry], list[Places | None]]:
     """People's figures of each entry, the best first, and the places of each part. Those named in `few`, which too few people judged or
-    on too few items, have no interval and no place, stand last, and take no place from others."""
+    on too few items, have no interval and no place, stand last, and take no place from others. `scored` are the mean scores of ratings."""
     counts = np.bincount(np.concatenate([answers.a, answers.b]), minlength=len(answers.entries))
     rows: list[Entry] = []
-    ranges: list[davidson.Places | None] = []
-    for part, model in enumerate(fitted, 1):
-        column, ability = davidson.implied(model), davidson.abilities(model)
-        among = np.array([n for n, entry in enumerate(model.entries.tolist()) if answers.entries[entry] not in few], dtype=np.int64)
-        places, place_of = davidson.places(model, among), {n: place for place, n in enumerate(among.tolist())}
+    ranges: list[Places | None] = []
+    for number, part in enumerate(levels, 1):
+        names = [answers.entries[entry] for entry in part.entries.tolist()]
+        among = np.array([n for n, name in enumerate(names) if name not in few], dtype=np.int64)
+        places, place_of = part.places(among), {n: place for place, n in enumerate(among.tolist())}
         ranges.append(places)
-        for n, entry in enumerate(model.entries.tolist()):
-            implied, theta = ((float(scale.value[n]), finite(scale.low[n]), finite(scale.high[n])) for scale in (column, ability))
-            reason = column.reason or few.get(answers.entries[entry]) or (crossed.ALIKE if implied[1] is None else None)
-            if too_few(reason):
-                implied, theta = (implied[0], None, None), (theta[0], None, None)
-            row = Entry(method=answers.entries[entry], part=part, answers=int(counts[entry]), implied=implied, theta=theta)
-            if reason is not None:
-                row = replace(row, state=reason.state, reason=reason)
+        own = _preferred(part, names, counts, few) if isinstance(part, Model) else [scored[name] for name in names]
+        for n, row in enumerate(own):
+            row = replace(row, part=number)
             if places is not None and n in place_of:
                 low = int(places.low[place_of[n]])
                 row = replace(row, rank=(low, int(places.high[place_of[n]])), may_be_first=low == 1)
@@ -336,5 +317,18 @@ def _entries(answers: Answers, fitted: Sequence[Model], few: Mapping[str, Reason
     for n, name in enumerate(answers.entries):
         if counts[n] and name not in placed:
             rows.append(Entry(method=name, answers=int(counts[n]), state=davidson.NOBODY.state, reason=davidson.NOBODY))
-    rows.sort(key=lambda row: (row.method in few, row.part or math.inf, -(row.implied[0] or 0.0), row.method))
+    rows.sort(key=lambda row: (row.method in few, row.part or math.inf, -(row.value[0] or 0.0), row.method))
     return rows, ranges
+
+
+def _preferred(model: Model, names: Sequence[str], counts: Ints, few: Mapping[str, Reason]) -> list[Entry]:
+    """Rows of the entries of a model: how often people would pick each, and its ability."""
+    column, ability, rows = davidson.implied(model), davidson.abilities(model), []
+    for n, (name, entry) in enumerate(zip(names, model.entries.tolist(), strict=True)):
+        implied, theta = ((float(scale.value[n]), finite(scale.low[n]), finite(scale.high[n])) for scale in (column, ability))
+        reason = column.reason or few.get(name) or (crossed.ALIKE if implied[1] is None else None)
+        if too_few(reason):
+            implied, theta = (implied[0], None, None), (theta[0], None, None)
+        row = Entry(method=name, answers=int(counts[entry]), implied=implied, theta=theta)
+        rows.append(row if reason is None else replace(row, state=reason.state, reason=reason))
+    return rows

@@ -17,13 +17,12 @@ import numpy as np
 import scipy
 
 from leaderboard.stats.crossed import Variance
-from leaderboard.stats.davidson import Model
+from leaderboard.stats.levels import DRAWS, Levels
 from leaderboard.stats.votes import Floats, Ints
 
 FACTORS = (1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
 ENDLESS = 1e6
 LIKELY = 0.8
-DRAWS = 20_000
 SPREADS = 61  # values of the spread of true abilities that are weighed
 
 # Of each plan: by what it multiplies raters, samples and answers at factor k.
@@ -70,21 +69,21 @@ def bonferroni(df: float, entries: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Outlook:
-    """Abilities `theta` [M] with their `covariance` [M, M], by so many `answers`, of which the first is not settled, under plans.
-    `critical` is the bar of the first's rank interval, with `df`."""
+    """Abilities `theta` [M] with their `covariance` [M, M], of which the first is not settled, under plans. The same raters have answered
+    everything at `end` times the answers of now. `critical` is the bar of the first's rank interval, with `df`."""
 
     theta: Floats
     covariance: Variance
-    answers: int
+    end: float
     critical: float
     df: float
 
     @classmethod
-    def of(cls, model: Model, critical: float, df: float, among: Ints | None = None) -> Self:
-        """The outlook of a model, or of the entries `among` those of it."""
-        among = np.arange(len(model)) if among is None else among
-        covariance = model.covariance.each(lambda part: part[np.ix_(among, among)])
-        return cls(model.theta[among], covariance, len(model.answers), critical, df)
+    def of(cls, levels: Levels, critical: float, df: float, among: Ints | None = None) -> Self:
+        """The outlook of entries, or of those `among` them."""
+        among = np.arange(len(levels)) if among is None else among
+        covariance = levels.covariance.each(lambda part: part[np.ix_(among, among)])
+        return cls(levels.theta[among], covariance, levels.end(len(among)), critical, df)
 
     @cached_property
     def between(self) -> Variance:
@@ -179,10 +178,8 @@ class Outlook:
         return Plan(None, chance, limit)
 
     def plans(self) -> Settling:
-        """All four. The same raters have answered everything once each has answered each pair on each sample."""
-        m, (g_raters, g_samples, _) = len(self.theta), self.own.clusters
-        end = m * (m - 1) / 2 * g_raters * g_samples / self.answers
-        return Settling(self.plan("answers", end), self.plan("people"), self.plan("items"), self.plan("both"))
+        """All four."""
+        return Settling(self.plan("answers", self.end), self.plan("people"), self.plan("items"), self.plan("both"))
 
 
 def _reduced(parts: Variance, more: tuple[float, float, float]) -> tuple[Floats, tuple[Floats, Floats, Floats]]:

@@ -79,14 +79,31 @@ class Contradiction(Duel):
     samples: list[str]
 
 
+@dataclass(frozen=True)
+class Across(Figure):
+    """Likeness of people's order of all rated results, of all items together, to a metric's: Spearman's correlation over `n` results, with
+    an interval over other items and raters. `se` and `df` are those of the interval, on Fisher's z. It has `places` among the metrics
+    that have a value of each result, and it `may_be_best` where they begin at 1; `above_size` says whether it is shown to be above size
+    alone, by the two-sided `size_p`. All four are None where there was no test."""
+
+    items: int = field(default=0, kw_only=True)
+    raters: int = field(default=0, kw_only=True)
+    se: float | None = field(default=None, kw_only=True)
+    df: float | None = field(default=None, kw_only=True)
+    places: tuple[int, int] | None = field(default=None, kw_only=True)
+    may_be_best: bool | None = field(default=None, kw_only=True)
+    above_size: bool | None = field(default=None, kw_only=True)
+    size_p: float | None = field(default=None, kw_only=True)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Metric:
     """Figures of one metric by the answers. A `reference_point` knows nothing, or size alone; `trained` is not empty where it was, or may
     have been, learnt from these answers. `standing` is its state between chance and another rater, with whom `person` compares it.
     `places` are those among the other metrics, each at 95 %, and it `may_be_best` where they begin at 1; None for reference points, for
     metrics trained on these answers, and where nothing could be tested. `over_size` is its difference to the reference point of size, and
-    `above_size` says whether it was shown to see more than that; None where there is no such row. `groups` are by group of raters.
-    From `higher_is_better` on: figures of earlier papers, in exports only."""
+    `above_size` says whether it was shown to see more than that; None where there is no such row. `groups` are by group of raters;
+    `srocc` is of ratings alone. From `higher_is_better` on: figures of earlier papers, in exports only."""
 
     key: str
     metric: str = ""
@@ -104,6 +121,7 @@ class Metric:
     r: Figure
     difference: Difference | None = None
     fitted: Fitted | None = None
+    srocc: Across | None = None
     person: Person | None = None
     standing: Standing | None = None
     places: tuple[int, int] | None = None
@@ -170,6 +188,11 @@ class Entry:
     quality: Ends = NOTHING
     component: int | None = None
     regularised: bool = False
+
+    @property
+    def value(self) -> Ends:
+        """The people's column: the mean score where there are ratings, else how often people would pick it."""
+        return self.implied if self.mos[0] is None else self.mos
 
 
 @dataclass(frozen=True)
@@ -437,8 +460,8 @@ class Unscreened:
 
 @dataclass(frozen=True, kw_only=True)
 class StudySummary(Entries):
-    """All of it. `raters` are the names of those who judged, in the order of `groups`; those that rules left out of votes on pairs stand
-    last. `screened_by` says which rules left out whom. `entries` says which submission a label stands for, `damaged` which labels are no
+    """All of it. `raters` are the names of those who judged, in the order of `groups`; those that rules left out among
+    them. `screened_by` says which rules left out whom. `entries` says which submission a label stands for, `damaged` which labels are no
     entries of teams or baselines: whoever stores the summary knows both."""
 
     version: int
@@ -478,9 +501,10 @@ class StudySummary(Entries):
     def opinions(self) -> bool:
         return self.kind == "opinions"
 
-    def value_of(self, line: Entry) -> Ends:
-        """The people's column: the mean opinion score, or how often people would pick it."""
-        return line.mos if self.opinions else line.implied
+    @property
+    def given(self) -> int:
+        """The number of votes, or of ratings, that figures of entries are made of."""
+        return sum(line.answers for line in self.ranked) if self.opinions else self.answers
 
     @property
     def ranked(self) -> list[Entry]:
@@ -496,14 +520,14 @@ class StudySummary(Entries):
     @property
     def _by_number(self) -> tuple[list[Entry], list[Entry]]:
         out = {*self.damaged, *self.left_out}
-        valued = [line for line in self.scales if line.method not in out and self.value_of(line)[0] is not None]
+        valued = [line for line in self.scales if line.method not in out and line.value[0] is not None]
         enough = [line for line in valued if not too_few(line.reason)]
         return (enough, [line for line in valued if too_few(line.reason)]) if enough else (valued, [])
 
     @property
     def shares_first(self) -> bool:
         """True if several entries are level in first place with people."""
-        return rank([self.value_of(line)[0] for line in self.ranked if line.part in (None, 1)], True).count(1) > 1
+        return rank([line.value[0] for line in self.ranked if line.part in (None, 1)], True).count(1) > 1
 
 
 # --- as JSON

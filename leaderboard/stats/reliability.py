@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.stats.minimums import ANSWERS_FOR_RATER
+from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.preference import LEVEL, RESAMPLES, interval
 from leaderboard.stats.votes import Floats, Ints, Votes
 
@@ -264,7 +265,7 @@ def of_one(times: int, n: int) -> Share:
     return Share(share, low, high, n)
 
 
-def seconds_per_answer(votes: Votes) -> dict[str, float]:
+def seconds_per_answer(votes: Votes | Ratings) -> dict[str, float]:
     """The median time of each rater, for those whose times are known."""
     medians = {}
     for k, name in enumerate(votes.raters):

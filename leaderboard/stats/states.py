@@ -35,15 +35,18 @@ class Key(StrEnum):
     FEW_FOR_DIFFERENCE = "few_for_difference"
     FEW_SHARED = "few_shared"
     FEW_STUDIES = "few_studies"
+    FEW_SETS = "few_sets"
     FEW_FOR_GATE = "few_for_gate"
     FEW_FOR_LIKELIHOOD = "few_for_likelihood"
     FEW_FOR_LOOK = "few_for_look"
     FEW_FOR_CORRELATION = "few_for_correlation"
     FEW_FOR_CORRELATION_INTERVAL = "few_for_correlation_interval"
+    FEW_FOR_INTERVAL = "few_for_interval"
     FEW_FOR_TOLERANCE = "few_for_tolerance"
     ALIKE = "alike"
     SAME_SCORES = "same_scores"
     IN_LINE = "in_line"
+    UNSTABLE = "unstable"
     ALWAYS_HIGHER = "always_higher"
     NO_PREFERENCE = "no_preference"
     NO_WINNER = "no_winner"
@@ -51,6 +54,8 @@ class Key(StrEnum):
     NEVER_TIED = "never_tied"
     ALWAYS_TIED = "always_tied"
     NO_TWO = "no_two"
+    NEVER_MET = "never_met"
+    LITTLE_IN_COMMON = "little_in_common"
     NOT_SCORED = "not_scored"
     NOT_SCORED_BOTH = "not_scored_both"
     NOTHING_COUNTS = "nothing_counts"
@@ -72,15 +77,18 @@ STATES = {
     Key.FEW_FOR_DIFFERENCE: State.TOO_FEW,
     Key.FEW_SHARED: State.TOO_FEW,
     Key.FEW_STUDIES: State.TOO_FEW,
+    Key.FEW_SETS: State.TOO_FEW,
     Key.FEW_FOR_GATE: State.TOO_FEW,
     Key.FEW_FOR_LIKELIHOOD: State.TOO_FEW,
     Key.FEW_FOR_LOOK: State.TOO_FEW,
     Key.FEW_FOR_CORRELATION: State.NOT_APPLICABLE,
     Key.FEW_FOR_CORRELATION_INTERVAL: State.NO_INTERVAL,
+    Key.FEW_FOR_INTERVAL: State.NO_INTERVAL,
     Key.FEW_FOR_TOLERANCE: State.NOT_APPLICABLE,
     Key.ALIKE: State.ALIKE,
     Key.SAME_SCORES: State.ALIKE,
     Key.IN_LINE: State.NO_INTERVAL,
+    Key.UNSTABLE: State.NO_INTERVAL,
     Key.ALWAYS_HIGHER: State.ALIKE,
     Key.NO_PREFERENCE: State.UNDECIDED,
     Key.NO_WINNER: State.UNDECIDED,
@@ -88,6 +96,8 @@ STATES = {
     Key.NEVER_TIED: State.NOT_APPLICABLE,
     Key.ALWAYS_TIED: State.NOT_APPLICABLE,
     Key.NO_TWO: State.UNCONNECTED,
+    Key.NEVER_MET: State.UNCONNECTED,
+    Key.LITTLE_IN_COMMON: State.TOO_FEW,
     Key.NOT_SCORED: State.NOT_APPLICABLE,
     Key.NOT_SCORED_BOTH: State.UNCONNECTED,
     Key.NOTHING_COUNTS: State.NOT_APPLICABLE,
@@ -114,6 +124,9 @@ class Counted(StrEnum):
     PAIRS = "pairs"  # of entries
     ANSWERS = "answers"
     STUDIES = "studies"
+    SETS = "sets"  # of published judgements
+    GROUPS = "groups"  # of items
+    RESULTS = "results"  # of an entry on an item
 
 
 @dataclass(frozen=True)

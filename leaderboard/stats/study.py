@@ -1,4 +1,4 @@
-"""Everything that is computed of a study of pairs, in one pass: what its answers say, scales, agreement, reliability, adequacy."""
+"""Everything that is computed of a study, in one pass: what its answers say, scales, agreement, reliability, adequacy."""
 
 from __future__ import annotations
 
@@ -6,18 +6,35 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from leaderboard.stats import adequacy, agreement, alternative, camps, correlation, judges, labels, preference, reliability
+from leaderboard.stats import (
+    adequacy,
+    agreement,
+    alternative,
+    camps,
+    correlation,
+    judges,
+    labels,
+    metric_board,
+    opinions,
+    preference,
+    reliability,
+)
 from leaderboard.stats.agreement import Differences
 from leaderboard.stats.alternative import Asked, Joined
 from leaderboard.stats.answers import Answers, answers
+from leaderboard.stats.evidence.across import likeness
 from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.metric_board import Scored
-from leaderboard.stats.people import by_group, people
+from leaderboard.stats.mos_table import LOWEST, Ratings
+from leaderboard.stats.opinions import Likelihood
+from leaderboard.stats.people import ONLY_DAMAGED, People, by_group, people, scored_entry
 from leaderboard.stats.records import (
     REFERENCE_TITLES,
+    Across,
     BetweenPeople,
     DuelTogether,
     Entry,
@@ -33,8 +50,8 @@ from leaderboard.stats.records import (
     UnscreenedScale,
 )
 from leaderboard.stats.reliability import Questions
-from leaderboard.stats.states import Key, Reason
-from leaderboard.stats.votes import VERSION, Floats, Votes, finite
+from leaderboard.stats.states import Counted, Key, Reason, too_few
+from leaderboard.stats.votes import VERSION, Floats, Ints, Votes, finite, without_raters
 
 NOTHING_COUNTS = Reason(Key.NOTHING_COUNTS)
 
@@ -66,6 +83,18 @@ class MetricScores:
             return self.overall
         return np.array([math.nan if np.isnan(column).all() else np.nanmean(column) for column in self.values.T])
 
+    def named(self, row: Metric) -> Metric:
+        """The row with what is known of the metric itself."""
+        return replace(
+            row,
+            metric=self.metric,
+            title=self.title,
+            fingerprint=self.fingerprint,
+            higher_is_better=self.higher_is_better,
+            tie=self.tie,
+            values=[finite(value) for value in self.of_methods],
+        )
+
     @property
     def scored(self) -> Scored:
         """The same, turned so that higher is better."""
@@ -74,7 +103,7 @@ class MetricScores:
 
 
 def analyse(
-    votes: Votes,
+    given: Votes | Ratings,
     metrics: Sequence[MetricScores] = (),
     gold: Collection[tuple[str, str]] = (),
     anchor: str | None = None,
@@ -83,39 +112,72 @@ def analyse(
     models: Sequence[JudgeAnswers] = (),
     *,
     damaged: Collection[str] | None = None,
+    left_out: Collection[str] = (),
+    screening: bool | str = False,
+    screened: Mapping[str, list[str]] | None = None,
     fragility: bool = True,
     tolerated: float = alternative.TOLERATED["crowd"],
     size: Floats | None = None,
+    reference_size: Floats | None = None,
     covariates: Mapping[str, Floats] | None = None,
 ) -> StudySummary:
-    """The summary of the votes of one criterion; `step` is called every few seconds of it.
+    """The summary of the answers on one criterion; `step` is called every few seconds of it. Of ratings, all but their means is computed of
+    comparisons: which of two entries of one sample the same rater scored higher.
 
-    `damaged` names the methods that are no entries of teams or baselines: corruptions, the empty entry, the reference; where it is
-    given (it may be empty), the figures are of the others, and `all` has the same of every method. `models` are judges that answered
-    too, `tolerated` how much worse than a person one may be; `size` is how large each entry is [samples, methods], where that is known.
-    ValueError if `anchor` names no method.
+    `metrics` hold values float64[samples, methods] in the order of what was given. `damaged` names the methods that are no entries of teams
+    or baselines: corruptions, the empty entry, the reference; where it is given (it may be empty), the figures are of the others, and `all`
+    has the same of every method. Methods `left_out` are in no figure but `all` either, and take no part in correlations. `screened` are the
+    raters that rules leave out, with the rules of each; `screening` says that there are rules, or which one. `models` are judges that
+    answered too, `tolerated` how much worse than a person one may be; `size` is how large each entry is [samples, methods] and
+    `reference_size` how large the reference is [samples], where known. ValueError if `anchor` names no method.
     """
-    if anchor is not None and anchor not in votes.methods:
-        raise ValueError(f"There is no method {anchor!r} in the votes to anchor at; there are: {', '.join(votes.methods)}.")
+    if anchor is not None and anchor not in given.methods:
+        raise ValueError(f"There is no method {anchor!r} in the votes to anchor at; there are: {', '.join(given.methods)}.")
+    kept = without_raters(given, screened or ())
+    ratings = kept if isinstance(kept, Ratings) else None
+    votes = kept.comparisons() if isinstance(kept, Ratings) else kept
     counted, asked = votes.counted(), reliability.questions(votes)
+    step()
 
     # What the answers say, of the entries and of all that was compared.
-    scored, entries = [metric.scored for metric in metrics], labels.undamaged(votes.methods, damaged)
+    aside = None if damaged is None and not left_out else {*(damaged or ()), *left_out}
+    scored, entries = [metric.scored for metric in metrics], labels.undamaged(votes.methods, aside)
+
+    def unanswered(among: Collection[str] | None) -> Reason:
+        """Reason why there is no answer on these methods."""
+        if ratings is None:
+            return ONLY_DAMAGED if len(counted) else NOTHING_COUNTS
+        here = {ratings.methods[n] for n in ratings.method.tolist()}
+        if not here:
+            return Reason(Key.ALL_SCREENED)
+        if not len(votes) and here & set(ratings.methods if among is None else among):
+            return Reason(Key.NO_COMPARISONS)
+        return Reason(Key.NONE_COUNTS) if here & set(left_out) else ONLY_DAMAGED
+
+    def told(chosen: Answers, among: Collection[str] | None, fragility: bool, with_covariates: bool = True) -> People:
+        taken = covariates if with_covariates else None
+        return people(chosen, scored, seed, fragility, taken, ratings, size, reference_size, unanswered(among), step)
+
     of_entries = answers(votes, entries)
-    found = people(of_entries, scored, seed, fragility, covariates, size=size, step=step)
+    found = told(of_entries, entries, fragility)
     figures, every = found.entries, None
-    if damaged is not None:
+    if aside is not None:
         every = figures
         if covariates or not set(entries or ()) >= set(votes.methods):
-            every = people(answers(votes), scored, seed, False, size=size, step=step).entries
+            every = told(answers(votes), None, False, with_covariates=False).entries
     if covariates:
         # The column with them and without them stand side by side.
         alone = {row.method: row.implied for row in people(of_entries, (), seed, False, step=step).entries.scales}
         figures = replace(figures, scales=[replace(row, implied_without=alone.get(row.method)) for row in figures.scales])
-    if not len(counted):
-        figures, every = replace(figures, reason=NOTHING_COUNTS), every and replace(every, reason=NOTHING_COUNTS)
     step()
-    scales, explained = _scales(counted, anchor, seed, figures.scales)
+    explained: float | None = None
+    fit = None if ratings is None else opinions.likelihood(ratings)
+    if ratings is not None and fit is not None:
+        scales = sorted(_scored(ratings, figures.scales, fit), key=best_first)
+        every = every and replace(every, scales=[replace(row, scenes={}) for row in scales])
+        scales.sort(key=lambda row: row.method in (damaged or ()))  # none of them heads a table
+    else:
+        scales, explained = _scales(counted, anchor, seed, figures.scales)
     step()
 
     # The matrix of people and metrics together, and people's clusters. Judges stand in tables of judges only.
@@ -134,35 +196,40 @@ def analyse(
         silhouette=finite(clusters.silhouette),
     )
 
-    # Each metric and each judge against people: pair by pair, with each group of them, and in the order of the methods.
-    rates, prefer = preference.win_rate(preference.wins(preference.cells(counted))), reliability.people_prefer(asked.verdicts)
-    by_sample = [counted.take(counted.sample == n) for n in range(len(votes.samples))]
-    rates_by_sample = [preference.win_rate(preference.wins(preference.cells(own))) for own in by_sample]
+    # Each metric and each judge against people: pair by pair, with each group of them, and in the order of the methods, which is that of
+    # their mean scores or their win rates.
+    prefer = reliability.people_prefer(asked.verdicts)
     of_group = {name: np.array([group == name for group in votes.groups], dtype=bool) for name in sorted(set(votes.groups))}
     groups = {name: answers(votes.take(inside[votes.rater]), entries) for name, inside in of_group.items() if name}
+    takes_part = np.array([name not in left_out for name in votes.methods], dtype=bool)
+    liked = np.where(takes_part, _win_rates(counted) if ratings is None else ratings.means, math.nan)
+    # Reference points are in this table too. A metric that is called like one of them is not.
+    tables = {metric.key: metric for metric in scored if metric.key not in REFERENCE_TITLES}
+    tables |= {point.key: point for point in metric_board.reference_points(of_entries, seed, size, reference_size)}
+    across = {} if ratings is None else across_items(ratings, entries, tables)
+    step()
     measured = {metric.key: (metric, verdict) for metric, verdict in zip(metrics, by_metric, strict=True)}
+
+    def orders(of_methods: Floats, values: Floats, higher_is_better: bool = True) -> dict[str, Any]:
+        """Likeness of a metric's order to people's: over the methods, within each sample, and the mean of these."""
+        scenes = dict(zip(votes.samples, zip(values, liked[:-1], strict=True), strict=True))
+        each, mean = correlation.by_scene(scenes, higher_is_better, preference.RESAMPLES, seed)
+        order = correlation.correlation(of_methods, liked[-1], higher_is_better, preference.RESAMPLES, seed)
+        step()
+        return {"order": order, "scenes": each, "scenes_mean": mean}
 
     def whole(row: Metric) -> Metric:
         if row.reference_point:  # a guard is no metric of the study, whatever a metric is called
-            return replace(row, title=REFERENCE_TITLES[row.key])
+            return replace(row, title=REFERENCE_TITLES[row.key], srocc=across.get(row.key))
         metric, verdict = measured[row.key]
-        scenes = dict(zip(votes.samples, zip(metric.values, rates_by_sample, strict=True), strict=True))
-        each, mean = correlation.by_scene(scenes, metric.higher_is_better, preference.RESAMPLES, seed)
-        step()
         return replace(
-            row,
-            metric=metric.metric,
-            title=metric.title,
-            fingerprint=metric.fingerprint,
+            metric.named(row),
+            srocc=None if row.key in REFERENCE_TITLES else across.get(row.key),
             groups=by_group(groups, metric.scored),
-            higher_is_better=metric.higher_is_better,
-            tie=metric.tie,
             pairs=reliability.with_people(verdict, asked.verdicts, seed=seed),
             decisive=reliability.with_people(verdict, asked.verdicts, decisive=True, seed=seed),
             probability=reliability.probability((1 - verdict) / 2, prefer),
-            order=correlation.correlation(metric.of_methods, rates, metric.higher_is_better, preference.RESAMPLES, seed),
-            scenes=each,
-            scenes_mean=mean,
+            **orders(metric.of_methods, metric.values, metric.higher_is_better),
         )
 
     # Duels in which no answer counts, whoever gives it: those of damaged entries, and those whose answer is known.
@@ -179,80 +246,219 @@ def analyse(
 
     def judge(one: JudgeAnswers) -> Judge:
         preferred = judges.preferred(asked, votes.samples, votes.methods, one.judged)
-        verdict, order = judges.verdict(preferred), None
+        verdict, more = judges.verdict(preferred), {}
         if not one.display_only:
             elos = judges.elos(one.judged, votes.methods)
-            order = correlation.correlation(elos, rates, resamples=preference.RESAMPLES, seed=seed)
+            counts = np.isin(np.array(votes.methods, dtype=object).astype(str), list(inside))
+            more = orders(elos, judges.win_rates(one.judged, votes.samples, votes.methods))
+            more["rho"] = correlation.correlations(np.where(counts, elos, math.nan), liked[-1])["rho"]
         return replace(
             _beside_people(of_entries, scored, one, tolerated, filter(would_count, one.judged)),
             pairs=reliability.with_people(verdict, asked.verdicts, seed=seed),
             decisive=reliability.with_people(verdict, asked.verdicts, decisive=True, seed=seed),
             probability=reliability.probability(preferred, prefer),
             groups={name: reliability.with_people(verdict, asked.verdicts[own], seed=seed) for name, own in of_group.items()},
-            order=order,
+            **more,
         )
 
-    anchored = None if not counted.methods else anchor or counted.methods[0]
-    parted = camps.camps(asked, seed)
-
-    # Rater by rater: how many answers, how long, how consistent, how right on pairs of known order, how like the others.
-    consistent, consistency = reliability.self_consistency(votes)
-    right, overall_right = reliability.gold_correctness(votes, gold)
-    seconds, like = reliability.seconds_per_answer(votes), reliability.leave_one_out(asked.verdicts)
-    raters = []
-    for n, name in enumerate(votes.raters):
-        own = votes.rater == n
-        share, self_agreement, repeats = consistent.get(name, (None, None, 0))
-        correct, gold_pairs = right.get(name, (None, 0))
-        as_all, as_all_of = found.consistency.get(name, (None, 0))
-        rater = Reliability(
-            rater=name,
-            group=votes.groups[n],
-            votes=int(own.sum()),
-            agreement=finite(like[n]),
-            seconds=seconds.get(name),
-            ties=float((votes.verdict[own] == 0).mean()),
-            self_consistency=share,
-            self_agreement=self_agreement,
-            repeats=repeats,
-            gold=correct,
-            gold_pairs=gold_pairs,
-            consistency=as_all,
-            consistency_answers=as_all_of,
-        )
-        raters.append(rater)
-    wrong = reliability.panel_error(len(raters), overall_right.value) if overall_right.value is not None and raters else None
+    found_raters = _raters(given, votes, fit, asked, gold, found.consistency)
     steady = []
-    for resource in adequacy.RESOURCES if len(counted) else ():
+    for resource in adequacy.RESOURCES if len(counted) and ratings is None else ():
         step()
         steady.append(adequacy.curve(counted, resource, seed=seed))
+    beside = None
+    if screened:
+        all_votes = given.comparisons() if isinstance(given, Ratings) else given
+        all_ratings = given if isinstance(given, Ratings) else None
+        rows = people(answers(all_votes, entries), scored, 0, False, covariates, all_ratings, step=step).entries
+        scales_of_all = [UnscreenedScale(row.method, row.value) for row in rows.scales]
+        agreed_of_all = [UnscreenedMetric(row.key, row.decided.brief) for row in rows.metrics]
+        beside = Unscreened(len(set(given.rater.tolist())), scales_of_all, agreed_of_all)
+    is_rated = ratings is not None
     return StudySummary(
         **vars(replace(figures, metrics=[whole(row) for row in figures.metrics], scales=scales)),
         version=VERSION,
-        kind="pairs",
-        votes=len(votes),
-        counted=len(counted),
+        kind="opinions" if is_rated else "pairs",
+        of="ratings" if is_rated else "votes",
+        votes=0 if is_rated else len(votes),
+        ratings=len(given) if is_rated else 0,
+        counted=len(kept) if is_rated else len(counted),
         repeats=int(votes.repeat.sum()),
-        questions=len(asked.sample),
-        ties=float((counted.verdict == 0).mean()) if len(counted) else None,
-        raters=list(votes.raters),
-        groups=list(votes.groups),
-        samples=list(votes.samples),
-        methods=list(votes.methods),
-        anchor=anchored,
+        questions=0 if is_rated else len(asked.sample),
+        ties=float((counted.verdict == 0).mean()) if len(counted) and not is_rated else None,
+        raters=list(given.raters),
+        n_raters=len(given.raters),
+        groups=list(given.groups),
+        samples=list(given.samples),
+        methods=list(given.methods),
+        left_out=sorted(set(left_out) & set(given.methods)),
+        screening=screening,
+        screened=sorted(screened or ()),
+        screened_by=dict(screened or {}),
+        unscreened=beside,
+        anchor=None if is_rated or not counted.methods else anchor or counted.methods[0],
         explained_share=explained,
+        like_others=_mean([row.agreement for row in found_raters.raters if row.agreement is not None]) if is_rated else None,
         agreement=matrix,
         people=BetweenPeople(
             pairs=reliability.between_people(asked.verdicts, seed=seed),
             decisive=reliability.between_people(asked.verdicts, decisive=True, seed=seed),
             alpha=reliability.krippendorff_alpha(asked.verdicts),
         ),
-        camps=parted,
-        reliability=RatersFound(raters, consistency, overall_right, wrong),
+        camps=camps.camps(asked, seed),
+        reliability=found_raters,
         adequacy=steady,
         judges=[judge(one) for one in models],
         all=every,
     )
+
+
+def best_first(row: Entry) -> tuple[bool, float, str]:
+    """Sorts entries by their mean scores; who was scored too seldom heads no table."""
+    mean = row.mos[0]
+    return too_few(row.reason), math.inf if mean is None else -mean, row.method
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None
+
+
+def _win_rates(counted: Votes) -> Floats:
+    """Win rates float64[samples + 1, methods], the last row over all samples; NaN where a method was not compared."""
+    parts = [*(counted.take(counted.sample == n) for n in range(len(counted.samples))), counted]
+    rates = [preference.win_rate(preference.wins(preference.cells(part))) for part in parts]
+    return np.array(rates, dtype=np.float64).reshape(len(parts), len(counted.methods))
+
+
+def _raters(
+    given: Votes | Ratings,
+    votes: Votes,
+    fit: Likelihood | None,
+    asked: Questions,
+    gold: Collection[tuple[str, str]],
+    consistency: Mapping[str, tuple[float, int]],
+) -> RatersFound:
+    """Rater by rater: how many answers, how long, how consistent, how right on pairs of known order, how like the others. Who was left out
+    of `votes` is among them; `fit` is of the ratings of the others."""
+    kept = {name: n for n, name in enumerate(votes.raters)}
+    seconds, rows = reliability.seconds_per_answer(given), []
+    _, same_again = reliability.self_consistency(votes)
+    _, right = reliability.gold_correctness(votes, gold)
+    if isinstance(given, Ratings):
+        by_rater = given.by_rater()
+        for k, name in enumerate(given.raters):
+            others = np.delete(by_rater, k, axis=0)
+            seen = ~np.isnan(by_rater[k]) & (~np.isnan(others)).any(axis=0)
+            like = correlation.correlation(by_rater[k, seen], np.nanmean(others[:, seen], axis=0)).plcc if seen.any() else None
+            row = Reliability(
+                rater=name,
+                group=given.groups[k],
+                ratings=int((given.rater == k).sum()),
+                agreement=like,
+                seconds=seconds.get(name),
+                mean=float(given.score[given.rater == k].mean()),
+                screened=name not in kept,
+            )
+            if fit is not None and name in kept:
+                row = replace(row, bias=finite(fit.bias[kept[name]]), inconsistency=finite(fit.inconsistency[kept[name]]))
+            rows.append(row)
+    else:
+        consistent, correct, likeness = (
+            reliability.self_consistency(given)[0],
+            reliability.gold_correctness(given, gold)[0],
+            reliability.leave_one_out(asked.verdicts),
+        )
+        for k, name in enumerate(given.raters):
+            own = given.rater == k
+            share, self_agreement, repeats = consistent.get(name, (None, None, 0))
+            known, gold_pairs = correct.get(name, (None, 0))
+            as_all, as_all_of = consistency.get(name, (None, 0))
+            rows.append(
+                Reliability(
+                    rater=name,
+                    group=given.groups[k],
+                    votes=int(own.sum()),
+                    agreement=finite(likeness[kept[name]]) if name in kept else None,
+                    seconds=seconds.get(name),
+                    ties=float((given.verdict[own] == 0).mean()),
+                    self_consistency=share,
+                    self_agreement=self_agreement,
+                    repeats=repeats,
+                    gold=known,
+                    gold_pairs=gold_pairs,
+                    consistency=as_all,
+                    consistency_answers=as_all_of,
+                    screened=name not in kept,
+                )
+            )
+    wrong = reliability.panel_error(len(kept), right.value) if right.value is not None and kept else None
+    return RatersFound(rows, same_again, right, wrong)
+
+
+@dataclass(frozen=True, eq=False)
+class Rated:
+    """Stimuli that people rated, see `evidence.across.Stimuli`."""
+
+    group: Ints
+    y: Floats
+    by_rater: Floats
+
+
+def across_items(ratings: Ratings, entries: Collection[str] | None, metrics: Mapping[str, Scored]) -> dict[str, Across]:
+    """Likeness of people's order of all results of these entries on all samples to that of each metric, with samples as clusters."""
+    shape = len(ratings.raters), len(ratings.samples), len(ratings.methods)
+    inside = np.array([entries is None or name in entries for name in ratings.methods], dtype=bool)
+    group, method = np.nonzero(~np.isnan(ratings.means[:-1]) & inside)
+    rated = Rated(group, ratings.means[group, method], ratings.by_rater().reshape(shape)[:, group, method])
+    x = {key: metric.x[group, method] for key, metric in metrics.items()}
+    among = [
+        key
+        for key, metric in metrics.items()
+        if not (metric.reference_point or metric.trained or np.isnan(x[key]).any() or not len(x[key]))
+    ]
+    found = likeness(rated, x, True, among, of=("srocc",))["srocc"].figures
+
+    def record(key: str) -> Across:
+        figure = found[key]
+        reason = figure.reason
+        if reason is not None and reason.counted is Counted.GROUPS:  # an item of a study is a group of its own
+            reason = replace(reason, counted=Counted.ITEMS)
+        return Across(
+            figure.value,
+            figure.low,
+            figure.high,
+            figure.n,
+            figure.state,
+            reason,
+            items=figure.groups,
+            raters=figure.raters or 0,
+            **{name: getattr(figure, name) for name in ("se", "df", "places", "may_be_best", "above_size", "size_p")},
+        )
+
+    return {key: record(key) for key in metrics}
+
+
+def _scored(ratings: Ratings, rows: Sequence[Entry], fit: Likelihood) -> list[Entry]:
+    """The rows with all that ratings say of each entry, over all and sample by sample, and those that have no row after them, the best
+    first."""
+    unshown, place = opinions.unshown(ratings, fit), {name: n for n, name in enumerate(ratings.methods)}
+
+    def whole(row: Entry) -> Entry:
+        n = place[row.method]
+        own = ratings.method == n
+        by_sample = [(name, own & (ratings.sample == at)) for at, name in enumerate(ratings.samples)]
+        scenes = {name: correlation.mean_opinion(ratings.score[here]) for name, here in by_sample if here.any()}
+        row = replace(row, mos_mle_reason=unshown, scenes=scenes if len(ratings.samples) > 1 else {})
+        if own.any():  # else all its raters were screened
+            opinion = correlation.mean_opinion(ratings.score[own])
+            row = replace(row, sd=opinion.sd, n=opinion.n, normalised=(opinion.mean - LOWEST) / 4)
+        if unshown is None:
+            better = opinions.likelihood_of(ratings, fit, n)
+            row = replace(row, mos_mle=better.ends, mos_mle_reason=better.reason)
+        return row
+
+    known = {row.method for row in rows}
+    return [whole(row) for row in [*rows, *(scored_entry(ratings, n) for name, n in place.items() if name not in known)]]
 
 
 def _scales(counted: Votes, anchor: str | None, seed: int, rows: Sequence[Entry]) -> tuple[list[Entry], float | None]:
@@ -298,21 +504,6 @@ def _scales(counted: Votes, anchor: str | None, seed: int, rows: Sequence[Entry]
     others = [whole(Entry(method=name)) for name in counted.methods if name not in {row.method for row in rows}]
     others.sort(key=lambda row: (math.inf if row.win_rate[0] is None else -row.win_rate[0], row.method))
     return [*(whole(row) for row in rows), *others], finite(share)
-
-
-def unscreened(
-    votes: Votes,
-    metrics: Sequence[MetricScores],
-    damaged: Collection[str],
-    step: Callable[[], None] = lambda: None,
-    covariates: Mapping[str, Floats] | None = None,
-) -> Unscreened:
-    """The figures that screening can change, of everybody's votes: people's column, and how far each metric agrees with people."""
-    entries, scored = labels.undamaged(votes.methods, damaged), [metric.scored for metric in metrics]
-    figures = people(answers(votes, entries), scored, 0, False, covariates, step=step).entries
-    scales = [UnscreenedScale(row.method, row.implied) for row in figures.scales]
-    agreed = [UnscreenedMetric(row.key, row.decided.brief) for row in figures.metrics]
-    return Unscreened(len(set(votes.rater.tolist())), scales, agreed)
 
 
 # --- judges

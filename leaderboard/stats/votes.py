@@ -12,8 +12,8 @@ import csv
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain, zip_longest
@@ -28,7 +28,7 @@ from submissions.formats.errors import MAX_PROBLEMS, TableError, control_charact
 from submissions.formats.formulas import restored
 from submissions.formats.stand_in import stand_in
 
-VERSION = 24  # of what is computed of judgements: raised whenever any number can change
+VERSION = 25  # of what is computed of judgements: raised whenever any number can change
 COLUMNS = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")
 # Stand behind them, in the order in which they came: who reads files of before by the place of a column finds it where it was.
 MORE = ("gold", "order", "at")
@@ -115,8 +115,8 @@ class Votes:
     """Canonical votes, in the order given. All arrays have one entry per vote.
 
     `rater`, `sample`, `a`, `b` index `raters`, `samples`, `methods` (sorted names), a < b; `verdict` is -1, 0 or +1;
-    `side` is +1 where a stood left and -1 where it stood right; `seconds` is NaN where it is not known; `repeat` marks pairs asked
-    again, `gold` those whose answer was known; `groups` gives each rater's group.
+    `side` is +1 where a stood left, -1 where it stood right and 0 where that is not known; `seconds` is NaN where it is not known;
+    `repeat` marks pairs asked again, `gold` those whose answer was known; `groups` gives each rater's group.
     """
 
     raters: tuple[str, ...]
@@ -177,6 +177,18 @@ class Votes:
             self.repeat[chosen],
             self.gold[chosen],
         )
+
+
+def without_raters(given: T, names: Collection[str]) -> T:
+    """The votes, or ratings, of the raters who are not named, who alone are numbered then."""
+    if not names:
+        return given
+    of: Any = given
+    kept = [n for n, name in enumerate(of.raters) if name not in names]
+    own = of.take(np.isin(of.rater, kept))
+    raters, groups = (tuple(column[n] for n in kept) for column in (of.raters, of.groups))
+    changed: T = replace(own, raters=raters, groups=groups, rater=np.searchsorted(kept, own.rater).astype(np.int64))
+    return changed
 
 
 def canonical(votes: Iterable[Vote]) -> Votes:

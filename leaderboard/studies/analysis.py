@@ -18,12 +18,13 @@ from evaluation.work.attempts import attempt, logged
 from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import Study, StudyAnalysis, StudyLook
-from leaderboard.stats import alternative, opinion_study, screening
-from leaderboard.stats import mos_table as rating
-from leaderboard.stats import study as pair_study
+from leaderboard.stats import alternative, mos_table, screening
 from leaderboard.stats import votes as voting
+from leaderboard.stats.mos_table import Ratings
+from leaderboard.stats.published_means import analyse_means
 from leaderboard.stats.records import NOTHING, StudySummary, plain
-from leaderboard.stats.study import MetricScores
+from leaderboard.stats.study import MetricScores, analyse
+from leaderboard.stats.votes import Votes
 from leaderboard.studies import published_evidence
 from leaderboard.studies.judge.answers import judges_of
 from leaderboard.studies.live import artifacts, campaign
@@ -96,7 +97,7 @@ def compute(row: StudyAnalysis, between: Callable[[Leased], None] = lambda row: 
                 replace(line, wins=None, losses=None, ties=None, win_rate=NOTHING, win_rate_with_self=NOTHING) for line in summary.scales
             ]
             metrics = [replace(line, order=None, scenes={}, scenes_mean=None) for line in summary.metrics]
-            judges = [replace(judge, order=None) for judge in summary.judges]
+            judges = [replace(judge, order=None, scenes={}, scenes_mean=None) for judge in summary.judges]
             summary = replace(summary, scales=scales, metrics=metrics, judges=judges, adequacy=[])
         with transaction.atomic():
             study = row.study.locked()
@@ -114,56 +115,33 @@ def _figures(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[
     out = set(study.entries.filter(left_out_at__isnull=False).values_list("label", flat=True))
     if study.from_results:
         means, note = published_evidence.means_of(study, row.criterion)
-        return replace(opinion_study.analyse_means(means, metric_scores(study, batch, (), means.methods), out), note=note)
-    models = judges_of(study, row.criterion)
-    if study.kind == Study.Kind.OPINIONS:
-        ratings = rating.canonical(study.ratings(row.criterion, counted=True))
-        metrics = metric_scores(study, batch, ratings.samples, ratings.methods)
-        reasons, damaged = screening.of_scores(ratings, study.screening), study.damaged | out
-        sizes = sizes_of(study, batch, ratings.samples, ratings.methods, step)
-        found = opinion_study.analyse(
-            ratings,
-            metrics,
-            left_out=out,
-            step=step,
-            models=models,
-            out_by_rule=reasons if study.screening else None,
-            damaged=damaged,
-            size=sizes.entries if sizes else None,
-            reference_size=sizes.reference if sizes else None,
-        )
-        if reasons:
-            found = replace(found, screened_by=reasons, unscreened=opinion_study.unscreened(ratings, metrics, damaged, step))
-        return found
-    rows = list(study.votes(row.criterion, counted=True))
-    gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
-    everybody = voting.canonical(rows)
-    reasons = screening.of_pairs(everybody, study.screening, gold)
-    votes = voting.canonical(vote for vote in rows if vote.rater not in reasons) if reasons else everybody
-    metrics = metric_scores(study, batch, votes.samples, votes.methods)
-    sizes = sizes_of(study, batch, votes.samples, votes.methods, step)
-    covariates = covariates_of(study, sizes, (len(votes.samples), len(votes.methods)))
-    found = pair_study.analyse(
-        votes,
-        metrics,
+        return replace(analyse_means(means, metric_scores(study, batch, (), means.methods), out), note=note)
+    gold: list[tuple[str, str]] = []
+    given: Ratings | Votes
+    is_rated = study.kind == Study.Kind.OPINIONS
+    if is_rated:
+        given = mos_table.canonical(study.ratings(row.criterion, counted=True))
+        screened = screening.of_scores(given, study.screening)
+    else:
+        gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
+        given = voting.canonical(study.votes(row.criterion, counted=True))
+        screened = screening.of_pairs(given, study.screening, gold)
+    sizes = sizes_of(study, batch, given.samples, given.methods, step)
+    return analyse(
+        given,
+        metric_scores(study, batch, given.samples, given.methods),
         gold,
         step=step,
-        models=models,
+        models=judges_of(study, row.criterion),
         damaged=study.damaged,
+        left_out=out if is_rated else (),
+        screening=bool(study.screening),
+        screened=screened,
         tolerated=alternative.TOLERATED[study.rater_skill],
         size=sizes.entries if sizes else None,
-        covariates=covariates,
+        reference_size=sizes.reference if sizes else None,
+        covariates=None if is_rated else covariates_of(study, sizes, (len(given.samples), len(given.methods))),
     )
-    if study.screening:
-        groups, left = dict(zip(everybody.raters, everybody.groups, strict=True)), sorted(reasons)
-        raters, of_group = [*found.raters, *left], [*found.groups, *(groups[name] for name in left)]
-        found = replace(found, screening=True, screened=left, screened_by=reasons, raters=raters, groups=of_group)
-    if reasons:
-        measured = metric_scores(study, batch, everybody.samples, everybody.methods)
-        shape = len(everybody.samples), len(everybody.methods)
-        tables = covariates_of(study, sizes_of(study, batch, everybody.samples, everybody.methods, step), shape) if covariates else None
-        found = replace(found, unscreened=pair_study.unscreened(everybody, measured, study.damaged, step, tables))
-    return found
 
 
 def metric_scores(study: Study, batch: EvaluationBatch | None, samples: Sequence[str], methods: Sequence[str]) -> list[MetricScores]:

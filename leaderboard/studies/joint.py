@@ -17,7 +17,7 @@ from evaluation.work.sandbox import LeaseLost
 from leaderboard.models import Rater, Study
 from leaderboard.models.joint_analysis import JointAnalysis
 from leaderboard.stats import mos_table as rating
-from leaderboard.stats import opinion_study, screening
+from leaderboard.stats import screening
 from leaderboard.stats import votes as voting
 from leaderboard.stats.records import StudySummary, plain
 from leaderboard.stats.study import MetricScores, analyse
@@ -154,13 +154,19 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
         for name, column in columns.items()
     ]
     known, known_reference = (None if np.isnan(table).all() else table for table in (size, reference))
-    if opinions:
-        return opinion_study.analyse(
-            answers, metrics, left_out=damaged, step=step, damaged=damaged, size=known, reference_size=known_reference
-        )
     gold = [(part.entries[better], part.entries[worse]) for part in parts for better, worse in part.gold if better in part.entries]
     gold = [pair for pair in gold if set(pair) <= set(answers.methods)]
-    return analyse(answers, metrics, gold, step=step, damaged=damaged, fragility=False, size=known)
+    return analyse(
+        answers,
+        metrics,
+        gold,
+        step=step,
+        damaged=damaged,
+        left_out=damaged if opinions else (),
+        fragility=False,
+        size=known,
+        reference_size=known_reference,
+    )
 
 
 def _columns(parts: Sequence[Part], samples: Sequence[str], methods: Sequence[str]) -> dict[str, Column]:

@@ -476,5 +476,5 @@ def verdict(
     if line.places is not None:
         rest += f" Its place is {line.ranks} among {sum(one.line.places is not None for one in found.rows)} metrics, with 95 % certainty."
     rest += "".join(f" {note[0].upper()}{note[1:]}." for note in line.caveats)
-    who = "made-up people" if found.made_up else "people"
+    who = "simulated raters" if found.made_up else "people"
     return Verdict(f"It chooses what {who} choose in", f"{line.percent} of 100", line.state.key, rest)

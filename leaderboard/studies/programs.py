@@ -26,12 +26,12 @@ from evaluation.work.shares import SLICE_SECONDS, TURN_SECONDS
 from leaderboard.models import MetricChallenge, MetricEntry, ProgramValues, Study, StudyAnalysis, StudyEntry
 from leaderboard.stats import agreement, metric_board, mos_table, screening
 from leaderboard.stats import votes as voting
-from leaderboard.stats.answers import Answers, answers, of_opinions
+from leaderboard.stats.answers import Answers, answers
 from leaderboard.stats.metric_board import Scored
 from leaderboard.stats.mos_table import Ratings
-from leaderboard.stats.people import Opinions, people
+from leaderboard.stats.people import people
 from leaderboard.stats.records import plain
-from leaderboard.stats.votes import Floats
+from leaderboard.stats.votes import Floats, without_raters
 from leaderboard.studies.live.grid import gold_pairs
 from leaderboard.studies.sizes import sizes_of
 from submissions import wake
@@ -124,7 +124,7 @@ def _slice(row: ProgramValues, folder: Path, seconds: float) -> bool:
         figure = replace(agreement.decided(difference), coverage=difference.coverage)
         if ratings is not None:
             scored = [Scored("program", x)]
-            found = people(counted, scored, fragility=False, opinions=Opinions.of(ratings), step=lambda: _keep_lease(row)).entries
+            found = people(counted, scored, fragility=False, ratings=ratings, step=lambda: _keep_lease(row)).entries
             figures = {name: plain(getattr(found.metric("program"), name)) for name in FIGURES}
         return row.finish(plain(figure), figures, made_of)
     of = [left[0].label, left[0].submission.artifact_key, reference.pk]
@@ -214,15 +214,12 @@ def judgements(study: Study) -> tuple[Answers, Ratings | None]:
     labels = set(scored_entries(study).values_list("label", flat=True)) - study.damaged
     if study.kind == Study.Kind.OPINIONS:
         ratings = mos_table.canonical(study.ratings(criterion, counted=True))
-        if study.screening:
-            out = screening.of_scores(ratings, study.screening)
-            ratings = ratings.take(np.array([ratings.raters[k] not in out for k in ratings.rater], dtype=bool))
-        return of_opinions(ratings, labels & set(ratings.methods)), ratings
+        ratings = without_raters(ratings, screening.of_scores(ratings, study.screening))
+        return answers(ratings.comparisons(), labels & set(ratings.methods)), ratings
     votes = voting.canonical(study.votes(criterion, counted=True))
     if study.screening:
         gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]
-        out = screening.of_pairs(votes, study.screening, gold)
-        votes = votes.take(np.array([votes.raters[k] not in out for k in votes.rater], dtype=bool))
+        votes = without_raters(votes, screening.of_pairs(votes, study.screening, gold))
     return answers(votes, labels & set(votes.methods)), None
 
 

@@ -16,7 +16,7 @@ from submissions import wake
 from submissions.models import Phase, User
 
 if TYPE_CHECKING:
-    from leaderboard.stats.opinion_study import Means
+    from leaderboard.stats.published_means import Means
 
 SLUG = "published-opinions"
 
@@ -60,7 +60,7 @@ def follow(phase: Phase, actor: User | None) -> Study | None:
 
 def means_of(study: Study, criterion: str) -> tuple[Means, str]:
     """The means published on the criterion, and the note that goes with it."""
-    from leaderboard.stats.opinion_study import Means
+    from leaderboard.stats.published_means import Means
 
     table = ResultTable.of(study.phase)
     assert table is not None  # the study follows it

@@ -44,7 +44,7 @@ def effects(summary: Summary) -> Effects | None:
 
     values, out = {line.method: line.value for line in before.scales}, {*summary.damaged, *summary.left_out}
     agreed = {line.key: line.decided for line in before.metrics}
-    left = {line.method: summary.value_of(line) for line in summary.ranked if summary.shows(line)}
+    left = {line.method: line.value for line in summary.ranked if summary.shows(line)}
     names = [*left, *(name for name, ends in values.items() if name not in left and ends[1] is not None)]
     entries = (Effect(name, column(left.get(name, NOTHING)), column(values[name])) for name in names if name in values and name not in out)
     metrics = (

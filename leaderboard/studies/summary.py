@@ -49,8 +49,7 @@ class Summary(StudySummary):
     @property
     def n_people(self) -> int | None:
         """The number of people whose judgements count; None where that is not known."""
-        known = self.n_raters if self.opinions else len(self.raters)
-        return None if known is None else known - len(self.screened)
+        return None if self.n_raters is None else self.n_raters - len(self.screened)
 
     @property
     def basis(self) -> Basis:
@@ -64,7 +63,7 @@ class Summary(StudySummary):
 
     def shows(self, line: Entry) -> bool:
         """True if the people's column of an entry may be shown: not below the smallest numbers of people and items."""
-        value, low, _ = self.value_of(line)
+        value, low, _ = line.value
         return value is not None and (low is not None or self.of == "means" or not too_few(line.reason))
 
     @property
@@ -78,9 +77,7 @@ class Summary(StudySummary):
         of which others are withheld, has no place."""
         if self.of == "means":
             return True
-        if not self.opinions and (self.reason is not None or len(self.ranked) < 2):
-            return False
-        return all(self.shows(line) for line in self.ranked) and (not self.opinions or len({line.mos[0] for line in self.ranked}) > 1)
+        return self.reason is None and len({line.value[0] for line in self.ranked}) > 1 and all(self.shows(line) for line in self.ranked)
 
     def without(self, labels: Collection[str]) -> Self:
         if not labels:
@@ -116,8 +113,8 @@ class Summary(StudySummary):
             rows = [replace(line, consistency=None, consistency_answers=0, bias=None, inconsistency=None) for line in rows]
         matrix = self.agreement
         if matrix is not None:
-            shown = len(number) - (0 if self.opinions else len(self.screened))  # in the matrix: those left out of pairs have no row
-            matrix = replace(matrix, names=[*list(number.values())[:shown], *matrix.names[shown:]])
+            named = zip(matrix.names, matrix.kinds, strict=True)
+            matrix = replace(matrix, names=[number[name] if kind == "person" else name for name, kind in named])
         return replace(
             self,
             raters=list(number.values()),

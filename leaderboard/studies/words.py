@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -11,6 +10,7 @@ from leaderboard.boards.human_agreement import Line
 from leaderboard.models import Study, StudyLook
 from leaderboard.stats import sentences as statements
 from leaderboard.stats.another_rater import Standing
+from leaderboard.stats.crossed import ALIKE
 from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.minimums import (
     ITEMS_FOR_FIGURE,
@@ -21,7 +21,6 @@ from leaderboard.stats.minimums import (
     RATERS_FOR_LOOK,
 )
 from leaderboard.stats.states import Reason, too_few
-from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.studies.summary import HIDDEN_NAME, Summary
 from leaderboard.wording.nouns import NOUN, plural, sampled_noun
 from leaderboard.wording.reasons import Noun, clause, named, sentence
@@ -58,7 +57,7 @@ def opening(summary: Summary, noun: Noun = NOUN) -> Sentence | None:
     """The first of these sentences."""
     if summary.of == "means":
         return _published(summary)
-    return _preferred_scores(summary, noun) if summary.opinions else _preferred(summary, noun)
+    return _preferred(summary, noun)
 
 
 def _published(summary: Summary) -> Sentence | None:
@@ -91,47 +90,21 @@ def _preferred(summary: Summary, noun: Noun) -> Sentence:
             "No two entries of those that people compared are shown here." if HIDDEN_NAME in summary.methods else "No two entries met."
         )
     if not open_:  # all answers are alike: nothing says how surely anything leads
-        return Sentence(sentence(ranked[0].reason, noun))
+        if len({line.reason for line in ranked}) > 1:  # each is of the scores of one entry
+            return Sentence("Nothing says how surely people prefer any:", "all scores of one entry are the same, with each of them.")
+        return Sentence(sentence(ranked[0].reason or ALIKE, noun))
     end = ranked[0].rank[1] if ranked[0].rank is not None else None
     if end != 1:  # by the first's own interval, as everywhere
         may = f"{names([line.method for line in open_])} may be first"
         alone = f"{open_[0].method} may be first, and its place may be as low as {end}"
         return Sentence("First place with people is open:", f"{may if len(open_) > 1 else alone}.{apart}")
-    value, low, high = ranked[0].implied
+    value, low, high = ranked[0].value
+    if summary.opinions:
+        # Scores of one entry may all be the same and its lead over the others still be known.
+        ends = f" [{low:.2f}, {high:.2f}]" if low is not None else f" ({clause(ranked[0].reason, noun)})"
+        return Sentence(f"People score {ranked[0].method} highest.", f"{value:.2f} of 5{ends}.{apart}")
     ends = f" [{percent(low)}, {percent(high)}]" if low is not None else ""
     return Sentence(f"People put {ranked[0].method} first.", f"They would pick it in {percent(value)} of 100 duels{ends}.{apart}")
-
-
-def _preferred_scores(summary: Summary, noun: Noun) -> Sentence:
-    ranked = [line for line in summary.ranked if summary.shows(line)]
-    if len(summary.ranked) < 2 and not too_few(summary.reason):  # there is nothing that one could be first of
-        return Sentence(sentence(summary.reason, noun) or "No two entries of those that people scored are shown here.")
-    if all(line.mos[1] is None for line in ranked):
-        reasons = list(dict.fromkeys(line.reason for line in summary.ranked if line.reason is not None))
-        reason = summary.reason or next((one for one in reasons if too_few(one)), next(iter(reasons), None))
-        if summary.reason is None and len(reasons) > 1 and not too_few(reason):  # each is of the scores of one entry
-            return Sentence("Nothing says how surely people prefer any:", "all scores of one entry are the same, with each of them.")
-        return _instead(reason, noun)
-    if not summary.duels:
-        return Sentence("First place with people is open:", f"the entries are not tested. {sentence(summary.reason, noun)}".strip())
-    first, apart = ranked[0], {frozenset((duel.first, duel.second)): duel.p_holm for duel in summary.duels}
-    p_of = {line.method: apart.get(frozenset((first.method, line.method)), math.nan) for line in ranked[1:]}
-    unmet = [name for name, p in p_of.items() if p is not None and math.isnan(p)]
-    level = [name for name, p in p_of.items() if name not in unmet and not (p is not None and p <= ALPHA)]
-    parts = [f"{names([first.method, *level])} cannot be told apart."] if level else []
-    parts += [f"Nobody scored {first.method} together with {names(unmet, 'or')}."] if unmet else []
-    if parts:
-        return Sentence("First place with people is open:", " ".join(parts))
-    value, low, high = first.mos
-    known = "" if not summary.unranked else " that enough people scored, on enough items"
-    others = ""
-    if low is None or high is None:  # all its scores are the same, and those of the others need not be
-        ends = f" ({clause(first.reason, noun)})"
-        same = [line.method for line in ranked[1:] if line.mos[1] is None]
-        others = f" How surely from {names(same)} is not known: all scores of each are the same too." if same else ""
-    else:
-        ends = f" [{low:.2f}, {high:.2f}]"
-    return Sentence(f"People score {first.method} highest.", f"{value:.2f} of 5{ends}, told apart from every other{known}.{others}")
 
 
 def _metrics(lines: Sequence[Line]) -> Sentence | None:
@@ -163,7 +136,7 @@ def _settling(summary: Summary, noun: Noun) -> list[str]:
     if summary.enough is None or summary.shares_first:
         return []
     units = plural(sampled_noun(named(noun), summary.unsampled))
-    return statements.settling(summary.enough, summary.answers, summary.raters_counted, units, "judgement")
+    return statements.settling(summary.enough, summary.given, summary.raters_counted, units, "score" if summary.opinions else "judgement")
 
 
 @dataclass(frozen=True)

@@ -65,14 +65,16 @@ def verb(n: int | None, word: str) -> str:
     return nouns.verb(word, n)
 
 
-def ends_of(of: Figure | Ends | Sequence[float | None] | None) -> Ends:
-    """Value and ends of a figure, of a triple of them, or of a pair of ends alone."""
+def ends_of(of: Figure | Mapping[str, Any] | Ends | Sequence[float | None] | None) -> Ends:
+    """Value and ends of a figure, of a stored one, of a triple of them, or of a pair of ends alone."""
     if of is None:
         return (None, None, None)
+    if isinstance(of, Mapping):
+        return (of["value"], of["low"], of["high"])
     if isinstance(of, Sequence):
         low, high = of[-2:]
         return (of[0] if len(of) > 2 else None, low, high)
-    return (getattr(of, "value", None), of.low, of.high)
+    return (getattr(of, "value", None), of.low, of.high)  # of an Elo the interval alone is drawn by this
 
 
 @register.simple_tag

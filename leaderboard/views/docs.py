@@ -21,6 +21,7 @@ TITLES = {
     "participants": ("For participants", "Join, prepare an entry, check it, upload it, read the result."),
     "formats": ("File formats", "How to write wireframes, meshes and renders, and what an archive may contain."),
     "client": ("The command line", "Check, score and upload from a terminal."),
+    "python": ("In Python", "Metrics, comparisons and studies in notebooks and papers."),
     "api": ("The API", "Do with a program what the pages do."),
     "rating": ("For raters", "How to answer, what is stored, and how to leave."),
     "ranking": ("Ranks and intervals", "How values, intervals, ranks and brackets are computed."),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from leaderboard.evidence import catalogue, shown
-from leaderboard.evidence.shown import Printed, Set, leading
+from leaderboard.citation import PublishedCitation
+from leaderboard.evidence import catalogue, shown, store
+from leaderboard.evidence.shown import Set, leading
 from leaderboard.stats.evidence.record import EvidenceRecord
-from leaderboard.stats.evidence.reproduction import Statistic
 from leaderboard.wording import evidence as wording
 
 
@@ -37,12 +39,13 @@ def published_set(request: HttpRequest, name: str) -> HttpResponse:
         raise Http404
     criteria = [Set(record, criterion, figures) for criterion, figures in record.criteria.items()]
     lines = record.reproduction.lines if record.reproduction is not None else ()
-    printed = {one.metric: Printed(one) for one in lines if one.statistic is Statistic.SRCC and not one.where}
     context = {
         "record": record,
         "criteria": criteria,
-        "printed": printed,
         "reproduced": wording.reproduced(record.reproduction),
+        "differing": [wording.told(line) for line in lines if not line.same],
         "scale": wording.scale(record),
+        "cite": PublishedCitation.of(record),
+        "verified": date.fromisoformat(on) if (on := store.verified(record)) else None,
     }
     return render(request, "leaderboard/published_set.html", context)

@@ -14,6 +14,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
+from leaderboard.evidence import shown
 from leaderboard.lookup import page_numbers, page_of, search_text
 from leaderboard.models import Snapshot, Study
 from leaderboard.records.front import Contradiction, Front, Parted, Turned
@@ -57,29 +58,35 @@ def home(request: HttpRequest) -> HttpResponse:
     """The front page: the service's purpose, where metrics and people part, the challenges running, upcoming and past, and what is new."""
     now = timezone.now()
     all_cards = cards(request, visible(request.user)[: 4 * MAX_SHOWN], now)
-    all_cards.sort(key=lambda card: card.challenge.made_up)  # real challenges come before simulated ones
-    where, contradiction = surest_contradiction(all_cards) or (None, None)
+    real, demo = ([card for card in all_cards if card.challenge.made_up is made_up] for made_up in (False, True))
+    where, contradiction = surest_contradiction(real) or (None, None)
     news = Announcement.objects.filter(challenge__in=visible_challenges(request.user), published_at__lte=now).select_related("challenge")
     sections = [
-        {"title": title, "cards": [card for card in all_cards if card.when == when][:MAX_SHOWN]}
+        {"title": title, "cards": [card for card in real if card.when == when][:MAX_SHOWN]}
         for when, title in (("running", "Running"), ("upcoming", "Upcoming"), ("past", "Past"))
     ]
     families = [
         (FAMILIES[key].title, found, [row.line for row in found.rows if row.line.shown][:MAX_METRICS])
         for key, found in metric_ranking.of(request.user).families.items()
+        if not found.made_up
     ]
     all_sets = evidence.sets()
     context = {
         "published": [one for one in all_sets if one.has_people and one.rows][:MAX_SETS],
+        "by_means": [one for one in all_sets if not one.has_people and one.rows],
         "all_sets": all_sets,
+        "finding": shown.finding(all_sets),
         "families": [family for family in families if family[2]],
         "sections": [section for section in sections if section["cards"]],
+        "demo": [card.challenge.title for card in demo],
+        "demo_url": next((reverse("board", args=[card.challenge.slug, card.phase.slug]) for card in demo if card.phase), ""),
         "now": now,
         "news": news.order_by("-published_at")[:MAX_NEWS],
         "contradiction": where if isinstance(contradiction, Parted) else None,
         "turned": where if isinstance(contradiction, Turned) else None,
         "differ": statement(contradiction) if contradiction is not None else None,
-        "rate_url": next((card.rate_url for card in all_cards if card.rate_url), ""),
+        "board": next((card for card in (*real, *demo) if card.phase and card.front), None),
+        "rate_url": next((card.rate_url for card in (*real, *demo) if card.rate_url), ""),
     }
     return render(request, "leaderboard/home.html", context)
 

@@ -33,7 +33,7 @@ NOT_COMPUTED = "could not be computed on this study"  # for any cause: more woul
 CAUSES = {
     Cause.LOAD: "It does not start: its file or a package that it names does not load.",
     Cause.RAISED: "It raises an error.",
-    Cause.ENDED: "Its process ended before it answered, or answered otherwise than agreed.",
+    Cause.ENDED: "Its process ended before it answered, or answered in another form than agreed.",
     Cause.TIME: "It takes longer than ten times the seconds that metric.yaml declares.",
     Cause.MEMORY: "It needs more than ten times the memory that metric.yaml declares.",
     Cause.SIZE: "It answers with, or writes, more than it may.",

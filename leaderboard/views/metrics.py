@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
@@ -21,12 +22,15 @@ from evaluation.networks import weights
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.metric_evidence import Evidence
 from leaderboard.charts.meaning import curve
+from leaderboard.evidence.shown import Set, in_several, resembling, resembling_words
+from leaderboard.kinds import of_material
 from leaderboard.lookup import search_text
 from leaderboard.models import MetricEntry, ProgramValues, Study, StudyAnalysis
 from leaderboard.stats.meaning import NOT_TOLD
 from leaderboard.studies import metric_ranking, paper_figures
 from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing, Verdict
-from leaderboard.views import evidence
+from leaderboard.studies.paper_figures import Paper
+from leaderboard.views.evidence import sets as published_sets
 from leaderboard.views.home import visible
 from leaderboard.views.metric_studies import contradictions, measured, verdict_on
 from leaderboard.wording.reasons import sentence
@@ -78,52 +82,120 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Section:
-    """A family on the page of all metrics."""
+    """The ranking of a kind's metrics by the studies of this service."""
 
-    key: str
-    title: str
     found: Family
     claim: str
     rows: list[Ranked]
     guards: list[Ranked]
-    tests: list[Tested]
     study: Study | None  # where there is one alone
 
 
+@dataclass(frozen=True)
+class KindOfData:
+    """A kind of data with all evidence on its metrics: studies of this service where it can be entered here, published sets and papers."""
+
+    key: str
+    title: str
+    found: Family | None
+    sets: list[Set]
+    papers: list[Paper]
+
+    @cached_property
+    def sources(self) -> dict[str, int]:
+        """Number of studies, sets or papers by where the evidence comes from, the strongest first."""
+        studies = self.found.studies if self.found is not None and not self.found.made_up else ()
+        simulated = sum(one.source == MADE_UP for one in self.found.all) if self.found is not None else 0
+        return {"here": len(studies), "published": len(self.sets), "reported": len(self.papers), "simulated": simulated}
+
+    @property
+    def strongest(self) -> str:
+        return next((source for source, n in self.sources.items() if n), "here")
+
+
+ABOUT = "How often each metric picks what people pick: measured here, published and recomputed, or reported by papers."
+SOURCES = {
+    "here": ("Measured here", "study", "studies"),
+    "published": ("Published, recomputed", "set", "sets"),
+    "reported": ("Reported in papers", "paper", "papers"),
+    "simulated": ("Simulated", "demo study", "demo studies"),
+}
+
+
 def metric_list(request: HttpRequest) -> HttpResponse:
-    """Every metric, by family: by how far it agrees with people where that is known, with what else is known of it."""
+    """All metrics of one kind of data, by the evidence of one source; without a choice the kind and the source with the strongest."""
     ranking = metric_ranking.of(request.user)
-    fingerprints = {key: registry.fingerprint(key, {}) for key in registry.REGISTRY}
-    ranked = {row.fingerprint for family in ranking.families.values() for row in family.rows if row.key in fingerprints}
-    counts = metric_evidence.counts({*fingerprints.values(), *ranked})
-    here = Score.typical_costs(counts)
-    costs = {fingerprint: metric_evidence.cost_of(fingerprint, here.get(fingerprint)) for fingerprint in counts}
-    uses = Counter(PhaseMetric.objects.filter(phase__challenge__in=visible(request.user)).order_by().values_list("key", flat=True))
-    tests = {key: Tested(spec, counts[fingerprints[key]], costs[fingerprints[key]], uses[key]) for key, spec in registry.REGISTRY.items()}
-    # What is ranked is a column of a board, with that column's parameters.
-    of_rows = {
-        row.fingerprint: replace(tests[row.key], count=counts[row.fingerprint], cost=costs[row.fingerprint])
-        for family in ranking.families.values()
-        for row in family.rows
-        if row.key in tests
-    }
-    sections = [_section(family, ranking, tests, of_rows) for family in ranking.families.values()]
-    real = [one.found for one in sections if one.found.studies and not one.found.made_up]
+    sets = published_sets()
+    of_papers = list(paper_figures.studied().values())
+
+    def kind_of_data(key: str, title: str, found: Family | None) -> KindOfData:
+        mine = [one for one in sets if of_material(one.record.material) == key]
+        return KindOfData(key, title, found, mine, [paper for paper in of_papers if key in paper.families])
+
+    kinds = [kind_of_data(key, FAMILIES[key].title, found) for key, found in ranking.families.items()]
+    others = dict.fromkeys(material for one in sets if (material := of_material(one.record.material)) not in FAMILIES)
+    kinds += [kind_of_data(material, material.capitalize(), None) for material in others]
+
+    def strength(kind: KindOfData) -> list[int]:
+        published = sum(one.has_people for one in kind.sets), len(kind.sets)
+        return [kind.sources["here"], *published, kind.sources["reported"], kind.sources["simulated"]]
+
+    asked = request.GET.get("kind")
+    kind = next((one for one in kinds if one.key == asked), max(kinds, key=strength))
+    source = request.GET.get("source", "")
+    source = source if source in SOURCES else kind.strongest
+    found = kind.found
+    if found is not None and source == "simulated" and not found.made_up:
+        found = metric_ranking.family(found.key, [one for one in found.all if one.source == MADE_UP])
+    tests: list[Tested] = []
+    section = None
+    if found is not None:
+        tests, of_rows = _tested(request.user, found)
+        if kind.sources[source] and source in ("here", "simulated"):
+            section = _section(found, ranking, of_rows)
     context = {
-        "sections": sections,
-        "papers": paper_figures.studied().values(),
-        "published": [one for one in evidence.sets() if one.rows],
-        "n_metrics": sum(len(one.tests) for one in sections),
-        "n_studies": sum(len(one.studies) for one in real),
-        "n_judgements": sum(one.judgements for one in real),
-        "counted": metric_ranking.counted_in(study for one in real for study in one.studies),
-        "ranked": any(one.rows for one in sections),
+        "chosen": kind,
+        "source": source,
+        "is_simulated": source == "simulated",
+        "about": ABOUT,
+        "kinds": [(one, f"?{urlencode({'kind': one.key})}") for one in kinds],
+        "sources": [
+            (key, title, f"{n} {one if n == 1 else several}", f"?{urlencode({'kind': kind.key, 'source': key})}")
+            for key, (title, one, several) in SOURCES.items()
+            if (n := kind.sources[key]) or key == "here"
+        ],
+        "n_raters": sum(one.criterion.raters or 0 for one in kind.sets),
+        "section": section,
+        "tests": tests,
+        "several": in_several(kind.sets),
     }
     return render(request, "leaderboard/metric_list.html", context)
 
 
-def _section(family: Family, ranking: Ranking, tests: Mapping[str, Tested], of_rows: Mapping[str, Tested]) -> Section:
-    """`tests` are of the default parameters by metric, `of_rows` of those of a ranked row by its fingerprint."""
+def _tested(user: Any, found: Family) -> tuple[list[Tested], dict[str, Tested]]:
+    """The metrics of a family by name with their default parameters, and those of ranked rows by fingerprint."""
+    specs = {key: spec for key, spec in registry.REGISTRY.items() if spec.family == found.key}
+    fingerprints = {key: registry.fingerprint(key, {}) for key in specs}
+    ranked = {row.fingerprint: row.key for row in found.rows if row.key in specs}
+    counts = metric_evidence.counts({*fingerprints.values(), *ranked})
+    here = Score.typical_costs(counts)
+    costs = {fingerprint: metric_evidence.cost_of(fingerprint, here.get(fingerprint)) for fingerprint in counts}
+    uses = Counter(PhaseMetric.objects.filter(phase__challenge__in=visible(user)).order_by().values_list("key", flat=True))
+
+    def tested(key: str, fingerprint: str, parts: tuple[registry.MetricSpec, ...] = ()) -> Tested:
+        return Tested(specs[key], counts[fingerprint], costs[fingerprint], uses[key], parts)
+
+    parts: dict[str, list[registry.MetricSpec]] = {}
+    for key, spec in specs.items():
+        parts.setdefault(key.partition("@")[0], []).append(spec)
+    own = [tested(key, fingerprints[key], tuple(parts[key][1:])) for key in specs if "@" not in key]
+    own.sort(key=lambda one: one.spec.title.lower())
+    # What is ranked is a column of a board, with that column's parameters.
+    return own, {fingerprint: tested(key, fingerprint) for fingerprint, key in ranked.items()}
+
+
+def _section(family: Family, ranking: Ranking, of_rows: Mapping[str, Tested]) -> Section:
+    """`of_rows` are the metrics of ranked rows by fingerprint."""
     sources = {study.id: study.source for study in family.all}
     rows = []
     for standing in family.rows:
@@ -134,25 +206,11 @@ def _section(family: Family, ranking: Ranking, tests: Mapping[str, Tested], of_r
             phase = ranking.studies[(standing.studies or standing.trained)[0]].phase
             query = {"phase": f"{phase.challenge.slug}/{phase.slug}", "column": standing.column, "fingerprint": standing.fingerprint[:16]}
             link += f"?{urlencode(query)}"
-        rows.append(
-            Ranked(
-                standing,
-                of_rows.get(standing.fingerprint),
-                link,
-                [(name, counted[name]) for name in (REAL, PUBLISHED, MADE_UP) if counted[name]],
-            )
-        )
+        named = [(name, counted[name]) for name in (REAL, PUBLISHED, MADE_UP) if counted[name]]
+        rows.append(Ranked(standing, of_rows.get(standing.fingerprint), link, named))
     guards = [Ranked(one, None, "", []) for one in family.guards]
     study = ranking.studies[family.studies[0].id] if family.state == metric_ranking.ALONE else None
-    of_family = [one for one in tests.values() if one.spec.family == family.key]
-    within: dict[str, list[registry.MetricSpec]] = {}
-    for one in of_family:
-        within.setdefault(one.spec.key.partition("@")[0], []).append(one.spec)
-    own = [replace(one, parts=tuple(within[one.spec.key][1:])) for one in of_family if "@" not in one.spec.key]
-    own.sort(key=lambda one: one.spec.title.lower())
-    return Section(
-        family.key, FAMILIES[family.key].title, family, metric_ranking.claim(row.line for row in family.rows), rows, guards, own, study
-    )
+    return Section(family, metric_ranking.claim(row.line for row in family.rows), rows, guards, study)
 
 
 def paper(request: HttpRequest, slug: str) -> HttpResponse:
@@ -182,6 +240,11 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     standing = family.row(key, evidence.fingerprint)
     verdict = verdict_on(family, standing, studies)
     means = next((one for one in studies if one.is_current and one.rho), None)
+    # What is published of a metric of this name, which is the headline where nothing was measured here.
+    named = resembling(published_sets(), key) if not column else []
+    measured_here = bool(verdict.figure) and not family.made_up
+    is_simulated = bool(verdict.figure) and family.made_up
+    as_published = "" if measured_here or means else resembling_words(named)
     of_meaning = standing.meaning.study if standing and standing.meaning else None
     # Simulated people are left out beside figures of real ones.
     real = standing is not None and not family.made_up
@@ -268,7 +331,11 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "standing": standing,
         "means": means,
         "verdict": verdict,
-        "share_words": " ".join(filter(None, (verdict.words, verdict.figure, verdict.rest))),
+        "named": named,
+        "as_published": as_published,
+        "is_simulated": is_simulated,
+        "head_is_simulated": is_simulated and not as_published,
+        "share_words": as_published or " ".join(filter(None, (verdict.words, verdict.figure, verdict.rest))),
         "meaning": meaning,
         "curve": curve(meaning.difference) if meaning and meaning.difference else None,
         "no_meaning": next((sentence(one.metric.difference.reason, one.noun) for one in current if one.metric.difference), ""),

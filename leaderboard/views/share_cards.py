@@ -21,6 +21,7 @@ from leaderboard.boards.reading import reading, strips
 from leaderboard.boards.rows import Cell, bar, position
 from leaderboard.boards.scorecard import current_evaluation, results
 from leaderboard.charts.cards import Figure, Row, Sentence, Sheet, SlopeChart, Strip, Words, drawn, legible, shortened
+from leaderboard.evidence.shown import resembling, resembling_words
 from leaderboard.lookup import current_ranking, shown_board, study_of
 from leaderboard.models import Snapshot, StudyAnalysis
 from leaderboard.records.front import Contradiction, Front, Turned
@@ -31,6 +32,7 @@ from leaderboard.studies import metric_ranking, words
 from leaderboard.studies.metric_ranking import MADE_UP, source_of
 from leaderboard.viewer import thumbnails
 from leaderboard.views.compare import asked, scored_entry
+from leaderboard.views.evidence import sets as published_sets
 from leaderboard.views.home import MAX_SHOWN, cards, surest_contradiction, visible
 from leaderboard.views.metric_studies import measured, verdict_on
 from leaderboard.views.studies import metric_titles
@@ -202,7 +204,7 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     if summary.ordered:
         # Entries of parts that never met are in no common order: the first are those of the part with most answers.
         ranked = [line for line in summary.ranked if line.part in (None, 1)]
-        values = [summary.value_of(line) for line in ranked]
+        values = [line.value for line in ranked]
         for line, own, n in zip(ranked, values, rank([value for value, *_ in values], True), strict=True):
             value, low, high = own
             at = spread(value, low, high, values)
@@ -242,6 +244,9 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
     standing = family.row(key, registry.fingerprint(key, {}))
     found = verdict_on(family, standing, measured(seen, key, found_in=family))
     says = " ".join(part for part in (found.words, found.figure, found.rest) if part)
+    as_published = resembling_words(resembling(published_sets(), key)) if family.made_up or not found.figure else ""
+    if as_published:
+        says, standing = as_published, None
     does = spec.doc.partition(". ")[0].removesuffix(".") + "."
     bars, note, foot = [], "", ""
     if standing is not None and not standing.line.trained and (own := standing.line.percent) is not None:
@@ -257,7 +262,7 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
             ends = "" if low is None or high is None else f"[{low}, {high}]"
             bars.append(Strip(title, str(percent), ends, "", position(AGREEMENT, percent), *bar(AGREEMENT, low, high)))
         note = "Of 100 comparisons that people decided, it decides this many as they did (95 % interval)."
-        foot = f"{standing.judgements:,} decided votes of {'made-up ' if family.made_up else ''}people"
+        foot = f"{standing.judgements:,} decided votes of {'simulated ' if family.made_up else ''}raters"
     arrow = "higher is better" if spec.higher_is_better else "lower is better"
     return sent(
         Sheet(

@@ -202,7 +202,7 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         context |= _analysis_context(chosen_study, summary, metric_titles(chosen_study.phase), pages, board, request.GET.get("metric", ""))
         if len(summaries) > 1 and summary.opinions:
             # Mean opinions of every criterion side by side, in the order of the one shown.
-            means = [{line.method: one.value_of(line) for line in one.scales} for one in summaries.values()]
+            means = [{line.method: line.value for line in one.scales} for one in summaries.values()]
             by_entry = [
                 CriteriaRow(line.method, [values.get(line.method, (None,) * 3) for values in means])
                 for line in [*summary.ranked, *summary.unranked]
@@ -307,9 +307,9 @@ def _analysis_context(
     places: list[int | None] = [None] * len(ordered)
     for part in {line.part for line in ordered}:  # entries of parts that never met are put in no common order
         own = [n for n, line in enumerate(ordered) if line.part == part and line not in summary.unranked]
-        for n, place in zip(own, rank([summary.value_of(ordered[n])[0] for n in own], True), strict=True):
+        for n, place in zip(own, rank([ordered[n].value[0] for n in own], True), strict=True):
             places[n] = place
-    rates = [summary.value_of(line) for line in ordered]
+    rates = [line.value for line in ordered]
     ends_of_scale = [(1.0, 5.0)] if summary.opinions else [(0.0, 1.0)]
     standing: dict[str, str] = {}  # the rank on the board of each entry that has a page and a rank, as `3rd`
     for label, page in pages.items():
@@ -331,8 +331,8 @@ def _analysis_context(
             span(*line.rank) if line.rank is not None else "",
             pages.get(line.method),
             summary.shows(line),
-            summary.value_of(line),
-            spread(*summary.value_of(line), ends_of_scale),
+            line.value,
+            spread(*line.value, ends_of_scale),
             standing.get(line.method, ""),
             "; ".join(against.get(line.method, [])),
             apart[line.method] if before is not None and apart[before.method] != apart[line.method] else "",
@@ -431,7 +431,7 @@ def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> dict[s
     """A metric's values over opinion scores, entry by entry."""
     if metric.values is None:
         return None
-    scores = {line.method: summary.value_of(line) for line in summary.scales}
+    scores = {line.method: line.value for line in summary.scales}
     out = {*summary.left_out, *summary.damaged}
     points = [
         study_charts.Point(name, value, mos, low, high, is_out=name in out)
@@ -469,10 +469,10 @@ def _agreement_map(summary: Summary, titles: dict[str, str]) -> dict[str, Any] |
     metrics = sorted(
         (n for n, kind in enumerate(agreement.kinds) if kind == "metric" and n in answered), key=lambda n: rank_of[agreement.names[n]]
     )
-    names = [
-        f"rater {n + 1}{f' ({summary.groups[n]})' if summary.groups[n] else ''}" if kind == "person" else titles.get(name, name)
-        for n, (name, kind) in enumerate(zip(agreement.names, agreement.kinds, strict=True))
-    ]
+    raters = enumerate(zip(summary.raters, summary.groups, strict=True), 1)
+    number = {name: f"rater {n}{f' ({group})' if group else ''}" for n, (name, group) in raters}
+    kinds = zip(agreement.names, agreement.kinds, strict=True)
+    names = [number[name] if kind == "person" else titles.get(name, name) for name, kind in kinds]
     some = [f"{n} {word}{'s' if n > 1 else ''}" for n, word in ((len(people), "rater"), (len(metrics), "metric")) if n]
     borders = [len(people)] if people and metrics else []
     return study_charts.agreement_map(names, agreement.all, agreement.common, people + metrics, borders, " and ".join(some)).to_dict()

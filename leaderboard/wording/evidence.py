@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from leaderboard.stats.evidence.figure import Cause, Counted, Figure, Reason
+from leaderboard.stats.evidence.figure import SetFigure
 from leaderboard.stats.evidence.judged import Basis
 from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, MetricFigures
 from leaderboard.stats.evidence.reproduction import PrintedLine, Reproduction, Statistic
@@ -34,7 +34,7 @@ def decimal(value: float, digits: int = 2) -> str:
     return sign + (text[1:] if text.startswith("0") else text)
 
 
-def interval(figure: Figure, across: bool) -> str:
+def interval(figure: SetFigure, across: bool) -> str:
     """The 95 % interval in brackets; empty where there is none."""
     if figure.low is None or figure.high is None:
         return ""
@@ -42,26 +42,16 @@ def interval(figure: Figure, across: bool) -> str:
     return f"[{write(figure.low)}, {write(figure.high)}]"
 
 
-def with_interval(figure: Figure, across: bool = False) -> str:
+def with_interval(figure: SetFigure, across: bool = False) -> str:
     """A figure's value with its interval: "84 [80, 88]", ".61 [.24, .82]"; empty where it has no value."""
     if figure.value is None:
         return ""
     return f"{(decimal if across else percent)(figure.value)} {interval(figure, across)}".rstrip()
 
 
-def reason(why: Reason) -> str:
-    """Sentence on why a figure has no value, or no interval."""
-    noun = {Counted.STIMULI: "results", Counted.ENTRIES: "entries"}.get(why.what, str(why.what)) if why.what is not None else ""
-    return {
-        Cause.FEW: f"Too few {noun}: {why.need:g} are needed, there are {why.have:g}." if why.need is not None else "",
-        Cause.NO_WINNER: "No answer names a winner between entries that this metric has values for.",
-        Cause.NO_VALUES: "This metric has no value of what people judged.",
-        Cause.ALIKE: "All answers are alike, so there is no interval.",
-        Cause.IN_LINE: "Both orders are the same, so there is no interval.",
-        Cause.UNCONNECTED: "Some entries never met, not even by a chain of others: there is no order of all.",
-        Cause.LITTLE_IN_COMMON: "Too few entries were judged on both kinds of items: no interval.",
-        Cause.UNSTABLE: "Without one of the groups there is no value, so there is no interval.",
-    }[why.cause]
+def material(name: str) -> str:
+    """Name of what was judged, as readers write it."""
+    return name.replace("nerf", "NeRF")
 
 
 def people(record: EvidenceRecord, criterion: CriterionFigures) -> str:
@@ -98,23 +88,50 @@ def scale(record: EvidenceRecord) -> str:
     return f"{low:g} to {high:g}" + (f" ({record.scale_name})" if record.scale_name else "")
 
 
-def within_of(figures: MetricFigures) -> Figure | None:
+def within_of(figures: MetricFigures) -> SetFigure | None:
     """The figure within items that a set's basis allows: of people's own answers, else of means."""
     return figures.decided if figures.decided is not None else figures.concordance
 
 
-def best(titles: Sequence[tuple[str, Figure | None]], where: str) -> str:
-    """Sentence on which metrics may be the best, from their places; empty where nothing was compared."""
+def named(titles: Sequence[str]) -> str:
+    """Names in a row: "A, B and C"."""
+    return titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
+
+
+def between_of(figures: MetricFigures) -> SetFigure | None:
+    """The same between families."""
+    return figures.decided_between if figures.decided is not None else figures.concordance_between
+
+
+def best(titles: Sequence[tuple[str, SetFigure | None]], where: str, looked_for: Sequence[str] = ()) -> str:
+    """Sentence on which metrics may be the best, from their places, and never from the order of values; empty where nothing was compared.
+    Of many that are ruled out it names those that readers look for."""
     tested = [(title, figure.may_be_best) for title, figure in titles if figure is not None and figure.may_be_best is not None]
     if len(tested) < 2:
         return ""
-    may = [title for title, is_best in tested if is_best]
-    if len(may) == len(tested):
+    may, out = ([title for title, is_best in tested if is_best is wanted] for wanted in (True, False))
+    if not out:
         return f"{where}, any of these {len(tested)} metrics may be the best."
+    if len(out) <= NAMED and len(may) > NAMED + 2:
+        return f"{where}, any of these {len(tested)} metrics but {named(out)} may be the best."
     if len(may) > NAMED + 2:
         return f"{where}, {len(may)} of {len(tested)} metrics may be the best."
-    named = may[0] if len(may) == 1 else f"{', '.join(may[:-1])} and {may[-1]}"
-    return f"{where}, only {named} may be the best of {len(tested)}."
+    known = [title for title in looked_for if title in out][:NAMED]
+    said = f"{where}, only {named(may)} may be the best of {len(tested)}"
+    return f"{said}; {named(known)} {'is' if len(known) == 1 else 'are'} ruled out." if known else f"{said}."
+
+
+def printed_with(record: EvidenceRecord, criterion: CriterionFigures) -> str:
+    """Sentence on the human score that the printed numbers are computed with, where the other figures of the page use people's means."""
+    lines = [one for one in (record.reproduction.lines if record.reproduction is not None else ()) if one.here is not None]
+    chief = next((one for one in lines if one.statistic is Statistic.SRCC and not one.where), None)
+    figures = None if chief is None else next((one for one in criterion.metrics.values() if one.column == chief.metric), None)
+    if chief is None or figures is None or figures.srocc is None or not figures.srocc.shown or figures.srocc.value is None:
+        return ""
+    return (
+        f"The printed ρ is with the source's score “{chief.against}”, and signed as there. The figures across {several(record.words.item)} "
+        f"are with people's plain means: for {chief.metric} {with_interval(figures.srocc, across=True)}."
+    )
 
 
 def told(one: PrintedLine) -> str:
@@ -139,17 +156,25 @@ def reproduced(found: Reproduction | None) -> str:
 
 
 def size(criterion: CriterionFigures) -> str:
-    """Sentence on what size alone gets, within items and between families together; empty where no size is published."""
+    """Sentences on what size alone gets, within items and between families together, and on which metrics are shown to be above it; empty
+    where no size is published."""
     figures = criterion.metrics.get("size")
     found = None if figures is None else within_of(figures)
     if figures is None or found is None or not found.shown or found.value is None:
         return ""
-    between = figures.decided_between if figures.decided is not None else figures.concordance_between
+    between = between_of(figures)
     said = f"Size alone agrees in {with_interval(found)} of 100 comparisons within items"
     if between is not None and between.shown and between.value is not None:
         said += f" and in {with_interval(between)} of those between families"
     if figures.srocc is not None and figures.srocc.shown and figures.srocc.value is not None:
         said += f"; across items its ρ is {with_interval(figures.srocc, across=True)}"
+    tested = [one for one in criterion.metrics.values() if not one.reference_point]
+    for where, of in (("Within items", [within_of(one) for one in tested]), ("Across items", [one.srocc for one in tested])):
+        above = [one.above_size for one in of if one is not None and one.above_size is not None]
+        if above:
+            n, k = sum(above), len(above)
+            many = "none is" if not n else "all are" if n == k else f"{n} of {k} {'is' if n == 1 else 'are'}"
+            said += f". {where} {many} shown to be above it"
     return f"{said}."
 
 
@@ -182,6 +207,55 @@ def beside_leading(record: EvidenceRecord, name: str, criterion: CriterionFigure
         return ""
     leading = next(iter(record.criteria))
     return f"In {with_interval(found)} of 100 pairs within one {record.words.item}, “{name}” puts the result first that “{leading}” does."
+
+
+def within_and_across(title: str, rows: Sequence[tuple[EvidenceRecord, CriterionFigures, MetricFigures]], rivals: Mapping[str, str]) -> str:
+    """Figures of one metric within items and across them in several sets. `rivals` are titles, by set, of a metric that may be the best
+    across items where this one is ruled out."""
+    said = []
+    for record, criterion, figures in rows:
+        within, across = within_of(figures), figures.srocc
+        another = criterion.within.another_rater if criterion.within is not None else None
+        assert within is not None and across is not None
+        words = record.words
+        beside = f"; another rater does in {with_interval(another)}" if another is not None and another.shown else ""
+        rival = f". There it is ruled out as the best; {rivals[record.name]} may be" if record.name in rivals else ""
+        said.append(
+            f"In {record.called}, {title} picks what people pick within one {words.item} in {with_interval(within)} of 100 comparisons"
+            f"{beside}. "
+            f"Across {several(words.item)} its ρ is {with_interval(across, across=True)}{rival}."
+        )
+    return " ".join(said)
+
+
+def as_published(title: str, rows: Sequence[tuple[EvidenceRecord, CriterionFigures, MetricFigures]]) -> str:
+    """Figures of a published metric in each set, beside a metric of this service that has its name and was not measured on it."""
+    return (
+        f"No study here has compared it with people yet. {within_and_across(f'{title} as published', rows, {})} Others computed its values."
+    )
+
+
+def by_criterion(record: EvidenceRecord, titles: Mapping[str, str]) -> str:
+    """Sentence on which metrics may be the best within items by each criterion, where not all criteria have the same; else empty."""
+    found = {}
+    for name, criterion in record.criteria.items():
+        figures = {key: within_of(criterion.metrics[key]) for key in criterion.compared if key in titles}
+        found[name] = tuple(titles[key] for key, figure in figures.items() if figure is not None and figure.may_be_best)
+    if len(set(found.values())) < 2 or not all(found.values()):
+        return ""
+    listed = "; ".join(f"{name.replace('_', ' ')}: {named(may)}" for name, may in found.items())
+    return f"Which metrics may be the best within items depends on the criterion. {listed[:1].upper()}{listed[1:]}."
+
+
+def across_ceiling(criterion: CriterionFigures) -> str:
+    """Sentence on what one rater reaches across items, and on how far the noise in people's means bounds a metric; empty where neither is
+    known."""
+    found = criterion.across
+    if found is None:
+        return ""
+    bound = f"noise in people's means alone bounds a metric at ρ {decimal(found.srocc)}"
+    one = "" if found.one is None else f"one rater and the mean of all others have ρ {decimal(found.one)}; "
+    return f"Across items {one}{bound}."
 
 
 def fewness(criterion: CriterionFigures, record: EvidenceRecord) -> str:

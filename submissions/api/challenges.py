@@ -41,7 +41,7 @@ class ChallengeBrief(Schema):
     summary: str
     family: str
     visibility: str
-    made_up: bool = Field(description="Its data and entries are made up, for demonstration.")
+    made_up: bool = Field(description="Its data and entries are simulated, for demonstration.")
     tags: list[str]
     page_url: str
 
@@ -49,9 +49,11 @@ class ChallengeBrief(Schema):
 class ChallengeFilter(Schema):
     """Filters of a list of challenges."""
 
-    tag: str | None = Field(None, max_length=30, pattern=NAME, description="Those with this tag.")
-    family: str | None = Field(None, max_length=20, pattern=NAME, description="Those to which teams send this: wireframe, mesh or render.")
-    state: Literal["running", "upcoming", "past"] | None = Field(None, description="By their phases: one is open, one is to come, or none.")
+    tag: str | None = Field(None, max_length=30, pattern=NAME, description="Challenges with this tag.")
+    family: str | None = Field(
+        None, max_length=20, pattern=NAME, description=("Challenges to which teams send this kind: wireframe, mesh or render.")
+    )
+    state: Literal["running", "upcoming", "past"] | None = Field(None, description="By their phases: one is open, one will be, or none.")
 
 
 FilterQuery = Annotated[ChallengeFilter, Query()]
@@ -70,10 +72,10 @@ class ChallengeFull(ChallengeBrief):
     description: str = Field(description="Markdown.")
     rules_version: str
     needs_approval: bool
-    team_size: int | None = Field(description="Most members of a team; null: no cap.")
-    licence: str = Field(description="Of its data, as the organizers state it: a web address or a name; empty where they state none.")
-    item_noun: str = Field(description="What an item is called, in the singular.")
-    unit_noun: str = Field(description="What a group of items is called, in the singular.")
+    team_size: int | None = Field(description="Largest number of members of a team; null without a limit.")
+    licence: str = Field(description="Licence of its data, as the organizers state it: a web address or a name; empty if they state none.")
+    item_noun: str = Field(description="An item's name, in the singular.")
+    unit_noun: str = Field(description="A group's name, in the singular.")
     phases: list[PhaseBrief]
 
 
@@ -83,7 +85,7 @@ class QuotaOut(Schema):
     left_today: int | None
     left_total: int | None
     left_at_once: int | None
-    next_at: datetime | None = Field(description="When the next upload is possible, where waiting helps.")
+    next_at: datetime | None = Field(description="When the next upload is possible, if waiting helps.")
     reason: str
     code: str
 
@@ -101,7 +103,7 @@ class PhaseFull(PhaseBrief):
     ranking: str
     missing: str = Field(description="What happens to an entry with missing items.")
     unit: str
-    quota: QuotaOut | None = Field(description="Of the caller's team; null without one.")
+    quota: QuotaOut | None = Field(description="Uploads of the caller's team; null without one.")
 
 
 class Rules(Schema):
@@ -129,7 +131,7 @@ class FileOut(Schema):
 class ParticipationOut(Schema):
     admission: str | None = Field(description="pending, admitted or declined; null before joining.")
     rules_version: str | None = Field(description="The version accepted.")
-    must_accept: bool = Field(description="Whether the rules in force are still to be accepted.")
+    must_accept: bool = Field(description="Whether you have yet to accept the current rules.")
     team: str | None
     leads: bool
 
@@ -184,7 +186,7 @@ def list_announcements(request: HttpRequest, challenge: Slug, paging: PageQuery)
 # --- phases ----------------------------------------------------------------------------------
 
 
-@router.get("/challenges/{challenge}/phases/{phase}", response={200: PhaseFull, **ERRORS}, summary="A phase, and what you may still upload")
+@router.get("/challenges/{challenge}/phases/{phase}", response={200: PhaseFull, **ERRORS}, summary="A phase, and your remaining uploads")
 def get_phase(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:
     found = phase_for(request.user, challenge, phase)
     team = Team.of(found.challenge, request.user)
@@ -202,7 +204,7 @@ def get_phase(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:
 @router.get(
     "/challenges/{challenge}/phases/{phase}/manifest",
     response={200: dict[str, Any], **ERRORS},
-    summary="What an upload must hold",
+    summary="The manifest: what an upload must hold",
     description="Item ids, formats, limits and metrics. The client's `check` reads this file.",
 )
 def get_manifest(request: HttpRequest, challenge: Slug, phase: Slug) -> Any:

@@ -18,7 +18,7 @@ from ninja.utils import check_csrf
 from pydantic import Field
 
 from submissions import throttling
-from submissions.models import ApiToken
+from submissions.models import ApiToken, Scope
 from submissions.permissions import lacks_second_factor
 
 MAX_PER_PAGE = 100
@@ -31,14 +31,20 @@ PartNumber = Annotated[int, Path(ge=1, le=10_000)]
 Item = TypeVar("Item")
 
 
-BAD_TOKEN = "This token is not valid: it is unknown, revoked or has run out; make a new one on your account page."  # noqa: S105 - a sentence
-NO_SECOND_FACTOR = "Staff need a second factor here, for their programs too: log in on the site and set one up to go on."
+BAD_TOKEN = "This token is not valid: it is unknown, revoked or expired; make a new one on your account page."  # noqa: S105 - a sentence
+SAFE = ("GET", "HEAD")
+NO_SECOND_FACTOR = "Staff need a second factor here, also for their programs: log in on the site and set one up."
 
 # --- who is asking ---------------------------------------------------------------------------
 
 
 class Token(HttpBearer):
-    """An API token, made on the account page, sent as `Authorization: Bearer plumb_…`."""
+    """An API token, made on the account page, sent as `Authorization: Bearer plumb_…`. Its scopes say what it is for."""
+
+    def __init__(self, acts: Scope = Scope.SUBMIT) -> None:
+        """`acts` is the scope that a token needs for whatever changes something."""
+        super().__init__()
+        self.acts = acts
 
     def authenticate(self, request: HttpRequest, token: str) -> Any:
         user = ApiToken.holder(token.strip())
@@ -49,6 +55,8 @@ class Token(HttpBearer):
             raise AuthenticationError(message=BAD_TOKEN)
         if lacks_second_factor(user):
             raise HttpError(403, NO_SECOND_FACTOR)
+        if request.method not in SAFE and user.reach is not None and self.acts not in user.reach.scopes:
+            raise HttpError(403, f"This API token lacks the scope “{self.acts}”; make one that has it on your account page.")
         return user
 
 
@@ -75,6 +83,7 @@ def anyone(request: HttpRequest) -> Any:
 
 
 SIGNED_IN = [Token(), Session()]
+ORGANIZING = [Token(Scope.ORGANIZE), Session()]
 ANYBODY = [*SIGNED_IN, anyone]
 
 
@@ -89,9 +98,9 @@ class Problem(Schema):
     status: int
     detail: str = Field(description="One sentence: what is wrong, and what to do.")
     code: str = Field(description="A short name for programs; it does not change.")
-    request_id: str | None = Field(None, description="Under which the operator's log knows this request; also in X-Request-ID.")
+    request_id: str | None = Field(None, description="The request's name in the operator's log; also in X-Request-ID.")
     retry_at: datetime | None = Field(None, description="When the same request may succeed.")
-    errors: list[dict[str, Any]] | None = Field(None, description="Where the request itself is wrong, by field.")
+    errors: list[dict[str, Any]] | None = Field(None, description="Mistakes of the request itself, by field.")
 
 
 # What can go wrong with any request, and with those that name a thing or change one.
@@ -103,7 +112,7 @@ BINARY = {"type": "string", "format": "binary"}
 DOWNLOAD = {
     "responses": {
         200: {"description": "The file.", "content": {"application/octet-stream": {"schema": BINARY}}},
-        302: {"description": "Where the file lies, for a few minutes."},
+        302: {"description": "Address of the file, for a few minutes."},
     }
 }
 

@@ -40,12 +40,12 @@ router = Router(tags=["submissions"], auth=SIGNED_IN)
 # A text stays one, so that it is read as people write numbers.
 Amount = Annotated[Annotated[float, Field(strict=True)] | Annotated[str, Field(max_length=40)], Field(union_mode="left_to_right")]
 CARD = {
-    "weights_url": "Where its weights are.",
-    "licence": "Of code and weights.",
-    "parameters": "How many parameters it has: a number, or one such as 38M; 0: not stated.",
-    "hardware": "What it ran on.",
-    "run_seconds": "Seconds that one item takes on that hardware; 0: not stated.",
-    "training_data": "What it was trained on.",
+    "weights_url": "Address of its weights.",
+    "licence": "Licence of code and weights.",
+    "parameters": "Number of parameters: a number, or one such as 38M; 0: not stated.",
+    "hardware": "Its hardware.",
+    "run_seconds": "Seconds per item on that hardware; 0: not stated.",
+    "training_data": "Its training data.",
 }
 
 
@@ -62,13 +62,13 @@ class SubmissionIn(Schema):
     hardware: str = Field("", max_length=TEXTS["hardware"], description=CARD["hardware"])
     run_seconds: Amount | None = Field(None, description=CARD["run_seconds"])
     training_data: str = Field("", max_length=TEXTS["training_data"], description=CARD["training_data"])
-    as_it_is: bool = Field(False, description="Score it also where it would be put on hold, see `on_hold`.")
+    as_it_is: bool = Field(False, description="Score it even if it would be put on hold, see `on_hold`.")
     file_name: str = Field(max_length=500)
     size: int = Field(ge=0, le=LARGEST_ID, description="Bytes.")
     sha256: str = Field(
         "",
         max_length=64,
-        description="Of the whole file. It fixes the content, so such an upload may end after the phase has closed.",
+        description="SHA-256 of the whole file. It fixes the content, so such an upload may end after the phase has closed.",
     )
 
 
@@ -126,15 +126,15 @@ class SubmissionBrief(Schema):
     training_data: str
     status: str
     state: str = Field(
-        description="Where it stands, with what keeps it off the board; `withheld` where you may not know.",
+        description="Its state, with what keeps it off the board; `withheld` if you may not know.",
         json_schema_extra=one_of(State),
     )
     reason_code: str | None = Field(
-        description="Why it stands there, where there is a reason to tell; `sentence` says it in words.",
+        description="The reason for its state, if there is one to give; `sentence` has it in words.",
         json_schema_extra=one_of(Reason, None),
     )
     reason_numbers: dict[str, Any] = Field(description="The numbers and names of that reason.")
-    fault: str = Field(description="Of a failed entry: whose fault it is, `service` or `entry`; else empty.")
+    fault: str = Field(description="The cause of a failed entry: `service` or `entry`; otherwise empty.")
     is_baseline: bool
     is_verified: bool
     is_chosen: bool
@@ -144,7 +144,7 @@ class SubmissionBrief(Schema):
     finished_at: datetime | None
     page_url: str
     # for the team and the organizers only:
-    sentence: str | None = Field(description="Where it stands; null for others than the team and the organizers.")
+    sentence: str | None = Field(description="Its state as a sentence; null except for the team and the organizers.")
     file_name: str | None
     size: int | None
     sha256: str | None
@@ -152,14 +152,16 @@ class SubmissionBrief(Schema):
     n_problems: int | None
     awaits_confirmation: bool | None = Field(description="It is on hold. POST to `/confirm` to have it scored as it is.")
     on_hold: str | None = Field(
-        description="Why it waits for its team: `kind` (many of its files hold nothing that can be scored), `inputs` (it does not fit what "
-        "was given out) or `folders` (its files lie in several folders); else empty. `problems` says more."
+        description=(
+            "Why it waits for its team: `kind` (many of its files hold nothing that can be scored), `inputs` (it does not fit the "
+            "inputs) or `folders` (its files are in several folders); otherwise empty. `problems` has details."
+        )
     )
     confirm_until: datetime | None = Field(description="Moment before which an entry on hold can be confirmed.")
     warnings: list[str] | None
     missing_items: list[str] | None
     reason: str | None = Field(description="Why it is hidden or disqualified.")
-    upload: UploadOut | None = Field(description="While the upload is not finished, for members who may go on with it.")
+    upload: UploadOut | None = Field(description="While the upload is not finished, for members who may continue it.")
 
 
 class PartsOut(Schema):
@@ -248,8 +250,10 @@ def _answer(request: HttpRequest, submission: Submission) -> SubmissionBrief:
     "/submissions",
     response={200: SubmissionBrief, 201: SubmissionBrief, **ACT_ERRORS},
     summary="Reserve an upload",
-    description="Checks the phase's limits and says how to send the bytes. Nothing is used up by an upload that is not finished. Where "
-    "your team has sent the same bytes to the phase within the last minute, the answer is 200 and that entry, and nothing is to be sent.",
+    description=(
+        "Checks the phase's limits and says how to send the bytes. An upload that is not finished counts for nothing. If your team has "
+        "sent the same bytes to the phase within the last minute, the answer is 200 and that entry, and you send nothing."
+    ),
 )
 def create_submission(request: HttpRequest, data: SubmissionIn) -> Any:
     phase = phase_for(request.user, data.challenge, data.phase)
@@ -275,7 +279,7 @@ def put_part(request: HttpRequest, submission: Id, number: PartNumber) -> Any:
 @router.post(
     "/submissions/{submission}/complete",
     response={200: SubmissionBrief, **ACT_ERRORS},
-    summary="All parts are sent: check and queue the entry",
+    summary="Finish an upload: check and queue the entry",
 )
 def complete(request: HttpRequest, submission: Id) -> Any:
     return _answer(request, uploads.finish(submission_for(request.user, submission, "submission.send")))
@@ -284,7 +288,7 @@ def complete(request: HttpRequest, submission: Id) -> Any:
 @router.post(
     "/submissions/{submission}/resume",
     response={200: SubmissionBrief, **ACT_ERRORS},
-    summary="Go on with an upload",
+    summary="Continue an upload",
     description="An upload that stopped counts again against the phase's limits, from now on: it takes one of today's uploads.",
 )
 def resume(request: HttpRequest, submission: Id) -> Any:
@@ -297,7 +301,7 @@ def resume(request: HttpRequest, submission: Id) -> Any:
     "/submissions/{submission}/pause",
     response={200: SubmissionBrief, **ACT_ERRORS},
     summary="Stop an upload for now",
-    description="It counts against no limit until it goes on; what was sent stays until it runs out.",
+    description="It counts against no limit until it continues; sent parts are kept until it expires.",
 )
 def pause(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.manage")
@@ -308,7 +312,7 @@ def pause(request: HttpRequest, submission: Id) -> Any:
 # --- afterwards ------------------------------------------------------------------------------
 
 
-@router.patch("/submissions/{submission}", response={200: SubmissionBrief, **ACT_ERRORS}, summary="Change what you say about an entry")
+@router.patch("/submissions/{submission}", response={200: SubmissionBrief, **ACT_ERRORS}, summary="Change the description of an entry")
 def edit(request: HttpRequest, submission: Id, data: SubmissionEdit) -> Any:
     found = submission_for(request.user, submission, "submission.manage")
     found.edit(**{name: value for name, value in data.dict().items() if value is not None})
@@ -325,9 +329,11 @@ def cancel(request: HttpRequest, submission: Id) -> Any:
 @router.post(
     "/submissions/{submission}/withdraw",
     response={200: SubmissionBrief, **ACT_ERRORS},
-    summary="Take an entry off the boards, for good",
-    description="Once the phase has closed, its board is frozen or a hidden one was revealed, no entry that your team sent earlier takes "
-    "its place on the board.",
+    summary="Withdraw an entry, for good",
+    description=(
+        "Once the phase has closed, its board is frozen or a hidden one was revealed, no earlier entry of your team takes its place on "
+        "the board."
+    ),
 )
 def withdraw(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.manage")
@@ -348,8 +354,10 @@ def choose(request: HttpRequest, submission: Id) -> Any:
     "/submissions/{submission}/confirm",
     response={200: SubmissionBrief, **ACT_ERRORS},
     summary="Have an entry on hold scored as it is",
-    description="It keeps the moment of its upload, and takes one of your team's uploads of today. After the end of the phase this is "
-    "possible for 24 hours, for what came before the end; not once the board has been frozen or revealed.",
+    description=(
+        "It keeps the date of its upload, and takes one of your team's uploads of today. After the end of the phase this is possible "
+        "for 24 hours, for entries from before the end; not once the board has been frozen or revealed."
+    ),
 )
 def confirm(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.send")
@@ -362,8 +370,10 @@ def confirm(request: HttpRequest, submission: Id) -> Any:
     "/submissions/{submission}/retry",
     response={200: SubmissionBrief, **ACT_ERRORS},
     summary="Try a failed entry again",
-    description="While the phase is open it takes one of your team's uploads of today. For a week after its end it takes one of the day on "
-    "which the entry was sent, where the service failed to score it. Organizers' retries take none.",
+    description=(
+        "While the phase is open it takes one of your team's uploads of today. For a week after the end it takes one of the day on "
+        "which the entry was sent, if the service failed to score it. Organizers' retries take none."
+    ),
 )
 def retry(request: HttpRequest, submission: Id) -> Any:
     found = submission_for(request.user, submission, "submission.retry")

@@ -21,7 +21,7 @@ from submissions.api.common import (
     newest_first,
 )
 from submissions.lookup import challenge_for, own_team
-from submissions.models import Challenge, Team, TeamMerge
+from submissions.models import ApiToken, Challenge, Team, TeamMerge
 from submissions.models.team import Invitation
 from submissions.permissions import require
 
@@ -56,7 +56,7 @@ class InviteIn(Schema):
 
 
 class LinkOut(Schema):
-    url: str = Field(description="Whoever opens it can join; shown this once. An earlier link ends.")
+    url: str = Field(description="Anybody who opens it can join; shown this once. An earlier link ends.")
 
 
 class TokenIn(Schema):
@@ -119,7 +119,7 @@ def leave(request: HttpRequest, challenge: Slug) -> Any:
     return 204, None
 
 
-@router.post("/challenges/{challenge}/team/remove", response={200: TeamOut, **ACT_ERRORS}, summary="Take a member out")
+@router.post("/challenges/{challenge}/team/remove", response={200: TeamOut, **ACT_ERRORS}, summary="Remove a member")
 def remove(request: HttpRequest, challenge: Slug, data: MemberName) -> Any:
     team = _led(request, challenge)
     member = team.memberships.select_related("user").filter(user__username=data.username).first()
@@ -134,7 +134,7 @@ class MergeOut(Schema):
     asking: str = Field(description="The team that asks; its members and entries become the other's.")
     asked: str
     created_at: datetime
-    refused: str = Field(description="Why the two cannot become one now; empty where they can.")
+    refused: str = Field(description="Why the two cannot merge now; otherwise empty.")
 
 
 def _merge(merge: TeamMerge) -> MergeOut:
@@ -170,7 +170,7 @@ def agree_merge(request: HttpRequest, challenge: Slug, merge: Id) -> Any:
 
 
 @router.delete(
-    "/challenges/{challenge}/team/merges/{merge}", response={204: None, **ACT_ERRORS}, summary="Say no, or take your question back"
+    "/challenges/{challenge}/team/merges/{merge}", response={204: None, **ACT_ERRORS}, summary="Decline, or take your request back"
 )
 def end_merge(request: HttpRequest, challenge: Slug, merge: Id) -> Any:
     team = _led(request, challenge)
@@ -209,10 +209,16 @@ class ApiTokenOut(Schema):
     id: int
     name: str
     hint: str = Field(description="The key's first characters.")
+    scopes: list[str] = Field(alias="scope_names", description="What a program may do with it: read, submit, organize, operate.")
+    challenges: list[str] = Field(description="Names of the challenges to which it is bound; empty: all of yours.")
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
     last_used_at: datetime | None
+
+    @staticmethod
+    def resolve_challenges(token: ApiToken) -> list[str]:
+        return [challenge.slug for challenge in token.challenges.all()]
 
 
 @account.get("/me", response={200: Me, **ERRORS}, summary="Who you are")
@@ -228,7 +234,7 @@ def me(request: HttpRequest) -> Any:
     description="Tokens are made on the account page only, so that a leaked one cannot make others.",
 )
 def list_tokens(request: HttpRequest, paging: PageQuery) -> Any:
-    items, following = newest_first(request.user.api_tokens.all(), request, paging)
+    items, following = newest_first(request.user.api_tokens.prefetch_related("challenges"), request, paging)
     return {"items": items, "next": following}
 
 

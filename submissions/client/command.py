@@ -38,10 +38,10 @@ EXIT_CODES = """exit codes:
 CARD = {
     "weights_url": ("URL", "link to the weights"),
     "licence": ("TEXT", "licence of code and weights"),
-    "parameters": ("N", "how many parameters it has: 38M, 1.2B or 38000000"),
-    "hardware": ("TEXT", "what it ran on"),
-    "run_seconds": ("SECONDS", "how long one item takes on that hardware"),
-    "training_data": ("TEXT", "what it was trained on"),
+    "parameters": ("N", "number of parameters: 38M, 1.2B or 38000000"),
+    "hardware": ("TEXT", "its hardware"),
+    "run_seconds": ("SECONDS", "time of one item on that hardware"),
+    "training_data": ("TEXT", "its training data"),
 }
 _PHASE_URL = re.compile(r"(?P<server>https?://.+?)/(?:api/v1/)?challenges/(?P<challenge>[^/]+)/(?:phases/)?(?P<phase>[^/?#]+)(?:[/?#].*)?")
 _DONE = ("scored", "rejected", "failed", "cancelled")
@@ -99,7 +99,7 @@ def _upload(args: argparse.Namespace) -> int:
             if not verdict.accepted:
                 return _say("Nothing was sent.", REJECTED)
             if verdict.to_confirm and not args.as_is:
-                return _say("Nothing was sent; mend it, or add --as-is if it is meant so.", REJECTED)
+                return _say("Nothing was sent; correct it, or add --as-is if you mean it.", REJECTED)
         card = {name: getattr(args, name) for name in CARD if getattr(args, name)}  # what is not said stays as it is
         entry = Entry(path, args.challenge, args.phase, args.method, args.description, args.paper, args.code, args.as_is, card)
         with _bar("Uploading", "B", unit_scale=True) as bar:
@@ -268,13 +268,13 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(required=True, metavar="check | upload | status")
-    check = _command(commands, "check", "say what the server would say, without an account or an upload", _check, needs_token=False)
+    check = _command(commands, "check", "give the server's verdict, without an account or an upload", _check, needs_token=False)
     check.add_argument("path", help="zip archive, folder or submission file")
     check.add_argument("--manifest", metavar="FILE", help="the phase's manifest, downloaded from its page; works offline")
     check.add_argument("--phase", metavar="URL", help="address of the phase, or its name beside --server and --challenge")
     check.add_argument("--challenge", help="the challenge's short name")
 
-    check.add_argument("--as-is", action="store_true", help="count as acceptable what would be put on hold")
+    check.add_argument("--as-is", action="store_true", help="accept an entry that would be put on hold")
 
     send = _command(commands, "upload", "check an entry and send it; run it again to continue after a break", _upload, needs_token=True)
     send.add_argument("path", help="zip archive, folder (zipped first) or submission file")
@@ -286,7 +286,7 @@ def _parser() -> argparse.ArgumentParser:
     send.add_argument("--code", default="", metavar="URL", help="link to the code")
     for name, (metavar, words) in CARD.items():
         send.add_argument(f"--{name.removesuffix('_url').replace('_', '-')}", dest=name, default="", metavar=metavar, help=words)
-    send.add_argument("--as-is", action="store_true", help="have it scored also where it would be put on hold")
+    send.add_argument("--as-is", action="store_true", help="have it scored even if it would be put on hold")
     send.add_argument("--no-check", action="store_true", help="send without checking first")
     send.add_argument("--wait", action="store_true", help="wait until the entry is scored or refused")
 
@@ -309,7 +309,7 @@ def _command(commands: Any, name: str, words: str, run: Callable[..., int], need
         help="how long to wait for a server that cannot be reached or has trouble; %(default)g if not given",
     )
     if name != "status":
-        words = "take files of items that links in the folder name outside it"
+        words = "also send item files that links in the folder point to outside it"
         parser.add_argument("--follow-links", action="store_true", help=words)
     parser.add_argument("--token", default="", help="your token; better given in the environment as PLUMBLINE_TOKEN")
     parser.set_defaults(run=run, needs_token=needs_token)

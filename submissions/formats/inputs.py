@@ -157,7 +157,7 @@ def _las(data: bytes, file: str) -> Input:
     high_x, low_x, high_y, low_y, high_z, low_z = np.frombuffer(data, "<f8", 6, _LAS_BOX).tolist()
     low, high = (low_x, low_y, low_z), (high_x, high_y, high_z)
     if not all(math.isfinite(v) and abs(v) <= LARGEST for v in (*low, *high)) or any(a > b for a, b in zip(low, high, strict=True)):
-        raise FormatError(file, "", "states no bounding box in its header; write it anew")
+        raise FormatError(file, "", "states no bounding box in its header; write it again")
     return Input(low, high, int(np.frombuffer(data, "<u4", 1, _LAS_COUNT)[0]), "")
 
 

@@ -106,7 +106,7 @@ def _search(stream: IO[bytes], member: zipfile.ZipInfo, left: int, name: str, si
                 raise SheetError(name, excerpt(member.filename), "is not text in UTF-8, as spreadsheets are")
         if is_xml and (b"<!DOCTYPE" in piece or b"<!ENTITY" in piece):
             raise SheetError(
-                name, excerpt(member.filename), "declares a document type or entities, which no spreadsheet needs; save it anew"
+                name, excerpt(member.filename), "declares a document type or entities, which no spreadsheet needs; save it again"
             )
         if is_sheet:
             for letters, number in _CELL.findall(piece):

@@ -9,7 +9,7 @@ from submissions.models.rate_count import RateCount
 from submissions.models.status import Status
 from submissions.models.submission import Submission
 from submissions.models.team import FormerTeam, Invitation, Membership, Team, TeamInvite, TeamMerge
-from submissions.models.user import ApiToken, User
+from submissions.models.user import ApiToken, Scope, User
 
 __all__ = [
     "Admission",
@@ -25,6 +25,7 @@ __all__ = [
     "Participation",
     "Phase",
     "RateCount",
+    "Scope",
     "Status",
     "Submission",
     "Team",

@@ -228,7 +228,7 @@ class Submission(Leased):
             raise Refused(f"{file_name} is empty; choose the archive with your entry.", "empty_file")
         with transaction.atomic():
             if Team.objects.select_for_update().filter(pk=team.pk).first() is None:
-                raise Refused("Your team has become one with another meanwhile; upload again.", "team_gone")
+                raise Refused("Your team has merged with another meanwhile; upload again.", "team_gone")
             quota = phase.quota(team, now)
             if not (is_baseline or quota.allowed):
                 raise Refused(quota.reason, quota.code, quota.next_at)

@@ -220,7 +220,7 @@ class Team(models.Model):
             both = [self.pk, here.team_id] if here else [self.pk]
             locked = {team.pk for team in Team.objects.select_for_update().filter(pk__in=both).order_by("pk")}
             if self.pk not in locked:
-                raise Refused("This team is no longer there; ask for an invitation to another one.", "gone")
+                raise Refused("This team no longer exists; ask for an invitation to another one.", "gone")
             if here is not None:
                 _require_alone(here)
                 if here.team.tries_of_members():
@@ -306,7 +306,7 @@ class Team(models.Model):
         with transaction.atomic():
             # In one order, so that two teams that take each other in cannot block each other.
             if len(Team.objects.select_for_update().filter(pk__in=[self.pk, other.pk]).order_by("pk")) < 2 and other.pk != self.pk:
-                raise Refused("One of the two teams is no longer there; look at the page again.", "gone")
+                raise Refused("One of the two teams no longer exists; reload the page.", "gone")
             if why := self.why_not_merge(other, now, dated):
                 raise Refused(why, "no_merge")
             phases = list(self.challenge.phases.filter(submissions__team=other).distinct())

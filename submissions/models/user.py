@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
-from django.db import models
+from django.db import models, transaction
 from django.utils import timezone
 
+from submissions.choices import TextChoices
 from submissions.errors import Refused
 from submissions.look_alikes import look_alike
 
@@ -53,6 +55,18 @@ class Accounts(UserManager):
         return look_alike(name, others.iterator()) is not None
 
 
+@dataclass(frozen=True)
+class Reach:
+    """Reach of a program in its owner's name: scopes, and the challenges to which it is bound (all where it names none)."""
+
+    scopes: frozenset[str]
+    challenges: frozenset[int] = frozenset()
+
+    def covers(self, scope: Scope, challenge: int | None) -> bool:
+        """Return whether acts of this scope are allowed in a challenge, or (None) beyond any."""
+        return (scope == Scope.READ or scope in self.scopes) and (not self.challenges or challenge in self.challenges)
+
+
 class User(AbstractUser):
     """A person. Sign-in, e-mail addresses and second factors are django-allauth's.
 
@@ -70,6 +84,12 @@ class User(AbstractUser):
     time_zone = models.CharField(max_length=64, blank=True, help_text="IANA name; empty: as the browser says.")
     # Since when so many passwords were tried that new devices are kept out; null: the owner was told, or need not be.
     warn_of_log_ins_at = models.DateTimeField(null=True, editable=False)
+
+    reach: Reach | None = None  # of the API token by which they ask; None: they have logged in
+
+    def logged_in(self) -> User:
+        """The same person without a token."""
+        return User.objects.get(pk=self.pk)
 
     objects = Accounts()
 
@@ -101,8 +121,20 @@ def hash_secret(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
+class Scope(TextChoices):
+    """Kind of acts that an API token lets a program do. Every token reads what everybody may, and what its owner's teams may."""
+
+    READ = "read", "read what you see as a visitor and as a member of your teams"
+    SUBMIT = "submit", "take part: join, upload, manage your team and its entries"
+    ORGANIZE = "organize", "act as an organizer: see what organizers see, upload metrics"
+    OPERATE = "operate", "act as staff"
+
+
 class ApiToken(models.Model):
-    """A named key for the API. Only its hash is kept; the key is shown once, when it is made."""
+    """A named key for the API. Only its hash is kept; the key is shown once, when it is made.
+
+    What it lets a program do is its `scopes`, in its `challenges` alone where it names some: elsewhere the program is a visitor.
+    """
 
     PREFIX = "plumb_"
 
@@ -114,6 +146,10 @@ class ApiToken(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
+    scopes = models.JSONField(default=list, help_text="Values of `Scope`, without read.")
+    challenges = models.ManyToManyField("submissions.Challenge", blank=True, related_name="+")
+    is_narrowed = models.BooleanField(default=False, help_text="Made when every token could do all that its owner can.")
+    told_at = models.DateTimeField(null=True, blank=True, help_text="When its owner was told that it is narrowed.")
 
     class Meta:
         ordering = ["-created_at"]
@@ -122,24 +158,44 @@ class ApiToken(models.Model):
         return f"{self.name} ({self.hint}…)"
 
     @classmethod
-    def make(cls, user: User, name: str, expires_at: datetime | None = None) -> tuple[ApiToken, str]:
+    def make(
+        cls,
+        user: User,
+        name: str,
+        expires_at: datetime | None = None,
+        scopes: Collection[Scope] = (Scope.SUBMIT,),
+        challenges: Iterable[models.Model] = (),
+    ) -> tuple[ApiToken, str]:
         """A new token and, this once, its key."""
         key = cls.PREFIX + secrets.token_urlsafe(32)
-        token = cls.objects.create(
-            user=user, name=name, hint=key[: len(cls.PREFIX) + 4], token_hash=hash_secret(key), expires_at=expires_at
-        )
+        with transaction.atomic():
+            token = cls.objects.create(
+                user=user,
+                name=name,
+                hint=key[: len(cls.PREFIX) + 4],
+                token_hash=hash_secret(key),
+                expires_at=expires_at,
+                scopes=sorted(set(scopes) - {Scope.READ}),
+            )
+            token.challenges.set(challenges)
         return token, key
 
     @classmethod
     def holder(cls, key: str, now: datetime | None = None) -> User | None:
-        """The active user whose live token this key is; None for any other key."""
+        """The active user whose live token this key is, with what the token lets them do; None for any other key."""
         now = now or timezone.now()
         token = cls.objects.select_related("user").filter(token_hash=hash_secret(key)).first()
         if token is None or not token.is_live(now) or not token.user.is_active:
             return None
         if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):
             cls.objects.filter(pk=token.pk).update(last_used_at=now)
+        token.user.reach = Reach(frozenset(token.scopes), frozenset(token.challenges.values_list("pk", flat=True)))
         return token.user
+
+    @property
+    def scope_names(self) -> list[str]:
+        """Names of its scopes, in their order."""
+        return [scope.value for scope in Scope if scope == Scope.READ or scope.value in self.scopes]
 
     def is_live(self, now: datetime | None = None) -> bool:
         now = now or timezone.now()

@@ -46,9 +46,9 @@ def _s3_errors(key: str) -> Iterator[None]:
             raise FileNotFoundError(key) from error
         raise StorageError(f"The file storage refused ({error.response['Error']['Code']}); try again later.") from error
     except S3UploadFailedError as error:  # how boto3 wraps what went wrong with a whole file
-        raise StorageError("The file storage does not take it; try again later, and ask the operator if it stays so.") from error
+        raise StorageError("The file storage does not accept it; try again later, and tell the operator if this continues.") from error
     except BotoCoreError as error:
-        raise StorageError("The file storage does not answer; nothing that was sent is lost, so try again later.") from error
+        raise StorageError("The file storage does not answer; nothing that you sent is lost, so try again later.") from error
 
 
 class S3Store:

@@ -26,7 +26,7 @@ from django.conf import settings
 BLOCK = 1024 * 1024  # bytes read in one step
 MAX_PARTS = 10_000  # S3's limit, kept for both stores
 MIN_S3_PART = 5 * 1024 * 1024  # S3 takes smaller parts only at the end
-DISK_FULL = "The server's disk is full; nothing that was sent is lost, so try again later."
+DISK_FULL = "The server's disk is full; nothing that you sent is lost, so try again later."
 
 
 class StorageError(Exception):

@@ -20,13 +20,17 @@ from submissions.models import ApiToken
 @require_http_methods(["GET", "HEAD", "POST"])
 def tokens(request: HttpRequest) -> HttpResponse:
     """All tokens, and a form for a new one. The key of a new one is in this one answer only."""
-    form, token, key = TokenForm(request.POST or None), None, ""
+    form, token, key = TokenForm(request.user, request.POST or None), None, ""
     if request.method == "POST" and form.is_valid():
         throttling.limit_tokens(request)
-        token, key = ApiToken.make(request.user, form.cleaned_data["name"], form.expires_at())
-        form = TokenForm()
+        chosen = form.cleaned_data
+        token, key = ApiToken.make(request.user, chosen["name"], form.expires_at(), chosen["scopes"], chosen.get("challenges", ()))
+        form = TokenForm(request.user)
     now = timezone.now()
-    rows = [{"token": one, "live": one.is_live(now)} for one in request.user.api_tokens.all()]
+    rows = [
+        {"token": one, "live": one.is_live(now), "only_in": ", ".join(challenge.title for challenge in one.challenges.all())}
+        for one in request.user.api_tokens.prefetch_related("challenges")
+    ]
     context = {"form": form, "rows": rows, "new": token, "key": key, "address": request.build_absolute_uri("/")}
     return render(request, "submissions/tokens.html", context, status=422 if form.errors else 201 if key else 200)
 

@@ -8,7 +8,7 @@ card's result is from the processor's, and that difference as a share of the met
 as seen on a card only where the scoring child, under its limits of memory, computed it there.
 
 A full run on a card appends its table to tests/benchmarks/CARD.md, or to `--output`. `--quick` takes small pictures, `--device cpu` the
-processor in the card's place; neither writes anything. No row begins later than 280 seconds after the start. Exits with 1 where
+processor in the card's place; neither writes anything. On a card no row begins later than 280 seconds after the start. Exits with 1 where
 a row is wrong, and with 2 where there is no card.
 """
 
@@ -30,7 +30,7 @@ from tests.card.check import Check, Row, header
 from tests.card.rows import ROWS
 
 OUTPUT = ROOT / "tests" / "benchmarks" / "CARD.md"
-LAST_START = 280.0  # seconds after the start
+LAST_START = 280.0  # seconds after the start, on a card: these are at hand seldom and briefly
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -59,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
         for name, make in ROWS:
             if chosen.only not in name:
                 continue
-            late = time.monotonic() - begun > LAST_START
+            late = chosen.device == "cuda" and time.monotonic() - begun > LAST_START
             for row in [Row(name, "left out: no time was left")] if late else check.tried(name, make):
                 rows.append(row)
                 print(row.line(), flush=True)

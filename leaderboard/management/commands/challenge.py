@@ -20,7 +20,7 @@ from submissions.storage.store import StorageError
 
 
 class Command(BaseCommand):
-    help = "Compare a challenge with a folder (plan), make it so (apply), or write it into a folder (export)."
+    help = "Compare a challenge with a folder (plan), apply the folder (apply), or write the challenge into a folder (export)."
 
     def add_arguments(self, parser: CommandParser) -> None:
         acts = parser.add_subparsers(dest="act", required=True)
@@ -60,7 +60,7 @@ class Command(BaseCommand):
                 if not options["yes"] and input("Make it so? [y/N] ").strip().lower() not in ("y", "yes"):
                     raise CommandError("Nothing was changed.")
             except EOFError:
-                raise CommandError("There is nobody to ask here; give --yes to apply the plan. Nothing was changed.") from None
+                raise CommandError("Nobody can be asked here; give --yes to apply the plan. Nothing was changed.") from None
             apply(definition, expected=plan.digest)
             self.stdout.write("Done.")
         except BundleError as error:

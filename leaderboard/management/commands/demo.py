@@ -16,11 +16,11 @@ from submissions.models import Status
 
 
 class Command(BaseCommand):
-    help = "Load the demo challenges into a running service; does nothing where they are there already."
+    help = "Load the demo challenges into a running service, unless they are there already."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--server", default=settings.SITE_URL, help="Address of the running service.")
-        parser.add_argument("--keep-trials", action="store_true", help="Write the demo's trials, as they stand, beside the code.")
+        parser.add_argument("--keep-trials", action="store_true", help="Write the demo's acceptance tests beside the code.")
 
     def handle(self, *args, server: str, keep_trials: bool, **options) -> None:
         if keep_trials:
@@ -51,9 +51,9 @@ class Command(BaseCommand):
         asking = [f"  {server}{path}" for path in map(load.ask_everybody, load.DEMOS) if path]
         lines = [
             "",
-            "A board of figures that a paper prints (nothing in it is made up, nothing was measured here):",
+            "A board of a paper's printed figures (nothing in it is simulated, nothing was measured here):",
             f"  {server}{published}",
-            "The demo challenges (everything in them is made up; their scores were computed here):",
+            "The demo challenges (everything in them is simulated; their scores were computed here):",
             *(f"  {server}/challenges/{demo.slug}/{demo.phase}/" for demo in load.DEMOS),
             *(["Judge their entries yourself, without an account:", *asking] if asking else []),
             f"Log in with one of these names and the password {PASSWORD}:",

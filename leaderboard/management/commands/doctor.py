@@ -30,7 +30,7 @@ MAX_NAMES = 20  # that are listed
 
 
 class Command(BaseCommand):
-    help = "Check settings, services, workers, sandboxes, weights, boards and accounts; say of each what is wrong and what to do."
+    help = "Check settings, services, workers, sandboxes, weights, boards and accounts; name each problem and what to do."
 
     def handle(self, *args, **options) -> None:
         probes: dict[str, Callable[[], str]] = {

@@ -26,15 +26,15 @@ MAX_ROWS = 50  # of the table of figures that differ
 
 
 class Command(BaseCommand):
-    help = "List published sets of people's answers, bring one in under its licence, check it, or delete it from this machine."
+    help = "List published sets of people's answers, fetch one under its licence, check it, or delete it from this machine."
 
     def add_arguments(self, parser: CommandParser) -> None:
         acts = parser.add_subparsers(dest="act", required=True)
-        acts.add_parser("list", help="say what sets there are, under which licence, and what of them is here; needs no network")
+        acts.add_parser("list", help="list the sets, their licences, and which are here; needs no network")
         for act, help_ in (
-            ("show", "say what is known of a set"),
+            ("show", "describe a set"),
             ("fetch", "show a set's licence, ask, get its files and read them"),
-            ("verify", "fetch what is not here, check every digest, compute all figures again and compare them with those that ship"),
+            ("verify", "fetch missing files, check every digest, compute all figures again and compare them with the shipped ones"),
             ("record", "compute all figures of a set that is here, and write its record"),
             ("forget", "delete a set's files and tables from this machine; its figures stay"),
         ):
@@ -149,7 +149,9 @@ class Command(BaseCommand):
         if not path.is_file():
             self.stdout.write(f"There is no record of {manifest.name} to compare these figures with.")
             return
-        differ = record_file.differences(record_file.of_toml(path.read_text(encoding="utf-8"), path.name), record)
+        known = record_file.of_toml(path.read_text(encoding="utf-8"), path.name)
+        differ = record_file.differences(known, record)
+        store.note_verified(known, same=not differ)
         if differ:
             rows = [f"  {name}: the record has {theirs}, here it is {ours}" for name, theirs, ours in differ[:MAX_ROWS]]
             more = [f"  {len(differ) - MAX_ROWS:,} more"] if len(differ) > MAX_ROWS else []

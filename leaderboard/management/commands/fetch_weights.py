@@ -12,7 +12,7 @@ from submissions.storage.store import StorageError
 
 
 class Command(BaseCommand):
-    help = "Get files of weights by name, by metric, or all; a partial download goes on, and every file is checked."
+    help = "Get files of weights by name, by metric, or all; a partial download continues, and every file is checked."
 
     def add_arguments(self, parser: CommandParser) -> None:
         fetch_command.add_options(parser)

@@ -44,12 +44,12 @@ class Command(BaseCommand):
         parser.add_argument("--budget", type=int, help="most requests (default: 2,000, or what a resumed run has)")
         parser.add_argument("--most-cost", type=_amount, help="stop before the answers can have cost more than that")
         parser.add_argument("--choices", type=int, default=3, help="texts asked for in each request (default: 3)")
-        parser.add_argument("--repeats", type=int, default=1, help="requests a comparison, of plans without fixed counts")
+        parser.add_argument("--repeats", type=int, default=1, help="requests per comparison, for plans without fixed counts")
         parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--anchor", default="", metavar="ENTRY", help="whose Elo is 1000; default: the first by name")
+        parser.add_argument("--anchor", default="", metavar="ENTRY", help="entry whose Elo is 1000; default: the first by name")
         parser.add_argument("--newcomer", default="", metavar="ENTRY", help="ask about this entry only; with --base")
         parser.add_argument("--base", type=int, metavar="RUN", help="the run among whose scores the newcomer is placed")
-        parser.add_argument("--resume", type=int, metavar="RUN", help="go on with that run")
+        parser.add_argument("--resume", type=int, metavar="RUN", help="continue that run")
         parser.add_argument("--dry-run", type=Path, metavar="DIR", help="ask nothing; write the first images and texts of each kind there")
 
     def handle(self, *, study: str, **options) -> None:

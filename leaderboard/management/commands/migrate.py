@@ -62,7 +62,7 @@ class Command(Migrate):
                 if time.monotonic() > deadline:
                     if not behind():
                         break
-                    raise CommandError("Another process still migrates this database. Let it end, or end it, then run this again.")
+                    raise CommandError("Another process is migrating this database. Wait until it ends, or end it, then run this again.")
                 time.sleep(EVERY_SECONDS)
             yield
 

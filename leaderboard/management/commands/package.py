@@ -8,7 +8,7 @@ from leaderboard import wheel
 
 
 class Command(BaseCommand):
-    help = "Make the package that participants and workers elsewhere install from this server, unless it is there already."
+    help = "Make the package that participants and remote workers install from this server, unless it is there already."
     requires_system_checks = ()
 
     def handle(self, *args, **options) -> None:

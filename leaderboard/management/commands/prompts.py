@@ -28,8 +28,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--model", nargs="?", const="", default=None, metavar="NAME", help="ask the judge's endpoint instead of drawing"
         )
-        parser.add_argument("--challenge", default="", metavar="CHALLENGE", help="whose budget for judge models pays what the model takes")
-        parser.add_argument("--organizer", default="", metavar="ACCOUNT", help="or the account whose budget does")
+        parser.add_argument("--challenge", default="", metavar="CHALLENGE", help="the challenge whose budget for judge models pays")
+        parser.add_argument("--organizer", default="", metavar="ACCOUNT", help="or the account whose budget pays")
         parser.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
 
     def handle(self, **options) -> None:
@@ -59,7 +59,7 @@ class Command(BaseCommand):
 def _payer(challenge: str, organizer: str) -> Challenge | User:
     """The payer of the model's budget; CommandError, in a sentence, if none is named or none is possible."""
     if bool(challenge) == bool(organizer):
-        raise CommandError("Say whose budget for judge models pays: either --challenge CHALLENGE or --organizer ACCOUNT.")
+        raise CommandError("Name whose budget for judge models pays: either --challenge CHALLENGE or --organizer ACCOUNT.")
     if organizer:
         account = User.objects.named(organizer)
         if not JudgeBudget.is_had_by(account):

@@ -12,8 +12,8 @@ from submissions.models import Phase
 
 class Command(BaseCommand):
     help = (
-        "Find entries and references that an earlier version read wrongly. Where an entry changes, all entries of its phase are scored "
-        "again beside the board, which switches when its organizers say so."
+        "Find entries and references that an earlier version misread. If an entry changes, all entries of its phase are scored "
+        "again beside the board, and its organizers switch to the new values."
     )
 
     def handle(self, *args, **options) -> None:

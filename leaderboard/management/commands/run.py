@@ -167,7 +167,7 @@ class Command(BaseCommand):
                     close_old_connections()  # one that has ended meanwhile is not asked
                     told, look_at = self._tell(told, workers), time.monotonic() + BACKGROUND_SECONDS
                 if loading.process is not None and loading.has_ended() and loading.end():
-                    self.stderr.write("Loading the demo failed; what it says is above. The service runs on without it.")
+                    self.stderr.write("Loading the demo failed; see its output above. The service runs without it.")
                 time.sleep(0.3)
         finally:
             for service in [loading, *services]:
@@ -220,7 +220,7 @@ class Command(BaseCommand):
                     return
             except (urllib.error.URLError, OSError):
                 if web.process is not None and web.has_ended() and (web.end() or 0) >= 0:  # else it was killed and starts again
-                    raise CommandError("The web server ended while starting; what it says is above.") from None
+                    raise CommandError("The web server ended while starting; see its output above.") from None
                 if time.monotonic() > deadline:
                     raise CommandError(f"The web server did not answer at {address} within {START_SECONDS:g} s.") from None
                 time.sleep(0.1)

@@ -8,7 +8,7 @@ from leaderboard.models import JudgeKey
 
 
 class Command(BaseCommand):
-    help = "Seal organizers' keys with the present secret key; then those in PLUMBLINE_SECRET_KEY_FALLBACKS are not needed for them."
+    help = "Encrypt organizers' keys with the current secret key, so that those in PLUMBLINE_SECRET_KEY_FALLBACKS are not needed for them."
 
     def handle(self, **_: object) -> None:
         done, lost = JudgeKey.seal_anew()

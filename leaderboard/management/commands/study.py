@@ -51,14 +51,14 @@ DESCRIBED = (
     ("commit", "DIGITS", "the commit of its files"),
     ("release", "TEXT", "their release, with its date"),
     ("licence", "NAME", "their licence, or none where none is stated"),
-    ("licence_note", "TEXT", "what else is to be said of the licence"),
+    ("licence_note", "TEXT", "a note on the licence"),
     ("published", "DATE", "the day on which it was published"),
 )
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
 class Command(BaseCommand):
-    help = "Bring in judgements from a CSV file, write them out again, or compute what is due of all studies."
+    help = "Import answers of people from a file, export them, or compute every analysis that is due."
 
     def add_arguments(self, parser: CommandParser) -> None:
         acts = parser.add_subparsers(dest="act", required=True)
@@ -73,13 +73,13 @@ class Command(BaseCommand):
         export.add_argument("--judges", action="store_true", help="write what judge models said, instead of people's votes")
         where.add_argument("--folder", type=Path, metavar="DIR", help="votes, opinion scores, references and entries; a new folder")
         import_.add_argument("--title", required=True)
-        import_.add_argument("--question", required=True, help="what the raters were asked")
+        import_.add_argument("--question", required=True, help="the question to the raters")
         import_.add_argument("--source", default="", help="who collected the votes")
         import_.add_argument("--opinions", action="store_true", help="the file holds opinion scores from 1 to 5, not votes on pairs")
-        import_.add_argument("--made-up", action="store_true", help="the raters are invented; say so wherever the study is shown")
+        import_.add_argument("--made-up", action="store_true", help="the raters are invented; the study is marked as simulated")
         import_.add_argument("--public", action="store_true", help="show it to all who may see the board")
         import_.add_argument(
-            "--other-programs", action="store_true", help="other challenges' metric programs may run on its hidden reference"
+            "--other-programs", action="store_true", help="metric programs of other challenges may run on its hidden reference"
         )
         import_.add_argument("--column", action="append", default=[], metavar="COLUMN=NAME", help="the file's own name of a column")
         import_.add_argument(

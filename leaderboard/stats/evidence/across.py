@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import scipy
@@ -20,10 +21,9 @@ from leaderboard.stats.agreement import MetricPair
 from leaderboard.stats.crossed import Variance
 from leaderboard.stats.evidence import figure as figures
 from leaderboard.stats.evidence import places
-from leaderboard.stats.evidence.figure import Cause, Figure, Reason
-from leaderboard.stats.evidence.judged import Judged
+from leaderboard.stats.evidence.figure import SetFigure
 from leaderboard.stats.evidence.places import Compared
-from leaderboard.stats.states import State
+from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.votes import Floats, Ints
 
 IN_LINE = 1e-12  # so near to 1 or -1, all stimuli are in one line
@@ -35,6 +35,18 @@ VALUES_OF_BLOCK = 2_000_000  # of means with something left out, at a time
 NEIGHBOURHOODS = 400  # of stimuli, that the grid looks at
 STEPS, HALVINGS, FARTHEST = 200, 40, 2.0  # of a search uphill
 FLAT = 1e-10  # a gradient that ends it
+
+
+class Stimuli(Protocol):
+    """J stimuli that people judged: the group of each int64[J], its mean y float64[J], and the scores of each rater float64[raters, J],
+    NaN where there is none."""
+
+    @property
+    def group(self) -> Ints: ...
+    @property
+    def y(self) -> Floats: ...
+    @property
+    def by_rater(self) -> Floats: ...
 
 
 # --- leaving out
@@ -71,7 +83,7 @@ class LeftOut:
             yield np.where(group[:, None] == self.group, self.without[rater], self.y)
 
 
-def left_out(judged: Judged, persons: bool, known: NDArray[np.bool_]) -> LeftOut:
+def left_out(judged: Stimuli, persons: bool, known: NDArray[np.bool_]) -> LeftOut:
     """The means of the stimuli that are `known`, to be left out of."""
     group, y = np.unique(judged.group[known], return_inverse=True)[1].astype(np.int64), judged.y[known]
     if not persons:
@@ -236,19 +248,17 @@ class Pearson:
 # --- the figures
 
 
-@dataclass(frozen=True)
-class Across:
-    """Both correlations of each metric, with places."""
-
-    srocc: Compared
-    plcc: Compared
+CORRELATIONS = ("srocc", "plcc")
 
 
-def likeness(judged: Judged, metrics: Mapping[str, Floats], persons: bool, among: Sequence[str] = ()) -> Across:
-    """Likeness of people's order of all stimuli to that of each metric x float64[J]. A metric that lacks values stands on the stimuli it
-    has. Places are those of the metrics `among`, which have all values, and a metric called "size" is what they are held against."""
-    found: dict[str, dict[str, Figure]] = {"srocc": {}, "plcc": {}}
-    tests: dict[str, list[MetricPair]] = {"srocc": [], "plcc": []}
+def likeness(
+    judged: Stimuli, metrics: Mapping[str, Floats], persons: bool, among: Sequence[str] = (), of: Sequence[str] = CORRELATIONS
+) -> dict[str, Compared]:
+    """Likeness of people's order of all stimuli to that of each metric x float64[J], by the correlations `of`, with places. A metric that
+    lacks values is held against the stimuli it has. Places are those of the metrics `among`, which have all values, and a metric called
+    "size" is what they are held against."""
+    found: dict[str, dict[str, SetFigure]] = {name: {} for name in of}
+    tests: dict[str, list[MetricPair]] = {name: [] for name in of}
     patterns: dict[bytes, list[str]] = {}
     for key, x in metrics.items():
         patterns.setdefault(np.isnan(x).tobytes(), []).append(key)
@@ -259,14 +269,14 @@ def likeness(judged: Judged, metrics: Mapping[str, Floats], persons: bool, among
         groups, raters, _ = rows.counts
         reason = figures.few(raters if persons else None, groups, len(y))
         if not len(y):
-            reason = Reason(Cause.NO_VALUES)
+            reason = Reason(Key.NO_ANSWER)
         values, without = {}, {}
-        if len(y):
-            curves = Pearson(x, y)
-            values = {"srocc": spearman(x, y[None])[0], "plcc": curves.best}
-        if reason is None:
-            without["srocc"] = np.concatenate([spearman(x, block) for block in rows.blocks()])
-            without["plcc"] = np.concatenate([curves.near(block) for block in rows.blocks()])
+        for name in of if len(y) else ():
+            curves = Pearson(x, y) if name == "plcc" else None
+            values[name] = spearman(x, y[None])[0] if curves is None else curves.best
+            if reason is None:
+                blocks = (spearman(x, block) if curves is None else curves.near(block) for block in rows.blocks())
+                without[name] = np.concatenate(list(blocks))
         for name in found:
             made = _figures(keys, values.get(name, np.full(len(keys), math.nan)), without.get(name), rows, len(y), reason)
             found[name] |= made[0]
@@ -279,29 +289,27 @@ def likeness(judged: Judged, metrics: Mapping[str, Floats], persons: bool, among
         chosen.sort(key=lambda one: (wanted[one.first], wanted.get(one.second, len(wanted))))
         return places.compared(found[name], ranked, chosen)
 
-    return Across(placed("srocc"), placed("plcc"))
+    return {name: placed(name) for name in of}
 
 
 def _figures(
     keys: Sequence[str], value: Floats, without: Floats | None, rows: LeftOut, n: int, reason: Reason | None
-) -> tuple[dict[str, Figure], list[MetricPair]]:
+) -> tuple[dict[str, SetFigure], list[MetricPair]]:
     """The figure of each metric, and the tests between each two of them, "size" always the second."""
     groups, raters = rows.counts[0], rows.counts[1] or None
-    base = Figure(n=n, groups=groups, raters=raters)
-    found: dict[str, Figure] = {}
+    base = SetFigure(n=n, groups=groups, raters=raters)
+    found: dict[str, SetFigure] = {}
     sure: list[int] = []
     for at, key in enumerate(keys):
-        own, why, state = (None if math.isnan(value[at]) else float(value[at])), reason, State.TOO_FEW
+        own, why = (None if math.isnan(value[at]) else float(value[at])), reason
         if why is None and own is None:
-            why, state = Reason(Cause.ALIKE), State.ALIKE
+            why = Reason(Key.ALIKE)
         elif why is None and own is not None and abs(own) >= 1 - IN_LINE:
-            why, state = Reason(Cause.IN_LINE), State.NO_INTERVAL
+            why = Reason(Key.IN_LINE)
         elif why is None and without is not None and not (np.abs(without[:, at]) < 1 - IN_LINE).all():
-            why, state = Reason(Cause.UNSTABLE), State.NO_INTERVAL
-        elif why is not None and why.cause is Cause.NO_VALUES:
-            state = State.NOT_APPLICABLE
+            why = Reason(Key.UNSTABLE)
         if why is not None:
-            found[key] = replace(base, value=own, state=state, reason=why)
+            found[key] = replace(base, value=own).because(why)
         else:
             sure.append(at)
     if not sure or without is None:
@@ -312,7 +320,7 @@ def _figures(
     for place, at in enumerate(sure):
         se, df = math.sqrt(float(own_variance.total[place])), float(own_variance.df[place])
         if se <= crossed.NOTHING:
-            found[keys[at]] = replace(base, value=float(value[at]), state=State.ALIKE, reason=Reason(Cause.ALIKE))
+            found[keys[at]] = replace(base, value=float(value[at])).because(Reason(Key.ALIKE))
             continue
         low, high = (float(np.tanh(end)) for end in crossed.interval(float(z[place]), se, df))
         state = figures.certainty(raters, groups)

@@ -11,7 +11,7 @@ import numpy as np
 
 from leaderboard.evidence.tables import Criterion, EvidenceTables, PublishedMetric, RatersAre, Scores, Stimuli
 from leaderboard.stats.evidence import across, entry_order, noise, places, within
-from leaderboard.stats.evidence.figure import Figure
+from leaderboard.stats.evidence.figure import SetFigure
 from leaderboard.stats.evidence.judged import Basis, Judged, judged, reference_points
 from leaderboard.stats.evidence.people_check import PeopleCheck, people_check
 from leaderboard.stats.evidence.record import AcrossState, CriterionFigures, EvidenceRecord, Facts, Ladders, MetricFigures
@@ -38,11 +38,7 @@ def record_of(
         criteria[criterion.name] = replace(found, check=check, same_in_sessions=sessions, beside_leading=beside)
     return EvidenceRecord(
         name=tables.name,
-        title=facts.title,
-        authors=facts.authors,
-        paper=facts.paper,
-        doi=facts.doi,
-        published=facts.published,
+        **vars(facts),
         made=made,
         material=tables.material,
         scale=None if tables.scale is None else (float(tables.scale[0]), float(tables.scale[1])),
@@ -50,11 +46,6 @@ def record_of(
         better_is_higher=tables.better_is_higher,
         raters_are=str(tables.raters_are),
         because=tables.because,
-        licence=facts.licence,
-        source=facts.source,
-        files=facts.files,
-        overlaps=facts.overlaps,
-        words=facts.words,
         groups=tuple(sorted(entries.stimuli.groups)),
         left_out=tables.remarks,
         reproduction=reproduction,
@@ -88,7 +79,7 @@ def _same_in_sessions(stimuli: Stimuli, scores: Scores | None) -> PeopleCheck | 
     return people_check(number, scores.stimulus, session, scores.score)
 
 
-def _beside_leading(leading: Judged, other: Judged) -> Figure | None:
+def _beside_leading(leading: Judged, other: Judged) -> SetFigure | None:
     """Agreement of a criterion's means with those of the leading one; None where they never judged the same."""
     if leading.basis.pairs or other.basis.pairs:
         return None
@@ -130,7 +121,7 @@ def figures(
     wanted = {metric.column for metric in published if not metric.reference_point and (not compare or metric.column in compare)}
     among = tuple(key for key in columns if lines[key].column in wanted and not lines[key].missing)
     tables = {key: one.table(x) for key, x in values.items()}
-    differences: dict[str, tuple[places.Difference, ...]] = {}
+    differences: dict[str, tuple[places.MetricDifference, ...]] = {}
 
     def add(name: str, found: places.Compared) -> None:
         step()
@@ -160,9 +151,8 @@ def figures(
             add("concordance_between", within.agreements(one.between_families(one.of_means), tables, False, among))
         if basis is not Basis.MEANS:
             add("concordance_clear", within.agreements(one.of_clear_means, tables, False))
-        alike = across.likeness(one, values, basis.persons, among)
-        add("srocc", alike.srocc)
-        add("plcc", alike.plcc)
+        for name, alike in across.likeness(one, values, basis.persons, among).items():
+            add(name, alike)
         orders = {key: entry_order.order(one, x) for key, x in values.items()}
     for key, order in orders.items():
         lines[key] = replace(
@@ -204,7 +194,7 @@ def _keys(published: Sequence[PublishedMetric]) -> list[str]:
     return keys
 
 
-def _across_state(figure: Figure | None) -> AcrossState | None:
+def _across_state(figure: SetFigure | None) -> AcrossState | None:
     if figure is None or figure.low is None or figure.high is None or figure.low > 0:
         return None
     return AcrossState.WORSE_THAN_CHANCE if figure.high < 0 else AcrossState.AT_CHANCE

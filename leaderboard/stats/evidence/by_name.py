@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from leaderboard.stats import agreement, pooled
-from leaderboard.stats.evidence.figure import Figure
+from leaderboard.stats.evidence.figure import SetFigure
 from leaderboard.stats.evidence.record import EvidenceRecord
+from leaderboard.stats.minimums import STUDIES_FOR_MEAN
 from leaderboard.stats.pooled import Pooled
+from leaderboard.stats.states import Counted, Key, Reason
 
 POOLS = ("decided", "decided_between", "srocc")
 
@@ -25,19 +27,21 @@ class InSet:
     people or stimuli with this one."""
 
     record: str
-    figure: Figure
+    figure: SetFigure
     counts: bool
 
 
 @dataclass(frozen=True)
 class NamedMetric:
-    """A published metric in one figure. `pooled` is None below three sets that count; places are those among the metrics that are pooled on
-    this material."""
+    """A published metric in one `figure` of `POOLS`. `pooled` is None below three sets that count, for this `reason`; places are those
+    among the metrics that are pooled on this material."""
 
     name: str
     material: str
+    figure: str
     sets: tuple[InSet, ...]
     pooled: Pooled | None = None
+    reason: Reason | None = None
     places: tuple[int, int] | None = None
     may_be_best: bool | None = None
 
@@ -47,7 +51,7 @@ def named_metrics(records: Sequence[EvidenceRecord], pool: str) -> list[NamedMet
     mean, then by name."""
     if pool not in POOLS:
         raise ValueError(f"{pool} is not pooled over sets; {', '.join(POOLS)} are")
-    found: dict[tuple[str, str], dict[str, Figure]] = {}
+    found: dict[tuple[str, str], dict[str, SetFigure]] = {}
     for record in records:
         for metric in record.leading.metrics.values() if record.leading else ():
             figure = getattr(metric, pool)
@@ -63,21 +67,22 @@ def named_metrics(records: Sequence[EvidenceRecord], pool: str) -> list[NamedMet
         mean = pooled.pool([y for y, _ in filter(None, values)], [se for _, se in filter(None, values)])
         sets = tuple(InSet(key, figure, key in kept) for key, figure in sorted(by_set.items()))
         shown = None if mean is None else mean.as_correlation() if pool == "srocc" else mean.as_share()
-        rows.append(NamedMetric(name, material, sets, shown))
+        few = None if shown is not None else Reason(Key.FEW_SETS, Counted.SETS, STUDIES_FOR_MEAN, len(kept))
+        rows.append(NamedMetric(name, material, pool, sets, shown, few))
     placed = []
     for material in sorted({row.material for row in rows}):
         among = {row.name: row for row in rows if row.material == material and row.pooled is not None}
         placed += [row for row in rows if row.material == material and row.pooled is None]
         places = _places(sorted(among), {name: counted[name, material] for name in among}, alone, pool)
         placed += [
-            NamedMetric(row.name, material, row.sets, row.pooled, places.get(name), places[name][0] == 1 if name in places else None)
+            replace(row, places=places.get(name), may_be_best=places[name][0] == 1 if name in places else None)
             for name, row in among.items()
         ]
     placed.sort(key=lambda row: (row.material, row.pooled is None, -(row.pooled.value if row.pooled else 0.0), row.name))
     return placed
 
 
-def _scaled(figure: Figure, pool: str) -> tuple[float, float] | None:
+def _scaled(figure: SetFigure, pool: str) -> tuple[float, float] | None:
     """The figure and its standard error on the scale that is pooled; None without an interval, and at the ends of the scale."""
     if figure.low is None or figure.se is None or figure.value is None or not figure.se > 0:
         return None
@@ -86,7 +91,7 @@ def _scaled(figure: Figure, pool: str) -> tuple[float, float] | None:
     return (math.atanh(figure.value), figure.se) if abs(figure.value) < 1 else None
 
 
-def _counting(figures: Mapping[str, Figure], records: Mapping[str, EvidenceRecord]) -> set[str]:
+def _counting(figures: Mapping[str, SetFigure], records: Mapping[str, EvidenceRecord]) -> set[str]:
     """The sets that count: of those that share people or stimuli, directly or by a chain of others, the one with most groups."""
     part = {name: {name} for name in figures}
     for one, other in combinations(figures, 2):

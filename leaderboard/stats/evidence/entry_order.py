@@ -14,11 +14,11 @@ import numpy as np
 import scipy
 
 from leaderboard.stats import correlation, crossed, davidson
-from leaderboard.stats.evidence.figure import EFFICIENCY_FOR_INTERVAL, Cause, Counted, Figure, Reason, certainty
+from leaderboard.stats.evidence.figure import EFFICIENCY_FOR_INTERVAL, SetFigure, certainty
 from leaderboard.stats.evidence.judged import Judged
 from leaderboard.stats.metric_board import Scored
 from leaderboard.stats.minimums import ENTRIES_FOR_CORRELATION, ENTRIES_FOR_CORRELATION_INTERVAL, GROUPS_FOR_FIGURE
-from leaderboard.stats.states import State
+from leaderboard.stats.states import Counted, Key, Reason
 from leaderboard.stats.votes import Floats, Ints
 
 ROUNDING = 9  # decimals beyond which effects differ by rounding alone
@@ -73,9 +73,9 @@ def additive(item: Ints, entry: Ints, values: Floats) -> Additive:
 class Order:
     """Likeness of a metric's order of entries to people's: Spearman's, Kendall's and Pearson's."""
 
-    rho: Figure
-    tau: Figure
-    r: Figure
+    rho: SetFigure
+    tau: SetFigure
+    r: SetFigure
     efficiency: float | None = None
 
 
@@ -83,12 +83,11 @@ def order(judged: Judged, x: Floats) -> Order:
     """Likeness of the metric x float64[J] over the entries, on the stimuli that it has values for."""
     known = ~np.isnan(x)
     if not known.any():
-        return _nothing(Figure(state=State.NOT_APPLICABLE, reason=Reason(Cause.NO_VALUES)), None)
+        return _nothing(SetFigure().because(Reason(Key.NO_ANSWER)), None)
     fit = additive(judged.item[known], judged.entry[known], np.stack([x[known], judged.y[known]], axis=1))
     groups = len(np.unique(judged.group[known]))
     if not fit.connected:
-        why = Reason(Cause.UNCONNECTED)
-        return _nothing(Figure(n=len(fit.entries), state=State.UNCONNECTED, reason=why, groups=groups), fit.efficiency)
+        return _nothing(SetFigure(n=len(fit.entries), groups=groups).because(Reason(Key.NEVER_MET)), fit.efficiency)
     theirs, ours = np.round(fit.effects.T, ROUNDING)
     return _correlated(theirs, ours, groups, fit.efficiency)
 
@@ -98,35 +97,33 @@ def order_of_pairs(judged: Judged, tables: Mapping[str, Floats]) -> dict[str, Or
     assert judged.asked is not None
     models, groups = davidson.models(judged.asked), len(judged.groups)
     if len(models) != 1:
-        why = Reason(Cause.UNCONNECTED if models else Cause.NO_WINNER)
-        state = State.UNCONNECTED if models else State.UNDECIDED
-        return {key: _nothing(Figure(state=state, reason=why, groups=groups), None) for key in tables}
+        nothing = SetFigure(groups=groups).because(Reason(Key.NEVER_MET if models else Key.NO_WINNER))
+        return {key: _nothing(nothing, None) for key in tables}
     column = np.full(len(judged.entries), math.nan)
     column[models[0].entries] = davidson.implied(models[0]).value
     return {key: _correlated(Scored(key, x).of_entries, column, groups, None) for key, x in tables.items()}
 
 
-def _nothing(figure: Figure, efficiency: float | None) -> Order:
+def _nothing(figure: SetFigure, efficiency: float | None) -> Order:
     return Order(figure, figure, figure, efficiency)
 
 
 def _correlated(x: Floats, y: Floats, groups: int, efficiency: float | None) -> Order:
     made = {}
     for name, found in correlation.correlations(x, y).items():
-        n, state, reason = found.n, State.KNOWN, None
-        low, high = found.low, found.high
+        n, reason = found.n, None
         if n < ENTRIES_FOR_CORRELATION:
-            state, reason = State.TOO_FEW, Reason(Cause.FEW, Counted.ENTRIES, ENTRIES_FOR_CORRELATION, n)
+            reason = Reason(Key.FEW, Counted.ENTRIES, ENTRIES_FOR_CORRELATION, n)
         elif found.value is None:
-            state, reason = State.ALIKE, Reason(Cause.ALIKE)
+            reason = Reason(Key.ALIKE)
         elif efficiency is not None and efficiency < EFFICIENCY_FOR_INTERVAL:
-            low = high = None
-            state, reason = State.NO_INTERVAL, Reason(Cause.LITTLE_IN_COMMON, None, EFFICIENCY_FOR_INTERVAL, efficiency)
+            reason = Reason(Key.LITTLE_IN_COMMON, value=efficiency)
         elif n < ENTRIES_FOR_CORRELATION_INTERVAL:
-            state, reason = State.NO_INTERVAL, Reason(Cause.FEW, Counted.ENTRIES, ENTRIES_FOR_CORRELATION_INTERVAL, n)
-        elif low is None:
-            state, reason = State.NO_INTERVAL, Reason(Cause.IN_LINE)
-        made[name] = Figure(value=found.value, low=low, high=high, n=n, state=state, reason=reason, groups=groups)
+            reason = Reason(Key.FEW_FOR_CORRELATION_INTERVAL, Counted.ENTRIES, ENTRIES_FOR_CORRELATION_INTERVAL, n)
+        elif found.low is None:
+            reason = Reason(Key.IN_LINE)
+        figure = SetFigure(value=found.value, low=found.low, high=found.high, n=n, groups=groups)
+        made[name] = figure if reason is None else figure.because(reason)
     return Order(made["rho"], made["tau"], made["r"], efficiency)
 
 
@@ -141,7 +138,7 @@ class EntryMean:
     entry: str
     block: int
     items: int
-    mean: Figure
+    mean: SetFigure
 
 
 def entry_means(judged: Judged, turned: bool = False) -> list[EntryMean]:
@@ -166,7 +163,7 @@ def entry_means(judged: Judged, turned: bool = False) -> list[EntryMean]:
             here = entry == number
             stood = len(np.unique(group[here]))
             items = len(np.unique(item[here]))
-            figure = Figure(value=float(value[n]), n=int(here.sum()), groups=stood)
+            figure = SetFigure(value=float(value[n]), n=int(here.sum()), groups=stood)
             found.append(EntryMean(judged.entries[number], 0, items, _bounded(figure, items, stood, float(variance[n]), len(groups))))
         found.sort(key=lambda one: (one.mean.value is None, -(one.mean.value or 0.0), one.entry))
         rows.append((len(y), found))
@@ -174,28 +171,25 @@ def entry_means(judged: Judged, turned: bool = False) -> list[EntryMean]:
     return [replace(one, block=n, mean=_turned(one.mean) if turned else one.mean) for n, (_, found) in enumerate(rows, 1) for one in found]
 
 
-def _turned(figure: Figure) -> Figure:
+def _turned(figure: SetFigure) -> SetFigure:
     """On the scale on which lower is better."""
     value, low, high = (None if end is None else -end for end in (figure.value, figure.high, figure.low))
     return replace(figure, value=value, low=low, high=high)
 
 
-def _bounded(figure: Figure, items: int, groups: int, variance: float, all_groups: int) -> Figure:
+def _bounded(figure: SetFigure, items: int, groups: int, variance: float, all_groups: int) -> SetFigure:
     assert figure.value is not None
-    change: dict[str, object] = {}
     if items < 2:
-        change = {"value": None, "state": State.TOO_FEW, "reason": Reason(Cause.FEW, Counted.ITEMS, 2, items)}
-    elif groups < GROUPS_FOR_FIGURE:
-        change = {"state": State.NO_INTERVAL, "reason": Reason(Cause.FEW, Counted.GROUPS, GROUPS_FOR_FIGURE, groups)}
-    elif math.isnan(variance):
-        change = {"state": State.NO_INTERVAL, "reason": Reason(Cause.UNSTABLE)}
-    elif variance <= crossed.NO_VARIANCE:
-        change = {"state": State.ALIKE, "reason": Reason(Cause.ALIKE)}
-    else:
-        se, df = math.sqrt(variance), float(all_groups - 1)
-        low, high = (float(end) for end in crossed.interval(figure.value, se, df))
-        change = {"low": low, "high": high, "se": se, "df": df, "state": certainty(None, groups)}
-    return Figure(**{**vars(figure), **change})
+        return replace(figure, value=None).because(Reason(Key.FEW, Counted.ITEMS, 2, items))
+    if groups < GROUPS_FOR_FIGURE:
+        return figure.because(Reason(Key.FEW_FOR_INTERVAL, Counted.GROUPS, GROUPS_FOR_FIGURE, groups))
+    if math.isnan(variance):
+        return figure.because(Reason(Key.UNSTABLE))
+    if variance <= crossed.NO_VARIANCE:
+        return figure.because(Reason(Key.ALIKE))
+    se, df = math.sqrt(variance), float(all_groups - 1)
+    low, high = (float(end) for end in crossed.interval(figure.value, se, df))
+    return replace(figure, low=low, high=high, se=se, df=df, state=certainty(None, groups))
 
 
 def _placed(item: Ints, entry: Ints, y: Floats, entries: Ints) -> Floats:

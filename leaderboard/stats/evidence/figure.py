@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
+from typing import Self
 
 from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.crossed import Estimate
@@ -14,46 +14,13 @@ from leaderboard.stats.minimums import (
     RATERS_FOR_FIRM_INTERVAL,
     STIMULI_FOR_ACROSS,
 )
-from leaderboard.stats.states import State
+from leaderboard.stats.states import SHOWN, Counted, Key, Reason, State
 
 EFFICIENCY_FOR_INTERVAL = 0.85  # of the entries that met least often through common items, for an interval over entries
 
 
-class Cause(StrEnum):
-    """Cause of a state that is not KNOWN."""
-
-    FEW = "few"  # `have` of `what`, where `need` are needed
-    NO_WINNER = "no_winner"  # no answer names a winner between entries that the metric has values for
-    NO_VALUES = "no_values"  # the metric has no value of what was judged
-    ALIKE = "alike"
-    IN_LINE = "in_line"  # a correlation of exactly 1 or -1
-    UNCONNECTED = "unconnected"
-    LITTLE_IN_COMMON = "little_in_common"  # too few entries stood on both kinds of items: `have` is the efficiency
-    UNSTABLE = "unstable"  # without one of the groups or raters there is no value
-
-
-class Counted(StrEnum):
-    """Noun of what there is too little of."""
-
-    RATERS = "raters"
-    GROUPS = "groups"
-    STIMULI = "stimuli"
-    ENTRIES = "entries"
-    ITEMS = "items"
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Cause of a state, with the numbers that a sentence needs."""
-
-    cause: Cause
-    what: Counted | None = None
-    need: int | float | None = None
-    have: int | float | None = None
-
-
 @dataclass(frozen=True, kw_only=True)
-class Figure:
+class SetFigure:
     """A value of `n` comparisons, stimuli or entries, with its 95 % interval.
 
     `se` and `df` are those of the interval: of a share on its own scale, of a correlation on Fisher's z. `raters` is None where people are
@@ -82,13 +49,15 @@ class Figure:
     @property
     def shown(self) -> bool:
         """True where pages show the value; exports have it always."""
-        if self.value is None or self.state is State.TOO_FEW:
-            return False
-        return self.reason is None or self.reason.cause is not Cause.LITTLE_IN_COMMON
+        return self.value is not None and self.state in SHOWN
+
+    def because(self, reason: Reason) -> Self:
+        """The same without an interval, for this reason."""
+        return replace(self, low=None, high=None, state=reason.state, reason=reason)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Decided(Figure):
+class Decided(SetFigure):
     """Agreement with single answers, and the metric's state between chance and another rater, which exports alone have."""
 
     standing: Standing | None = None
@@ -109,9 +78,9 @@ def few(raters: int | None, groups: int, stimuli: int | None = None) -> Reason |
     needs = (
         (raters, RATERS_FOR_FIGURE, Counted.RATERS),
         (groups, GROUPS_FOR_FIGURE, Counted.GROUPS),
-        (stimuli, STIMULI_FOR_ACROSS, Counted.STIMULI),
+        (stimuli, STIMULI_FOR_ACROSS, Counted.RESULTS),
     )
-    return next((Reason(Cause.FEW, what, need, have) for have, need, what in needs if have is not None and have < need), None)
+    return next((Reason(Key.FEW, what, need, have) for have, need, what in needs if have is not None and have < need), None)
 
 
 def certainty(raters: int | None, groups: int) -> State:
@@ -120,26 +89,23 @@ def certainty(raters: int | None, groups: int) -> State:
     return State.ROUGH if rough else State.KNOWN
 
 
-def share(found: Estimate, persons: bool) -> Figure:
+def share(found: Estimate, persons: bool) -> SetFigure:
     """A share with the interval that was found for it; without `persons` its groups are its only clusters."""
     raters, groups = found.raters if persons else None, found.samples
-    if found.value is None:
-        return Figure(n=found.n, state=State.UNDECIDED, reason=Reason(Cause.NO_WINNER), raters=raters, groups=groups)
-    state, reason = certainty(raters, groups), few(raters, groups)
-    if reason is not None:
-        state = State.TOO_FEW
-    elif found.low is None:
-        state, reason = State.ALIKE, Reason(Cause.ALIKE)
-    return Figure(
+    figure = SetFigure(
         value=found.value,
         low=found.low,
         high=found.high,
         n=found.n,
-        state=state,
-        reason=reason,
+        state=certainty(raters, groups),
         se=found.se,
         df=found.df,
         groups=groups,
         raters=raters,
         n_eff=found.n_eff or None,
     )
+    if found.value is None:
+        return figure.because(Reason(Key.NO_WINNER))
+    if (reason := few(raters, groups)) is not None:
+        return figure.because(reason)
+    return figure.because(Reason(Key.ALIKE)) if found.low is None else figure

@@ -18,7 +18,7 @@ import numpy as np
 
 from leaderboard.evidence.tables import Criterion, EvidenceTables, Scores
 from leaderboard.stats import agreement
-from leaderboard.stats.answers import Answers, of_opinions, weighted
+from leaderboard.stats.answers import Answers, answers, weighted
 from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.votes import Floats, Ints
 
@@ -108,21 +108,21 @@ class Judged:
         the only clusters."""
         if self.asked is not None:
             return self.asked
-        return self._grouped(of_opinions(self._ratings(self.rater, self.item[self.stimulus], self.entry[self.stimulus], self.score)))
+        return self._grouped(self._compared(self.rater, self.item[self.stimulus], self.entry[self.stimulus], self.score))
 
     @cached_property
     def of_means(self) -> Answers:
         """Means as answers: on each two entries of an item, which has the higher mean."""
-        return self._without_raters(of_opinions(self._ratings(np.zeros(len(self), dtype=np.int64), self.item, self.entry, self._apart)))
+        return self._without_raters(self._compared(np.zeros(len(self), dtype=np.int64), self.item, self.entry, self._apart))
 
     @cached_property
     def of_clear_means(self) -> Answers:
         """Means as answers, where their difference is beyond chance by their standard errors. Weights stay those of all."""
-        answers, se = self.of_means, self.table(self.se)
+        found, se = self.of_means, self.table(self.se)
         y = self.table(self.y)
-        apart = np.abs(y[answers.sample, answers.b] - y[answers.sample, answers.a])
-        error = np.hypot(se[answers.sample, answers.a], se[answers.sample, answers.b])
-        return answers.take(apart > 1.959964 * error)  # False where an error is not known
+        apart = np.abs(y[found.sample, found.b] - y[found.sample, found.a])
+        error = np.hypot(se[found.sample, found.a], se[found.sample, found.b])
+        return found.take(apart > 1.959964 * error)  # False where an error is not known
 
     @cached_property
     def _apart(self) -> Floats:
@@ -134,21 +134,22 @@ class Judged:
                 made[after] = made[before]
         return made
 
-    def _ratings(self, rater: Ints, item: Ints, entry: Ints, score: Floats) -> Ratings:
+    def _compared(self, rater: Ints, item: Ints, entry: Ints, score: Floats) -> Answers:
         raters = tuple(f"{n:06}" for n in range(max(1, self.n_raters)))
         seconds = np.full(len(score), math.nan)
-        return Ratings(raters, self.items, self.entries, ("",) * len(raters), rater, item, entry, score, seconds)
+        ratings = Ratings(raters, self.items, self.entries, ("",) * len(raters), rater, item, entry, score, seconds)
+        return answers(ratings.comparisons())
 
-    def _grouped(self, answers: Answers) -> Answers:
-        return replace(answers, group_of=self.group_of)
+    def _grouped(self, found: Answers) -> Answers:
+        return replace(found, group_of=self.group_of)
 
-    def _without_raters(self, answers: Answers) -> Answers:
+    def _without_raters(self, found: Answers) -> Answers:
         """Each group is its own rater: so groups are the only clusters."""
-        return replace(self._grouped(answers), rater=self.group_of[answers.sample], raters=self.groups)
+        return replace(self._grouped(found), rater=self.group_of[found.sample], raters=self.groups)
 
-    def between_families(self, answers: Answers) -> Answers:
+    def between_families(self, found: Answers) -> Answers:
         """The answers on two entries of different families."""
-        return answers.take(self.family_of[answers.a] != self.family_of[answers.b])
+        return found.take(self.family_of[found.a] != self.family_of[found.b])
 
 
 def judged(tables: EvidenceTables, criterion: Criterion, basis: Basis) -> Judged:
@@ -201,7 +202,7 @@ def judged(tables: EvidenceTables, criterion: Criterion, basis: Basis) -> Judged
     rater, sample, m = pairs.rater, item[left], max(1, len(entries))
     # Of several answers of one rater to one question the first counts.
     _, first = np.unique(((rater * max(1, len(items)) + sample) * m + a) * m + b, return_index=True)
-    answers = Answers(
+    asked = Answers(
         tuple(f"{n:06}" for n in range(pairs.n_raters)),
         items,
         entries,
@@ -213,8 +214,8 @@ def judged(tables: EvidenceTables, criterion: Criterion, basis: Basis) -> Judged
         np.where(forward, 1, -1)[first],
         np.ones(len(first)),
     )
-    answers = weighted(answers)
-    return replace(found, asked=found._grouped(answers) if basis.persons else found._without_raters(answers))
+    asked = weighted(asked)
+    return replace(found, asked=found._grouped(asked) if basis.persons else found._without_raters(asked))
 
 
 def _means_of(scores: Scores, n_stimuli: int) -> tuple[Floats, Floats, Floats]:

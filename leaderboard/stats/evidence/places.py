@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from leaderboard.stats import agreement
 from leaderboard.stats.agreement import MetricPair
-from leaderboard.stats.evidence.figure import Figure
+from leaderboard.stats.evidence.figure import SetFigure
 
 
 @dataclass(frozen=True)
-class Difference:
+class MetricDifference:
     """By how much the figure of the `first` metric is above the second's, with its 95 % interval, standard error and two-sided p: of
     correlations on Fisher's z."""
 
@@ -28,11 +28,11 @@ class Difference:
 class Compared:
     """Figures of metrics with their places, and the differences that they were made of."""
 
-    figures: dict[str, Figure]
-    differences: list[Difference]
+    figures: dict[str, SetFigure]
+    differences: list[MetricDifference]
 
 
-def compared(figures: Mapping[str, Figure], among: Sequence[str], tests: Sequence[MetricPair], size: str = "size") -> Compared:
+def compared(figures: Mapping[str, SetFigure], among: Sequence[str], tests: Sequence[MetricPair], size: str = "size") -> Compared:
     """The figures with places of the metrics `among`, each at 5 % over the number of its rivals, and held against `size` at 5 %, by the
     tests between each two of these and between each of them and size."""
     between = [test for test in tests if test.second != size and test.p is not None]
@@ -46,7 +46,7 @@ def compared(figures: Mapping[str, Figure], among: Sequence[str], tests: Sequenc
             figure = replace(figure, above_size=not agreement.not_above(over[key]), size_p=over[key].p)
         made[key] = figure
     differences = [
-        Difference(test.first, test.second, test.value, test.p, test.low, test.high, test.se)
+        MetricDifference(test.first, test.second, test.value, test.p, test.low, test.high, test.se)
         for test in between
         if test.value is not None and test.p is not None
     ]

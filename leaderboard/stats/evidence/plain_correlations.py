@@ -9,8 +9,9 @@ import numpy as np
 
 from leaderboard.stats.evidence import figure as figures
 from leaderboard.stats.evidence.across import ROUNDING, _figures, left_out
-from leaderboard.stats.evidence.figure import Cause, Figure, Reason
+from leaderboard.stats.evidence.figure import SetFigure
 from leaderboard.stats.evidence.judged import Judged
+from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.votes import Floats
 
 
@@ -40,14 +41,14 @@ def kendall(x: Floats, y: Floats) -> Floats:
     return made
 
 
-def correlations(judged: Judged, metrics: Mapping[str, Floats], persons: bool) -> dict[str, dict[str, Figure]]:
+def correlations(judged: Judged, metrics: Mapping[str, Floats], persons: bool) -> dict[str, dict[str, SetFigure]]:
     """ "pearson" and "kendall" of each metric x float64[J] with its interval, by leaving out what `across.likeness` leaves out."""
-    found: dict[str, dict[str, Figure]] = {"pearson": {}, "kendall": {}}
+    found: dict[str, dict[str, SetFigure]] = {"pearson": {}, "kendall": {}}
     for key, values in metrics.items():
         known = ~np.isnan(values)
         x, y, rows = values[known], judged.y[known], left_out(judged, persons, known)
         groups, raters, _ = rows.counts
-        reason = figures.few(raters if persons else None, groups, len(y)) if len(y) else Reason(Cause.NO_VALUES)
+        reason = figures.few(raters if persons else None, groups, len(y)) if len(y) else Reason(Key.NO_ANSWER)
         for name, statistic in (("pearson", pearson), ("kendall", kendall)):
             value = statistic(x, y[None]) if len(y) else np.array([math.nan])
             without = np.concatenate([statistic(x, block) for block in rows.blocks()])[:, None] if reason is None else None

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from leaderboard.stats.evidence.entry_order import EntryMean
-from leaderboard.stats.evidence.figure import Decided, Figure, Split
+from leaderboard.stats.evidence.figure import Decided, SetFigure, Split
 from leaderboard.stats.evidence.judged import Basis
 from leaderboard.stats.evidence.noise import AcrossCeiling
 from leaderboard.stats.evidence.people_check import PeopleCheck
-from leaderboard.stats.evidence.places import Difference
+from leaderboard.stats.evidence.places import MetricDifference
 from leaderboard.stats.evidence.reproduction import Reproduction
 from leaderboard.stats.evidence.within import WithinCeiling
 
-FORMAT = 1  # of the record: raised when a field changes its meaning
+FORMAT = 2  # of the record: raised when a field changes its meaning
 STATISTICS = 1  # of what is computed: raised whenever any number can change
 
 
@@ -47,7 +47,7 @@ class Licence:
 
 
 @dataclass(frozen=True)
-class Source:
+class SetSource:
     """Place of the files, and their version."""
 
     repository: str = ""
@@ -79,20 +79,33 @@ class Words:
     family: str = "family"
 
 
+@dataclass(frozen=True)
+class Asked:
+    """Question that people were asked, as far as the publication says: empty texts are not described there."""
+
+    task: str = ""
+    shown: str = ""  # beside what was judged
+    raters: str = ""
+    design: str = ""  # who judged what
+
+
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """Facts about a publication that are not computed."""
+    """Facts about a publication that are not computed. `short` is what sentences call the set, `published` the day, month or year."""
 
     title: str
+    short: str = ""
     authors: str
     paper: str = ""
     doi: str = ""
-    published: str = ""  # the day or the year
+    published: str = ""
     licence: Licence
-    source: Source
+    source: SetSource
     files: tuple[SourceFile, ...] = ()
     overlaps: tuple[str, ...] = ()
     words: Words = field(default_factory=Words)
+    asked: Asked = field(default_factory=Asked)
+    not_available: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,17 +119,17 @@ class MetricFigures:
     reference_point: bool = False
     missing: int = 0
     decided: Decided | None = None
-    decided_between: Figure | None = None
+    decided_between: SetFigure | None = None
     decided_split: Split | None = None
-    concordance: Figure | None = None
-    concordance_between: Figure | None = None
-    concordance_clear: Figure | None = None
-    srocc: Figure | None = None
-    plcc: Figure | None = None
+    concordance: SetFigure | None = None
+    concordance_between: SetFigure | None = None
+    concordance_clear: SetFigure | None = None
+    srocc: SetFigure | None = None
+    plcc: SetFigure | None = None
     across_state: AcrossState | None = None
-    rho: Figure | None = None
-    tau: Figure | None = None
-    r: Figure | None = None
+    rho: SetFigure | None = None
+    tau: SetFigure | None = None
+    r: SetFigure | None = None
     efficiency: float | None = None
 
 
@@ -153,23 +166,18 @@ class CriterionFigures:
     across: AcrossCeiling | None = None
     compared: tuple[str, ...] = ()
     metrics: dict[str, MetricFigures] = field(default_factory=dict)
-    differences: dict[str, tuple[Difference, ...]] = field(default_factory=dict)
-    beside_leading: Figure | None = None
+    differences: dict[str, tuple[MetricDifference, ...]] = field(default_factory=dict)
+    beside_leading: SetFigure | None = None
     entries: tuple[EntryMean, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvidenceRecord:
+class EvidenceRecord(Facts):
     """A published set: where it is from, and its figures by criterion, the leading one first."""
 
     evidence: int = FORMAT
     statistics: int = STATISTICS
     name: str
-    title: str
-    authors: str
-    paper: str = ""
-    doi: str = ""
-    published: str = ""
     made: str = ""  # the day on which it was computed
     material: str
     scale: tuple[float, float] | None = None
@@ -177,15 +185,15 @@ class EvidenceRecord:
     better_is_higher: bool = True
     raters_are: str
     because: str = ""
-    licence: Licence
-    source: Source
-    files: tuple[SourceFile, ...] = ()
-    overlaps: tuple[str, ...] = ()
-    words: Words = field(default_factory=Words)
     groups: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     reproduction: Reproduction | None = None
     criteria: dict[str, CriterionFigures] = field(default_factory=dict)
+
+    @property
+    def called(self) -> str:
+        """Short name of the set in sentences."""
+        return self.short or self.name
 
     @property
     def leading(self) -> CriterionFigures | None:

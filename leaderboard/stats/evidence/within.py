@@ -14,7 +14,7 @@ from leaderboard.stats import agreement, another_rater
 from leaderboard.stats.answers import Answers
 from leaderboard.stats.evidence import figure as figures
 from leaderboard.stats.evidence import places
-from leaderboard.stats.evidence.figure import Decided, Figure, Split
+from leaderboard.stats.evidence.figure import Decided, SetFigure, Split
 from leaderboard.stats.evidence.places import Compared
 from leaderboard.stats.votes import Floats
 
@@ -38,7 +38,7 @@ def agreements(answers: Answers, tables: Mapping[str, Floats], persons: bool, am
 
 def with_standings(found: Compared, answers: Answers, tables: Mapping[str, Floats], persons: bool) -> Compared:
     """The figures of people's own answers with each metric's state between chance and another rater."""
-    made: dict[str, Figure] = {}
+    made: dict[str, SetFigure] = {}
     dyads = None
     for key, figure in found.figures.items():
         delta = agreement.differences(answers, tables[key])
@@ -71,7 +71,7 @@ def split(answers: Answers, x: Floats) -> Split | None:
 class WithinCeiling:
     """Another rater within items, and the band in which the best possible metric lies; see `leaderboard.stats.another_rater.Ceiling`."""
 
-    another_rater: Figure
+    another_rater: SetFigure
     leave_one_out: float
     low: float
     likely: float

@@ -102,7 +102,8 @@ def of_study(study: Study, summary: Summary | None, hidden: Collection[str] = ()
                 of_second, second_low, second_high = (None if end is None else 1 - end for end in (value, high, low))
                 alone[duel.second, duel.first] = of_second, second_low, second_high
             rows = [DuelRow(one, alone.get((one.first, one.second), (None, None, None))) for one in judge.duels_with_people]
-            duels = [row for row in rows if row.it.low is not None and row.alone[1] is not None]  # where both have intervals
+            # Where both have intervals. Of ratings the difference of two means is no share.
+            duels = [row for row in rows if row.it.low is not None and row.alone[1] is not None and not summary.opinions]
         described.append(
             JudgeOnPage(
                 run=run,

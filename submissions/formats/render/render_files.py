@@ -61,7 +61,7 @@ def read_render(
     pixels = read_image(data, name, background, most, (0, 0) if resize else size, remarks)
     pixels, resized = _in_size(pixels, size)
     if resized and remarks is not None:
-        remarks.add("Images were brought to the size of their views", [name])
+        remarks.add("Images were resized to the size of their views", [name])
     beside_it = companions() if companions else None
     normal = None
     if beside_it is not None:

@@ -22,7 +22,7 @@ from tests.support.leaderboard.studies.live import making
 from tests.support.small_disk import fill, mounted
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SENTENCE = "disk is full; nothing that was sent is lost, so try again later."
+SENTENCE = "disk is full; nothing that you sent is lost, so try again later."
 PASSWORD = "a long enough password"
 
 

@@ -47,7 +47,7 @@ def test_what_reading_changed_in_the_reference_is_said(reference, tmp_path):
     image.putpixel((0, 0), (0, 0, 0, 0))
     image.save(reference / "garden" / "000.png")
     outcome = local.score(reference, reference, metrics=["psnr"])
-    said = "Transparent pixels were laid on the background, #ffffff (garden/000.png)."
+    said = "Transparent pixels were placed on the background, #ffffff (garden/000.png)."
     assert outcome.warnings == (f"Reference: {said}", said)
 
 

@@ -19,6 +19,7 @@ from evaluation.synthetic.meshes import mesh
 from submissions.formats.mesh.mesh_files import write_obj as write_mesh_obj
 from submissions.formats.mesh.mesh_files import write_ply
 from submissions.formats.wireframe.wireframe_files import write_json, write_npz, write_obj
+from submissions.kinds import FAMILIES
 from submissions.manifest import Item, Manifest, MetricEntry
 from tests.support.evaluation.shapes import SPLIT, SQ, TRI, moved, noisy, random_wireframe, shuffled
 
@@ -95,10 +96,17 @@ def test_the_list_of_metrics_as_json_has_what_the_registry_says(run):
         assert [param["name"] for param in entry["params"]] == [param.name for param in spec.params]
 
 
-def test_the_list_of_metrics_reads_well_without_json(run):
+def test_the_list_of_metrics_fits_a_terminal_and_one_is_described_in_full(run):
     code, out, _ = run("metrics")
-    assert code == 0 and len(out.splitlines()) == len(REGISTRY)
-    assert "higher is better" in out and "corner_offset" in out
+    lines = out.splitlines()
+    assert code == 0 and max(map(len, lines[:-1])) <= 80
+    assert [line.split()[0] for line in lines if line.startswith("  ")] == [
+        spec.key for family in FAMILIES for spec in REGISTRY.values() if spec.family == family
+    ]
+    code, out, _ = run("metrics", "hss")
+    assert code == 0 and "vert_thresh" in out and "Equals hoho2025" in out and max(map(len, out.splitlines())) <= 100
+    code, _, said = run("metrics", "hsss")
+    assert code == 2 and "did you mean hss" in said
 
 
 def loaded_by(*arguments) -> set[str]:

@@ -86,7 +86,7 @@ def test_a_missing_sample_is_listed_where_it_gets_the_worst_value(tmp_path: Path
 
 def test_an_entry_without_any_sample_is_refused_even_there(tmp_path: Path) -> None:
     table = json.dumps([]).encode()
-    assert said(judge(tmp_path, {"submission.json": table}, LENIENT)) == ["holds none of the phase's items; name each file after its item"]
+    assert said(judge(tmp_path, {"submission.json": table}, LENIENT)) == ["holds none of this phase's items; name each file after its item"]
 
 
 WANTED = ".json, .obj, .npz, submission.json or submission.parquet"

@@ -91,7 +91,7 @@ def test_what_reading_changed_is_said_once_of_all_images(tmp_path) -> None:
     files = {**{f"garden/{name}.png": half for name in "abcde"}, "garden/f.png": file_of(pixels(1), exif=exif)}
     found = verdict_of(tmp_path, files, manifest(*(f"garden/{name}" for name in "abcdef")))
     assert found.accepted and found.warnings == (
-        "Transparent pixels were laid on the background, #ffffff (garden/a.png, garden/b.png, garden/c.png and 2 more).",
+        "Transparent pixels were placed on the background, #ffffff (garden/a.png, garden/b.png, garden/c.png and 2 more).",
         f"{TURNED} (garden/f.png).",
     )
 

@@ -44,7 +44,7 @@ MAY = "Nothing was scored. Its team may confirm {} that it is to be scored as it
 TABLE = [
     (EntryState(State.UPLOADING), "The upload is not finished. Send the parts that are missing.", "The upload is not finished."),
     (EntryState(State.RECEIVED), "Its file has arrived.", None),
-    (waits(State.RECEIVED, Why(Reason.WORKER)), "Its file has arrived. It waits for a worker: none is there.", None),
+    (waits(State.RECEIVED, Why(Reason.WORKER)), "Its file has arrived. It waits for a worker; none is running.", None),
     (
         waits(State.RECEIVED, Why(Reason.ENTRIES, {"n": 1200}), Why(Reason.REEVALUATION, {"n": 1})),
         "Its file has arrived. 1,200 entries are ahead of it. 1 part of a re-evaluation is ahead of it.",
@@ -52,7 +52,7 @@ TABLE = [
     ),
     (EntryState(State.CHECKING), "A worker is checking its files.", None),
     (EntryState(State.SCORING), "It is being scored.", None),
-    (waits(State.SCORING, Why(Reason.GPU_WORKER)), "It waits for a worker with a graphics card: none is there.", None),
+    (waits(State.SCORING, Why(Reason.GPU_WORKER)), "It waits for a worker with a graphics card; none is running.", None),
     (
         waits(State.SCORING, Why(Reason.OTHER_WORK, {"n": 1})),
         "It is next. A worker is at other work, such as a metric program or a study.",
@@ -108,9 +108,9 @@ TABLE = [
     ),
     (
         rejected(Reason.HOLDS_OVER),
-        "Its team would be asked whether it is meant so, but the time for confirming entries is over. It used up none of your uploads. "
-        "Upload it again, with `--as-is` if it is meant so.",
-        "Its team would be asked whether it is meant so, but the time for confirming entries is over.",
+        "Its team could have confirmed it, but the time for confirming entries is over. It used up none of your uploads. "
+        "Upload it again, with `--as-is` if you mean it.",
+        "Its team could have confirmed it, but the time for confirming entries is over.",
     ),
     (
         failed(Reason.MEMORY, megabytes=2048, **PART),

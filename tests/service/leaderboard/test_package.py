@@ -21,6 +21,7 @@ from leaderboard.starter_kit import write_kit
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.wording.reasons import sentence
 from submissions.models import ApiToken
+from tests.pure.leaderboard.package.test_examples import OF_A_SERVER, runnable
 from tests.support.leaderboard.reasons import few_items
 from tests.support.leaderboard.scores import houses
 from tests.support.leaderboard.stats.ballots import made_up, vote
@@ -134,6 +135,8 @@ def test_a_board_is_a_frame_of_its_values_and_intervals(phase, scored, people, s
     slug = next(iter(board.attrs["columns"]))
     values = {score.evaluation.submission_id: score.value for score in _scores(best, worst) if score.slug == slug}
     assert dict(zip(board["id"], board[slug], strict=True)) == values
+    fingerprints = {column.slug: column.fingerprint for column in phase.manifest.metrics}
+    assert board.attrs["columns"][slug]["fingerprint"] == fingerprints[slug]
     assert board.attrs["columns"][slug]["higher_is_better"] in (True, False) and set(board[f"{slug}_n"]) == {4}
     assert site().board(phase.challenge.slug, phase.slug, board.attrs["digest"]).equals(board)
 
@@ -174,3 +177,15 @@ def _scores(*entries):
     from evaluation.models import Score
 
     return Score.objects.filter(evaluation__submission__in=entries).select_related("evaluation")
+
+
+def test_the_pages_example_of_a_server_runs(phase, scored, people, site, capsys, monkeypatch):
+    (text,) = OF_A_SERVER
+    scored(0.05, method_name="Best")
+    Snapshot.make(phase, "public")
+    Study.import_votes(phase, None, made_up(6, 3, 4), slug="roofs", title="Roofs", question="Which?", is_public=True)
+    code = runnable(text).replace("rooflines", phase.challenge.slug).replace("practice", phase.slug)
+    made = site()
+    monkeypatch.setattr(package, "Site", lambda url: made)
+    exec(compile(code, "example", "exec"), {})
+    assert "Best" in capsys.readouterr().out

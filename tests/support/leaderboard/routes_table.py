@@ -500,6 +500,7 @@ GET    /api/v1/metrics/hss                          yyyyyyyy
 GET    /api/v1/evidence/                            yyyyyyyy
 GET    /api/v1/evidence/gsc/                        yyyyyyyy
 GET    /api/v1/evidence/nothing/                    xxxxxxxx
+GET    /api/v1/published-metrics/                   yyyyyyyy
 GET    /api/v1/metrics/{c}/own_lengths              yyyyyyyy
 GET    /api/v1/metrics/{private}/own_lengths        xxxxxyxy
 GET    /api/v1/challenges/{c}/programs              lnnnnyny

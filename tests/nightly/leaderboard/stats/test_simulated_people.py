@@ -170,12 +170,12 @@ def test_what_is_said_of_more_raters_comes_true_over_kinds_of_studies_as_often_a
         people = People.drawn(rng, KINDS[n % len(KINDS)](rng), factor * raters, 20, EFFECT)
         later = people.answers(rng, 40)
         model = davidson.models(later.take(later.rater < raters))[0]
-        places, first = davidson.places(model), int(np.argmax(model.theta))
+        places, first = model.places(), int(np.argmax(model.theta))
         if places.high[first] == 1:
             continue
         said = Outlook.of(model, float(places.critical[first]), places.df).chance(PLANS["people"](factor))
         model = davidson.models(later)[0]  # those raters, and twice as many more
-        rows.append((said, davidson.places(model).high[int(np.argmax(model.theta))] == 1))
+        rows.append((said, model.places().high[int(np.argmax(model.theta))] == 1))
     said, true = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     for low, high in ((0, 0.15), (0.15, 0.3), (0.3, 0.5), (0.5, 1)):
         of = (said >= low) & (said < high)

@@ -36,7 +36,7 @@ SECRET = "the reference of another phase"
 ENDED = (
     "took longer than",
     "ended its process",
-    "broke down",
+    "crashed",
     "MB it may use",
     "not JSON",
     "No space left",

@@ -176,7 +176,7 @@ def test_the_seed_makes_chance_repeatable_whatever_the_order(tmp_path, boxed):
         ("def score(p, r, q):\n    raise ValueError('a' * 300 + 'z')", "z", Cause.RAISED),
         ("def score(p, r, q):\n    return -3", "below 0", Cause.BOUNDS),
         ("def score(p, r, q):\n    while True: pass", "took longer than 1 s, ten times the 0.1 s", Cause.TIME),
-        ("def score(p, r, q):\n    import os; os._exit(3)", "broke down", Cause.ENDED),
+        ("def score(p, r, q):\n    import os; os._exit(3)", "crashed", Cause.ENDED),
         ("def score(p, r, q):\n    a = []\n    return a.append(a) or a", "ValueError", Cause.RAISED),
         ("def score(p, r, q):\n    a = []\n    for _ in range(99999): a = [a]\n    return a", "nested too deep", Cause.RAISED),
         ("def score(p, r, q):\n    return {'value': 1, 'note': 'x' * 2000000}", "bytes", Cause.SIZE),

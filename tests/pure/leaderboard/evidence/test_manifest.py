@@ -133,3 +133,14 @@ def test_every_manifest_of_the_documentation_is_read():
     assert documents
     for document in documents:
         manifest.parse(document.encode())
+
+
+def test_what_people_were_asked_and_what_is_missing_is_said_by_the_manifest():
+    found = manifest_of(
+        [("name: small", 'name: small\nshort: S\nasked: {task: rate one picture, shown: ""}\nnot_available: [the pictures]')]
+    )
+    assert (found.short, found.asked.task, found.asked.shown, found.not_available) == ("S", "rate one picture", "", ("the pictures",))
+    assert not manifest_of().asked.task and manifest_of().not_available == ()
+    for path in catalogue.shipped().values():
+        one = manifest.parse(path.read_bytes(), path.name)
+        assert one.short and one.asked.task and one.not_available

@@ -62,8 +62,8 @@ def test_it_holds_no_single_answer_and_no_value_of_a_stimulus(record):
 def test_wrong_files_are_refused_in_a_sentence(record):
     with pytest.raises(RecordError, match="gsc is no TOML"):
         of_toml("a = = 1", "gsc")
-    with pytest.raises(RecordError, match="has the format 2; 1 is read here"):
-        of_toml(to_toml(record).replace("evidence = 1", "evidence = 2"))
+    with pytest.raises(RecordError, match="has the format 1; 2 is read here"):
+        of_toml(to_toml(record).replace("evidence = 2", "evidence = 1"))
     with pytest.raises(RecordError, match=r"criteria\.quality\.basis"):
         of_toml(to_toml(record).replace('basis = "persons"', 'basis = "people"'))
     with pytest.raises(RecordError, match="Field required"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from leaderboard.evidence import catalogue, shown
@@ -25,25 +27,23 @@ def test_sets_with_raters_come_first_and_those_without_metrics_last():
 @pytest.mark.parametrize("one", SETS, ids=lambda one: f"{one.record.name}-{one.name}")
 def test_every_number_has_its_interval_or_its_reason(one):
     for row in one.rows:
-        for figure, text, ends, why in (
-            (row.within, row.within_text, row.within_interval, row.within_why),
-            (row.across, row.across_text, row.across_interval, row.across_why),
-        ):
-            assert figure is None or (ends if text != "–" and figure.low is not None else why), (row.key, figure)
+        for cell in (row.within, row.between, row.across):
+            assert cell.figure is None or cell.interval or cell.why, (row.key, cell)
+            assert cell.shown == (cell.text != "–")
     assert one.rows or one.entries
 
 
 @pytest.mark.parametrize("one", SETS, ids=lambda one: f"{one.record.name}-{one.name}")
 def test_reference_points_stand_last_without_places_and_the_constant_at_chance(one):
-    assert all(row.is_reference_point and not row.places for row in one.reference_points)
+    assert all(row.is_reference_point and not row.across.places for row in one.reference_points)
     assert not any(row.is_reference_point for row in one.rows)
     if one.reference_points:
         constant = next(row for row in one.reference_points if row.key == "constant")
-        assert (constant.within_text, constant.within_interval, constant.across_text) == ("50", "", "–")
+        assert (constant.within.text, constant.within.interval, constant.across.text) == ("50", "", "–")
 
 
 def test_rows_are_in_the_order_of_their_value_across_items():
-    values = [row.across.value for row in leading(RECORDS["nerf-qa"]).rows]
+    values = [row.across.figure.value for row in leading(RECORDS["nerf-qa"]).rows]
     assert values == sorted(values, reverse=True) and len(values) == 17
 
 
@@ -65,3 +65,40 @@ def test_no_answer_ships():
     """A record names no rater, and holds no more numbers than its figures need."""
     for path in catalogue.RECORDS.glob("*.toml"):
         assert "Subject" not in path.read_text() and "rater_" not in path.read_text()
+
+
+def test_a_familiar_metric_whose_figures_part_is_found_by_its_places():
+    found = shown.finding([leading(record) for record in RECORDS.values()])
+    assert found.title == "PSNR (luma)" and [one.record.name for one, _ in found.rows] == ["gsc", "nerf-qa"]
+    assert not any(row.within.is_out for _, row in found.rows) and [row.across.is_out for _, row in found.rows] == [False, True]
+    # Of the metrics that may be the best there it names the one whose places reach least far, not the one of the highest value.
+    assert "TOPIQ-FR, .84 [.71, .92], may be" in found.sentence and "DISTS" not in found.sentence
+    assert shown.finding([leading(RECORDS["gsc"])]).title == "SSIM", "there PSNR may be the best"
+    assert shown.finding([leading(RECORDS["icip2020"])]) is None
+
+
+def test_metrics_in_several_sets_are_listed_until_three_of_one_material_have_them():
+    gsc, nerf = leading(RECORDS["gsc"]), leading(RECORDS["nerf-qa"])
+    listed = shown.in_several([gsc, nerf])
+    assert [one.title for one in listed] == ["FSIMc", "MS-SSIM", "PSNR (luma)", "SSIM", "VIF"] and not any(one.over for one in listed)
+    three = [Set(replace(gsc.record, name=name), gsc.name, gsc.criterion) for name in ("a", "b", "c")]
+    one = next(one for one in shown.in_several([*three, nerf]) if one.title == "PSNR (luma)")
+    (over,) = one.over
+    assert (over.material, over.k, len(one.rows)) == ("splat videos", 3, 4) and over.within.text == "88" and over.within.interval
+    assert over.across.interval and over.within.places
+
+
+def test_a_metric_without_some_values_is_said_not_to_be_compared():
+    rows = {row.key: row for row in leading(RECORDS["geo-metric"]).rows}
+    assert rows["mesh-dame"].is_uncompared and not rows["mesh-dame"].across.places and not rows["mesh-msdm2"].is_uncompared
+
+
+def test_little_room_has_the_familiar_metrics_also_of_clouds_and_meshes():
+    for name, keys in (("icip2020", {"cloud-d1-psnr", "cloud-d2-psnr", "cloud-y-psnr"}), ("geo-metric", {"mesh-metro"})):
+        brief = [row.key for row in leading(RECORDS[name]).brief]
+        assert len(brief) == 4 and keys < set(brief)
+
+
+def test_a_metric_of_this_service_finds_what_is_published_under_its_name():
+    sets = [leading(record) for record in RECORDS.values()]
+    assert [one.record.name for one, _ in shown.resembling(sets, "lpips_alex")] == ["nerf-qa"] and not shown.resembling(sets, "hss")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu
 
 from leaderboard.stats import agreement
-from leaderboard.stats.answers import Answers, answers, of_opinions
+from leaderboard.stats.answers import Answers, answers
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.mos_table import canonical as canonical_ratings
 from leaderboard.stats.states import Key, Reason
@@ -187,7 +187,7 @@ def test_opinion_scores_are_answers_on_each_two_entries_of_one_sample():
         Rating("q", "A", 2, "s"),
         Rating("q", "B", 4, "t"),
     ]
-    said = of_opinions(canonical_ratings(rows))
+    said = answers(canonical_ratings(rows).comparisons())
     found = {(said.entries[a], said.entries[b]): int(v) for a, b, v in zip(said.a, said.b, said.verdict, strict=True)}
     assert found == {("A", "B"): -1, ("A", "C"): -1, ("B", "C"): 0} and said.weight.tolist() == [1.0, 1.0, 1.0]
 

@@ -194,22 +194,22 @@ def test_parts_that_never_met_have_columns_of_their_own_and_nobody_preferring_an
 def test_places_hold_the_order_of_abilities():
     said, _ = simulated(3, raters=20, each=80)
     model = davidson.fit(said)
-    found = davidson.places(model)
+    found = model.places()
     ranks = np.argsort(np.argsort(-model.theta)) + 1
     assert ((found.low <= ranks) & (ranks <= found.high)).all()
-    assert davidson.places(davidson.fit(counted({"AB": (2, 1, 1)}))) is None  # four raters
+    assert davidson.fit(counted({"AB": (2, 1, 1)})).places() is None  # four raters
 
 
 def test_entries_that_stand_level_are_not_told_apart_where_all_answers_are_alike():
     alike = [("AB", -1), ("AC", -1), ("BC", 0), ("BD", -1), ("CD", -1), ("AD", 1)]  # B and C do as well as each other
     said = made([(r, s, pair, v) for r in range(6) for s in range(6) for pair, v in alike])
     model = davidson.fit(said)
-    p = davidson.duels(model).p
+    p = model.tests.p
     assert (p[0, 1], p[1, 2], p[2, 3]) == (0.0, 1.0, 0.0)
     certain = agreement.certain_by_people(model.theta, model.between.total, model.between.df)
     assert certain[1, 2] == certain[2, 1] == 0.5 and certain[0, 1] == 0.0
     column = davidson.implied(model)
-    assert np.isnan(column.low).all() and column.reason == crossed.ALIKE and davidson.places(model) is None
+    assert np.isnan(column.low).all() and column.reason == crossed.ALIKE and model.places() is None
 
 
 def test_what_rounding_leaves_of_a_variance_is_none_and_gives_no_interval():
@@ -217,7 +217,7 @@ def test_what_rounding_leaves_of_a_variance_is_none_and_gives_no_interval():
     rounding made an interval from 50 to 50 of it."""
     pairs = list(itertools.combinations("ABCDEF", 2))
     said = [(r, s, "".join(pair), 1 - 2 * ((r + s + n) % 2)) for r in range(8) for s in range(8) for n, pair in enumerate(pairs)]
-    found = davidson.duels(davidson.fit(made(said)))
+    found = davidson.fit(made(said)).tests
     known = ~np.isnan(found.low) & ~np.eye(6, dtype=bool)
     assert np.allclose(found.value, 0.5) and (found.p[~np.eye(6, dtype=bool)] == 1.0).all()
     assert known.any() and (~known).sum() > 6 and (found.high[known] - found.low[known]).min() > 0.05
@@ -232,7 +232,7 @@ def test_entries_that_stand_level_have_one_place_whatever_rounding_leaves_of_the
             rows.append(Vote(f"r{r}", left, right, "right" if turned else "left", f"s{s}"))
     model = davidson.fit(answers(canonical(rows)))
     assert abs(model.theta[0] - model.theta[1]) <= crossed.NOTHING
-    found = davidson.places(model)
+    found = model.places()
     assert (found.low.tolist(), found.high.tolist()) == ([2, 2, 1], [3, 3, 1])
 
 
@@ -243,16 +243,16 @@ def test_equal_entries_are_not_put_in_order():
         zip((np.arange(300) % 10).tolist(), rng.integers(0, 12, 300).tolist(), pairs, rng.integers(-1, 2, 300).tolist(), strict=True)
     )
     model = davidson.fit(made(rows))
-    found = davidson.places(model)
+    found = model.places()
     assert found.low.tolist() == [1, 1, 1] and found.high.tolist() == [3, 3, 3]
-    p = davidson.duels(model).p
+    p = model.tests.p
     assert np.nanmin(crossed.holm(p[np.triu_indices(3, 1)])) > 0.05
 
 
 def test_of_each_two_entries_the_share_and_its_interval_are_those_of_that_pair_alone():
     said, _ = simulated(5, raters=12, each=60)
     model = davidson.fit(said)
-    found = davidson.duels(model)
+    found = model.tests
     for i, j in ((0, 1), (2, 0), (3, 1)):
         # The figure of one pair by the influences of its own answers: the share's derivatives in eta and in ln nu, by differences.
         eta, step = np.array(model.theta[i] - model.theta[j]), 1e-6

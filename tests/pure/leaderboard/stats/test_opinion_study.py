@@ -14,11 +14,11 @@ from leaderboard.stats.__main__ import main
 from leaderboard.stats.correlation import by_scene, correlation
 from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.judges import elo as elo_of
-from leaderboard.stats.mos_table import Rating, canonical, write
-from leaderboard.stats.opinion_study import Means, analyse, analyse_means
+from leaderboard.stats.mos_table import Rating, Ratings, canonical, write
+from leaderboard.stats.published_means import Means, analyse_means
 from leaderboard.stats.records import plain
-from leaderboard.stats.states import Key, Reason
-from leaderboard.stats.study import MetricScores
+from leaderboard.stats.states import Counted, Key, Reason, State
+from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.wording.reasons import sentence
 from tests.support.leaderboard.reasons import few_entries, few_items
 
@@ -64,6 +64,11 @@ def test_means_and_their_t_intervals_are_scipys():
     assert (found.kind, found.of, found.ratings, found.n_raters) == ("opinions", "ratings", 72, 6)
 
 
+def same(row: Rating, other: Rating) -> bool:
+    """True if one rater gave both scores for one sample."""
+    return (row.rater, row.sample) == (other.rater, other.sample)
+
+
 def judge(noise: int = 4, **values) -> JudgeAnswers:
     """Prefers the better method, but in every so-manieth comparison the other one; once undecided."""
     said = []
@@ -88,8 +93,16 @@ def test_a_judges_elo_is_held_against_means_and_its_win_rates_within_samples():
         getattr(order, f"{name}_ci")[0] <= getattr(order, name) <= getattr(order, f"{name}_ci")[1] for name in ("plcc", "srocc", "krocc")
     )
     assert set(found.groups) == {"experts", "others"} and found.facts == {"requests": 18}
-    experts = [np.mean([row.score for row in rows if row.entry == name and row.group == "experts"]) for name in "abcd"]
-    assert found.groups["experts"].plcc == pytest.approx(stats.pearsonr(values, experts)[0])
+    # Each person's verdict on a pair of one sample is a question that the judge answered too, three times.
+    alike = []
+    for it in one.judged[:-1]:
+        said = np.sign(sum(it.verdicts))
+        score = {(row.rater, row.entry): row.score for row in rows if row.sample == it.sample and row.group == "experts"}
+        alike += [
+            1 - abs(said - np.sign(score[rater, it.right] - score[rater, it.left])) / 2 for rater in sorted({rater for rater, _ in score})
+        ]
+    assert found.groups["experts"].value == pytest.approx(np.mean(alike)) and found.groups["experts"].n == len(alike) == 54
+    assert found.decided.n == 108 - sum(row.score == other.score for row, other in combinations(rows, 2) if same(row, other))
     here = [one for one in judge().judged if one.sample == "barn"]
     won = {name: [] for name in "abcd"}
     for it in here:
@@ -125,7 +138,7 @@ def test_a_judges_order_on_the_page_is_of_undamaged_entries_and_has_an_interval_
 def test_a_judge_for_display_only_has_no_order_and_one_left_out_entry_takes_no_part():
     rows = canonical(scores())
     (shown,) = analyse(rows, models=[judge(display_only=True)]).judges
-    assert shown.order is None and shown.rho is None and shown.display_only and shown.groups == {}
+    assert shown.order is None and shown.rho is None and shown.display_only and shown.scenes == {}
     assert analyse(rows, models=[judge()], left_out=["d"]).judges[0].order.n == 3
     assert analyse(rows).judges == []
 
@@ -170,10 +183,11 @@ def test_the_mean_over_scenes_draws_scenes():
 
 def test_raters_who_go_against_the_others_are_left_out_where_asked():
     rows = canonical(scores(raters=7, contrary=1))
-    kept, screened = analyse(rows), analyse(rows, screen=True)
+    kept, screened = analyse(rows), analyse(rows, screening="others", screened={"r6": ["others"]})
     assert kept.screened == [] and kept.counted == 84 and not kept.screening
     assert screened.screened == ["r6"] and screened.counted == 72
     assert screened.scales[0].mos[0] > kept.scales[0].mos[0]
+    assert len(screened.agreement.names) == 6 and screened.unscreened.raters == 7
     line = next(row for row in screened.reliability.raters if row.rater == "r6")
     assert line.screened and line.agreement < -0.9 and line.seconds == 4.0
 
@@ -181,7 +195,7 @@ def test_raters_who_go_against_the_others_are_left_out_where_asked():
 def test_where_the_rule_leaves_everybody_out_nothing_counts_and_the_reason_says_so():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = analyse(canonical(scores(raters=2, contrary=1)), screen=True, damaged=set())
+        found = analyse(canonical(scores(raters=2, contrary=1)), screened={"r0": ["others"], "r1": ["others"]}, damaged=set())
     assert found.screened == ["r0", "r1"] and found.counted == 0
     assert found.reason == found.all.reason == Reason(Key.ALL_SCREENED)
     assert {row.bias for row in found.reliability.raters} == {None}
@@ -291,3 +305,116 @@ def test_what_the_command_cannot_do_with_opinion_scores_it_says(file, capsys):
     assert "opinion scores, for which --gold means nothing" in capsys.readouterr().err
     assert main([str(file), "--criterion", "semantic"]) == 1
     assert "holds no scores on 'semantic'" in capsys.readouterr().err
+
+
+# --- across items
+
+
+def worked() -> tuple[Ratings, list[MetricScores]]:
+    """The worked example of published sets, as a study: six raters score five entries of six items."""
+    i, e = np.mgrid[0:6, 0:5]
+    t = (3 * i + 5 * e + i * e) % 7 + 1.5 * e
+    rows = [
+        Rating(f"r{r}", f"e{n}", float(min(5, 1 + (t[h, n] + (2 * r + 3 * h + n * (r + 1)) % 5) // 3.2)), f"i{h}")
+        for r in range(6)
+        for h in range(6)
+        for n in range(5)
+    ]
+    tables = {"A": t + (2 * i + e) % 3, "B": t + 4 * (i % 2) + (i + 2 * e) % 4, "C": (7 * i + 3 * e) % 5.0}
+    return canonical(rows), [MetricScores(key, x.astype(float)) for key, x in tables.items()]
+
+
+def test_figures_across_items_are_those_of_published_sets():
+    found = analyse(*worked())
+    figures = {key: found.metric(key).srocc for key in "ABC"}
+    expected = {
+        "A": (0.9383591, 0.869842, 0.971360, 0.1508652, 4.83970),
+        "B": (0.6906657, 0.442303, 0.840644, 0.1452466, 4.96607),
+        "C": (0.2298224, -0.362857, 0.690116, 0.2388667, 4.99599),
+    }
+    for key, one in figures.items():
+        assert (one.value, one.low, one.high, one.se, one.df) == pytest.approx(expected[key], rel=1e-5)
+        assert (one.n, one.items, one.raters, one.state) == (30, 6, 6, State.ROUGH)
+    assert [figures[key].places for key in "ABC"] == [(1, 1), (2, 3), (2, 3)] and figures["A"].may_be_best
+    assert [found.metric(key).decided.value for key in "ABC"] == pytest.approx([0.9111498, 0.9233449, 0.5783972], abs=1e-6)
+    points = [row.srocc for row in found.metrics if row.reference_point]
+    assert points[0].value is None and points[0].reason == Reason(Key.ALIKE) and points[1].low < 0 < points[1].high
+
+
+def test_too_few_results_have_no_figure_across_items_and_ratings_of_damaged_entries_take_no_part():
+    ratings, metrics = worked()
+    few = analyse(ratings, metrics, damaged={"e4"}).metric("A").srocc
+    assert few.n == 24 and few.low is not None
+    few = analyse(ratings, metrics, damaged={"e3", "e4"}).metric("A").srocc
+    assert (few.low, few.state, few.reason) == (None, State.TOO_FEW, Reason(Key.FEW, Counted.RESULTS, 24, 18))
+    gap = [MetricScores("gap", np.where(np.arange(30).reshape(6, 5) == 7, np.nan, metrics[0].values)), metrics[1]]
+    found = analyse(ratings, gap)
+    assert found.metric("gap").srocc.n == 29 and found.metric("gap").srocc.places is None
+    assert analyse(ratings, metrics).all is None
+    assert analyse(ratings, metrics, damaged=set()).all.metrics[0].srocc is None, "it is of entries alone"
+
+
+# --- places
+
+
+def test_places_of_mean_scores_follow_the_rule_of_abilities():
+    """Against an implementation of the rule by loops, on scores that some raters gave to some entries alone."""
+    rng = np.random.default_rng(7)
+    base = {"a": 3.9, "b": 3.5, "c": 3.4, "d": 2.2, "e": 2.1}
+    rows = [
+        Rating(f"r{k}", name, float(np.clip(round(value + taste + rng.normal(0, 0.8)), 1, 5)), f"s{h}")
+        for k, taste in enumerate(rng.normal(0, 0.3, 9))
+        for h in range(7)
+        for name, value in base.items()
+        if rng.random() < 0.8
+    ]
+    ratings = canonical(rows)
+    found = analyse(ratings)
+    names, score = list(base), ratings.score
+    of = [ratings.method == ratings.methods.index(name) for name in names]
+    theta = np.array([score[own].mean() for own in of])
+    u = np.array([np.where(own, (score - mean) / own.sum(), 0.0) for own, mean in zip(of, theta, strict=True)])
+    u -= u.mean(axis=0)
+
+    def parts(first, second):
+        """The three covariances of two influences, over raters, samples and cells."""
+        cells = ratings.rater * 7 + ratings.sample
+        made = []
+        for place in (ratings.rater, ratings.sample, cells):
+            groups = sorted(set(place.tolist()))
+            one, other = (np.array([values[place == g].sum() for g in groups]) for values in (first, second))
+            g = len(groups)
+            made.append(g / (g - 1) * float(((one - one.mean()) * (other - other.mean())).sum()))
+        return made
+
+    def variance(values):
+        r, s, c = parts(values, values)
+        return c + max(0, r - c) + max(0, s - c)
+
+    def df(values):
+        r, s, c = parts(values, values)
+        n = len(set((ratings.rater * 7 + ratings.sample).tolist()))
+        return max(1, variance(values) ** 2 / ((r > c) * r**2 / 8 + (s > c) * s**2 / 6 + c**2 / (n - 1)))
+
+    m = len(names)
+    scale = np.array([[(lambda r, s, c: r + s - c)(*parts(u[i], u[j])) for j in range(m)] for i in range(m)])
+    values, vectors = np.linalg.eigh(scale)
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    root *= np.sqrt(np.array([variance(row) for row in u]) / (root**2).sum(axis=1))[:, None]
+    own = np.median([df(row) for row in u])
+    draws = np.random.default_rng(3)
+    z = draws.standard_normal((20_000, m)) @ root.T / np.sqrt(draws.chisquare(own, 20_000) / own)[:, None]
+    for i, name in enumerate(names):
+        apart = np.sqrt(((root - root[i]) ** 2).sum(axis=1))
+        rivals = [j for j in range(m) if j != i]
+        bar = np.quantile(np.max([np.abs(z[:, j] - z[:, i]) / apart[j] for j in rivals], axis=0), 0.95)
+        t = {j: (theta[j] - theta[i]) / np.sqrt(variance(u[j] - u[i])) for j in rivals}
+        assert min(abs(abs(value) - bar) for value in t.values()) > 0.05, "other draws would not change a place"
+        low, high = 1 + sum(value > bar for value in t.values()), m - sum(value < -bar for value in t.values())
+        row = next(line for line in found.scales if line.method == name)
+        assert row.rank == (low, high) and row.may_be_first is bool(low == 1)
+    assert found.enough.first == "a" and found.first_place.entry == "a" and set(found.enough.open) <= {"b", "c"}
+    for rival in found.first_place.others:
+        gap = u[0] - u[names.index(rival.entry)]
+        t = (theta[0] - theta[names.index(rival.entry)]) / np.sqrt(variance(gap))
+        assert rival.p == pytest.approx(2 * stats.t.sf(abs(t), df(gap)), rel=1e-9)

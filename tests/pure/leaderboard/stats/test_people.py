@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leaderboard.stats import opinion_study, opinions, study
+from leaderboard.stats import crossed, opinions, study
 from leaderboard.stats.answers import answers
+from leaderboard.stats.crossed import Clusters
 from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.metric_board import Scored
 from leaderboard.stats.mos_table import Rating
@@ -172,10 +173,10 @@ def test_scores_that_are_all_alike_tell_entries_apart_unless_their_means_are_equ
         Rating(f"r{k}", name, score, sample) for k in range(6) for sample in SAMPLES for name, score in (("a", 5.0), ("b", 3.0), ("c", 3.0))
     ]
     scores = canonical_ratings(rows)
-    found = opinion_study.analyse(scores)
+    found = analyse(scores)
     assert {(one.first, one.second): one.p_holm for one in found.duels} == {("a", "b"): 0.0, ("a", "c"): 0.0, ("b", "c"): 1.0}
     few = canonical_ratings([row for row in rows if row.rater in ("r0", "r1", "r2", "r3")])
-    assert {one.p_holm for one in opinion_study.analyse(few).duels} == {None}
+    assert {one.p_holm for one in analyse(few).duels} == {None}
 
 
 def test_more_items_help_where_items_differ_most():
@@ -194,15 +195,19 @@ def test_scores_are_compared_by_the_difference_of_their_means():
     asked = [(f"r{k}", sample, name, base) for k in range(9) for sample in SAMPLES for name, base in (("a", 4), ("b", 2))]
     rows = [Rating(rater, name, float(np.clip(round(base + rng.normal(0, 0.7)), 1, 5)), sample) for rater, sample, name, base in asked]
     scores = canonical_ratings(rows)
-    apart = opinions.apart(scores, 0, 1)
+    apart = opinions.levels(scores, np.array([0, 1])).tests
     a, b = ([row.score for row in rows if row.entry == name] for name in "ab")
-    assert apart.value == pytest.approx(np.mean(a) - np.mean(b)) and apart.low < apart.value < apart.high
-    turned = opinions.apart(scores, 1, 0)
-    assert (turned.value, turned.low, turned.high) == pytest.approx((-apart.value, -apart.high, -apart.low))
+    # By the definition: the influence of each score on the difference of the two means, over raters and samples.
+    gap, is_a = np.mean(a) - np.mean(b), scores.method == 0
+    u = np.where(is_a, (scores.score - np.mean(a)) / len(a), (np.mean(b) - scores.score) / len(b))
+    peer = crossed.figure(gap, u, Clusters(scores.rater, scores.sample), np.ones(len(u)), share=False)
+    assert (apart.value[0, 1], apart.low[0, 1], apart.high[0, 1]) == pytest.approx(peer.ends)
+    assert apart.p[0, 1] == pytest.approx(crossed.two_sided(gap, peer.se**2, peer.df))
+    assert (apart.value[1, 0], apart.low[1, 0], apart.high[1, 0]) == pytest.approx((-peer.value, -peer.high, -peer.low))
     metric = MetricScores("m", table(a=0, b=1))
-    found = opinion_study.analyse(scores, [metric])
+    found = analyse(scores, [metric])
     (one,) = found.metric("m").contradictions
-    assert (one.first, one.second) == ("a", "b") and one.value[0] == pytest.approx(apart.value) and one.p_holm < 0.001
+    assert (one.first, one.second) == ("a", "b") and one.value[0] == pytest.approx(gap) and one.p_holm < 0.001
     summary = read(found)
     assert [entry.method for entry in summary.ranked] == ["a", "b"] and summary.ranked[0].mos[0] == pytest.approx(np.mean(a))
 
@@ -392,11 +397,11 @@ def test_a_metric_that_is_called_like_a_reference_point_stays_a_metric():
 def test_of_two_entries_each_needs_raters_and_items_enough(raters, items, reason):
     much = [Rating(f"r{k}", "a", float(2 + (k * n) % 3), f"s{n}") for k in range(9) for n in range(9)]
     little = [Rating(f"r{k}", "b", float(1 + (k + n) % 2), f"s{n}") for k in range(raters) for n in range(items)]
-    scores = canonical_ratings(much + little)
-    for apart in (opinions.apart(scores, 0, 1), opinions.apart(scores, 1, 0)):
-        assert apart.value is not None and (apart.low is None) == (reason is not None) and apart.reason == reason
-    (duel,) = opinion_study.analyse(scores, []).duels
-    assert (duel.p_holm is None) == (reason is not None), "and without an interval there is no verdict"
+    found = analyse(canonical_ratings(much + little), [])
+    (duel,) = found.duels
+    assert duel.value[0] is not None and (duel.value[1] is None) == (duel.p_holm is None) == (reason is not None)
+    assert {row.method: row.reason for row in found.scales} == {"a": None, "b": reason}
+    assert [row.rank is None for row in found.scales] == [False, reason is not None]
 
 
 def test_an_entry_that_few_people_judged_heads_no_table_and_is_listed_apart():
@@ -422,6 +427,6 @@ def test_an_entry_that_few_people_scored_heads_no_table_and_takes_its_order_from
         for sample in SAMPLES
         for name, mean in (("A", 4), ("B", 2))
     ]
-    found = read(opinion_study.analyse(canonical_ratings([*rows, Rating("r0", "new", 5.0, "s0")])))
+    found = read(analyse(canonical_ratings([*rows, Rating("r0", "new", 5.0, "s0")])))
     assert [line.method for line in found.scales] == ["A", "B", "new"]
     assert found.ordered and [line.method for line in found.unranked] == ["new"]

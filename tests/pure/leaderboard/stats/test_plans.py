@@ -17,12 +17,12 @@ def model() -> davidson.Model:
 
 
 def of_first(model: davidson.Model) -> Outlook:
-    places = davidson.places(model)
+    places = model.places()
     return Outlook.of(model, float(places.critical[np.argmax(model.theta)]), places.df)
 
 
 def test_variances_and_bars_of_the_study_of_somebody_else(model):
-    expected, places = golden("B"), davidson.places(model)
+    expected, places = golden("B"), model.places()
     names, first = [model.answers.entries[n] for n in model.entries], int(np.argmax(model.theta))
     assert names[first] == expected["first"] and places.df == pytest.approx(expected["nu"], abs=1e-6)
     assert places.critical[first] == pytest.approx(expected["critical_random"], abs=0.02)
@@ -47,7 +47,7 @@ def test_variances_and_bars_of_the_study_of_somebody_else(model):
 
 
 def test_chances_of_the_study_of_somebody_else(model):
-    outlook = Outlook.of(model, 3.0, davidson.places(model).df)
+    outlook = Outlook.of(model, 3.0, model.places().df)
     for name, chance in golden("B")["chance_at_c_3_random"].items():
         plan, factor = name.split()[0], name.split()[-1]
         assert outlook.chance(PLANS[plan](1e6 if factor == "endless" else float(factor))) == pytest.approx(chance, abs=0.02), name

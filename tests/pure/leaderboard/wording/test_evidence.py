@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.stats.evidence.figure import Cause, Counted, Figure, Reason, Split
+from leaderboard.stats.evidence.figure import SetFigure, Split
 from leaderboard.stats.evidence.judged import Basis
-from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, Ladders, Licence, MetricFigures, Source, Words
+from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, Ladders, Licence, MetricFigures, SetSource, Words
 from leaderboard.stats.evidence.reproduction import PrintedLine, Reproduction, Statistic
-from leaderboard.stats.states import State
+from leaderboard.stats.states import Counted, Key, Reason, State
 from leaderboard.wording import evidence as wording
 
-FIGURE = Figure(value=0.844, low=0.805, high=0.8761, n=500)
+FIGURE = SetFigure(value=0.844, low=0.805, high=0.8761, n=500)
 
 
 def record(**values) -> EvidenceRecord:
     about = {"name": "a", "title": "A", "authors": "B", "material": "meshes", "raters_are": "columns"}
     return EvidenceRecord(
-        **about, licence=Licence("none"), source=Source(), words=Words("camera path", "scene", "codec and rate", "codec"), **values
+        **about, licence=Licence("none"), source=SetSource(), words=Words("camera path", "scene", "codec and rate", "codec"), **values
     )
 
 
@@ -50,14 +50,7 @@ def test_a_correlation_has_no_zero_before_its_point(value, digits, text):
 
 def test_an_interval_is_written_on_the_figures_own_scale():
     assert wording.interval(FIGURE, across=False) == "[80, 88]" and wording.interval(FIGURE, across=True) == "[.81, .88]"
-    assert wording.interval(Figure(value=0.5), across=False) == ""
-
-
-@pytest.mark.parametrize("cause", Cause)
-def test_every_reason_has_a_sentence(cause):
-    said = wording.reason(Reason(cause, Counted.GROUPS, 5, 3))
-    assert said[0].isupper() and said.endswith(".")
-    assert wording.reason(Reason(Cause.FEW, Counted.STIMULI, 24, 12)) == "Too few results: 24 are needed, there are 12."
+    assert wording.interval(SetFigure(value=0.5), across=False) == ""
 
 
 @pytest.mark.parametrize("basis", Basis)
@@ -83,17 +76,31 @@ def test_what_was_judged_is_counted():
     ("best", "sentence"),
     [
         ([True, True, True], "Across scenes, any of these 3 metrics may be the best."),
-        ([False, True, False], "Across scenes, only B may be the best of 3."),
+        ([True, False, False], "Across scenes, only A may be the best of 3."),
         ([True, True, False], "Across scenes, only A and B may be the best of 3."),
         ([None, None, True], ""),
         ([], ""),
     ],
 )
 def test_which_may_be_the_best_follows_from_places_alone(best, sentence):
-    titles = [(name, Figure(value=0.9, may_be_best=may)) for name, may in zip("ABC", best, strict=False)]
+    titles = [(name, SetFigure(value=0.9, may_be_best=may)) for name, may in zip("ABC", best, strict=False)]
     assert wording.best(titles, "Across scenes") == sentence
-    many = [(str(n), Figure(value=0.9, may_be_best=n != 3)) for n in range(9)]
-    assert wording.best(many, "Across scenes") == "Across scenes, 8 of 9 metrics may be the best."
+    assert wording.best(titles, "Across scenes", ["C"]) == (
+        sentence.replace("3.", "3; C is ruled out.") if best[2:] == [False] else sentence
+    )
+
+
+@pytest.mark.parametrize(
+    ("out", "sentence"),
+    [
+        ({3}, "Across scenes, any of these 9 metrics but 3 may be the best."),
+        ({1, 2, 3}, "Across scenes, any of these 9 metrics but 1, 2 and 3 may be the best."),
+        ({0, 1, 2, 3, 4, 5}, "Across scenes, only 6, 7 and 8 may be the best of 9."),
+    ],
+)
+def test_of_many_metrics_the_fewer_are_named(out, sentence):
+    many = [(str(n), SetFigure(value=0.9, may_be_best=n not in out)) for n in range(9)]
+    assert wording.best(many, "Across scenes") == sentence
 
 
 def line(printed: float, here: float | None, same: bool) -> PrintedLine:
@@ -115,15 +122,23 @@ def test_size_is_told_within_and_between_families_together():
         column="bytes",
         reference_point=True,
         decided=FIGURE,
-        decided_between=Figure(value=0.77, low=0.73, high=0.82),
-        srocc=Figure(value=0.78),
+        decided_between=SetFigure(value=0.77, low=0.73, high=0.82),
+        srocc=SetFigure(value=0.78),
     )
     said = wording.size(criterion(metrics={"size": size}))
     within, across = said.split("; ")
     assert within == "Size alone agrees in 84 [80, 88] of 100 comparisons within items and in 77 [73, 82] of those between families"
     assert across == "across items its ρ is .78."
+    metrics = {
+        "size": size,
+        "a": MetricFigures(column="a", decided=SetFigure(value=0.9, above_size=True), srocc=SetFigure(value=0.7, above_size=False)),
+        "b": MetricFigures(column="b", decided=SetFigure(value=0.8, above_size=False), srocc=SetFigure(value=0.6, above_size=False)),
+    }
+    assert wording.size(criterion(metrics=metrics)).endswith(
+        ". Within items 1 of 2 is shown to be above it. Across items none is shown to be above it."
+    )
     assert wording.size(criterion()) == ""
-    few = Figure(value=0.9, state=State.TOO_FEW, reason=Reason(Cause.FEW, Counted.RATERS, 5, 2))
+    few = SetFigure(value=0.9, state=State.TOO_FEW, reason=Reason(Key.FEW, Counted.RATERS, 5, 2))
     assert wording.size(criterion(metrics={"size": MetricFigures(column="b", reference_point=True, decided=few)})) == ""
 
 
@@ -139,3 +154,33 @@ def test_ladders_and_divided_raters_are_told_with_their_numbers():
 def test_few_sources_are_said_below_eight():
     assert wording.fewness(criterion(), record()) == "Few sources: 6 scenes make rough intervals."
     assert wording.fewness(criterion(groups=8), record()) == ""
+
+
+def test_the_score_behind_printed_numbers_is_named():
+    found = Reproduction(1, 1, (PrintedLine(Statistic.SRCC, "DISTS", "BT-500", 0.8615, 4, True, 0.8615),))
+    metrics = {"dists": MetricFigures(column="DISTS", srocc=SetFigure(value=0.853, low=0.71, high=0.93))}
+    said = wording.printed_with(record(reproduction=found), criterion(metrics=metrics))
+    assert "source's score “BT-500”" in said and said.endswith("with people's plain means: for DISTS .85 [.71, .93].")
+    assert wording.printed_with(record(), criterion()) == ""
+
+
+def test_criteria_that_have_other_best_metrics_are_told_apart():
+    def one(**may: bool) -> CriterionFigures:
+        metrics = {key: MetricFigures(column=key, concordance=SetFigure(value=0.6, may_be_best=best)) for key, best in may.items()}
+        return criterion(metrics=metrics, compared=tuple(may))
+
+    titles = {"a": "A", "b": "B"}
+    close, far = one(a=True, b=False), one(a=True, b=True)
+    said = wording.by_criterion(record(criteria={"close_by": close, "far": far}), titles)
+    assert said == "Which metrics may be the best within items depends on the criterion. Close by: A; far: A and B."
+    assert wording.by_criterion(record(criteria={"close": close, "far": close}), titles) == ""
+
+
+def test_both_figures_of_a_metric_are_told_together_with_what_rules_it_out():
+    figures = MetricFigures(column="P", decided=FIGURE, srocc=SetFigure(value=0.44, low=0.06, high=0.71))
+    said = wording.within_and_across("PSNR", [(record(short="QA"), criterion(), figures)], {"a": "DISTS, .85 [.71, .93],"})
+    assert said == (
+        "In QA, PSNR picks what people pick within one camera path in 84 [80, 88] of 100 comparisons. Across camera paths its ρ is "
+        ".44 [.06, .71]. There it is ruled out as the best; DISTS, .85 [.71, .93], may be."
+    )
+    assert "Others computed its values." in wording.as_published("PSNR", [(record(short="QA"), criterion(), figures)])

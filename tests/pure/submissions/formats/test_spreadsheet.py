@@ -117,7 +117,7 @@ class TestEntities:
         parts = members({"S": sheet(ROWS)})
         parts[member] = HEAD + declared + parts.get(member, f'{HEAD}<sst xmlns="{MAIN}"/>').removeprefix(HEAD)
         said = refused(write(tmp_path / "a.xlsx", parts))
-        assert said == f"{member}: declares a document type or entities, which no spreadsheet needs; save it anew"
+        assert said == f"{member}: declares a document type or entities, which no spreadsheet needs; save it again"
 
     @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
     def test_another_encoding_hides_none(self, tmp_path, encoding):

@@ -121,7 +121,7 @@ def test_what_reading_changed_is_a_warning_of_the_plan(db, bundle):
     image.putpixel((0, 0), (0, 0, 0, 0))
     image.save(bundle / "reference" / "garden" / "000.png")
     warnings = " ".join(plan_for(parse(bundle).definition).warnings)
-    assert "Transparent pixels were laid on the background, #102030 (garden/000.png)." in warnings
+    assert "Transparent pixels were placed on the background, #102030 (garden/000.png)." in warnings
 
 
 def test_what_reading_changed_in_meshes_whose_views_are_drawn_is_a_warning_too(db, bundle):

@@ -112,7 +112,7 @@ def test_its_column_is_marked_on_the_board(client, phase, scored, tmp_path):
 
 def test_the_api_takes_and_lists_programs(client, people, phase, tmp_path):
     need("sandbox")
-    _, token = ApiToken.make(people.organizer, "laptop")
+    _, token = ApiToken.make(people.organizer, "laptop", scopes=["organize"])
     head = {"HTTP_AUTHORIZATION": f"Bearer {token}"}
     address = f"/api/v1/challenges/{phase.challenge.slug}/programs"
     answer = client.post(address, {"file": zipped(programs.written(tmp_path))}, **head)

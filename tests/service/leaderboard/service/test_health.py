@@ -95,7 +95,7 @@ class TestMetricPrograms:
 class TestProbes:
     def test_somebody_must_listen_for_entries(self, phase, people, references, embedded):
         assert sentence(health.probe_workers) == (
-            "No worker listens to the queue cpu, and entries that come would wait; start one with `python manage.py run`."
+            "No worker listens to the queue cpu, and new entries would wait; start one with `python manage.py run`."
         )
         received(phase, people.team, archive(references))
         assert "and 1 entry waits for one" in sentence(health.probe_workers)

@@ -97,7 +97,7 @@ def test_a_late_worker_writes_nothing(phase):
 
 def test_an_analysis_that_breaks_ends_with_a_sentence(phase, monkeypatch, settings):
     study = imported(phase, made_up(3, 2, 3))
-    monkeypatch.setattr("leaderboard.stats.study.analyse", lambda *given, **named: 1 / 0)
+    monkeypatch.setattr("leaderboard.studies.analysis.analyse", lambda *given, **named: 1 / 0)
     for _ in range(settings.MAX_ATTEMPTS):
         StudyAnalysis.objects.update(lease_until=None)
         assert analyse_due() == 1
@@ -575,7 +575,7 @@ def test_a_metric_without_values_of_single_items_is_in_no_map_of_who_agrees():
         silhouette=None,
     )
     metrics = [SimpleNamespace(key="hss"), SimpleNamespace(key="imported")]
-    summary = SimpleNamespace(agreement=agreement, reason=None, metrics=metrics, groups=["", ""])
+    summary = SimpleNamespace(agreement=agreement, reason=None, metrics=metrics, raters=agreement.names[:2], groups=["", ""])
     assert _agreement_map(summary, {})["summary"].startswith("Agreement of 2 raters and 1 metric on the pairs each two have in common")
 
 

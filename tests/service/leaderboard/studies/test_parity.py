@@ -34,6 +34,7 @@ SAME = (
     "samples",
 )
 SIZES = ("size", "reference only")
+OF_THE_SERVICE = ("above_size", "over_size", "size_p", "metric", "title", "fingerprint")
 
 
 @pytest.fixture
@@ -84,12 +85,12 @@ def within(ours: Any, theirs: Any, at: str = "") -> None:
 
 
 def unsized(summary: dict[str, Any]) -> dict[str, Any]:
-    """Without what is said of sizes: a file holds no material whose size could be known."""
-    rows = [
-        {name: row[name] for name in row if name not in ("above_size", "over_size")}
-        for row in summary["metrics"]
-        if row["key"] not in SIZES
-    ]
+    """Without what is said of sizes and of the metrics themselves: a file holds no material whose size could be known, and no titles."""
+
+    def known(row: Any) -> Any:
+        return {name: known(value) for name, value in row.items() if name not in OF_THE_SERVICE} if isinstance(row, dict) else row
+
+    rows = [known(row) for row in summary["metrics"] if row["key"] not in SIZES]
     return {name: summary[name] for name in SAME if name in summary} | {"metrics": rows}
 
 

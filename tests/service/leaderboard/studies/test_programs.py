@@ -19,12 +19,12 @@ from evaluation.work import programs as work_programs
 from evaluation.work.worker import drain
 from leaderboard.models import MetricChallenge, ProgramValues, Study, StudyAnalysis
 from leaderboard.models.metric_challenge import midnight
-from leaderboard.stats import mos_table, opinion_study
+from leaderboard.stats import mos_table
 from leaderboard.stats.minimums import ITEMS_FOR_FIGURE
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.records import plain
 from leaderboard.stats.states import Key, Reason
-from leaderboard.stats.study import MetricScores
+from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.studies import programs as against
 from leaderboard.wording.reasons import sentence
 from submissions.errors import Refused
@@ -275,7 +275,7 @@ class TestOpinionScores:
         ratings = mos_table.canonical(opinions.ratings(counted=True))
         x = np.array([[found.values[label][sample] for label in ratings.methods] for sample in ratings.samples])
         metrics = [MetricScores("shipped", x, higher_is_better=False)]
-        shipped = plain(opinion_study.analyse(ratings, metrics).metric("shipped"))
+        shipped = plain(analyse(ratings, metrics).metric("shipped"))
         assert found.decided["value"] == pytest.approx(shipped["decided"]["value"])
         assert (found.decided["low"], found.decided["n"]) == (pytest.approx(shipped["decided"]["low"]), shipped["decided"]["n"])
         for name in ("rho", "tau", "r", "fitted", "spa", "acc_eq"):

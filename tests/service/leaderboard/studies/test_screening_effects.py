@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from leaderboard.stats import mos_table as rating
-from leaderboard.stats import opinion_study
 from leaderboard.stats.mos_table import Rating
-from leaderboard.stats.study import MetricScores
+from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.studies.screening_effects import effects
 from leaderboard.studies.summary import Summary
 from tests.pure.leaderboard.stats.test_people import read
@@ -25,10 +24,8 @@ def screened(out: int, raters: int = 8) -> Summary:
     ]
     ratings = rating.canonical(rows)
     metric = MetricScores("m", np.array([[1.0, 2.0, 0.0] if n else [2.0, 1.0, 0.0] for n in range(6)]))
-    names = [f"r{k}" for k in range(raters - out, raters)]
-    found = opinion_study.analyse(ratings, [metric], damaged={"ruined"}, out_by_rule=names)
-    unscreened = opinion_study.unscreened(ratings, [metric], {"ruined"}) if names else None
-    return replace(read(found), damaged=["ruined"], unscreened=unscreened)
+    left = {f"r{k}": ["fast"] for k in range(raters - out, raters)}
+    return replace(read(analyse(ratings, [metric], damaged={"ruined"}, screening=True, screened=left)), damaged=["ruined"])
 
 
 def test_both_columns_have_figures_where_enough_people_are_left():

@@ -10,7 +10,6 @@ import pytest
 
 from leaderboard.boards.human_agreement import Line, lines_of
 from leaderboard.stats import mos_table as rating
-from leaderboard.stats import opinion_study
 from leaderboard.stats import sentences as statements
 from leaderboard.stats.adequacy import Curve
 from leaderboard.stats.agreement import Agreement
@@ -193,7 +192,7 @@ def test_scores_of_two_entries_are_told_with_true_signs_and_called_alike_where_t
             for n, s in enumerate(SAMPLES)
             for m, name in enumerate("ab")
         ]
-        return words.duel_words(read(opinion_study.analyse(rating.canonical(rows), damaged=())), "a", "b")
+        return words.duel_words(read(analyse(rating.canonical(rows), damaged=())), "a", "b")
 
     level, apart = told(0), told(1)
     assert level.first == "People are not shown to prefer either." and apart.first == "People prefer B."
@@ -275,16 +274,16 @@ def test_what_two_people_say_alike_is_told_where_enough_people_know_it():
 
 def scored(rows: list[Rating], damaged=()) -> Summary:
     scores = rating.canonical(rows)
-    return replace(read(opinion_study.analyse(scores, damaged=damaged)), damaged=list(damaged))
+    return replace(read(analyse(scores, damaged=damaged)), damaged=list(damaged))
 
 
 def test_opinion_scores_of_which_none_stand_side_by_side_are_not_called_equal():
     rows = [Rating(f"r{(n + m) % 6}", name, 1.0 + n + m % 2, s) for m, s in enumerate(SAMPLES) for n, name in enumerate("abc")]
     apart = scored(rows)
     alone = Reason(Key.NO_COMPARISONS)
-    said_of_it = f"the entries are not tested. {sentence(alone, NOUN)}"
-    assert apart.reason == alone and sentences(apart) == [("First place with people is open:", said_of_it)]
-    assert apart.ordered and not apart.duels  # means there are, with their intervals
+    assert apart.reason == alone and sentences(apart) == [(sentence(alone, NOUN), "")]
+    assert not apart.ordered and not apart.duels
+    assert all(apart.shows(line) and line.rank is None for line in apart.ranked)  # means there are, with their intervals
     assert scored(rows, damaged="abc").reason == Reason(Key.ONLY_DAMAGED)
 
 
@@ -299,7 +298,10 @@ def test_opinion_scores_that_are_all_alike_put_the_entries_in_no_order():
 def test_an_entry_that_was_never_scored_beside_the_first_is_named_as_that():
     rows = [Rating(f"r{k}", name, score, s) for k in range(6) for s in SAMPLES for name, score in (("a", 5.0 - k % 2), ("b", 2.0 + k % 2))]
     rows += [Rating(f"x{k}", "c", 3.0 + k % 2, s) for k in range(6) for s in SAMPLES]
-    assert sentences(scored(rows))[0] == ("First place with people is open:", "Nobody scored a together with c.")
+    found = scored(rows)
+    assert {line.method: line.rank for line in found.ranked} == {"a": (1, 1), "b": (2, 2), "c": None}
+    first, rest = sentences(found)[0]
+    assert first == "People score a highest." and rest.endswith("Some entries met only some others, so each part has an order of its own.")
 
 
 def test_opinion_scores_name_who_is_scored_highest_only_where_told_apart():
@@ -313,11 +315,11 @@ def test_opinion_scores_name_who_is_scored_highest_only_where_told_apart():
             for name, base in (("a", 3 + gap), ("b", 3))
         ]
         scores = rating.canonical(rows)
-        return read(opinion_study.analyse(scores))
+        return read(analyse(scores))
 
     apart, level = sentences(of(1.5)), sentences(of(0.0))
-    assert apart[0][0] == "People score a highest." and apart[0][1].endswith("told apart from every other.")
-    assert level[0][0] == "First place with people is open:" and "cannot be told apart" in level[0][1]
+    assert apart[0][0] == "People score a highest." and apart[1][0] == "Enough for every place."
+    assert level[0][0] == "First place with people is open:" and level[0][1].endswith(" may be first.")
 
 
 def test_an_entry_that_everybody_scores_alike_is_the_highest_where_it_is():
@@ -332,27 +334,26 @@ def test_an_entry_that_everybody_scores_alike_is_the_highest_where_it_is():
         return scored(rows)
 
     first, rest = sentences(of(a=5, c=4))[0]
-    assert first == "People score a highest." and rest == "5.00 of 5 (all 48 scores are 5), told apart from every other."
-    assert sentences(of(a=3, b=3, c=2))[0] == ("First place with people is open:", "a and b cannot be told apart.")
-    first, rest = sentences(of(a=5, b=4, c=3))[0]
-    assert first == "People score a highest." and rest.endswith("How surely from b is not known: all scores of each are the same too.")
+    assert first == "People score a highest." and rest == "5.00 of 5 (all 48 scores are 5)."
+    assert sentences(of(a=3, b=3, c=2))[0] == ("First place with people is open:", "a and b may be first.")
+    assert sentences(of(a=5, b=4, c=3))[0][0] == "People score a highest."
     first, rest = sentences(of(b=2, c=5))[0]
-    assert first == "People score c highest." and rest.startswith("4.67 of 5 [") and rest.endswith("told apart from every other.")
+    assert first == "People score c highest." and rest.startswith("4.67 of 5 [")
 
 
 def test_of_one_entry_alone_nothing_is_said_of_a_first_place():
     rows = [
-        Rating(f"r{k}", name, base + (k + n) % 2, s)
+        Rating(f"r{k}", name, base + (k * n + len(name) * k) % step, s)
         for k in range(6)
         for n, s in enumerate(SAMPLES)
-        for name, base in (("a", 3.0), ("b", 1.0))
+        for name, base, step in (("a", 3.0, 2), ("b", 1.0, 3))
     ]
     alone = scored([row for row in rows if row.entry == "a"])
     assert sentences(alone) == [(sentence(Reason(Key.NO_COMPARISONS), NOUN), "")]
     whole = scored(rows)
     assert sentences(whole)[0][0] == "People score a highest."
     for withheld in ("b", "ab"):
-        assert sentences(whole.without(set(withheld))) == [("No two entries of those that people scored are shown here.", "")]
+        assert sentences(whole.without(set(withheld))) == [("No two entries of those that people compared are shown here.", "")]
 
 
 def test_camps_are_told_with_the_likeness_on_other_items():
@@ -395,11 +396,11 @@ def test_without_an_entry_that_is_withheld_first_place_is_that_of_the_others():
 
 def test_where_each_entry_has_one_score_from_everybody_no_score_is_said_to_be_that_of_all():
     rows = [Rating(f"r{k}", name, score, f"s{n}") for k in range(6) for n in range(6) for name, score in (("a", 4.0), ("b", 2.0))]
-    summary = read(opinion_study.analyse(rating.canonical(rows), seed=0))
+    summary = read(analyse(rating.canonical(rows), seed=0))
     assert [line.reason for line in summary.ranked] == [Reason(Key.SAME_SCORES, have=36, value=score) for score in (4.0, 2.0)]
     said = ("Nothing says how surely people prefer any:", "all scores of one entry are the same, with each of them.")
     assert sentences(summary)[0] == said
-    level = read(opinion_study.analyse(rating.canonical([replace(row, score=4.0) for row in rows]), seed=0))
+    level = read(analyse(rating.canonical([replace(row, score=4.0) for row in rows]), seed=0))
     assert sentences(level)[0] == ("Nobody preferred either.", "")
 
 

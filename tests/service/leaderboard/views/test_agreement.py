@@ -131,7 +131,7 @@ class TestLittleToCompare:
             "ways": [],
         }
 
-    @pytest.mark.parametrize(("n", "said"), [(1, "One entry has"), (2, "Two entries have")])
+    @pytest.mark.parametrize(("n", "said"), [(1, "1 entry: too few"), (2, "2 entries: too few")])
     def test_one_and_two_entries_say_so_plainly(self, client, phase, people, n, said):
         Phase.objects.filter(pk=phase.pk).update(entries="all")
         for number in range(n):

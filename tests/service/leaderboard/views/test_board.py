@@ -128,10 +128,12 @@ class TestBoard:
         build_due_boards()
         assert "No entry has been scored yet" in text(client.get(address(phase)))
 
-    def test_made_up_data_are_labelled(self, client, ranked):
-        assert "simulated" not in text(client.get(address(ranked)))
+    def test_simulated_data_are_labelled_once_on_the_page_in_its_title_and_where_it_is_shared(self, client, ranked):
+        assert "Simulated" not in text(client.get(address(ranked)))
         Challenge.objects.update(made_up=True)
-        assert "are simulated, to show how the service works" in text(client.get(address(ranked)))
+        page = text(client.get(address(ranked)))
+        assert page.count("are invented to show how the service works") == 1 and "<title>Simulated · " in page
+        assert '<meta property="og:title" content="Simulated · ' in page and '<meta property="og:image:alt" content="Simulated: ' in page
 
     def test_a_team_sees_its_entry_in_progress_and_others_do_not(self, client, ranked, people):
         running = Submission.objects.create(

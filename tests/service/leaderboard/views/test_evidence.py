@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import re
+from dataclasses import replace
 
-from leaderboard.evidence import shown
+import pytest
+from django.utils import timezone
+
+from leaderboard.evidence import shown, store
 from leaderboard.evidence.record_file import as_plain, of_plain
 
 pytestmark = pytest.mark.django_db
@@ -28,9 +32,43 @@ def without_nothing(value):
 
 def test_a_fresh_service_shows_real_people_first(client):
     front, metrics = client.get("/").content.decode(), client.get("/metrics/").content.decode()
-    assert "published, recomputed" in front and "made up" not in front and "simulated" not in front
-    assert metrics.index('id="published"') < metrics.index('id="wireframe"')
+    assert "published, recomputed" in front and "imulated" not in front
+    assert 'id="set-gsc"' in metrics and 'id="set-nerf-qa"' in metrics and 'aria-current="true"' in metrics
     assert [one["name"] for one in client.get("/api/v1/evidence/").json()] == NAMES
+
+
+@pytest.mark.parametrize(("kind", "names"), [("mesh", ["geo-metric", "mate-3d"]), ("point clouds", ["basics", "icip2020"])])
+def test_the_metrics_of_a_kind_are_shown_by_what_was_published_of_it(client, kind, names):
+    page = client.get("/metrics/", {"kind": kind}).content.decode()
+    assert re.findall(r'id="set-([\w-]+)"', page) == names
+    assert client.get("/metrics/", {"kind": "nothing", "source": "nowhere"}).status_code == 200
+
+
+def test_a_metric_of_a_published_name_begins_with_what_is_published_and_stays_apart(client):
+    page = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", client.get("/metrics/lpips_alex/").content.decode()))
+    assert "published, recomputed No study here has compared it with people yet. In NeRF-QA, LPIPS (alex) as published picks" in page
+    assert "Published · not pooled." in page and "human level" not in page
+    assert "as published picks" not in client.get("/metrics/hss/").content.decode()
+
+
+def test_published_metrics_go_by_name_and_material_in_the_api(client):
+    told = client.get("/api/v1/published-metrics/").json()
+    assert {one["figure"] for one in told} == {"decided", "decided_between", "srocc"}
+    (one,) = [one for one in told if (one["name"], one["material"], one["figure"]) == ("psnr-y", "splat videos", "decided")]
+    assert [each["record"] for each in one["sets"]] == ["gsc"] and "pooled" not in one
+    assert one["reason"] == {"key": "few_sets", "counted": "sets", "need": 3, "have": 1}
+
+
+def test_a_set_that_was_verified_here_says_when(client, settings, tmp_path):
+    settings.EVIDENCE_DIR = tmp_path / "evidence"
+    record = shown.shipped()["gsc"]
+    assert "It has not passed on this server yet." in client.get("/evidence/gsc/").content.decode()
+    store.note_verified(record, same=True)
+    today = f"{timezone.now():%-d %b %Y}"
+    assert f"verified on {today}" in client.get("/evidence/gsc/").content.decode()
+    assert store.verified(replace(record, made="1999-01-01")) == "", "another record was not verified"
+    store.note_verified(record, same=False)
+    assert "verified on" not in client.get("/evidence/gsc/").content.decode()
 
 
 def test_the_operator_shows_fewer_sets_or_none(client, settings):

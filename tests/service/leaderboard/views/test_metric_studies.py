@@ -62,7 +62,7 @@ def test_it_says_where_how_far_by_whom_and_when(studied, client):
     assert "by 8 raters, " in page and f"{row.finished_at:%B %Y}" in page
     assert f"{phase.challenge.title}, {phase.title}" in page and "simulated" in page
     assert reverse("study", args=[phase.challenge.slug, phase.slug, "people"]) in html
-    assert f"simulated No study with real raters yet. It chooses what made-up people choose in {agreed} of 100 duels [" in page
+    assert f"simulated It chooses what simulated raters choose in {agreed} of 100 duels [" in page
     assert f"]: {MEANING[line.standing]}." in page
     assert NOTHING in text(client.get("/metrics/sap3d/"))  # a metric that the phase does not have
 
@@ -81,7 +81,7 @@ def test_a_column_with_other_parameters_is_told_apart(studied, client):
     assert "Which is closer?" in own and "with other parameters" not in own
     used = Score.objects.filter(slug="corner_f1")
     assert used.update(fingerprint=batch.metrics[0]["fingerprint"], cost_ms=7.0)
-    listed = words(text(client.get("/metrics/")))
+    listed = words(text(client.get("/metrics/?kind=wireframe&source=simulated")))
     assert re.search(r"other parameters than the defaults .{0,200} not measured 7(\.0)? ms", listed), "what it costs with these"
     batch.metrics = [it | {"fingerprint": "0" * 64} for it in batch.metrics]
     batch.save()
@@ -163,7 +163,7 @@ def test_the_page_opens_with_a_figure_of_real_people_and_not_with_what_is_newest
     assert analyse_due() == 1
     page = words(text(client.get(PAGE)))
     assert page.index("Of three people") < page.index("Which is closer?") and f"too early: 3 of {RATERS_FOR_FIGURE} people" in page
-    assert "No study with real raters yet. It chooses what made-up people choose in" in page
+    assert "simulated It chooses what simulated raters choose in" in page
     studied.raters.first().study.delete()
     assert f"It is too early to say how far it goes with people: 3 of {RATERS_FOR_FIGURE} people." in words(text(client.get(PAGE)))
 
@@ -186,7 +186,7 @@ def test_beside_figures_of_real_people_nothing_is_said_of_made_up_ones(studied, 
     imported(phase, level, slug="real", title="Of real people")
     assert analyse_due() == 1
     page = words(text(client.get(PAGE)))
-    assert f"]: {MEANING[Standing.AT_CHANCE]}." in page and "simulated No study" not in page
+    assert f"]: {MEANING[Standing.AT_CHANCE]}." in page and "simulated raters" not in page
     assert "Where it contradicts people" not in page and known.at(0.3).sentence not in page
     Study.objects.filter(slug="real").delete()
     page = words(text(client.get(PAGE)))

@@ -258,7 +258,8 @@ def test_the_sites_card_shows_the_surest_contradiction_that_anybody_may_see(clie
 def test_every_page_has_a_sentence_and_a_picture(client, board):
     for path in ("/", "/metrics/", "/docs/", "/search/"):
         page = client.get(path).content.decode()
-        assert 'name="description" content="See which' in page and "/card.png" in page, path
+        (about,) = re.findall(r'<meta name="description" content="([^"]{40,}[.])">', page)
+        assert f'<meta property="og:image:alt" content="{about}">' in page and "/card.png" in page, path
 
 
 def test_cards_are_drawn_once(client, board):

@@ -24,9 +24,9 @@ from leaderboard.evidence.tables import (
     Scores,
     Stimuli,
 )
-from leaderboard.stats.evidence.record import Facts, Licence, Source
+from leaderboard.stats.evidence.record import Facts, Licence, SetSource
 
-FACTS = Facts(title="A set", authors="Somebody", licence=Licence("none"), source=Source(release="2026-01-01"))
+FACTS = Facts(title="A set", authors="Somebody", licence=Licence("none"), source=SetSource(release="2026-01-01"))
 FIRST_SESSION = ("chair", "fortress", "mic", "room")  # of NeRF-QA, by who scored which scenes
 
 

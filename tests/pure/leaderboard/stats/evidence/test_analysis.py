@@ -11,11 +11,10 @@ import pytest
 
 from leaderboard.evidence.tables import Criterion, EvidenceTables, PublishedMetric, RatersAre, Scores
 from leaderboard.stats.evidence.analysis import record_of
-from leaderboard.stats.evidence.figure import Cause, Counted, Reason
 from leaderboard.stats.evidence.judged import Basis
 from leaderboard.stats.evidence.record import AcrossState, CriterionFigures, EvidenceRecord
 from leaderboard.stats.records import plain
-from leaderboard.stats.states import State
+from leaderboard.stats.states import Counted, Key, Reason, State
 from tests.support.leaderboard.stats import made_evidence, plain_evidence
 from tests.support.leaderboard.stats.published_sets import FACTS, SETS, example, means_of, stimuli_of, tables_of
 
@@ -114,7 +113,7 @@ def test_all_of_the_worked_example(worked, data_folder):
         for name, correlation in one.items():
             figure = getattr(worked.metrics[metric], name)
             assert figure.value == pytest.approx(correlation["value"], abs=1e-6) and figure.low is None
-            assert figure.reason == Reason(Cause.FEW, Counted.ENTRIES, 8, 5) and figure.state == State.NO_INTERVAL
+            assert figure.reason == Reason(Key.FEW_FOR_CORRELATION_INTERVAL, Counted.ENTRIES, 8, 5) and figure.state == State.NO_INTERVAL
         assert worked.metrics[metric].efficiency == pytest.approx(1)
     within, across = expected["ceiling_within"], expected["ceiling_across"]
     two = within["two_people"]
@@ -335,12 +334,12 @@ def test_too_few_raters_groups_or_stimuli_leave_a_value_and_the_reason():
     metrics = made_evidence.metrics(rng, plain_evidence.means_of(scores))
     line = record_of(made_evidence.tables(scores, metrics), FACTS).criteria["quality"].metrics["sharp"]
     assert line.decided.value is not None and line.decided.low is None and not line.decided.shown
-    assert line.decided.state == State.TOO_FEW and line.decided.reason == Reason(Cause.FEW, Counted.RATERS, 5, 4)
-    assert line.concordance.reason == Reason(Cause.FEW, Counted.GROUPS, 5, 4) and line.decided.places is None
+    assert line.decided.state == State.TOO_FEW and line.decided.reason == Reason(Key.FEW, Counted.RATERS, 5, 4)
+    assert line.concordance.reason == Reason(Key.FEW, Counted.GROUPS, 5, 4) and line.decided.places is None
     small = made_evidence.scores(rng, groups=5, per_group=1, entries=4, raters=6, missing=0)
     metrics = made_evidence.metrics(rng, plain_evidence.means_of(small))
     line = record_of(made_evidence.tables(small, metrics), FACTS).criteria["quality"].metrics["sharp"]
-    assert line.srocc.reason == Reason(Cause.FEW, Counted.STIMULI, 24, 20) and line.srocc.value is not None and not line.srocc.shown
+    assert line.srocc.reason == Reason(Key.FEW, Counted.RESULTS, 24, 20) and line.srocc.value is not None and not line.srocc.shown
     assert line.plcc.reason == line.srocc.reason and line.plcc.value is not None and line.concordance.low is not None
 
 
@@ -418,7 +417,7 @@ def test_videos_of_nerfs(published):
     best = {key for key in found.compared if found.metrics[key].srocc.may_be_best}
     assert best == {"vif", "lpips(alex)", "pieapp", "dists", "topiq-fr"}
     assert all(found.metrics[key].decided.places == (1, 17) for key in found.compared)
-    assert found.metrics["dists"].rho.reason.cause == Cause.LITTLE_IN_COMMON and not found.metrics["dists"].rho.shown
+    assert found.metrics["dists"].rho.reason.key is Key.LITTLE_IN_COMMON and not found.metrics["dists"].rho.shown
     assert found.metrics["dists"].efficiency == pytest.approx(2 / 3)
 
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from leaderboard.stats.evidence.by_name import named_metrics, shared_groups
-from leaderboard.stats.evidence.figure import Decided, Figure
+from leaderboard.stats.evidence.figure import Decided, SetFigure
 from leaderboard.stats.evidence.judged import Basis
-from leaderboard.stats.evidence.places import Difference
-from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, Licence, MetricFigures, Source
+from leaderboard.stats.evidence.places import MetricDifference
+from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, Licence, MetricFigures, SetSource
+from leaderboard.stats.states import Counted, Key, Reason
 
 
 def record(
@@ -24,10 +25,10 @@ def record(
         value = 1 / (1 + math.exp(-y))
         own = se * value * (1 - value)
         figure = {"value": value, "low": value - 2 * own, "high": value + 2 * own, "se": own, "df": 9.0, "n": 500, "groups": groups}
-        z = Figure(value=math.tanh(y), low=math.tanh(y - 2 * se), high=math.tanh(y + 2 * se), se=se, df=9.0, n=50, groups=groups)
-        metrics[key] = MetricFigures(column=key.upper(), name=key, decided=Decided(**figure), concordance=Figure(value=0.9), srocc=z)
+        z = SetFigure(value=math.tanh(y), low=math.tanh(y - 2 * se), high=math.tanh(y + 2 * se), se=se, df=9.0, n=50, groups=groups)
+        metrics[key] = MetricFigures(column=key.upper(), name=key, decided=Decided(**figure), concordance=SetFigure(value=0.9), srocc=z)
     apart = tuple(
-        Difference(one, other, metrics[one].decided.value - metrics[other].decided.value, 0.01, se=0.02)
+        MetricDifference(one, other, metrics[one].decided.value - metrics[other].decided.value, 0.01, se=0.02)
         for n, one in enumerate(metrics)
         for other in list(metrics)[n + 1 :]
     )
@@ -49,7 +50,7 @@ def record(
         material=material,
         raters_are="columns",
         licence=Licence("none"),
-        source=Source(doi="10.1/x"),
+        source=SetSource(doi="10.1/x"),
         criteria={"quality": criterion},
         **more,
     )
@@ -69,6 +70,7 @@ def test_three_sets_are_pooled_as_the_specifications_example():
 def test_two_sets_are_listed_and_not_pooled():
     (row,) = named_metrics(THREE[:2], "decided")
     assert row.pooled is None and [one.record for one in row.sets] == ["one", "two"]
+    assert row.reason == Reason(Key.FEW_SETS, Counted.SETS, 3, 2) and named_metrics(THREE, "decided")[0].reason is None
 
 
 def test_another_material_and_another_name_are_other_metrics():

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from leaderboard.evidence.tables import Criterion, Pairs, PublishedMetric, RatersAre
 from leaderboard.stats.evidence.analysis import record_of
 from leaderboard.stats.evidence.entry_order import additive, entry_means, order
-from leaderboard.stats.evidence.figure import Cause, Counted, Reason
 from leaderboard.stats.evidence.judged import Basis, Judged, judged
-from leaderboard.stats.states import State
+from leaderboard.stats.states import Counted, Key, Reason, State
 from tests.support.examples import examples
 from tests.support.leaderboard.stats.plain_evidence import effects
 from tests.support.leaderboard.stats.published_sets import FACTS, means_of, stimuli_of, tables_of
@@ -60,7 +59,7 @@ def test_entries_that_no_chain_of_items_links_have_no_common_order():
     rows = [(item, entry, float(n)) for n, (item, entry) in enumerate([("s", "a"), ("s", "b"), ("t", "b"), ("u", "c"), ("u", "d")])]
     found = order(set_of(rows), np.arange(5.0))
     for figure in (found.rho, found.tau, found.r):
-        assert figure.value is None and figure.state == State.UNCONNECTED and figure.reason.cause == Cause.UNCONNECTED
+        assert figure.value is None and figure.state == State.UNCONNECTED and figure.reason.key is Key.NEVER_MET
     lists = entry_means(set_of(rows))
     assert [(row.block, row.entry) for row in lists] == [(1, "b"), (1, "a"), (2, "c"), (2, "d")]
 
@@ -72,8 +71,8 @@ def test_blocks_that_share_little_have_a_value_for_exports_and_no_interval():
     of = set_of(rows)
     found = order(of, of.y + 0.1 * rng.normal(size=len(of)))
     assert found.efficiency == pytest.approx(0.5) and found.rho.n == 11 and found.rho.low is None
-    assert found.rho.state == State.NO_INTERVAL and found.rho.value is not None and not found.rho.shown
-    assert found.rho.reason.cause == Cause.LITTLE_IN_COMMON and found.rho.reason.have == pytest.approx(0.5)
+    assert found.rho.state == State.TOO_FEW and found.rho.value is not None and not found.rho.shown
+    assert found.rho.reason.key is Key.LITTLE_IN_COMMON and found.rho.reason.value == pytest.approx(0.5)
 
 
 def test_eight_entries_have_an_interval_and_seven_have_none():
@@ -93,9 +92,9 @@ def test_an_entry_on_few_groups_has_a_mean_without_an_interval_and_one_on_one_it
     found = {row.entry: row for row in entry_means(set_of(rows))}
     assert found["always"].mean.low < found["always"].mean.value < found["always"].mean.high
     assert found["often"].mean.low is not None and found["seldom"].mean.value is not None and found["seldom"].mean.low is None
-    assert found["seldom"].mean.reason == Reason(Cause.FEW, Counted.GROUPS, 5, 3)
+    assert found["seldom"].mean.reason == Reason(Key.FEW_FOR_INTERVAL, Counted.GROUPS, 5, 3)
     assert found["once"].mean.value is None, "its mean is the value of a single stimulus"
-    assert found["once"].mean.reason == Reason(Cause.FEW, Counted.ITEMS, 2, 1)
+    assert found["once"].mean.reason == Reason(Key.FEW, Counted.ITEMS, 2, 1)
 
 
 def test_items_of_one_group_are_left_out_together():

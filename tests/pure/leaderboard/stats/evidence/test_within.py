@@ -9,8 +9,7 @@ import pytest
 
 from leaderboard.stats.answers import Answers, answers
 from leaderboard.stats.evidence import within
-from leaderboard.stats.evidence.figure import Cause, Counted, Reason
-from leaderboard.stats.states import State
+from leaderboard.stats.states import Counted, Key, Reason, State
 from leaderboard.stats.votes import Vote, canonical
 
 
@@ -51,7 +50,7 @@ def test_another_rater_is_how_often_two_say_the_same():
 
 def test_too_few_raters_of_another_rater_are_a_reason_with_numbers():
     found = within.ceiling(said(*[(2, 1)] * 6))
-    assert found.another_rater.low is None and found.another_rater.reason == Reason(Cause.FEW, Counted.RATERS, 5, 3)
+    assert found.another_rater.low is None and found.another_rater.reason == Reason(Key.FEW, Counted.RATERS, 5, 3)
 
 
 def test_places_follow_from_the_tests_and_size_gets_none():
