@@ -290,7 +290,7 @@ def test_the_console_and_the_board_say_what_is_prepared_and_organizers_switch(ph
     assert "1 entries changed, 0 are the same." in out.getvalue() and "on the page Scoring" in out.getvalue()
     scoring = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/scoring/"
     board = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
-    assert "the organizers decide" in " ".join(client.get(board).content.decode().split())
+    assert "The organizers decide" in " ".join(client.get(board).content.decode().split())
     address = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/board"
     Snapshot.make_all(phase)
     assert client.get(address).json()["reevaluation_prepared"]
@@ -306,7 +306,7 @@ def test_the_console_and_the_board_say_what_is_prepared_and_organizers_switch(ph
     assert "The leaderboard shows the new values." in client.post(scoring, {"act": "switch"}, follow=True).content.decode()
     assert value(entry) < before
     assert AuditEntry.objects.get(action="batch.switch").actor == people.organizer
-    assert "the organizers decide" not in " ".join(client.get(board).content.decode().split())
+    assert "The organizers decide" not in " ".join(client.get(board).content.decode().split())
     assert not client.get(address).json()["reevaluation_prepared"]
     call_command("reread", stdout=out)
     assert out.getvalue().endswith("All entries and references were read by today's readers.\n")

@@ -48,7 +48,7 @@ def test_peoples_first_place_is_shown_with_its_interval_and_what_it_hangs_on_unt
     entries[1].hide(request.getfixturevalue("people").organizer, "no")
     build_due_boards()
     page = words(text(client.get(address)))
-    assert "How certain is first place?" in page and "With people" not in page
+    assert "How certain is first place?" in page and "People put" not in page
 
     lately = text(client.get(reverse("board_history", args=[phase.challenge.slug, phase.slug]) + "?part=lately"))
     assert "<html" not in lately and lately.count("<p>") <= 3 and "far off" not in lately

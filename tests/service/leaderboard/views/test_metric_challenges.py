@@ -218,7 +218,7 @@ def test_until_the_end_the_public_half_is_shown_and_then_the_other(contest, peop
     MetricChallenge.objects.update(closes_at=timezone.now())
     words = page(client, contest)
     # Programs have seen all items, and so may everybody have; what was kept back is how far they agree on them.
-    assert "Final leaderboard" in words and "0.500" in words and "of which no board was shown before the end" in words
+    assert "Final leaderboard" in words and "0.500" in words and "which no leaderboard showed before the end" in words
     assert re.search(r"– Always equal knows nothing 0\.500 half of every comparison \d+ at chance", words)
 
 
