@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, datetime
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -46,6 +46,6 @@ def published_set(request: HttpRequest, name: str) -> HttpResponse:
         "differing": [wording.told(line) for line in lines if not line.same],
         "scale": wording.scale(record),
         "cite": PublishedCitation.of(record),
-        "verified": date.fromisoformat(on) if (on := store.verified(record)) else None,
+        "verified": datetime.fromisoformat(on).replace(tzinfo=UTC) if (on := store.verified(record)) else None,
     }
     return render(request, "leaderboard/published_set.html", context)
