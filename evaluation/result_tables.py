@@ -1,7 +1,7 @@
-"""Tables of published figures: a row for each method, a declared column for each figure.
+"""Tables of published figures: a row for each method, or for each method and item, and a declared column for each figure.
 
-Nothing is known of such a figure but what its column declares, so there is no sample, no interval and no definition that
-could be compared with one of the service's own metrics.
+Nothing is known of such a figure but what its column declares, so there is no definition that could be compared with one of the
+service's own metrics. A table without items has no samples and no intervals either.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ import hashlib
 import io
 import json
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NoReturn
 
+import numpy as np
+
 from evaluation.metrics import registry
+from evaluation.metrics.aggregation import unit_matrix
 from evaluation.metrics.papers import Origin
 from evaluation.metrics.spec import MetricSpec
 from submissions.formats.decimals import SeparatedNumber, cell, delimiter, hint
@@ -23,7 +26,10 @@ from submissions.formats.errors import TableError, control_character, heads_text
 from submissions.formats.stand_in import STAND_IN_BYTES, stand_in
 
 MAX_ROWS = 2000
+MAX_ITEM_ROWS = 100_000  # of a table with a row for each method and item
+MAX_ITEM_DECIMALS = 4  # of a mean over items
 MAX_NAME = 80
+MAX_ITEM = 200
 MAX_DETAIL = 240
 MAX_ADDRESS = 200
 NO_VALUE = frozenset({"", "-", "–", "—"})
@@ -72,20 +78,23 @@ class Detail:
 
 @dataclass(frozen=True)
 class Layout:
-    """Layout of a table: the heads of the methods' names, the texts shown under a name, and the heads of links to papers and code."""
+    """Layout of a table: the heads of the methods' names, the texts shown under a name, and the heads of links to papers and code. With
+    `item` the table has a row for each method and item, and `group` is the head of what items share."""
 
     columns: tuple[ResultColumn, ...]
     method: str = "method"
     details: tuple[Detail, ...] = ()
     paper: str = ""
     code: str = ""
+    item: str = ""
+    group: str = ""
 
     @property
     def heads(self) -> tuple[str, ...]:
         """Every head the table must have."""
-        return tuple(
-            filter(None, (self.method, *(it.column for it in self.columns), *(it.column for it in self.details), self.paper, self.code))
-        )
+        details = (it.column for it in self.details)
+        links = (self.paper, self.code, self.item, self.group)
+        return tuple(filter(None, (self.method, *(it.column for it in self.columns), *details, *links)))
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self) | {"details": [it.to_value() for it in self.details]}
@@ -93,39 +102,54 @@ class Layout:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Layout:
         columns = tuple(ResultColumn(**column) for column in data["columns"])
-        return cls(columns, data["method"], tuple(map(Detail.from_value, data["details"])), data["paper"], data["code"])
+        details = tuple(map(Detail.from_value, data["details"]))
+        return cls(columns, data["method"], details, data["paper"], data["code"], data.get("item", ""), data.get("group", ""))
 
 
 @dataclass(frozen=True)
 class ResultRow:
-    """One method: a value per column of the layout, None where the table has none."""
+    """One method: a value per column of the layout, None where the table has none; with items also a value per column and item, NaN where
+    there is none."""
 
     method: str
     values: tuple[float | None, ...]
     detail: str = ""
     paper: str = ""
     code: str = ""
+    vectors: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True)
 class Table:
-    """The rows in the table's order, and per column how many decimals it is printed with."""
+    """The rows in the table's order, and per column how many decimals it is printed with; the items and the group of each."""
 
     rows: tuple[ResultRow, ...]
     decimals: tuple[int, ...]
+    items: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
 
 
 def read(text: str, layout: Layout) -> Table:
     """The rows of a CSV text with a head line. Raises `ResultsError` with every problem, by line."""
-    table, problems, separated = lines(text, layout.heads), [], []
+    table, problems, separated = lines(text, layout.heads, MAX_ITEM_ROWS if layout.item else MAX_ROWS), [], []
     rows, digits = [], [0] * len(layout.columns)
-    seen: dict[str, int] = {}
+    seen: dict[tuple[str, str], int] = {}
+    places: list[str] = []  # the item of each row
+    group_of: dict[str, str] = {}
     for number, line in table:
         name = " ".join(line[layout.method].split())
+        item = line[layout.item] if layout.item else ""
         if not name or len(name) > MAX_NAME:
             problems.append(f"line {number}: {layout.method} is {name[:20]!r}; it must be a name of 1 to {MAX_NAME} characters.")
-        elif seen.setdefault(name.casefold(), number) != number:
-            problems.append(f"line {number}: {name} stands on line {seen[name.casefold()]} too; a method has one row.")
+        elif (first := seen.setdefault((name.casefold(), item), number)) != number:
+            problems.append(f"line {number}: {name} stands on line {first} too; a method has one row{' of an item' if item else ''}.")
+        if layout.item:
+            group = line[layout.group] if layout.group else item
+            if not item or len(item) > MAX_ITEM:
+                problems.append(f"line {number}: {layout.item} must be a name of 1 to {MAX_ITEM} characters.")
+            elif (known := group_of.setdefault(item, group)) != group:
+                problems.append(f"line {number}: {item} is in two groups: {known} and {group}.")
+            places.append(item)
         values = []
         for place, it in enumerate(layout.columns):
             try:
@@ -146,10 +170,29 @@ def read(text: str, layout: Layout) -> Table:
         rows.append(ResultRow(name, tuple(values), detail, line.get(layout.paper, ""), line.get(layout.code, "")))
     if problems or separated:
         raise ResultsError([*hint(separated), *problems])
-    return Table(tuple(rows), tuple(digits))
+    return _by_method(rows, digits, places, group_of) if layout.item else Table(tuple(rows), tuple(digits))
 
 
-def lines(text: str, heads: Iterable[str]) -> list[tuple[int, dict[str, str]]]:
+def _by_method(rows: Sequence[ResultRow], digits: Sequence[int], places: Sequence[str], group_of: Mapping[str, str]) -> Table:
+    """The rows of each method as one, whose values are means over groups of their means."""
+    items = tuple(group_of)
+    place = {item: n for n, item in enumerate(items)}
+    methods: dict[str, list[tuple[str, ResultRow]]] = {}
+    for item, row in zip(places, rows, strict=True):
+        methods.setdefault(row.method, []).append((item, row))
+    joined = []
+    for own in methods.values():
+        vectors = np.full((len(digits), len(items)), math.nan)
+        for item, row in own:
+            vectors[:, place[item]] = [math.nan if value is None else value for value in row.values]
+        units = unit_matrix(vectors, tuple(group_of.values()), names=items)
+        n = np.isfinite(units).sum(axis=1)
+        values = [float(total / k) if k else None for total, k in zip(np.nansum(units, axis=1), n, strict=True)]
+        joined.append(replace(own[0][1], values=tuple(values), vectors=tuple(map(tuple, vectors.tolist()))))
+    return Table(tuple(joined), tuple(min(n, MAX_ITEM_DECIMALS) for n in digits), items, tuple(group_of.values()))
+
+
+def lines(text: str, heads: Iterable[str], most: int = MAX_ROWS) -> list[tuple[int, dict[str, str]]]:
     """The rows below the head, each with its line and its cells by head, stripped. Raises `ResultsError` where a head is missing,
     and where a row has more cells than the head: a comma that was not quoted would move the figures into other columns."""
     if reason := stand_in(text[:STAND_IN_BYTES].encode(errors="replace"), ""):
@@ -175,8 +218,8 @@ def lines(text: str, heads: Iterable[str]) -> list[tuple[int, dict[str, str]]]:
             rows.append((table.line_num, {head.strip(): (cell or "").strip() for head, cell in row.items()}))
     except csv.Error as error:
         raise ResultsError([f"the table is not CSV ({error}); save it as CSV in UTF-8."]) from None
-    if not 0 < len(rows) <= MAX_ROWS:
-        raise ResultsError([f"the table has {len(rows):,} rows; it must have 1 to {MAX_ROWS:,}."])
+    if not 0 < len(rows) <= most:
+        raise ResultsError([f"the table has {len(rows):,} rows; it must have 1 to {most:,}."])
     if problems:
         raise ResultsError(problems)
     return rows
@@ -192,7 +235,7 @@ def number_in(text: str, column: str) -> float | None:
     return value
 
 
-def column_of(it: ResultColumn, position: int, decimals: int, digest: str) -> dict[str, Any]:
+def column_of(it: ResultColumn, position: int, decimals: int, digest: str, has_items: bool = False) -> dict[str, Any]:
     """Return what a batch keeps of the column, in the place of a metric's: `digest` is the table's, so that the values of two tables
     never share a column."""
     content = json.dumps(["imported", it.slug, it.column, it.higher_is_better, it.unit, digest])
@@ -206,7 +249,8 @@ def column_of(it: ResultColumn, position: int, decimals: int, digest: str) -> di
         "is_primary": it.is_primary,
         "in_ranking": it.in_ranking,
         "position": position,
-        "imported": {"higher_is_better": it.higher_is_better, "unit": it.unit, "decimals": decimals},
+        "imported": {"higher_is_better": it.higher_is_better, "unit": it.unit, "decimals": decimals}
+        | ({"items": True} if has_items else {}),
     }
 
 
@@ -232,5 +276,5 @@ def spec_of(column: Mapping[str, Any]) -> MetricSpec:
         origin=Origin(),
         function=_comes_with_its_values,
         needs=(),
-        level="set",
+        level="item" if declared.get("items") else "set",
     )

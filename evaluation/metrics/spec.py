@@ -218,7 +218,7 @@ class MetricSpec:
     aggregation: str = "macro_mean"
     micro: Micro | None = None
     effort: Effort | None = None
-    learnt: bool = False  # its features are learnt from the references, so that it ranks after a trial only, though it has no network
+    learnt: bool = False  # learnt from the references, so that it ranks only after an acceptance test, though it has no network
     warning: str = ""  # what nobody may overlook who uses it, in a sentence or two, for its pages
     formula: str = ""  # the equation in a line or two of plain Unicode, for the metric's page
     # Of what judges by clean views of a scene: (clean views, all params, prepared) -> a `Scorer`. `prepared` has what was prepared of

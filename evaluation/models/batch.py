@@ -62,7 +62,8 @@ class EvaluationBatch(models.Model):
     """The phase's board shows its current batch. A re-evaluation is a new batch that becomes the
     current one in a single step, when every entry has been scored under it or was excluded.
 
-    A batch of imported figures has a table of results instead of a reference, and neither items nor groups.
+    A batch of imported figures has a table of results instead of a reference, and items and groups where that
+    table has them.
     """
 
     class State(TextChoices):
@@ -106,12 +107,12 @@ class EvaluationBatch(models.Model):
 
     @property
     def item_ids(self) -> list[str]:
-        return [] if self.reference is None else self.reference.item_ids
+        return self.reference.item_ids if self.reference is not None else self.results.items if self.results is not None else []
 
     @property
     def groups(self) -> list[str]:
         """One per item."""
-        return [] if self.reference is None else self.reference.groups
+        return self.reference.groups if self.reference is not None else self.results.groups if self.results is not None else []
 
     def items_of(self, scenes: Collection[str] | None) -> np.ndarray:
         """bool[items]: whether an item is of these scenes; all are where None are named."""

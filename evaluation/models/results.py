@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 
+import numpy as np
 from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
 
 from evaluation import result_tables
+from evaluation.metrics.aggregation import unit_matrix
 from evaluation.models.batch import EvaluationBatch
 from evaluation.models.definition import told_apart
 from evaluation.models.evaluation import Evaluation
@@ -33,6 +35,8 @@ class ResultTable(models.Model):
     sha256 = models.CharField(max_length=64)
     file_name = models.CharField(max_length=160)
     layout = models.JSONField()  # evaluation.result_tables.Layout
+    items = models.JSONField(default=list, blank=True)  # of a table with values of items: these, and the group of each
+    groups = models.JSONField(default=list, blank=True)
     opinions = models.JSONField(null=True, blank=True)  # the columns that hold mean opinions, see leaderboard.bundle.results
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
@@ -77,12 +81,14 @@ class ResultTable(models.Model):
                 sha256=digest,
                 file_name=file_name,
                 layout=layout.to_dict(),
+                items=list(table.items),
+                groups=list(table.groups),
                 opinions=opinions,
                 created_by=actor,
             )
             batch = row._batch(table, layout, actor)
-            for submission, values in zip(row._entries(table, actor), (it.values for it in table.rows), strict=True):
-                row._score(submission, batch, values)
+            for submission, it in zip(row._entries(table, actor), table.rows, strict=True):
+                row._score(submission, batch, it)
             AuditEntry.record(phase.challenge, actor, "phase.import", phase, table=digest[:16], rows=len(table.rows), batch=batch.pk)
             phase.touch_board()
             wake.after_commit("boards")
@@ -92,7 +98,7 @@ class ResultTable(models.Model):
         """The batch that takes over from the one before: nothing has to be computed for it."""
         EvaluationBatch.objects.filter(phase=self.phase, state=EvaluationBatch.State.CURRENT).update(state=EvaluationBatch.State.RETIRED)
         columns = [
-            result_tables.column_of(it, position, decimals, self.sha256)
+            result_tables.column_of(it, position, decimals, self.sha256, bool(table.items))
             for position, (it, decimals) in enumerate(zip(layout.columns, table.decimals, strict=True))
         ]
         told_apart(columns)
@@ -126,14 +132,24 @@ class ResultTable(models.Model):
         return found
 
     @staticmethod
-    def _score(submission: Submission, batch: EvaluationBatch, values: tuple[float | None, ...]) -> None:
+    def _score(submission: Submission, batch: EvaluationBatch, row: result_tables.ResultRow) -> None:
+        """Keep a row's values, with those of items where the table has them; intervals are made with the ranking."""
         now = timezone.now()
+        vectors = np.array(row.vectors, dtype=np.float64) if row.vectors else None
+        units = None if vectors is None else unit_matrix(vectors, batch.groups, names=batch.item_ids)
         evaluation = Evaluation.objects.create(
             submission=submission, batch=batch, kind=Evaluation.Kind.IMPORTED, state=Evaluation.State.DONE, started_at=now, finished_at=now
         )
         Score.objects.bulk_create(
-            Score(evaluation=evaluation, slug=column["slug"], key="", fingerprint=column["fingerprint"], value=value)
-            for column, value in zip(batch.metrics, values, strict=True)
+            Score(
+                evaluation=evaluation,
+                slug=column["slug"],
+                key="",
+                fingerprint=column["fingerprint"],
+                value=value,
+                **({} if vectors is None or units is None else {"vector": vectors[n].tobytes(), "n": int(np.isfinite(units[n]).sum())}),
+            )
+            for n, (column, value) in enumerate(zip(batch.metrics, row.values, strict=True))
         )
 
 

@@ -328,7 +328,7 @@ FEATURES: Mapping[str, tuple[tuple[str, str], ...]] = {"wf_learned": (("dinov2",
 RETIRED: Mapping[tuple[str, str], str] = {
     ("backbone", "plumbline-small"): "a flat grey picture scored about as well with them as a clean view; puzzlesim_pieces and "
     "piece_distance need no weights",
-    ("yolox", "plumbline-small"): "they find in photographs what is not there; osim_rois takes regions that an organizer marks",
+    ("yolox", "plumbline-small"): "they find objects in photographs that are not there; osim_rois takes regions that an organizer marks",
 }
 
 NOT_NETWORKS = ("saucd_w",)  # whose sets of weights are numbers in a formula
@@ -398,7 +398,7 @@ def trained_folder(network: str) -> Path:
 
 def digest_of(spec: MetricSpec, params: Mapping[str, Any]) -> str | None:
     """The sha256 of all weights that the metric uses with these (full) parameters: of the one set, or of their digests,
-    one a line. None where it uses none, or one is not known. A metric program's are among its files, whose digest stands for them."""
+    one a line. None where it uses none, or one is not known. A metric program's weights are among its files, which have a digest."""
     if spec.contents:
         return spec.contents
     return _joined([digest(network, params[name]) for network, name in spec.networks])

@@ -43,7 +43,9 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(prog="python -m evaluation.properties.drawn", description=main.__doc__)
     drawn = [key for key in registry.REGISTRY if weaknesses.of(key)]
-    parser.add_argument("--metric", action="append", choices=drawn, metavar="KEY", help="a metric to draw anew; may be given again")
+    parser.add_argument(
+        "--metric", action="append", choices=drawn, metavar="KEY", help=("a metric to draw again; may be given several times")
+    )
     wanted = parser.parse_args().metric or drawn
     kept = {key: compute(key) if key in wanted else _kept()[key] for key in drawn if key in wanted or key in _kept()}
     FILE.write_text(json.dumps(kept, indent=1, allow_nan=False) + "\n")

@@ -92,7 +92,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
             (("raised by 0.049", _moved(PLATE, 0, 0, 0.049)), ("raised by 0.051", _moved(PLATE, 0, 0, 0.051))),
         ),
         (
-            "What is far enough off is all alike",
+            "Beyond a distance, everything counts the same",
             "Raised by a tenth of its side a plate is nearly right, by twice its side it is lost; the metric says {0:.2f} and {1:.2f}.",
             PLATE,
             (("raised by 0.1", _moved(PLATE, 0, 0, 0.1)), ("raised by 2", _moved(PLATE, 0, 0, 2))),
@@ -101,7 +101,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "volume_iou": (
         (
             "Thin parts have no volume",
-            "The mast is what one sees first, and it is missing; the metric says {0:.4f}.",
+            "The mast is the first thing that people see, and it is missing; the metric says {0:.4f}.",
             MAST,
             (("without the mast", BOX),),
         ),
@@ -114,8 +114,8 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     ),
     "uhd": (
         (
-            "What is too much is not seen",
-            "A second box stands where nothing should be; all of the reference is covered, so the metric says {0:.2f}.",
+            "Extra parts are not seen",
+            "There is a second box where nothing should be; all of the reference is covered, so the metric says {0:.2f}.",
             BOX,
             (("a box too many", TWO_BOXES),),
         ),
@@ -128,7 +128,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     ),
     "p2s": (
         (
-            "What is missing is not seen",
+            "Missing parts are not seen",
             "Only the bottom of the box is there; all of it lies on the reference, so the metric says {0:.2f}, its best.",
             BOX,
             (("the bottom alone", _sides(BOX, 0)),),
@@ -137,7 +137,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "normal_difference": (
         (
             "It does not see where anything is",
-            "The plate hangs half its side too high, which people notice; it faces the right way, so the metric says {0:.2f}, its best.",
+            "The plate is half its side too high, which people notice; it faces the right way, so the metric says {0:.2f}, its best.",
             PLATE,
             (("raised by half its side", _moved(PLATE, 0, 0, 0.5)),),
         ),

@@ -19,7 +19,7 @@ def add_to(commands: Any) -> None:
     corrupt.add_argument("--level", metavar="LEVEL", help="low, med or high")
     corrupt.add_argument("--all", action="store_true", help="every kind at every level, a folder each")
     corrupt.add_argument("--seed", type=int, default=0, metavar="N", help="another seed gives other damage (default 0)")
-    corrupt.add_argument("--format", choices=("obj", "json", "npz"), help="default: what OUT's suffix says, or obj")
+    corrupt.add_argument("--format", choices=("obj", "json", "npz"), help="default: by OUT's suffix, or obj")
     corrupt.add_argument("source", type=Path, metavar="IN", help="file, folder or zip of wireframes")
     corrupt.add_argument("target", type=Path, metavar="OUT", help="file, folder or .zip to write, which must not be there yet")
     properties = commands.add_parser("properties", help="measure which properties metrics have", allow_abbrev=False)
@@ -41,10 +41,10 @@ def add_to(commands: Any) -> None:
     models.add_argument("--houses", type=int, metavar="N", help="on N procedural houses")
     models.add_argument("--views", type=int, metavar="N", help="on N views of procedural rooms")
     models.add_argument("--shapes", type=int, metavar="N", help="on N procedural meshes")
-    properties.add_argument("--title", metavar="TEXT", help="what to call the models; default: the folder's name")
+    properties.add_argument("--title", metavar="TEXT", help="name of the models; default: the folder's name")
     properties.add_argument("--json", action="store_true", help="print the tables as JSON")
     properties.add_argument("--tables", type=Path, metavar="DIR", help="also write a file per table, as those that ship")
-    properties.add_argument("--resume", type=Path, metavar="DIR", help="keep what is measured of each model there, and go on from it")
+    properties.add_argument("--resume", type=Path, metavar="DIR", help="keep the results of each model there, and continue from it")
     properties.add_argument("--jobs", type=int, default=1, metavar="N", help="processes that share the models (default 1)")
 
 

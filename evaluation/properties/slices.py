@@ -33,8 +33,8 @@ def measure_slice(
     key: str, params: Mapping[str, Any], outcomes: Sequence[Plain], pending: Sequence[float | None], seconds: float, total: int = 0
 ) -> dict[str, Any]:
     """One slice on the metric's dataset, as plain JSON: the progress, the number of models, and the
-    table once that was the last slice. Where the dataset is not the one of `total` tests that was
-    begun on, everything begins anew."""
+    table once that was the last slice. If the dataset is not the one of `total` tests that was begun on,
+    everything begins again."""
     metric, family = (key, params, None), registry.get(key).family
     dataset, items = datasets.main(key)
     begun_on_others = total and total != len(items) * len(suite.tests_of(family))

@@ -131,7 +131,7 @@ _LOST_HITS: Example = (
 )
 _CUT: Example = (
     "Cutting edges in two costs, though nothing moves",
-    "Every line lies where it should, and people see no difference; with each edge cut in two the score is {0:.2f}.",
+    "Every line is where it should be, and people see no difference; with each edge cut in two the score is {0:.2f}.",
     SQUARE,
     (("each edge in two", _split(SQUARE)),),
 )
@@ -167,7 +167,7 @@ _STRAY_MATCHED: Example = (
 )
 _POSE_UNSEEN: Example = (
     "It does not see where anything is",
-    "Moved away by 40 m, or standing upright where it should lie flat: people call both wrong, the metric says {0:.2f} and {1:.2f}.",
+    "Moved away by 40 m, or upright where it should be flat: people call both wrong, the metric says {0:.2f} and {1:.2f}.",
     SQUARE,
     (("moved 40 m", _moved(SQUARE, 40, 0, 0)), ("stood upright", FOLDED)),
 )
@@ -251,7 +251,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     ),
     "ecd_emd": (
         (
-            "What is missing here is paid for there",
+            "Missing parts here are paid for there",
             "Four roof edges of the left house are missing; as all points must be paired, the untouched right house pays as well: "
             "{0:.2f} m, while both houses moved by 0.5 m cost {1:.2f} m.",
             TWO_HOUSES,
@@ -312,7 +312,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         ),
         (
             "Cutting edges in two costs, though nothing moves",
-            "Every line lies where it should, and people see no difference; with each edge cut in two the score is {0:.2f}.",
+            "Every line is where it should be, and people see no difference; with each edge cut in two the score is {0:.2f}.",
             SQUARE,
             (("each edge in two", Wireframe(_split(SQUARE).vertices, _split(SQUARE).edges, np.ones(8))),),
         ),

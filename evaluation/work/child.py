@@ -406,7 +406,7 @@ def memory_limit(kind: str) -> int:
 def confine(folder: Path, given: Path | None) -> None:
     """Let this process, which reads hostile bytes, reach its job's folder, the folder of what it was `given` and the code, and no other
     file, process or network: Landlock and a list of system calls, where the kernel and libseccomp have them. Namespaces are left out:
-    bubblewrap starts a program anew, and to load the libraries again takes seconds where a fork takes milliseconds."""
+    bubblewrap starts a new program, and loading the libraries again takes seconds while a fork takes milliseconds."""
     code = [path for path in (*sys.path, sys.prefix, sys.base_prefix, "/usr", "/lib", "/lib64", "/etc") if os.path.isdir(path)]
     tempfile.tempdir = str(folder)
     readable = [] if given is None else [str(given if given.is_dir() else given.parent)]

@@ -209,7 +209,7 @@ def take(part: Part, found: Any) -> None:
 
 def give_up(part: Part, kind: str, sentence: str) -> None:
     """The worker cannot do the part. `stopped` and `missing` are no attempt of the part; `failed` is one, and the token's workers do not
-    get it again, so that nobody fails an entry alone. Whoever gives up a part that it had for longer than a lease has held it in vain."""
+    get it again, so that nobody fails an entry alone. A part held for longer than a lease and given up was held in vain."""
     if not part.under_lease().exists():
         raise Lost
     log.warning("a worker from outside gave a part up", part=part.pk, worker=part.worker, kind=kind, sentence=sentence[:400])

@@ -28,19 +28,19 @@ ROUNDING = 1e-12  # a drawn example's value this small is 0 to a reader
 class Reason(StrEnum):
     """Kind of reason why our verdict on a metric in a test differs from the published one."""
 
-    SAMPLES = "samples"  # the paper draws points anew for each wireframe
-    STEP = "step"  # its step is another than ours
+    SAMPLES = "samples"  # the paper draws new points for each wireframe
+    STEP = "step"  # it damages models in another way
     CONTRADICTION = "contradiction"  # its rate contradicts the metric's own definition
     DIVISOR = "divisor"  # exact symmetry, which turns on what a distance is divided by
     RULE = "rule"  # by the other rule for monotonic tests our verdict is the same
 
 
 # In a sentence or two a cell.
-RANDOM = "The paper samples the edges at random, anew for each wireframe, so what did not change seems to; ours measures the same points."
-OTHER_STEP = "The paper's step is another than ours, whose amounts are not published: "
+RANDOM = "The paper samples the edges at random again for each wireframe, so unchanged parts seem to change; we measure the same points."
+OTHER_STEP = "The paper damages models in another way and does not publish how much: "
 CONTRADICTS = "The published rate contradicts the metric's own definition: "
-UNPUBLISHED = f"{OTHER_STEP}theirs may be harder or easier."
-OTHER_RULE = "Where a step changes nothing, the two rules for monotonic tests differ: by the other one our verdict is the published one."
+UNPUBLISHED = f"{OTHER_STEP}its steps may be harder or easier."
+OTHER_RULE = "If a step changes nothing, the two rules for monotonic tests differ: by the other rule our verdict is the published one."
 _EDITS = ("wed_prereg", "wed_mnn", "wed_nearest", "wed_ap")
 _SPECTRAL = ("spectral_l1", "spectral_l2")
 _CURVES = ("ecd_chamfer", "wf_hausdorff")
@@ -50,25 +50,25 @@ _BY_METRIC: tuple[tuple[tuple[str, ...], tuple[str, ...], Reason, str], ...] = (
         ("mono_wrong_edges",),
         _EDITS,
         Reason.STEP,
-        f"{OTHER_STEP}it fits wrong edges that are all drawn anew at every step. Ours stay, and each is a length more to delete.",
+        f"{OTHER_STEP}its rate fits wrong edges that are all new at every step. Ours stay, and each adds a length to delete.",
     ),
     (
         ("mono_wrong_edges",),
         _SPECTRAL,
         Reason.STEP,
-        f"{OTHER_STEP}it fits wrong edges that are all drawn anew at every step. Ours stay, and an edge more lowers no eigenvalue.",
+        f"{OTHER_STEP}its rate fits wrong edges that are all new at every step. Ours stay, and one more edge lowers no eigenvalue.",
     ),
     (
         ("mono_delete_edges",),
         _SPECTRAL,
         Reason.CONTRADICTION,
-        f"{CONTRADICTS}an edge less raises no eigenvalue, so the spectra move apart.",
+        f"{CONTRADICTS}one edge less raises no eigenvalue, so the spectra move apart.",
     ),
     (
         ("symmetry_0mean", "near_symmetry_0mean"),
         _SPECTRAL,
         Reason.CONTRADICTION,
-        f"{CONTRADICTS}it is a distance between two spectra, whichever comes first.",
+        f"{CONTRADICTS}it is a distance between two spectra, in any order.",
     ),
     (
         ("symmetry_0mean", "near_symmetry_0mean"),
@@ -100,13 +100,13 @@ _BY_METRIC: tuple[tuple[tuple[str, ...], tuple[str, ...], Reason, str], ...] = (
         ("triangle_del1_del2",),
         ("ecd_chamfer",),
         Reason.STEP,
-        f"{OTHER_STEP}neither points drawn anew nor two copies that each lack another edge give its rate.",
+        f"{OTHER_STEP}neither new points nor two copies that each lack another edge give its rate.",
     ),
     (
         ("mono_delete_vertices", "mono_moving_vertex"),
         ("jaccard_distance",),
         Reason.STEP,
-        f"{OTHER_STEP}points drawn anew do not explain it, because they would fail the test that deletes edges first.",
+        f"{OTHER_STEP}new points do not explain it, because they would fail the test that deletes edges first.",
     ),
     (
         ("mono_deform_split",),

@@ -21,6 +21,7 @@ from leaderboard.bundle.definition import (
 )
 from leaderboard.bundle.plan import Facts, PhaseFacts, Plan, make_plan
 from leaderboard.bundle.state import read, reference_definition
+from leaderboard.studies import answer_sets
 from leaderboard.studies.published_evidence import follow
 from submissions import wake
 from submissions.errors import Refused
@@ -220,6 +221,7 @@ class _Work:
                 opinions = results.opinions.to_dict() if results.opinions else None
                 ResultTable.put(phase, results.text, results.layout, results.file_name, opinions, self.actor)
             follow(phase, self.actor)
+            answer_sets.follow(phase, self.actor, results.answers)
             phase.touch_board()
             return
 

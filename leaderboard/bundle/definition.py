@@ -165,6 +165,17 @@ class OpinionsDef:
 
 
 @dataclass(frozen=True)
+class AnswersDef:
+    """A study of the answers that came with values of items: what people were asked, and the archive of canonical tables, which is compared
+    by digest. `reproduction` is what the published files alone tell."""
+
+    question: str
+    sha256: str
+    packed: bytes = field(compare=False, repr=False)
+    reproduction: dict[str, Any] | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
 class ResultsDef:
     """A phase's table, where it is from and how it is read. Tables are compared by digest."""
 
@@ -174,6 +185,7 @@ class ResultsDef:
     sha256: str
     layout: Layout
     opinions: OpinionsDef | None = None
+    answers: AnswersDef | None = None  # with values of items
     text: str = field(default="", compare=False, repr=False)
 
 

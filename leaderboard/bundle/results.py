@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import re
+import zipfile
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -14,9 +16,13 @@ from evaluation import result_tables
 from evaluation.models.definition import COLUMN
 from evaluation.models.results import MAX_BYTES
 from evaluation.result_tables import Detail, Layout, ResultColumn, ResultsError
+from leaderboard.bundle import of_items
 from leaderboard.bundle.definition import OpinionColumn, OpinionsDef, ResultsDef
-from leaderboard.bundle.document import Reader
+from leaderboard.bundle.document import BundleError, Reader
 from leaderboard.bundle.folder import Folder, name_fault
+from leaderboard.evidence import by_hand, store
+from leaderboard.evidence import manifest as manifests
+from leaderboard.evidence.raw import EvidenceError
 from submissions.formats.decimals import SeparatedNumber, hint
 
 BETTER = {"higher": True, "lower": False}
@@ -29,6 +35,8 @@ def parse(reader: Reader | None, folder: Folder) -> ResultsDef | None:
     """Parse the optional key `results` of a phase."""
     if reader is None:
         return None
+    if "items" in reader.nodes:
+        return _of_items(reader, folder)
     path = folder.find(reader, "path")
     source = reader.text("source", most=MAX_SOURCE)
     if source is not None and not source.strip():
@@ -98,8 +106,30 @@ def parse(reader: Reader | None, folder: Folder) -> ResultsDef | None:
             for problem in error.problems:
                 reader.fault("path", f"expected a table that can be ranked; {problem}")
     return ResultsDef(
-        source or "", url, path.name if path else "", hashlib.sha256((text or "").encode()).hexdigest(), layout, opinions, text or ""
+        source or "", url, path.name if path else "", hashlib.sha256((text or "").encode()).hexdigest(), layout, opinions, text=text or ""
     )
+
+
+def _of_items(reader: Reader, folder: Folder) -> ResultsDef | None:
+    """Parse `results` whose key `items` names the manifest of a set of answers and values by item, which lies beside its files."""
+    path = folder.find(reader, "items")
+    given = {key: reader.text(key, "", most=most) or "" for key, most in (("source", MAX_SOURCE), ("url", 200), ("question", 400))}
+    primary = reader.text("primary", "") or ""
+    reader.close()
+    if path is None:
+        return None
+    if not path.is_file():
+        reader.fault("items", "expected the manifest of a set, such as published/evidence.yaml; found a folder")
+        return None
+    try:
+        manifest, found = by_hand.read_manifest(path, store.read_sheet)
+        return of_items.results_of(manifest, found, primary=primary, **given)
+    except BundleError as error:
+        reader.problems.found += error.problems
+    except (EvidenceError, ResultsError) as error:
+        for problem in error.problems:
+            reader.fault("items", problem)
+    return None
 
 
 def _table_text(reader: Reader, path: Path) -> str | None:
@@ -181,7 +211,13 @@ def published(text: str, layout: Layout, opinions: OpinionsDef) -> dict[str, dic
 
 
 def written(results: ResultsDef, folder: Path, prefix: str) -> dict[str, object]:
-    """The keys of `results`, and the table beside them, byte for byte."""
+    """The keys of `results`, and the table beside them, byte for byte; of values of items the canonical tables with their manifest."""
+    if results.answers is not None:
+        with zipfile.ZipFile(io.BytesIO(results.answers.packed)) as archive:
+            archive.extractall(folder / prefix / "items")
+        primary = next(column.column for column in results.layout.columns if column.is_primary)
+        about = {"source": results.source, "url": results.url, "question": results.answers.question, "primary": primary}
+        return {"items": f"{prefix}/items/{manifests.FILE_NAME}", **{key: text for key, text in about.items() if text}}
     path = f"{prefix}/{results.file_name}"
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
     (folder / path).write_bytes(results.text.encode())
@@ -223,4 +259,5 @@ def fields_of(results: ResultsDef | None) -> dict[str, object]:
         "method": results.layout.method,
     }
     fields |= {"details": [it.to_value() for it in results.layout.details], "paper": results.layout.paper, "code": results.layout.code}
+    fields |= {"question": results.answers.question, "answers": results.answers.sha256[:16]} if results.answers else {}
     return fields | ({"opinions": results.opinions.to_dict()} if results.opinions else {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 
 from evaluation.models import EvaluationBatch, MetricProgram, PhaseMetric, Reference, ResultTable
@@ -9,6 +10,7 @@ from evaluation.programs import files as program_files
 from leaderboard.bundle.definition import (
     CHALLENGE_FIELDS,
     PHASE_FIELDS,
+    AnswersDef,
     ChallengeDef,
     FileDef,
     MetricDef,
@@ -19,6 +21,7 @@ from leaderboard.bundle.definition import (
     ReferenceDef,
     ResultsDef,
 )
+from leaderboard.models import AnswerSet
 from submissions.models import Challenge, ChallengeFile, Phase
 from submissions.storage import stored_files
 
@@ -83,7 +86,11 @@ def results_definition(phase: Phase) -> ResultsDef | None:
     if row is None:
         return None
     opinions = OpinionsDef.from_dict(row.opinions) if row.opinions else None
-    return ResultsDef(phase.results_source, phase.results_url, row.file_name, row.sha256, row.read_layout, opinions, row.text)
+    answers = None
+    if (found := AnswerSet.objects.filter(study__phase=phase, is_of_results=True).select_related("study").first()) is not None:
+        packed = bytes(found.packed)
+        answers = AnswersDef(found.study.question, hashlib.sha256(packed).hexdigest(), packed, found.reproduction)
+    return ResultsDef(phase.results_source, phase.results_url, row.file_name, row.sha256, row.read_layout, opinions, answers, row.text)
 
 
 def reference_definition(row: Reference) -> ReferenceDef:

@@ -120,7 +120,7 @@ def read_manifest(path: Path, read_sheet: ReadSheet) -> tuple[Manifest, Reading]
     manifest, faults = manifests.parse(path.read_bytes(), path.name), []
     for file in manifest.files:
         here = path.parent / file.name
-        if not here.is_file():
+        if not here.is_file() or not here.resolve().is_relative_to(path.parent.resolve()):
             faults.append(f"{file.name} is not beside {path.name}.")
         elif (digest := _digest(here)) != file.sha256:
             faults.append(other_file(file, digest))

@@ -131,7 +131,7 @@ def _about(tables: EvidenceTables, stimulus: int) -> tuple[str, str, str, str]:
 def _scores(tables: EvidenceTables, criterion: Criterion, scores: Scores) -> Iterator[Sequence[str]]:
     for stimulus, rater, score in zip(scores.stimulus.tolist(), scores.rater.tolist(), scores.score.tolist(), strict=True):
         session = scores.sessions[scores.session_of[rater]]
-        yield *_about(tables, stimulus), criterion.name, str(scores.number_of[rater]), session, _number(score)
+        yield *_about(tables, stimulus), criterion.name, str(scores.number_of[rater]), session, number_text(score)
 
 
 def _means(tables: EvidenceTables, criterion: Criterion) -> Iterator[Sequence[str]]:
@@ -139,7 +139,7 @@ def _means(tables: EvidenceTables, criterion: Criterion) -> Iterator[Sequence[st
     columns = (criterion.means.mean, criterion.means.sd, criterion.means.n, criterion.means.se)
     for stimulus, numbers in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
         if not math.isnan(numbers[0]):
-            yield *_about(tables, stimulus), criterion.name, *(_number(number) for number in numbers)
+            yield *_about(tables, stimulus), criterion.name, *(number_text(number) for number in numbers)
 
 
 def _pairs(tables: EvidenceTables, criterion: Criterion, pairs: Pairs) -> Iterator[Sequence[str]]:
@@ -155,7 +155,7 @@ def _values(tables: EvidenceTables) -> Iterator[Sequence[str]]:
     yield "item", "entry", *value_heads(tables)
     for stimulus, row in enumerate(tables.values.tolist()):
         item, _, entry, _ = _about(tables, stimulus)
-        yield item, entry, *(_number(value) for value in row)
+        yield item, entry, *(number_text(value) for value in row)
 
 
 def value_heads(tables: EvidenceTables) -> list[str]:
@@ -165,7 +165,7 @@ def value_heads(tables: EvidenceTables) -> list[str]:
     return [f"{key}:{'higher' if one.higher_is_better else 'lower'}" for key, one in zip(keys, tables.metrics, strict=True)]
 
 
-def _number(value: float) -> str:
+def number_text(value: float) -> str:
     """A number that reads back the same, whole ones without decimals; nothing for a missing one."""
     if math.isnan(value):
         return ""

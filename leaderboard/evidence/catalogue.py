@@ -50,9 +50,14 @@ def own(folder: Path) -> dict[str, Path]:
     return {path.parent.name: path for path in sorted(folder.glob(f"*/{manifests.FILE_NAME}"))} if folder.is_dir() else {}
 
 
+def path_of(name: str, folder: Path) -> Path:
+    """The file of a set's manifest."""
+    return (shipped() | own(folder))[name]
+
+
 def find(name: str, folder: Path) -> Manifest:
     """The manifest of a set: the operator's own, else the catalogue's. Raises `NoSuchSet`, and `BundleError` for one that is faulty."""
-    known = shipped() | own(folder)
+    known = shipped() | own(folder)  # of one name the operator's own counts
     if name in known:
         found = manifests.parse(known[name].read_bytes(), known[name].name)
         if found.name != name:

@@ -36,6 +36,7 @@ class AnswerSet(Leased):
         FAILED = "failed", "Failed"
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="answer_set")
+    is_of_results = models.BooleanField(default=False, editable=False)  # it comes with the phase's imported figures
     packed = models.BinaryField()
     reproduction = models.JSONField(null=True)
     state = models.CharField(max_length=8, choices=State, default=State.WAITING, db_index=True)

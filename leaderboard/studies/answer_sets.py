@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from evaluation.work.attempts import attempt, logged
 from evaluation.work.heartbeat import process_name
 from evaluation.work.sandbox import LeaseLost
+from leaderboard.bundle.definition import AnswersDef
 from leaderboard.evidence import canonical, recording
 from leaderboard.evidence.manifest import Manifest
 from leaderboard.evidence.reading import Reading
@@ -28,21 +29,59 @@ from leaderboard.studies.analysis import metric_scores
 from submissions.leases import Leased
 from submissions.models import Phase, User
 
+SLUG = "published-answers"
 REPRODUCTION: TypeAdapter[Reproduction] = TypeAdapter(Reproduction)
 
 
 def bring(phase: Phase, actor: User | None, manifest: Manifest, found: Reading, **values: Any) -> Study:
     """A study of a set that was read, in one transaction. Raises ValueError, in a sentence, for a slug that is taken."""
-    tables, reproduction = found.tables, recording.reproduced(manifest, found.printed)
+    reproduction = recording.reproduced(manifest, found.printed)
+    packed = canonical.pack(manifest, found.tables)
+    return _keep(phase, actor, found.tables, packed, None if reproduction is None else plain(reproduction), False, **values)
+
+
+def follow(phase: Phase, actor: User | None, answers: AnswersDef | None) -> None:
+    """Make the phase's study what its figures say; no such study where they came without answers. Call it in the transaction that changes
+    the figures."""
+    known = AnswerSet.objects.filter(study__phase=phase, is_of_results=True).select_related("study").first()
+    if known is not None and answers is not None and known.study.question == answers.question and bytes(known.packed) == answers.packed:
+        return
+    is_public = known.study.is_public if known is not None else True
+    if known is not None:
+        known.study.delete()
+    if answers is None:
+        return
+    manifest, found = canonical.unpack(answers.packed)
+    taken = set(phase.studies.values_list("slug", flat=True))
+    values = {
+        "slug": next(name for name in (SLUG, *(f"{SLUG}-{n}" for n in range(2, len(taken) + 3))) if name not in taken),
+        "title": manifest.title[:120],
+        "question": answers.question,
+        "source": manifest.authors[:400],
+        "is_public": is_public,
+    }
+    _keep(phase, actor, found.tables, answers.packed, answers.reproduction, True, **values)
+
+
+def _keep(
+    phase: Phase,
+    actor: User | None,
+    tables: EvidenceTables,
+    packed: bytes,
+    reproduction: dict[str, Any] | None,
+    is_of_results: bool,
+    **values: Any,
+) -> Study:
     kind = Study.Kind.PAIRS if tables.criteria[0].pairs is not None else Study.Kind.OPINIONS
     with transaction.atomic():
         study = Study.bring(phase, actor, "answers", n_answers(tables), kind=kind, from_results=True, **values)
         study.store_entries(tables.stimuli.entries, dict(zip(tables.stimuli.entries, map(str, tables.stimuli.labels), strict=True)))
         AnswerSet.objects.create(
             study=study,
-            packed=canonical.pack(manifest, tables),
-            reproduction=None if reproduction is None else plain(reproduction),
-            wanted=AnswerSet.stamp(study, bool(tables.metrics)),
+            packed=packed,
+            reproduction=reproduction,
+            is_of_results=is_of_results,
+            wanted=AnswerSet.stamp(study, bool(tables.metrics) or phase.is_imported),
         )
     return study
 
@@ -67,7 +106,8 @@ def analyse_due(between: Callable[[Leased], None] = lambda row: None) -> int:
     study = row.study
     with logged("answers of a study analysed", row, study.phase, study=study.slug), attempt(row):
         manifest, found = row.unpacked()
-        tables = found.tables if found.tables.metrics else _measured(study, found.tables)
+        # Columns of imported figures may be these very means.
+        tables = found.tables if found.tables.metrics or study.phase.is_imported else _measured(study, found.tables)
         reproduction = None if row.reproduction is None else REPRODUCTION.validate_python(row.reproduction)
         today = datetime.now(UTC).date().isoformat()
         record = analysis.record_of(tables, recording.facts_of(manifest), reproduction, made=today, step=go_on)

@@ -136,7 +136,7 @@ def _settling(summary: Summary, noun: Noun) -> list[str]:
     if summary.enough is None or summary.shares_first:
         return []
     units = plural(sampled_noun(named(noun), summary.unsampled))
-    return statements.settling(summary.enough, summary.given, summary.raters_counted, units, "score" if summary.opinions else "judgement")
+    return statements.settling(summary.enough, summary.given, summary.raters_counted, units, "rating" if summary.opinions else "judgement")
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from leaderboard.boards.payload import PEOPLE, MetricColumn
 from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
 from leaderboard.boards.slope import slope, split_of
 from leaderboard.citation import Citation
+from leaderboard.evidence.shown import leading
 from leaderboard.lookup import audience_of, not_shown_yet, page_number, page_numbers, search_text, shown_board, snapshot_of
 from leaderboard.models import Snapshot
 from leaderboard.models.snapshot import read_shown
@@ -33,6 +34,7 @@ from leaderboard.service.responses import attachment
 from leaderboard.stats.crossed import Figure
 from leaderboard.studies import paper_figures, words
 from leaderboard.viewer import thumbnails
+from leaderboard.views import answer_sets
 from leaderboard.wording import contradiction
 from leaderboard.wording.nouns import counted
 from leaderboard.wording.people import basis, withdrawn
@@ -117,6 +119,10 @@ def board(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     begun = None  # a study that has begun, and of which nothing is known yet
     if snapshot is not None and context["people"] is None:
         begun = next((study for study in studies if study.is_public or audience == Snapshot.Audience.ORGANIZERS), None)
+        if begun is not None and (answer_set := answer_sets.of_study(begun)) is not None:
+            record = answer_set.record
+            set_ = leading(record) if record is not None else None
+            context |= {"brought": begun, "brought_claim": " ".join(set_.claim) if set_ is not None else ""}
 
     # The sentence that a pasted link of the board shows; none before the first ranking.
     share_words = ""

@@ -14,7 +14,9 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.evidence import shown
+from leaderboard.charts.scatter import Scatter, scatter
+from leaderboard.evidence import shown, store
+from leaderboard.evidence.results import results
 from leaderboard.lookup import page_numbers, page_of, search_text
 from leaderboard.models import Snapshot, Study
 from leaderboard.records.front import Contradiction, Front, Parted, Turned
@@ -32,6 +34,7 @@ MAX_NEWS = 5
 MAX_METRICS = 7  # of a family
 MAX_SETS = 2  # of published judgements, whose metrics are drawn
 PER_PAGE = 50
+PUBLISHED_TAG = "published"  # of challenges that were made of a published set
 MAX_SHOWN_TAGS = 30
 STATES = {"running": "running", "upcoming": "upcoming", "past": "past"}
 PEOPLE = {"yes": "with people", "no": "without people"}
@@ -71,11 +74,13 @@ def home(request: HttpRequest) -> HttpResponse:
         if not found.made_up
     ]
     all_sets = evidence.sets()
+    finding = shown.finding(all_sets)
     context = {
         "published": [one for one in all_sets if one.has_people and one.rows][:MAX_SETS],
         "by_means": [one for one in all_sets if not one.has_people and one.rows],
         "all_sets": all_sets,
-        "finding": shown.finding(all_sets),
+        "finding": finding,
+        "drawn": drawn_results(finding) if finding is not None else None,
         "families": [family for family in families if family[2]],
         "sections": [section for section in sections if section["cards"]],
         "demo": [card.challenge.title for card in demo],
@@ -89,6 +94,26 @@ def home(request: HttpRequest) -> HttpResponse:
         "rate_url": next((card.rate_url for card in (*real, *demo) if card.rate_url), ""),
     }
     return render(request, "leaderboard/home.html", context)
+
+
+@dataclass(frozen=True)
+class DrawnResults:
+    """Single results of a published set, drawn."""
+
+    set: shown.Set
+    chart: Scatter
+
+
+def drawn_results(finding: shown.Finding) -> DrawnResults | None:
+    """The results of the first set of a finding that was fetched here and whose challenge the operator opened to all; None without one:
+    values of single results do not ship."""
+    for one, row in finding.rows:
+        record = one.record
+        opened = Challenge.objects.tagged(PUBLISHED_TAG).filter(slug=record.name, visibility=Challenge.Visibility.PUBLIC)
+        found = results(store.folder_of(record.name) / store.TABLES, row.figures.name, one.name) if record.scale else []
+        if found and record.scale and (chart := scatter(found, record.scale)) is not None and opened.exists():
+            return DrawnResults(one, chart)
+    return None
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,7 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
             if set_ is not None:
                 claim = (set_.claim or [""])[0]
                 brief = StudyBrief(set_.people, set_.criterion.answers, set_.criterion.raters, None, "", words.Sentence("", claim))
-        rows.append({"study": study, "found": brief})
+        rows.append({"study": study, "found": brief, "is_set": answer_set is not None})
     asking = Study.objects.filter(phase=place.phase).asking_everybody()
     return render(request, "leaderboard/studies.html", place.context("people") | {"rows": rows, "asking": asking})
 

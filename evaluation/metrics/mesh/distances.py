@@ -317,8 +317,10 @@ SPECS = (
     parameters.length(
         key="uhd",
         title="Unidirectional Hausdorff distance",
-        doc="How far the worst point of the reference is missed by the prediction's surface. Samples and vertices are measured to the "
-        "triangles themselves, and what lies between them where it may be further by more than a hundredth.",
+        doc=(
+            "How far the prediction's surface misses the worst point of the reference. Samples and vertices are measured to the "
+            "triangles themselves, and points between them if they may be further by more than a hundredth."
+        ),
         origin=parameters.LOCASE,
         function=uhd,
         formula="max over points b of the reference (samples, vertices and what lies between) of min ‖b − p‖, p on the prediction's "
@@ -328,7 +330,7 @@ SPECS = (
     parameters.length(
         key="p2s",
         title="Point to surface distance",
-        doc="Mean distance from points of the predicted surface to the reference's surface itself; what is missing costs nothing.",
+        doc="Mean distance from points of the predicted surface to the reference's surface itself; missing parts cost nothing.",
         origin=Origin((papers.PIFU,)),
         function=p2s,
         formula="mean over samples p of the prediction of min |p - q|, q on the reference's triangles",

@@ -133,12 +133,14 @@ SPECS = (
             parameters.ALIGN,
         ),
         worst="0",
-        doc="Intersection over union of the two volumes. Of two watertight meshes it is exact, unless one of them cuts itself: then random "
-        "rays through the cells of a grid are followed. Shells within a shell add nothing; one that is turned inwards is a hollow. A mesh "
-        "that is not watertight is filled where its generalised winding number is at least a half, and flagged; one whose faces point "
-        "inwards then encloses nothing. Then random places, two in each block of cells, stand for all. The standard error of the value "
-        "is a part of it, 0 where the value is exact. The flag thin says that the surface of a mesh, as thick as a cell, would be more "
-        "than 2 % of its volume. A reference that encloses nothing gives no value.",
+        doc=(
+            "Intersection over union of the two volumes. It is exact for two watertight meshes, unless one of them cuts itself: then "
+            "random rays through the cells of a grid are followed. Shells within a shell add nothing; one that is turned inwards is a "
+            "hollow. A mesh that is not watertight is filled where its generalised winding number is at least a half, and flagged; one "
+            "whose faces point inwards then encloses nothing. Then random places, two in each block of cells, represent all. The "
+            "standard error of the value is a part of it, 0 for an exact value. The flag thin says that the surface of a mesh, as "
+            "thick as a cell, would be more than 2 % of its volume. A reference that encloses nothing gives no value."
+        ),
         origin=parameters.LOCASE,
         function=volume_iou,
         effort=Effort(5.0, 200_000, power=1.0, by=1, least=True),

@@ -83,7 +83,7 @@ LOOKING = (
         "float",
         low=0.0,
         high=1.0,
-        doc="An object counts where the detector's score (object times class) is at least this.",
+        doc="An object counts if the detector's score (object times class) is at least this.",
         source=Source.PAPER,
     ),
     Param(

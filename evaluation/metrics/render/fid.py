@@ -123,8 +123,10 @@ SPECS = (
         unit="",
         params=(published(NETWORK, "The weights of 2015-12-05, which published figures use.", Source.CODE), PRECISION),
         worst="null",
-        doc="Fréchet distance between all renders and all reference views together, in features of Inception-v3. It has no value where a "
-        "render is missing, and with fewer than 2,048 views it is biased upwards: compare it at equal numbers of views only.",
+        doc=(
+            "Fréchet distance between all renders and all reference views together, in features of Inception-v3. It has no value if a "
+            "render is missing. With fewer than 2,048 views it is biased upwards: compare it at equal numbers of views only."
+        ),
         origin=Origin((papers.FID,)),
         function=fid,
         ahead=ahead,

@@ -161,8 +161,8 @@ _LPIPS = MetricSpec(
     formula="Σ over taps, mean over places: Σ over channels w (x̂ − ŷ)², x̂ and ŷ of length 1 along the channels",
 )
 _UNTRAINED = (
-    "It is not LPIPS as published: the network is the small one that ships with the project, trained on made-up scenes only, and all its "
-    "channels count alike."
+    "It is not LPIPS as published: the network is the small one that ships with the project, trained on simulated scenes only, and "
+    "all its channels have the same weight."
 )
 
 

@@ -338,7 +338,7 @@ OSIM = MetricSpec(
             "gbvs",
             "choice",
             choices=("gbvs", "none"),
-            doc="What classes are weighed by; none: all classes count alike.",
+            doc="Weights of the classes; none: all classes have the same weight.",
             source=Source.PAPER,
         ),
         Param(

@@ -104,7 +104,7 @@ SPECS = (
         title="Corner offset",
         params=(replace(_PARAMS[0], source=Source.PEER), *_PARAMS[1:]),  # Building3D has a threshold in a frame of its own
         worst="tau",
-        doc="Mean distance of the corners that are hits; tau where there is none.",
+        doc="Mean distance of the corners that are hits; tau if there is none.",
         origin=parameters.BUILDING3D,
         function=corner_offset,
         micro=Micro("corner_offset_micro", "distance_sum", ("tp",)),

@@ -307,9 +307,11 @@ SPECS = (
         ),
         worst="1",
         doc="One minus the intersection over union of the solid tubes around the edges; exactly 0 for equal edges, by either method.",
-        warning="The paper estimates it otherwise: its similarity is how often points of both wireframes lie inside both, on average. "
-        "Where A lies within B and has three quarters of its volume, that average is 0.875, a distance of 0.125. The intersection over "
-        "union is 0.75, the distance here 0.25.",
+        warning=(
+            "The paper estimates it differently: its similarity is how often points of both wireframes lie inside both, on average. If "
+            "A lies within B and has three quarters of its volume, that average is 0.875, a distance of 0.125. The intersection over "
+            "union is 0.75, the distance here 0.25."
+        ),
         origin=parameters.WIREFRAME,
         function=jaccard_distance,
         version=3,

@@ -73,7 +73,7 @@ class JudgeForm(forms.Form):
         self.fields["most_cost"].help_text += f" In {settings.JUDGE_CURRENCY}."
         if not self.fields["base"].queryset.exists():  # nothing to place an entry among
             del self.fields["newcomer"], self.fields["base"]
-        if KINDS[study.phase.challenge.family].judged == JudgeRun.Form.WIREFRAMES:  # such a judge ranks nothing, so nothing stands at 1000
+        if KINDS[study.phase.challenge.family].judged == JudgeRun.Form.WIREFRAMES:  # such a judge ranks nothing, so no entry is at 1000
             del self.fields["anchor"]
 
     def clean(self) -> dict[str, Any]:

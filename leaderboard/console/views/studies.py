@@ -11,8 +11,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
+from leaderboard.console.forms.answer_sets import AnswerSetForm
 from leaderboard.console.forms.challenge import StudyForm
 from leaderboard.console.page import page
+from leaderboard.evidence import by_hand, store
+from leaderboard.evidence.by_hand import FieldError
+from leaderboard.evidence.raw import EvidenceError
 from leaderboard.lookup import organizer_of_phase, study_of
 from leaderboard.models import Rater, Study
 from leaderboard.stats import labels
@@ -21,6 +25,8 @@ from leaderboard.stats import votes as voting
 from leaderboard.stats.correlation import SCREENED
 from leaderboard.stats.labels import LabelsError
 from leaderboard.stats.votes import VotesError
+from leaderboard.studies.answer_sets import bring, counts
+from leaderboard.views import answer_sets
 from submissions.lookup import row_number
 from submissions.models import Phase
 
@@ -28,12 +34,16 @@ from submissions.models import Phase
 @organizer_of_phase
 @require_http_methods(["GET", "HEAD", "POST"])
 def studies(request: HttpRequest, phase: Phase) -> HttpResponse:
-    form = StudyForm(phase)
+    form, set_form = StudyForm(phase), AnswerSetForm(phase)
     if request.method == "POST":
         act = request.POST.get("act")
         if act == "import":
             form = StudyForm(phase, request.POST, request.FILES)
             if form.is_valid() and _import(request, phase, form):
+                return redirect(request.path)
+        elif act == "import_set":
+            set_form = AnswerSetForm(phase, request.POST, request.FILES)
+            if set_form.is_valid() and _import_set(request, phase, set_form):
                 return redirect(request.path)
         elif act not in ("publish", "hide", "screen", "unscreen", "other_programs", "own_programs", "remove"):
             raise Http404
@@ -60,9 +70,13 @@ def studies(request: HttpRequest, phase: Phase) -> HttpResponse:
     for study in phase.studies.all():
         judgements = study.study_votes if study.kind == Study.Kind.PAIRS else study.opinions
         people = study.raters.filter(kind=Rater.Kind.PERSON)
+        if (answer_set := answer_sets.of_study(study)) is not None:
+            leading = answer_set.record.leading if answer_set.record is not None else None
+            rows.append((study, leading.answers if leading else 0, (leading.raters or 0) if leading else 0))
+            continue
         # Of a live study those who have joined; all of one that was brought in.
         rows.append((study, judgements.count(), (people.filter(joined_at__isnull=False) if study.key else people).count()))
-    return page(request, "studies", phase.challenge, "studies", phase, form=form, studies=rows)
+    return page(request, "studies", phase.challenge, "studies", phase, form=form, set_form=set_form, studies=rows)
 
 
 def _import(request: HttpRequest, phase: Phase, form: StudyForm) -> bool:
@@ -98,6 +112,28 @@ def _import(request: HttpRequest, phase: Phase, form: StudyForm) -> bool:
     if known is not None:
         message += f" Of {study.entries.count()} methods {len(study.damaged)} are labelled as damaged, empty or the reference."
     messages.success(request, message)
+    return True
+
+
+def _import_set(request: HttpRequest, phase: Phase, form: AnswerSetForm) -> bool:
+    """Bring a set of answers in and return True; what is wrong is put beside its field."""
+    try:
+        with form.described() as said:
+            manifest, found = by_hand.read(said, store.read_sheet)
+        about = {name: form.cleaned_data[name] for name in ("slug", "title", "question", "is_public")}
+        bring(phase, request.user, manifest, found, source=form.cleaned_data["source"] or manifest.authors, **about)
+    except FieldError as error:
+        form.refuse(error.field, list(error.problems))
+        return False
+    except EvidenceError as error:
+        form.refuse("answers", list(error.problems))
+        return False
+    except ValueError as error:
+        form.refuse("slug", [str(error)])
+        return False
+    messages.success(
+        request, f"{' '.join(counts(found))} The figures are computed now, and stand on the page of “{form.cleaned_data['title']}”."
+    )
     return True
 
 

@@ -1,4 +1,4 @@
-"""Published sets of people's answers from a terminal: `evidence list | show | fetch | verify | record | forget NAME`."""
+"""Published sets of people's answers from a terminal: `evidence list | show | fetch | verify | record | apply | forget NAME`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.networks import fetch_command
+from leaderboard.bundle import published_challenge
 from leaderboard.bundle.document import BundleError
 from leaderboard.evidence import catalogue, record_file, recording, store
 from leaderboard.evidence import manifest as manifests
@@ -20,7 +21,9 @@ from leaderboard.evidence.record_file import RecordError
 from leaderboard.evidence.store import StoreError
 from leaderboard.studies import answer_sets
 from leaderboard.wording import evidence as wording
+from submissions.errors import Refused
 from submissions.formats.errors import excerpt, size_text
+from submissions.models import Challenge
 
 MAX_ROWS = 50  # of the table of figures that differ
 
@@ -36,10 +39,15 @@ class Command(BaseCommand):
             ("fetch", "show a set's licence, ask, get its files and read them"),
             ("verify", "fetch missing files, check every digest, compute all figures again and compare them with the shipped ones"),
             ("record", "compute all figures of a set that is here, and write its record"),
+            ("apply", "make a challenge of a set that is here, with its figures by item and its study; private until it is opened"),
             ("forget", "delete a set's files and tables from this machine; its figures stay"),
         ):
             one = acts.add_parser(act, help=help_)
             one.add_argument("name", metavar="NAME")
+            if act == "apply":
+                one.add_argument("--show", choices=["figures"], help="open the challenge: all see figures, nobody single answers")
+            if act == "forget":
+                one.add_argument("--challenge", action="store_true", help="remove the challenge that was made of it, too")
             if act in ("fetch", "verify"):
                 one.add_argument(
                     "--from", dest="source", default="", metavar="SOURCE", help="a folder, or an address, that holds the files"
@@ -59,17 +67,22 @@ class Command(BaseCommand):
                     raise NoSuchSet(f"{excerpt(name)} is no name of a set.")
                 there = store.forget(name)
                 self.stdout.write(f"The files and tables of {name} were deleted." if there else f"Nothing of {name} was here.")
+                if options["challenge"]:
+                    removed = published_challenge.remove(name)
+                    self.stdout.write(f"The challenge {name} was removed." if removed else f"There is no challenge of {name}.")
                 return
             manifest = store.find(name)
             if act == "show":
                 self._show(manifest)
+            elif act == "apply":
+                self._apply(manifest, options["show"] == "figures")
             else:
                 if act != "record":
                     self._fetch(manifest, options["source"], options["accept"])
                 found = self._read(manifest, writes=act == "fetch")
                 if act != "fetch":
                     self._compute(manifest, found, writes=act == "record")
-        except (NoSuchSet, BundleError, StoreError, RecordError) as error:
+        except (NoSuchSet, BundleError, StoreError, RecordError, Refused) as error:
             raise CommandError(str(error)) from None
         except OSError as error:
             raise CommandError(f"{settings.EVIDENCE_DIR}: {error.strerror or error}.") from None
@@ -120,6 +133,15 @@ class Command(BaseCommand):
         store.accept(manifest)
         for line in store.fetch(manifest, source, fetch_command.progress):
             self.stdout.write(line)
+
+    def _apply(self, manifest: Manifest, is_open: bool) -> None:
+        store.check(manifest)
+        self.stdout.write(f"{manifest.name}: the files have the digests of the catalogue; reading them.")
+        files = store.folder_of(manifest.name) / store.RAW
+        challenge = published_challenge.make(manifest, catalogue.path_of(manifest.name, settings.EVIDENCE_DIR), files, is_open)
+        is_public = challenge.visibility == Challenge.Visibility.PUBLIC
+        seen = "Everybody sees its figures." if is_public else f"It is {challenge.visibility}; open it with --show figures."
+        self.stdout.write(f"The challenge {challenge.slug} ranks them. {seen} The next free worker computes its study.")
 
     def _read(self, manifest: Manifest, writes: bool) -> Reading:
         found = store.read(manifest)

@@ -87,17 +87,21 @@ SPECS = (
                 "choice",
                 choices=("stage1",),
                 network="locase",
-                doc="The trained network. stage1 ships with the project and has seen no human score; weights trained on a "
-                "study's scores stand beside the server's other weights under their own name. The paper's weights are not published.",
+                doc=(
+                    "The trained network. stage1 ships with the project and has seen no human score; weights trained on a study's "
+                    "scores are listed under their own name. The paper's weights are not published."
+                ),
                 source=Source.OURS,
             ),
             PRECISION,
         ),
         worst="1",
-        doc="A network's estimate of how faithful a damaged mesh is to its reference, from 1 to 5. The shipped weights have seen no human "
-        "score: they were trained on made-up damage and pseudo-scores, so the value is a pseudo-score and has not been shown to agree with "
-        "people. Both meshes are seen in a frame of their own, so place, turn and size do not count, and at some 512 points of each: "
-        "detail that those do not show does not count either. Only the reference itself has 5.",
+        doc=(
+            "A network's estimate of how faithful a damaged mesh is to its reference, from 1 to 5. The shipped weights have seen no "
+            "human score. They were trained on simulated damage and pseudo-scores, so the value is a pseudo-score and has not been "
+            "shown to agree with people. Each mesh is seen in its own frame, so position, rotation and size do not count. It is seen "
+            "at some 512 points, so finer detail does not count either. Only the reference itself has 5."
+        ),
         origin=Origin((papers.LOCASE,), "the architecture and the weights are our own"),
         function=locase,
         warning="Shown, not ranked: on ten meshes that training never saw the shipped weights broke three of four sentences. Noise that "

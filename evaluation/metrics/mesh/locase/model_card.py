@@ -149,7 +149,7 @@ def _acceptance(card: dict[str, Any]) -> list[str]:
         lines.append(f"| {figure['name']} | {value} | {limit} | {met} |")
     lines += [
         "",
-        "The reference itself has 5, and nothing scores better. Where an object is symmetric, the directions of its axes hang by a hair; "
-        "all that they may have are seen and averaged.",
+        "The reference itself has 5, and nothing scores better. For a symmetric object the directions of its axes are not stable; "
+        "all possible directions are seen and averaged.",
     ]
     return [*lines, ""]

@@ -178,8 +178,11 @@ _WEIGHTS = Param(
     "choice",
     choices=tuple(dict.fromkeys((_DEFAULT, *sorted(stored.PUBLISHED["backbone"])))),
     network="backbone",
-    doc="The backbone and what it was trained on. squeezenet-imagenet is the paper's; alexnet-imagenet and vgg16-imagenet are the other "
-    "two of its code. They are fetched. With each of them the layers and their weights (0.67, 0.20, 0.13) are those of the authors' code.",
+    doc=(
+        "The backbone and its training data. squeezenet-imagenet is the paper's; alexnet-imagenet and vgg16-imagenet are the other two "
+        "of its code. They are fetched. With each of them the layers and their weights (0.67, 0.20, 0.13) are those of the authors' "
+        "code."
+    ),
     source=Source.PAPER,
 )
 # Pixels of a map that lie at the threshold fall on either side of it.
@@ -200,9 +203,11 @@ SPECS = (
         unit="",
         params=(_WEIGHTS, PRECISION),
         worst="0",
-        doc="Whether each place of a render is found again somewhere in the clean views of its scene, whatever the viewpoint: "
-        "the mean of a map that shows artifacts as low places. It needs no aligned reference. Of more than 100 clean views 100 are "
-        "taken, and images are looked at with at most 960 pixels on their longer side.",
+        doc=(
+            "Whether each place of a render is found somewhere in the clean views of its scene, from any viewpoint: the mean of a map "
+            "that shows artifacts as low values. It needs no aligned reference. Of more than 100 clean views 100 are used, and images "
+            "are scaled to at most 960 pixels on their longer side."
+        ),
         origin=_ORIGIN,
         function=puzzlesim,
         formula=f"mean over the pixels p of {_FORMULA}",

@@ -99,19 +99,26 @@ SPECS = (
                 "choice",
                 choices=("study",),
                 network="wf_learned",
-                doc="What was trained, by its name. None ship: they are trained on a study's votes (python -m evaluation train "
-                "wireframe-preference) and stand under their own name beside the server's other weights. The paper's are not published.",
+                doc=(
+                    "The trained weights, by name. None ship: they are trained on a study's votes (python -m evaluation train "
+                    "wireframe-preference). The paper's are not published."
+                ),
                 source=Source.OURS,
             ),
             PRECISION,
         ),
         worst="empty_prediction",
-        doc="What a network that was trained on people's choices makes of one picture of the wireframe over its reference. The difference "
-        "of two entries' values on a sample is the log-odds that people would prefer the one; a value alone means nothing.",
+        doc=(
+            "The score that a network trained on people's choices gives to one picture of the wireframe over its reference. The "
+            "difference of two entries' values on an item is the log-odds that people would prefer the first; a value alone means "
+            "nothing."
+        ),
         origin=WIREFRAME.noting("the view, the head and the weights are our own"),
         function=wf_learned,
-        warning="Never let it decide alone. A network learns what raters happened to like, from one side, and an entry can be made to "
-        "please it without being better (reward hacking): rank by a geometric metric and read this one beside it.",
+        warning=(
+            "Never let it decide alone. A network learns what raters happened to like, from one side, and an entry can please it "
+            "without being better (reward hacking). Rank by a geometric metric and read this one beside it."
+        ),
         formula="g(r), P(i before j) = σ(g(r_i) − g(r_j)); r the picture of 518 × 518 pixels of the prediction in blue over the reference "
         "in black, without perspective, azimuth 45°, elevation 30°; g = head(features(r)), features frozen",
         weights="wf_learned",

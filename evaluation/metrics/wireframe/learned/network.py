@@ -103,5 +103,5 @@ def ready(data: bytes, width: int) -> Head:
     except (SafetensorError, RuntimeError) as error:
         raise WeightsError(f"The weights of wf_learned do not fit features of {width} numbers; restore the file or train anew.") from error
     if not all(torch.isfinite(value).all() for value in head.state_dict().values()):
-        raise WeightsError("The weights of wf_learned hold numbers that are not finite; restore the file or train anew.")
+        raise WeightsError("The weights of wf_learned hold numbers that are not finite; restore the file or train again.")
     return head.eval().requires_grad_(False)

@@ -78,7 +78,7 @@ def test_geometric_distances_are_blind_to_connection(key):
 def test_curve_examples():
     wrong, moved = shown("ecd_chamfer", "A few wrong long edges hide in the average")
     assert wrong < moved / 2
-    missing, moved = shown("ecd_emd", "What is missing here is paid for there")
+    missing, moved = shown("ecd_emd", "Missing parts here are paid for there")
     assert missing > moved
     speck, tangle = shown("wf_hausdorff", "The worst point is all that counts")
     assert speck > 5 * tangle
@@ -123,8 +123,8 @@ def test_surface_distance_examples():
     for key in ("chamfer_l1", "chamfer_l2"):
         assert mesh_shown(key, "It does not see which side is out") == pytest.approx((0.0,), abs=1e-3)
     assert mesh_shown("mesh_fscore", "A hair decides everything") == (1.0, 0.0)
-    assert mesh_shown("mesh_fscore", "What is far enough off is all alike") == (0.0, 0.0)
-    assert mesh_shown("uhd", "What is too much is not seen")[0] < 0.1
+    assert mesh_shown("mesh_fscore", "Beyond a distance, everything counts the same") == (0.0, 0.0)
+    assert mesh_shown("uhd", "Extra parts are not seen")[0] < 0.1
     box, mast = mesh_shown("uhd", "The worst point is all that counts")
     assert mast > box
 
@@ -132,7 +132,7 @@ def test_surface_distance_examples():
 @pytest.mark.parametrize(
     ("key", "title", "best", "off"),
     [
-        ("p2s", "What is missing is not seen", 0.0, 1e-9),
+        ("p2s", "Missing parts are not seen", 0.0, 1e-9),
         ("normal_difference", "It does not see where anything is", 0.0, 1e-9),
         ("saucd", "A mirror image is the same to it", 0.0, 1e-6),
         ("saucd", "It does not see size or place", 0.0, 1e-6),

@@ -11,6 +11,7 @@ from leaderboard.models import Study
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.live import artifacts
 from submissions.models import AuditEntry
+from tests.support.leaderboard.evidence.workbooks import workbook
 
 pytestmark = pytest.mark.django_db
 THEIRS = "worker,prompt,left,right,winner\n1,p,A,B,left\n2,p,B,A,tie\n"
@@ -169,3 +170,53 @@ def test_a_score_that_nobody_can_give_is_not_taken(address, client):
         found = client.post(address, filled(f"{head}1,A,{score}\n", kind="opinions", columns="")).content.decode()
         assert "from 1 to 5" in found
     assert not Study.objects.exists()
+
+
+class TestSets:
+    """A set of answers that comes in by the form, with the reader of published sets."""
+
+    HEAD = "item,entry,rater,score\n"
+    SCORES = HEAD + "".join(f"i{i},e{e},Ann {r},{(17 * i + 23 * e + 7 * r) % 101}\n" for i in range(5) for e in range(3) for r in range(3))
+
+    def sent(self, text: str | bytes = SCORES, name: str = "all.csv", values: str = "", **more: str) -> dict:
+        data = text if isinstance(text, bytes) else text.encode()
+        about = {"title": "A set", "slug": "brought", "question": "How good?", "layout": "scores", "scale": "0:100", "better": "higher"}
+        said = {f"set-{key}": value for key, value in (about | {"material": "meshes"} | more).items()}
+        files = {"set-answers": SimpleUploadedFile(name, data)}
+        return said | files | ({"set-values": SimpleUploadedFile("values.csv", values.encode())} if values else {}) | {"act": "import_set"}
+
+    def test_scores_on_another_scale_with_values_come_in(self, address, client, phase):
+        values = "item,entry,psnr:higher\n" + "".join(f"i{i},e{e},{20 + i + e}\n" for i in range(5) for e in range(3))
+        page = client.post(address, self.sent(values=values, source="our lab"), follow=True).content.decode()
+        assert "45 scores of 3 raters" in page and "1 metrics." in page
+        study = Study.objects.get()
+        assert (study.slug, study.source, study.is_public, study.from_results) == ("brought", "our lab", False, True)
+        assert b"Ann" not in bytes(study.answer_set.packed)
+
+    def test_a_spreadsheet_comes_in(self, address, client, tmp_path):
+        rows: list[list[object]] = [["item", "entry", *(f"Subject_{n}" for n in range(3))]]
+        rows += [[f"i{i}", f"e{e}", 1, 2 + e, 10 - i] for i in range(3) for e in range(3)]
+        file = workbook(tmp_path / "all.xlsx", rows).read_bytes()
+        page = client.post(
+            address, self.sent(file, "all.xlsx", layout="wide", wide="Subject_*", scale="0:10"), follow=True
+        ).content.decode()
+        assert "27 scores of 3 raters" in page
+
+    @pytest.mark.parametrize(
+        ("more", "field", "sentence"),
+        [
+            ({"scale": "0:50"}, "answers", "lies outside 0 to 50. Is the scale another one?"),
+            ({"scale": "50:0"}, "scale", "expected the lower end first"),
+            ({"layout": "wide", "wide": "obs*"}, "answers", "all.csv has no column like obs*."),
+            ({"metrics": "PSNR"}, "metrics", "PSNR: say whether higher or lower is better."),
+            ({"authors": "A. Author"}, "repository", "Say where it was published"),
+            ({"authors": "A", "repository": "https://example.org/x", "licence": "MIT", "published": "2026"}, "commit", "A branch changes."),
+            ({"columns": "item"}, "columns", "“item” is not of the form COLUMN=NAME"),
+            ({"slug": "No Slug"}, "slug", "Enter a valid"),
+            ({"name": "all.docx"}, "answers", "all.docx is no table that is read here"),
+        ],
+    )
+    def test_what_is_wrong_is_said_beside_its_field(self, address, client, more, field, sentence):
+        response = client.post(address, self.sent(**more))
+        assert response.status_code == 200 and not Study.objects.exists()
+        assert sentence in " ".join(response.context["set_form"].errors[field])

@@ -15,15 +15,20 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from evaluation.models import ResultTable
 from evaluation.networks import fetching
 from leaderboard.checks import check_settings
 from leaderboard.evidence import store
+from leaderboard.models import AnswerSet, Study
 from submissions.formats.errors import FormatError
+from submissions.models import Challenge, Submission
 from tests.support.evaluation import publisher
+from tests.support.factories import ChallengeFactory
 from tests.support.leaderboard.evidence.published import FOLDERS
 from tests.support.leaderboard.evidence.small_set import HEAD, MANIFEST, ROWS, TABLE, changed
 from tests.support.leaderboard.evidence.workbooks import bomb, workbook
 
+pytestmark = pytest.mark.django_db
 LICENCE = "Use it, and say whose it is.\n"
 
 
@@ -298,3 +303,42 @@ def test_a_set_of_the_catalogue_comes_from_a_server(home, data_folder, name):
     assert (home / name / "tables" / "judgements.csv").is_file()
     evidence("forget", name)
     assert not (home / name).exists()
+
+
+class TestApply:
+    def test_a_set_that_is_here_becomes_a_private_challenge_with_its_study(self, home, published):
+        with pytest.raises(CommandError, match=r"Results\.csv is not here; run `manage\.py evidence fetch small`\."):
+            evidence("apply", "small")
+        evidence("fetch", "small", "--from", published, "--accept", "MIT")
+        assert "It is private; open it with --show figures." in evidence("apply", "small")
+        challenge = Challenge.objects.get()
+        assert (challenge.slug, challenge.title, challenge.visibility, challenge.tags) == ("small", "A small set", "private", ["published"])
+        assert challenge.licence == "MIT"
+        study = Study.objects.get()
+        assert study.phase.challenge == challenge and study.source == "A. Author"
+        assert Submission.objects.count() == 3
+
+    def test_again_nothing_changes_and_it_is_opened_on_demand(self, home, published):
+        evidence("fetch", "small", "--from", published, "--accept", "MIT")
+        evidence("apply", "small")
+        Challenge.objects.update(summary="Seen by us.")
+        assert "Everybody sees its figures." in evidence("apply", "small", "--show", "figures")
+        assert "Everybody sees its figures." in evidence("apply", "small")
+        assert Challenge.objects.get().summary == "Seen by us." and Study.objects.count() == 1 and ResultTable.objects.count() == 1
+
+    def test_another_challenge_of_the_name_stays_as_it_is(self, home, published):
+        ChallengeFactory(slug="small")
+        evidence("fetch", "small", "--from", published, "--accept", "MIT")
+        for words in (("apply", "small"), ("forget", "small", "--challenge")):
+            with pytest.raises(CommandError, match="a challenge small here that was not made of the published set; it stays as it is"):
+                evidence(*words)
+        assert Challenge.objects.count() == 1
+
+    def test_forgetting_the_files_leaves_the_challenge_unless_it_is_named(self, home, published):
+        evidence("fetch", "small", "--from", published, "--accept", "MIT")
+        evidence("apply", "small")
+        evidence("forget", "small")
+        assert Challenge.objects.count() == 1 and not (home / "small" / "raw").exists()
+        assert "The challenge small was removed." in evidence("forget", "small", "--challenge")
+        assert not Challenge.objects.exists() and not Study.objects.exists() and not AnswerSet.objects.exists()
+        assert "There is no challenge of small." in evidence("forget", "small", "--challenge")

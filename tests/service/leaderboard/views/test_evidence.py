@@ -10,6 +10,8 @@ from django.utils import timezone
 
 from leaderboard.evidence import shown, store
 from leaderboard.evidence.record_file import as_plain, of_plain
+from submissions.models import Challenge
+from tests.support.factories import ChallengeFactory
 
 pytestmark = pytest.mark.django_db
 NAMES = list(shown.shipped())
@@ -82,3 +84,27 @@ def test_the_operator_shows_fewer_sets_or_none(client, settings):
 
 def test_an_unknown_set_is_not_found(client):
     assert client.get("/evidence/nothing/").status_code == client.get("/api/v1/evidence/nothing/").status_code == 404
+
+
+def test_single_results_are_drawn_where_the_set_is_here_and_open_and_nowhere_else(client, settings, tmp_path):
+    settings.EVIDENCE_DIR = tmp_path / "evidence"
+    tables = settings.EVIDENCE_DIR / "gsc" / "tables"
+    tables.mkdir(parents=True)
+    rows = [("bonsai", "low", 28.5, 1), ("bonsai", "high", 34.0, 5), ("bicycle", "low", 21.0, 2), ("bicycle", "high", 24.5, 4)]
+    (tables / "judgements.csv").write_text(
+        "item,group,entry,family,criterion,rater,session,score\n"
+        + "".join(f"{item},g,{entry},p,quality,1,1,{score}\n" for item, entry, _, score in rows)
+    )
+    values = "".join(f"{item},{entry},{value}\n" for item, entry, value, _ in rows)
+    (tables / "values.csv").write_text(f"item,entry,psnr-y:higher\n{values}")
+
+    def page() -> str:
+        return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", client.get("/").content.decode()))
+
+    assert "was rated 1.0" not in page(), "no challenge of it is open"
+    challenge = ChallengeFactory(slug="gsc", visibility="private", tags=["published"])
+    assert "was rated 1.0" not in page()
+    Challenge.objects.filter(pk=challenge.pk).update(visibility="public")
+    assert "In GSC, a result on bonsai at 28.5 was rated 1.0 ; one on bicycle at 24.5, 4.0" in page()
+    (tables / "values.csv").unlink()
+    assert "was rated 1.0" not in page()

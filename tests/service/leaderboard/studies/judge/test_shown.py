@@ -40,6 +40,7 @@ def test_people_alone_stand_there_with_an_interval_or_the_reason_why_not_and_a_t
     table = page.partition('aria-label="People with a judge"')[2].partition("</table>")[0]
     flat, learnt = (" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in table.split("<tr>")[2:])
     n = lines["learnt"].figure.n
-    assert "None" not in table and flat.startswith(f"flat 50 n {n} {sentence(Reason(Key.ALIKE))}")
+    assert "None" not in table and flat.startswith(f"flat 50 no interval, n {n}")
+    assert f'title="{sentence(Reason(Key.ALIKE))}"' in table
     low, high = lines["learnt"].low, lines["learnt"].high
-    assert learnt.startswith(f"learnt trained on these votes {lines['learnt'].percent} {low} to {high}, n {n}")
+    assert learnt.startswith(f"learnt trained on these votes {lines['learnt'].percent} [{low}, {high}], n {n}")
