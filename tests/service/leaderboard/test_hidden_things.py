@@ -216,7 +216,7 @@ def test_nobody_chooses_by_withdrawing_once_the_board_has_been_revealed(client, 
     client.force_login(people.owner)
     for number, one in enumerate(sent[:0:-1]):
         page = client.get(f"/entries/{one.pk}/").content.decode()
-        assert "no entry that your team sent earlier takes its place" in page
+        assert "no earlier entry of your team replaces it" in page
         if number % 2:
             assert client.post(f"/entries/{one.pk}/withdraw/").status_code == 302
         else:

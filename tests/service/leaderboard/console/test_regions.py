@@ -63,7 +63,7 @@ def test_the_page_lists_the_views_of_a_scene_with_their_boxes(desk, phase, path,
 def test_saving_makes_a_new_version_in_which_nothing_but_the_regions_is_different(desk, phase, path, people):
     answer = desk.post(path, sent([(1, 2, 30.5, 40, " lamp "), KEPT], []), follow=True).content.decode()
     assert "Version 2 of the reference is kept, with other regions in 2 views. Nothing is scored with it" in answer
-    assert "entries are still scored with version 1" in answer and "put version 2 in force" in answer
+    assert "entries are still scored with version 1" in answer and "switch to version 2" in answer
     first, second = phase.references.order_by("version")
     before, after = first.items(), second.items()
     assert after["garden/view_1"].rois == (Roi(1.0, 2.0, 30.5, 40.0, "lamp"), SQUARE) and after["garden/view_2"].rois == ()
@@ -131,7 +131,7 @@ def test_what_cannot_be_a_region_is_refused_in_a_sentence_and_the_form_comes_bac
 def test_more_regions_than_a_view_may_have_are_refused_with_all_of_them(desk, phase, path):
     rows = [(n, 1, n + 2, 9, f"post {n}") for n in range(MAX_REGIONS + 1)]
     text = desk.post(path, sent(rows, [])).content.decode()
-    assert f"view_1 has {MAX_REGIONS + 1} regions, and this page edits at most {MAX_REGIONS} are marked here" in text
+    assert f"view_1 has {MAX_REGIONS + 1} regions, and at most {MAX_REGIONS} are marked here" in text
     assert all(f'value="post {n}"' in text for n in range(MAX_REGIONS + 1)) and phase.references.count() == 1
 
 

@@ -83,7 +83,7 @@ def test_a_registered_rule_leaves_raters_out_and_the_figures_stand_beside_those_
     campaign.count_rater(study.raters.get(name="rater0"), people.organizer, False)
     assert "Left out by hand:" in section_of(client, place, study) and "rater0" in section_of(client, place, study)
     page = Client().get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/{study.slug}/").content.decode()
-    assert "have left out 1 rater with all" in " ".join(page.split())
+    assert "left out 1 rater by hand" in " ".join(page.split())
 
 
 def test_a_rule_of_pairs_leaves_out_who_fails_known_pairs(phase, people, client):
