@@ -12,7 +12,7 @@ from leaderboard.evidence import canonical, record_file
 from leaderboard.evidence.manifest import Manifest
 from leaderboard.evidence.reading import Reading
 from leaderboard.models.study import Study
-from leaderboard.stats.evidence.record import STATISTICS, EvidenceRecord
+from leaderboard.stats.evidence.record import FORMAT, STATISTICS, EvidenceRecord
 from submissions import wake
 from submissions.choices import TextChoices
 from submissions.leases import Leased, LeasedQuerySet
@@ -53,8 +53,10 @@ class AnswerSet(Leased):
 
     @cached_property
     def record(self) -> EvidenceRecord | None:
-        """The record in `content`; None before there is one."""
-        return None if self.content is None else record_file.of_plain(self.content, str(self.study))
+        """The record in `content`; None before there is one, and while one of an older format is computed anew."""
+        if self.content is None or self.content.get("evidence") != FORMAT:
+            return None
+        return record_file.of_plain(self.content, str(self.study))
 
     def unpacked(self) -> tuple[Manifest, Reading]:
         """The manifest of the canonical tables, and the tables."""
@@ -71,7 +73,8 @@ class AnswerSet(Leased):
     @staticmethod
     def stamp(study: Study, has_metrics: bool) -> str:
         """Version that a record is to be of. That of a set with values of metrics ends in a slash: it needs none of the phase's scores."""
-        return f"{STATISTICS}/" if has_metrics else f"{STATISTICS}/{study.scored_under or '-'}"
+        version = f"{FORMAT}.{STATISTICS}"
+        return f"{version}/" if has_metrics else f"{version}/{study.scored_under or '-'}"
 
     def finish(self, content: dict[str, Any]) -> bool:
         """Keep the content, under the current token only; False where the lease was lost."""

@@ -131,14 +131,15 @@ class Levels:
         between = self.between.total[own_part]
         low, high, critical = np.ones(m, dtype=np.int64), np.full(m, m, dtype=np.int64), np.full(m, math.nan)
         for i in range(m):
-            others = (np.arange(m) != i) & (apart[i] > 0)
-            if not others.any():
-                continue
-            c = critical[i] = np.quantile((np.abs(z[:, others] - z[:, [i]]) / apart[i, others]).max(axis=1), 0.95)
+            others, bar = (np.arange(m) != i) & (apart[i] > 0), np.full(m, math.inf)
+            if others.any():
+                critical[i] = np.quantile((np.abs(z[:, others] - z[:, [i]]) / apart[i, others]).max(axis=1), 0.95)
+                bar[others] = critical[i]
             gap = theta - theta[i]
             certain = np.where(np.abs(gap) <= crossed.NOTHING, 0.0, np.copysign(np.inf, gap))  # as `tests` has it
             with np.errstate(divide="ignore", invalid="ignore"):
                 t = np.where(between[i] > crossed.NO_VARIANCE, gap / np.sqrt(between[i]), certain)
-            low[i] = 1 + np.count_nonzero(t[others] > c)
-            high[i] = m - np.count_nonzero(t[others] < -c)
+            # Where nothing varies between two entries that differ, the difference is certain.
+            low[i] = 1 + np.count_nonzero((t > bar) | (t == math.inf))
+            high[i] = m - np.count_nonzero((t < -bar) | (t == -math.inf))
         return Places(low, high, critical, df)

@@ -94,6 +94,7 @@ def n_answers(tables: EvidenceTables) -> int:
 
 def analyse_due(between: Callable[[Leased], None] = lambda row: None) -> int:
     """Compute one record that was asked for; how many were computed. `between` is called every few seconds of it."""
+    AnswerSet.request_outdated()
     row = AnswerSet.objects.waiting().claim(process_name())
     if row is None:
         return 0

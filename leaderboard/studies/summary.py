@@ -73,11 +73,11 @@ class Summary(StudySummary):
 
     @property
     def ordered(self) -> bool:
-        """True if people put the entries in an order: there are enough people and items, and not all entries stand level; one entry alone,
-        of which others are withheld, has no place."""
+        """True if people put the entries in an order: there are enough people and items, and somebody preferred some entry; one entry
+        alone, of which others are withheld, has no place."""
         if self.of == "means":
             return True
-        return self.reason is None and len({line.value[0] for line in self.ranked}) > 1 and all(self.shows(line) for line in self.ranked)
+        return self.reason is None and len(self.ranked) > 1 and all(self.shows(line) for line in self.ranked)
 
     def without(self, labels: Collection[str]) -> Self:
         if not labels:

@@ -27,6 +27,7 @@ from leaderboard.kinds import of_material
 from leaderboard.lookup import search_text
 from leaderboard.models import MetricEntry, ProgramValues, Study, StudyAnalysis
 from leaderboard.stats.meaning import NOT_TOLD
+from leaderboard.stats.records import Across
 from leaderboard.studies import metric_ranking, paper_figures
 from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing, Verdict
 from leaderboard.studies.paper_figures import Paper
@@ -72,12 +73,14 @@ class Tested:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A row of a family's ranking, the address of its page, and its studies by the source of their judgements."""
+    """A row of a family's ranking, the address of its page, its studies by the source of their judgements, and its figure across items,
+    which one study alone has."""
 
     standing: Standing
     tested: Tested | None
     link: str
     sources: list[tuple[str, int]]
+    across: Across | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ class Section:
     rows: list[Ranked]
     guards: list[Ranked]
     study: Study | None  # where there is one alone
+    has_across: bool  # True where that has figures across items
 
 
 @dataclass(frozen=True)
@@ -197,6 +201,8 @@ def _tested(user: Any, found: Family) -> tuple[list[Tested], dict[str, Tested]]:
 def _section(family: Family, ranking: Ranking, of_rows: Mapping[str, Tested]) -> Section:
     """`of_rows` are the metrics of ranked rows by fingerprint."""
     sources = {study.id: study.source for study in family.all}
+    alone = family.studies[0] if family.state == metric_ranking.ALONE else None
+    across = {} if alone is None else {name: metric.srocc for name, metric in {**alone.metrics, **alone.guards}.items()}
     rows = []
     for standing in family.rows:
         counted = Counter(sources[study] for study in standing.studies)
@@ -207,10 +213,11 @@ def _section(family: Family, ranking: Ranking, of_rows: Mapping[str, Tested]) ->
             query = {"phase": f"{phase.challenge.slug}/{phase.slug}", "column": standing.column, "fingerprint": standing.fingerprint[:16]}
             link += f"?{urlencode(query)}"
         named = [(name, counted[name]) for name in (REAL, PUBLISHED, MADE_UP) if counted[name]]
-        rows.append(Ranked(standing, of_rows.get(standing.fingerprint), link, named))
-    guards = [Ranked(one, None, "", []) for one in family.guards]
+        rows.append(Ranked(standing, of_rows.get(standing.fingerprint), link, named, across.get(standing.fingerprint)))
+    guards = [Ranked(one, None, "", [], across.get(one.fingerprint)) for one in family.guards]
     study = ranking.studies[family.studies[0].id] if family.state == metric_ranking.ALONE else None
-    return Section(family, metric_ranking.claim(row.line for row in family.rows), rows, guards, study)
+    has_across = any(one is not None and one.shown for one in across.values())
+    return Section(family, metric_ranking.claim(row.line for row in family.rows), rows, guards, study, has_across)
 
 
 def paper(request: HttpRequest, slug: str) -> HttpResponse:

@@ -70,6 +70,7 @@ STAGES = (
     ),
     Stage("statistics", ("tests/nightly/leaderboard/stats", "tests/nightly/leaderboard/studies/live")),
     Stage("properties on many examples", ("-n", "2", "-m", "hypothesis", "tests/pure"), env={"PLUMBLINE_EXAMPLES": "5"}),
+    Stage("the package on its oldest libraries", ("tests/nightly/leaderboard/package",)),
     Stage("large hostile files", ("tests/nightly/submissions",)),
     Stage("fuzzing, 20,000 a format", command=("-m", "tests.fuzz", "--cases", "20000"), beside=10),
     Stage("kills, embedded profile", ("-s", "tests/nightly/leaderboard/test_kills.py"), beside=0),

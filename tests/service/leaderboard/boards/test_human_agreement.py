@@ -397,7 +397,7 @@ def test_an_entry_that_too_few_people_scored_has_no_place_beside_those_with_enou
     assert found.redacted([2], {pks[far]}, {far}).few == {}
     assert "few" not in found.model_copy(update={"few": None}).model_dump(mode="json")
     study_says = sentences(study.analyses.get().summary, [])[0]
-    assert study_says.rest.endswith("told apart from every other that enough people scored, on enough items.")
+    assert study_says.first == f"People score {near} highest." and study_says.rest.startswith("4.50 of 5 [")
 
 
 def test_a_part_of_a_study_that_too_few_people_judged_has_no_column_on_the_board(judged):  # noqa: F811

@@ -139,6 +139,15 @@ class TestBrought:
         monkeypatch.setattr("leaderboard.models.answer_set.STATISTICS", 1_000)
         assert AnswerSet.request_outdated() == 1 and answer_sets.analyse_due() == 1
 
+    def test_a_record_of_an_older_format_is_not_read_and_is_computed_anew(self, phase, scores, values, client):
+        bring(phase, "people", scores, "--scale", "0:100", "--scores", str(values), "--public")
+        row = computed("people")
+        AnswerSet.objects.update(content=row.content | {"evidence": 0}, wanted="0.0/")
+        page = reverse("study", args=[phase.challenge.slug, phase.slug, "people"])
+        assert "Being computed" in client.get(page).content.decode()
+        assert AnswerSet.request_outdated() == 1 and answer_sets.analyse_due() == 1
+        assert "Being computed" not in client.get(page).content.decode()
+
     def test_a_slug_that_is_taken_is_refused(self, phase, scores):
         bring(phase, "people", scores, "--scale", "0:100")
         with pytest.raises(CommandError, match="There is a study 'people' in this phase already"):

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
+from django.utils import timezone
 from pydantic import TypeAdapter
 
 from evaluation.metrics import registry
@@ -17,7 +18,7 @@ from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Person, Standing, standing
 from leaderboard.stats.crossed import Estimate
 from leaderboard.stats.minimums import RATERS_FOR_FIGURE
-from leaderboard.stats.records import Metric
+from leaderboard.stats.records import Across, Metric, plain
 from leaderboard.stats.sentences import may_be_best
 from leaderboard.studies import metric_ranking
 from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Evidence, Family, family, verdict
@@ -332,6 +333,22 @@ def test_the_page_in_its_four_states_and_for_whom(django_assert_max_num_queries)
             client.force_login(user)
         with django_assert_max_num_queries(most):
             client.get("/metrics/")
+
+
+@pytest.mark.django_db
+def test_the_figure_across_items_of_the_one_study_is_beside_that_within_them():
+    def page() -> str:
+        metric_ranking.KEPT.clear()
+        return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", Client().get("/metrics/?kind=wireframe").content.decode()))
+
+    study = held(PhaseFactory(challenge=ChallengeFactory()), "one", key="one")
+    assert "Across items" not in page()
+    row = study.analyses.get()
+    line = next(one for one in row.content["metrics"] if one["key"] == "edge_f1")
+    line["srocc"] = plain(Across(0.61, 0.24, 0.82, 96, places=(1, 2), may_be_best=True))
+    row.finished_at = timezone.now()
+    row.save()
+    assert "Across items" in page() and "0.61 [0.24, 0.82] place 1–2" in page()
 
 
 def ranked_part(page: str) -> str:

@@ -147,7 +147,7 @@ def test_many_studies_cost_no_more_queries_than_one(studied, client, people, dja
         ({"kind": "opinions", "of": "ratings", "n_raters": 6, "screened": ["a"]}, Basis(of="ratings", n=40, raters=5)),
         ({"kind": "opinions", "of": "ratings", "n_raters": None}, Basis(of="ratings", n=40, raters=None)),
         ({"kind": "opinions", "of": "means", "n_raters": 23}, Basis(of="means", n=40, raters=23)),
-        ({"kind": "pairs", "raters": ["a"]}, Basis(of="votes", n=40, raters=1)),
+        ({"kind": "pairs", "n_raters": 1}, Basis(of="votes", n=40, raters=1)),
     ],
 )
 def test_raters_who_were_screened_are_not_counted_among_those_it_is_of(studied, changes, basis):
