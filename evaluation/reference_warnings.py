@@ -82,19 +82,22 @@ def of_regions(views: Mapping[str, View], keys: Iterable[str]) -> list[str]:
 
 
 def of_clean_views(views: Mapping[str, View], keys: Iterable[str]) -> list[str]:
-    """A sentence for each scene with too few clean views for a metric that learns from them."""
+    """A sentence for each scene with too few clean views, or few, for a metric that judges by them."""
     titles = [registry.get(key).title for key in dict.fromkeys(keys) if key.startswith(PIECES)]
     if not titles:
         return []
-    from evaluation.metrics.render.pieces.metric import MIN_VIEWS
+    from evaluation.metrics.render.pieces.metric import ENOUGH_VIEWS, MIN_VIEWS
 
     counts = {name.partition("/")[0]: len(view.clean.images) if view.clean else 0 for name, view in views.items()}
-    return [
-        f"{scene}: has {count} clean view{'' if count == 1 else 's'}, so {' and '.join(titles)} {'has' if len(titles) == 1 else 'have'} no "
-        f"value there; put {MIN_VIEWS} or more into {scene}/clean/."
-        for scene, count in counts.items()
-        if count < MIN_VIEWS
-    ]
+    named, found = " and ".join(titles), []
+    for scene, count in counts.items():
+        views_of = f"{scene}: has {count} clean view{'' if count == 1 else 's'}"
+        if count < MIN_VIEWS:
+            has = "has" if len(titles) == 1 else "have"
+            found.append(f"{views_of}, so {named} {has} no value there; put {MIN_VIEWS} or more into {scene}/clean/.")
+        elif count < ENOUGH_VIEWS:
+            found.append(f"{views_of}; with fewer than {ENOUGH_VIEWS}, scores of {named} depend much on which views these are.")
+    return found
 
 
 def of_objects(views: Mapping[str, View], columns: Iterable[tuple[str, Mapping[str, Any]]], seconds: float = math.inf) -> list[str]:

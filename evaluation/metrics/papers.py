@@ -123,6 +123,12 @@ NERFBASELINES = _arxiv(
     "2406.17345",
     "arXiv 2406.17345, 2024",
 )
+EFFICIENTNET = _arxiv(
+    "EfficientNet: Rethinking Model Scaling for Convolutional Neural Networks",
+    "M. Tan, Q. V. Le",
+    "1905.11946",
+    "ICML 2019, arXiv 1905.11946",
+)
 PATCHES = Paper(
     "An Analysis of Single-Layer Networks in Unsupervised Feature Learning",
     "A. Coates, H. Lee, A. Y. Ng",

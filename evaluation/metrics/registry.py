@@ -63,6 +63,7 @@ MODULES = (
     "mesh.distances",
     "mesh.volume",
     "mesh.saucd",
+    "mesh.looks",
     "mesh.locase.metric",
     "render.psnr",
     "render.ssim",
@@ -74,6 +75,7 @@ MODULES = (
     "render.puzzlesim.metric",
     "render.pieces.distance",
     "render.osim_rois",
+    "render.lite0_distance",
     "render.pieces.metric",
 )
 # What their functions load on first use, the networks' torch aside: a worker that forks its jobs loads it before.
@@ -191,11 +193,14 @@ def version_of(column: Mapping[str, Any]) -> int | None:
     spec = find(column["key"])
     if spec is None:
         return None
-    params, weights_sha256 = column["params"], column.get("weights_sha256")
-    if weights_sha256 is None and spec.networks:  # a column from before it was kept there
-        weights_sha256 = weights.digest_of(spec, resolve_params(spec.key, params))
-    versions = range(spec.version, 0, -1)
-    return next((version for version in versions if _digest(spec.key, version, params, weights_sha256) == column["fingerprint"]), None)
+    params = column["params"]
+    for version in range(spec.version, 0, -1):
+        digest, then = column.get("weights_sha256"), spec.at(version) or spec
+        if digest is None and then.networks:  # a column from before it was kept there
+            digest = weights.digest_of(then, resolve_params(spec.key, params))
+        if _digest(spec.key, version, params, digest) == column["fingerprint"]:
+            return version
+    return None
 
 
 def is_current(column: Mapping[str, Any]) -> bool:

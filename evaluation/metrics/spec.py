@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -146,12 +146,13 @@ class Effort:
 
 @dataclass(frozen=True)
 class Earlier:
-    """A version of a metric that phases which were set up with it keep, until they are re-evaluated: its number, its function, and what
-    the next version corrects, as in "flat faces"."""
+    """A version of a metric that phases which were set up with it keep, until they are re-evaluated: its number, its function, what
+    the next version corrects, as in "flat faces", and the other fields of the spec that were not what they are now."""
 
     version: int
     function: Callable[..., MetricResult]
     corrected: str
+    otherwise: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Scorer(Protocol):
@@ -234,7 +235,7 @@ class MetricSpec:
         if version in (None, self.version):
             return self
         found = next((one for one in self.earlier if one.version == version), None)
-        return None if found is None else replace(self, version=found.version, function=found.function, earlier=())
+        return None if found is None else replace(self, version=found.version, function=found.function, earlier=(), **found.otherwise)
 
     @property
     def is_program(self) -> bool:

@@ -156,6 +156,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
             (("three times as large, far away", Mesh(3 * CRYSTAL.vertices + 50, CRYSTAL.faces)),),
         ),
     ),
+    "mesh_looks": (_INSIDE_OUT,),
     "locase": (
         (
             "It does not see size or place",

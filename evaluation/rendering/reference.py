@@ -34,12 +34,21 @@ class MeshView:
     mask: NDArray[np.bool_]
 
 
-def mesh_views(mesh: Mesh, views: Sequence[View], side: int = SIDE, up: str = "z") -> Iterator[MeshView]:
+def mesh_views(
+    mesh: Mesh,
+    views: Sequence[View],
+    side: int = SIDE,
+    up: str = "z",
+    ball: tuple[NDArray[np.float64], float] | None = None,
+) -> Iterator[MeshView]:
     """The pictures of a mesh from `views`, one after the other; `up` is its axis that points up, "y" or "z".
 
+    `ball` is the centre and the radius of what is looked at, by default of the ball around the mesh's bounding box.
     ValueError if no face of the mesh has an area.
     """
     scene, atlas, centre, radius = _prepared(mesh, up)
+    if ball is not None:
+        centre, radius = _upright(np.asarray(ball[0]), up), ball[1]
     for view in views:
         camera = around(view, centre, radius)
         drawn = picture(scene, atlas, camera, side, side, LIGHTING, back_faces=True)
@@ -49,12 +58,16 @@ def mesh_views(mesh: Mesh, views: Sequence[View], side: int = SIDE, up: str = "z
         yield MeshView(view, drawn.colour, np.where(mask[..., None], turned, 255).astype(np.uint8), mask)
 
 
+def _upright(points: NDArray[np.float64], up: str) -> NDArray[np.float64]:
+    """Points float64[..., 3] turned so that z points up."""
+    return points if up == "z" else points[..., [0, 2, 1]] * [1, -1, 1]
+
+
 def _prepared(mesh: Mesh, up: str) -> tuple[Triangles, Atlas, NDArray[np.float64], float]:
     """The mesh as triangles with a colour each, the middle of its bounding box, and the radius of the ball around that."""
     if up not in ("y", "z"):
         raise ValueError(f'the axis that points up is "y" or "z", not {up!r}')
-    vertices = mesh.vertices if up == "z" else mesh.vertices[:, [0, 2, 1]] * [1, -1, 1]
-    corners = vertices[mesh.faces]
+    corners = _upright(mesh.vertices, up)[mesh.faces]
     normals = flat_normals(corners)
     sound = (normals[:, 0] != 0).any(axis=1)
     if not sound.any():

@@ -40,7 +40,7 @@ def results_of(manifest: Manifest, found: Reading, source: str = "", url: str = 
     packed, reproduction = canonical.pack(manifest, tables), recording.reproduced(manifest, found.printed)
     criteria = ", ".join(one.name for one in tables.criteria)
     answers = AnswersDef(
-        question or f"How good is each result? Judged: {criteria}."[:400],
+        question or (manifest.asked.task or f"How good is each result? Judged: {criteria}.")[:400],
         hashlib.sha256(packed).hexdigest(),
         packed,
         None if reproduction is None else plain(reproduction),

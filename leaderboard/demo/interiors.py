@@ -99,8 +99,8 @@ phases:
     metrics:
       - {{key: psnr, primary: true}}
       - {{key: ssim}}
-      - {{key: puzzlesim_pieces}}
-      - {{key: piece_distance}}
+      - {{key: puzzlesim_pieces, params: {{features: dictionary}}}}
+      - {{key: lite0_distance}}
       - {{key: osim_rois}}
     reference: {{path: {PHASE}}}
     inputs:

@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, render
 from evaluation.models import Trial
 from evaluation.models.trial import Standing, standing
 from evaluation.networks.gate import design
-from evaluation.networks.gate.words import ON, damage_words, failure
+from evaluation.networks.gate.words import ON, damage_words, failure, not_ordered
 from leaderboard.lookup import not_shown_yet
 from leaderboard.service.responses import revalidated
 from submissions.kinds import FAMILIES
@@ -27,6 +27,7 @@ QUESTIONS = {
     "B": ("Nothing wins by emptiness", "empty pictures below every mild damage"),
     "B2": ("Something else is worse", "other pictures below every mild damage"),
     "C": ("Stronger is worse", "each stronger damage below the one before it"),
+    "E": ("Severe damage is worse than mild damage of another kind", "half black, 30 % black and holes of 15 % below each of seven"),
     "D": ("The map points at it", "area under the curve of the map, damaged places against the others, mean over the damages"),
 }
 MODEL_QUESTIONS = {
@@ -171,7 +172,7 @@ def _scene(row: Trial, verdict: design.SceneVerdict, kind: str, sees_reference: 
         title, asked = (MODEL_QUESTIONS if kind == design.MODEL else QUESTIONS)[condition.key]
         is_area = condition.key == "D"
         share = condition.right / condition.of if condition.of else 0.0
-        failed = "" if condition.held else failure(condition, kind)
+        failed = not_ordered([condition]) if condition.key == "E" else "" if condition.held else failure(condition, kind)
         questions.append(
             Question(
                 letter=condition.key[0],
@@ -179,7 +180,7 @@ def _scene(row: Trial, verdict: design.SceneVerdict, kind: str, sees_reference: 
                 asked=asked,
                 held=condition.held,
                 share=f"{share:.2f}" if is_area else f"{100 * share:.1f} %",
-                least=f"{condition.least:.2f}" if is_area else f"{100 * condition.least:.0f} %",
+                least=f"{condition.least:.2f}" if is_area else f"{100 * condition.least:.0f} %" if condition.least else "counted only",
                 floor=f"{design.MAP_MIN:.2f}" if is_area else "",
                 counts="" if is_area else f"{condition.right:,} of {condition.of:,}",
                 failed=failed[:1].upper() + failed[1:],

@@ -145,7 +145,7 @@ def measured(chosen: argparse.Namespace, queue: Any) -> None:
         print(f"  {name} {times[name]:.2f} s, {ratio:.2f} times as fast as scipy's (wanted {wanted:g})")
         met &= ratio >= wanted
     if not chosen.no_trial:
-        spec, params = registry.get("puzzlesim_pieces"), registry.resolve_params("puzzlesim_pieces", {})
+        spec, params = registry.get("puzzlesim_pieces"), registry.resolve_params("puzzlesim_pieces", {"features": "dictionary"})
         views = {"garden/0": View(None, 0, 0, clean=CleanViews.of(images))}
         subjects = trial.subjects_of(spec, params, views, "garden")
         known = trial.prepare(spec, params, views, subjects[:1], 1.0)

@@ -75,6 +75,13 @@ def pieces(check: Check) -> Iterator[Row]:
     yield from compared(check, "render", items, {"puzzlesim_pieces": {"features": "squeeze"}})
 
 
+def lite0(check: Check) -> Iterator[Row]:
+    """Metrics on the network whose weights are a Python package, which must be installed."""
+    items = material.views(check.count, check.clean, check.size)
+    yield from compared(check, "render", items, {"puzzlesim_pieces": {}, "lite0_distance": {}, "osim_rois": {"saliency": "none"}})
+    yield from compared(check, "mesh", material.shapes(1), {"mesh_looks": {}})
+
+
 def osim(check: Check) -> Iterator[Row]:
     detector = "yolox-nano" if check.quick else DETECTOR
     check.shelf.need(detector)
@@ -293,6 +300,7 @@ ROWS: tuple[tuple[str, Callable[[Check], Iterable[Row]]], ...] = (
     ("clip_sim", clip),
     ("fid", fid),
     ("puzzlesim_pieces", pieces),
+    ("lite0", lite0),
     ("wf_learned", dinov2),
     ("locase", locase),
     ("surfaces", surfaces),

@@ -43,6 +43,8 @@ def damaged(view: Picture, number: int, neighbour: Picture, others: Sequence[Pic
     grey, mean = np.full(3, 128.0), view.reshape(-1, 3).mean(axis=0)
     half = view.copy()
     half[:, width // 2 :] = 0
+    third = view.copy()
+    third[:, width - round(0.3 * width) :] = 0
     made: dict[str, tuple[Picture, Mask | None]] = {
         **{f"blur{sigma}": (pictures.blurred(view, sigma), None) for sigma in (1, 2, 4, 16)},
         **{f"jpeg{quality}": (pictures.compressed(view, quality), None) for quality in (30, 10)},
@@ -62,6 +64,7 @@ def damaged(view: Picture, number: int, neighbour: Picture, others: Sequence[Pic
             for share in (70, 40)
         },
         "halfblack": (half, None),
+        "black30": (third, None),
         "blur_blobs": (_within(view, pictures.blurred(view, 2.5), spots), spots),
         "noise_blobs": (_within(view, pictures.noisy(view, grain, 20), spots), spots),
         "colour_blobs": (_within(view, _cast(view, 1.6 * CAST), spots), spots),

@@ -33,8 +33,10 @@ from evaluation.networks.gate.design import (
     MILD_FIRST,
     MIN_CLEAN_VIEWS,
     MODEL,
+    OF_SEVERE_KIND,
     PICTURE_DAMAGES,
     SET,
+    SEVERE,
     STEPS,
     STRONG,
     UNRELATED,
@@ -318,6 +320,15 @@ def _picture_verdict(scene: str, rows: Sequence[Row], kind: str, higher: bool) -
         if weaker in values and stronger in values
     ]
     conditions.append(_counted("C", steps, STEPS))
+    # E: severe damage below mild damage of another kind, which nothing is refused for.
+    across = [
+        (f"{severe}:{damage.name}", values[severe] < values[damage.name])
+        for values in tables
+        for severe in SEVERE
+        for damage in PICTURE_DAMAGES
+        if damage.group == MILD and damage.name not in OF_SEVERE_KIND and severe in values and damage.name in values
+    ]
+    conditions += [_counted("E", across, 0.0)] if across else []
     if areas:
         means = {name: float(np.mean(found)) for name, found in areas.items()}
         mean, low = float(np.mean(list(means.values()))), [name for name, value in means.items() if value < MAP_MIN]

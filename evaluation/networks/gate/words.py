@@ -35,21 +35,37 @@ def passed_words(spec: MetricSpec, params: Mapping[str, Any], verdicts: Sequence
     the challenge's word for a scene."""
     passed = [one for one in verdicts if one.passed]
     right, total = (
-        sum(getattr(condition, name) for one in passed for condition in one.conditions if condition.key != "D") for name in ("right", "of")
+        sum(getattr(condition, name) for one in passed for condition in one.conditions if condition.key not in "DE")
+        for name in ("right", "of")
     )
     kind = kind_of(spec, params)
     where = f"this {noun}'s {ON[kind]}" if kind in (CROSS, FULL) and len(verdicts) == 1 else f"the {ON[kind]}"
     if kind in (CROSS, FULL) and len(verdicts) > 1:
         where = f"{len(passed)} of {len(verdicts)} {noun}s, by their {ON[kind]}"
     said = f"Acceptance test passed on {where}: {right:,} of {total:,} pairs in order"
+    across = [condition for one in passed for condition in one.conditions if condition.key == "E"]
     first = passed[0]
     if kind == CROSS and first.band and len(passed) == 1:
         mean, least, greatest = first.band
         said += f"; clean {mean:.2f} ({least:.2f}–{greatest:.2f}), flat grey {dict(first.means).get('grey', float('nan')):.2f}"
     if len(passed) < len(verdicts):
         names = ", ".join(one.scene for one in verdicts if not one.passed)
-        return f"{said}. It ranks by these {noun}s only; not by {names}."
-    return f"{said}."
+        said += f". It ranks by these {noun}s only; not by {names}"
+    return f"{said}. {not_ordered(across)}".strip()
+
+
+def not_ordered(across: Sequence[Condition]) -> str:
+    """A sentence on conditions E: the severe damages that a column does not put below mild damage of another kind, by kind."""
+    found: dict[str, list[int]] = {}
+    for name, wrong, of in (fail for condition in across for fail in condition.fails):
+        counts = found.setdefault(name, [0, 0])
+        counts[0], counts[1] = counts[0] + wrong, counts[1] + of
+    pairs = [
+        f"{damage_words(severe)} below {damage_words(mild)} ({wrong} of {of})"
+        for name, (wrong, of) in sorted(found.items(), key=lambda one: -one[1][0])
+        for severe, _, mild in [name.partition(":")]
+    ]
+    return f"It does not always put {', '.join(pairs)}." if pairs else ""
 
 
 def failure(condition: Condition, kind: str) -> str:

@@ -81,7 +81,7 @@ def test_scenes_without_marked_regions_are_named_where_a_metric_looks_at_these_o
 
 
 def test_scenes_with_too_few_clean_views_are_named():
-    views = {"chair/a": replace(GREY, clean=CleanViews.of([GREY.image] * 4)), "owl/a": replace(GREY, clean=CleanViews.of([GREY.image]))}
+    views = {"chair/a": replace(GREY, clean=CleanViews.of([GREY.image] * 16)), "owl/a": replace(GREY, clean=CleanViews.of([GREY.image]))}
     found = reference_warnings.of_clean_views(views | {"pot/a": GREY}, ["puzzlesim_pieces", "puzzlesim_pieces@mask"])
     titles = "PuzzleSim pieces and PuzzleSim pieces inside the mask have no value there"
     assert found == [
@@ -89,6 +89,11 @@ def test_scenes_with_too_few_clean_views_are_named():
         f"pot: has 0 clean views, so {titles}; put 4 or more into pot/clean/.",
     ]
     assert reference_warnings.of("render", views, [("puzzlesim", OURS)]) == []
+    few = {"chair/a": replace(GREY, clean=CleanViews.of([GREY.image] * 15))}
+    said = "depend much on which views these are."
+    assert reference_warnings.of_clean_views(few, ["puzzlesim_pieces"]) == [
+        f"chair: has 15 clean views; with fewer than 16, scores of PuzzleSim pieces {said}"
+    ]
 
 
 OPEN_BOX = mesh(box().vertices, box().faces[2:])

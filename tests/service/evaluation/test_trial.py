@@ -32,7 +32,7 @@ from tests.support.leaderboard.scores import entry, samples
 __all__ = ["warm_child"]  # the fixture
 pytestmark = [pytest.mark.django_db, pytest.mark.trials]
 PSNR = {"slug": "psnr", "key": "psnr", "is_primary": True}
-PIECES = {"slug": "pieces", "key": "puzzlesim_pieces"}
+PIECES = {"slug": "pieces", "key": "puzzlesim_pieces", "params": {"features": "dictionary"}}
 DISTANCE = {"slug": "distance", "key": "piece_distance"}
 SCENES = ("attic", "garden", "hall")
 
@@ -383,7 +383,7 @@ class TestWorkers:
         Trial.request_missing()
         assert trials.try_once("somebody")
         half = Trial.objects.get()
-        assert half.at == [0, 1] and half.done == 34 == len(half.rows) and half.total == 68 and half.judged_at is None
+        assert half.at == [0, 1] and half.done == 35 == len(half.rows) and half.total == 70 and half.judged_at is None
         (kept,) = stored_files.store().keys(f"prepared/{phase.pk}")
         assert trials.try_once("somebody") and Trial.objects.get().judged_at
         assert jobs[-1]["prepared"].endswith(kept[0].rpartition("/")[2]) and list(stored_files.store().keys(f"prepared/{phase.pk}")) == []

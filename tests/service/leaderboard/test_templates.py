@@ -26,6 +26,11 @@ def test_no_template_has_inline_script_or_handlers(path: Path) -> None:
     assert "javascript:" not in text
 
 
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_template_knows_the_tags_that_it_uses(path: Path) -> None:
+    get_template(str(path).partition("/templates/")[2])
+
+
 @pytest.mark.parametrize(
     "name", ["layouts/base.html", "layouts/entrance.html", "layouts/manage.html", "elements/button.html", "elements/fields.html"]
 )

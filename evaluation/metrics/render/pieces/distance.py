@@ -11,6 +11,7 @@ import numpy as np
 from evaluation.metrics import papers
 from evaluation.metrics.papers import Origin
 from evaluation.metrics.render.image import resized, working_size
+from evaluation.metrics.render.lite0_distance import UNTRIED
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.pieces.features import DICTIONARY, LEAST_DEVIATION, SMALLEST, Features, Views
 from evaluation.metrics.result import MetricResult, Status
@@ -20,7 +21,6 @@ from evaluation.metrics.spec import Earlier, MetricSpec
 if TYPE_CHECKING:
     from evaluation.metrics.shared import Arrays
 
-UNTRIED = "How far it agrees with people nobody has measured yet."
 CORRECTED = "scenes with repeated pictures"  # by a least deviation
 _fitted: dict[Any, Arrays] = {}
 

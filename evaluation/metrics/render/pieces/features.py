@@ -1,9 +1,9 @@
 """Features of the cells of a scene's pictures, fitted on these: by a dictionary or a backbone, whitened. Own definition.
 
 A. Coates, H. Lee, A. Ng, "An Analysis of Single-Layer Networks in Unsupervised Feature Learning" (2011) gives the form of the
-dictionary: whitened patches of clean views, k-means, and the activation by how much nearer than usual a centroid is. A fetched
-backbone in its place is looked at where PuzzleSim looks. Whitening turns and stretches either so that the same cell seen from a
-step aside lies near, in every direction.
+dictionary: whitened patches of clean views, k-means, and the activation by how much nearer than usual a centroid is. In its place
+EfficientNet-Lite0 is looked at behind one block, or SqueezeNet where PuzzleSim looks. Whitening turns and stretches any of them
+so that the same cell seen from a step aside lies near, in every direction.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import scipy
@@ -21,6 +21,8 @@ from evaluation.metrics.render.image import resized, subset, working_size
 from evaluation.metrics.seeds import generator
 
 if TYPE_CHECKING:
+    import torch
+
     from evaluation.metrics.shared import Arrays
     from submissions.formats.render.views import Render
 
@@ -135,42 +137,61 @@ def _patches(windows: np.ndarray) -> np.ndarray:
     return windows.reshape(len(windows), -1) / 255
 
 
-SETS = {"squeeze": "squeezenet-imagenet"}  # the weights of the network "backbone" by the name of the choice
+LITE0 = "lite0"
+NETWORKS = {LITE0: ("lite0", "imagenet"), "squeeze": ("backbone", "squeezenet-imagenet")}  # network and set of weights of each choice
 SMALLEST_LENGTH = 1e-12
 
 
 def cells_by(features: str) -> Callable[[np.ndarray], np.ndarray]:
-    """The function that gives float32[h · w, 1024] of uint8[H, W, 3]: the unit vectors of PuzzleSim's three layers, read bilinearly at the
-    cells' centres, made unit vectors again and multiplied by the root of the layer's weight. The squared distance of two
-    is 2 (1 − the weighted cosine). WeightsError where the backbone's weights are not here.
-    """
+    """The function that gives the features of the cells of uint8[H, W, 3] by a network, float32[h · w, D]. WeightsError where its weights
+    are not here."""
+    from evaluation.networks import weights as stored
+    from evaluation.networks.inference import with_room
+
+    stored.require(*NETWORKS[features])
+    seen = _by_lite0 if features == LITE0 else partial(_by_layers, NETWORKS[features][1])
+    return lambda pixels: with_room(partial(seen, pixels))
+
+
+def _by_lite0(pixels: np.ndarray, device: torch.device) -> np.ndarray:
+    """float32[h · w, 112]: the signed numbers behind block 10 of EfficientNet-Lite0, read bilinearly at the cells' centres."""
+    import torch
+
+    from evaluation.networks import lite0
+    from evaluation.networks.inference import exact
+    from evaluation.networks.load import load
+
+    with exact(device):
+        picture = torch.from_numpy(np.ascontiguousarray(pixels.transpose(2, 0, 1))).to(device).float()[None]
+        network: Any = load(*NETWORKS[LITE0], device)
+        (whole,) = lite0.maps(network, picture, (CELL,))
+        return lite0.at_centres(whole, CELL, grid(pixels.shape[1], pixels.shape[0]), CELL)[0].flatten(1).T.cpu().numpy()
+
+
+def _by_layers(name: str, pixels: np.ndarray, device: torch.device) -> np.ndarray:
+    """float32[h · w, 1024]: the unit vectors of PuzzleSim's three layers, read bilinearly at the cells' centres, made unit vectors again
+    and multiplied by the root of the layer's weight. The squared distance of two is 2 (1 − the weighted cosine)."""
     import torch
     from torch.nn import functional
 
     from evaluation.metrics.render.puzzlesim import similarity
-    from evaluation.networks import weights as stored
-    from evaluation.networks.inference import exact, with_room
+    from evaluation.networks.inference import exact
     from evaluation.networks.load import load
 
-    stored.require("backbone", SETS[features])
-
-    def seen(pixels: np.ndarray, device: torch.device) -> np.ndarray:
-        height, width = pixels.shape[:2]
-        places = [
-            torch.arange(number, device=device) * (2 * CELL / (side - 1)) + ((CELL - 1) / (side - 1) - 1)  # from -1 to 1, corners aligned
-            for number, side in zip(grid(width, height), (height, width), strict=True)
-        ]
-        down, across = torch.meshgrid(*places, indexing="ij")
-        found = []
-        with exact(device):
-            where = torch.stack([across, down], dim=-1)[None]
-            taps = similarity.features(load("backbone", SETS[features], device), [pixels], (width, height), device.type)
-            for tap, weight in zip(taps, similarity.WEIGHTS, strict=True):
-                read = functional.grid_sample(tap.permute(0, 3, 1, 2), where, mode="bilinear", align_corners=True)[0].flatten(1).T
-                found.append(functional.normalize(read, dim=1, eps=SMALLEST_LENGTH) * weight**0.5)
-            return torch.cat(found, dim=1).cpu().numpy()
-
-    return lambda pixels: with_room(partial(seen, pixels))
+    height, width = pixels.shape[:2]
+    places = [
+        torch.arange(number, device=device) * (2 * CELL / (side - 1)) + ((CELL - 1) / (side - 1) - 1)  # from -1 to 1, corners aligned
+        for number, side in zip(grid(width, height), (height, width), strict=True)
+    ]
+    down, across = torch.meshgrid(*places, indexing="ij")
+    found = []
+    with exact(device):
+        where = torch.stack([across, down], dim=-1)[None]
+        taps = similarity.features(load("backbone", name, device), [pixels], (width, height), device.type)
+        for tap, weight in zip(taps, similarity.WEIGHTS, strict=True):
+            read = functional.grid_sample(tap.permute(0, 3, 1, 2), where, mode="bilinear", align_corners=True)[0].flatten(1).T
+            found.append(functional.normalize(read, dim=1, eps=SMALLEST_LENGTH) * weight**0.5)
+        return torch.cat(found, dim=1).cpu().numpy()
 
 
 SHIFTS = ((4, -6), (-7, 3))  # px: rows, columns

@@ -14,8 +14,8 @@ from evaluation.metrics.papers import Origin
 from evaluation.metrics.render import image
 from evaluation.metrics.render.image import resized
 from evaluation.metrics.render.pair import RenderPair
-from evaluation.metrics.render.pieces.features import CELL, LEAST_DEVIATION, SMALLEST, Features, Views, grid
-from evaluation.metrics.render.pieces.plausibility import Clean, Known, Plausible
+from evaluation.metrics.render.pieces.features import CELL, LEAST_DEVIATION, LITE0, SMALLEST, Features, Views, grid
+from evaluation.metrics.render.pieces.plausibility import Clean, Known, Plausible, overall
 from evaluation.metrics.render.variants import EMPTY_MASK, inside
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import SharedWork, remember
@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 
 KEY, NETWORK = "puzzlesim_pieces", "pieces"
 MIN_VIEWS = 4
+ENOUGH_VIEWS = 16  # with fewer, scores depend much on which views they are
 CORRECTED = "copies of clean views, and scenes with repeated ones"
 COPIED, COPIED_SHARE = 0.1, 0.2  # a render with more places of a lower ρ than this share is flagged
+ROOTED = (LITE0,)
 _scenes: dict[tuple[Any, ...], Scene] = {}
 
 
@@ -41,13 +43,14 @@ class Scene:
     features: Features
     clean: Clean
     size: tuple[int, int]
+    rooted: bool  # whether the score is (mean √u)²
 
     @classmethod
     def fit(cls, images: Sequence[Render], size: tuple[int, int], features: str, least: float = LEAST_DEVIATION) -> Scene:
         """The scene of at least two clean views, brought to that size; `least` as for `Whitening.fit`."""
         views = Views(images, size)
         found, raw = Features.fit(views, features, least)
-        return cls(found, Clean.of(np.stack([found.whitening(cells) for cells in raw])), size)
+        return cls(found, Clean.of(np.stack([found.whitening(cells) for cells in raw])), size, features in ROOTED)
 
     @cached_property
     def known(self) -> Known:
@@ -61,10 +64,12 @@ class Scene:
 
 
 def puzzlesim_pieces(pair: RenderPair, features: str) -> MetricResult:
-    """The mean of u over the cells of 16 × 16 px, in [0, 1]; higher is more plausible. Lower than the clean band is worse than them.
+    """(mean √u)² over the cells of 16 × 16 px by EfficientNet-Lite0, the mean of u by other features, in [0, 1]; higher is more plausible.
+    Lower than the clean band is worse than them.
 
     Nothing is gained by copies of clean views: a view with more than a fifth of its cells copied (flag `copied_reference`) counts 0,
-    and one that scores above all clean views (flag `above_clean`) as the best of these. The part `measured` then has the mean of u.
+    and one that scores above all clean views (flag `above_clean`) as the best of these. The part `measured` then has the
+    score as it came out.
 
     Parts: `share` (mean s), `pieces` (effective share of different pieces), `unlike` (share of cells with u below u₅), and the
     scores of the clean views, each against the others: `clean_mean`, `clean_least`, `clean_greatest`. Flags: `few_references`
@@ -124,13 +129,13 @@ def _score(pair: RenderPair, features: str, mask: np.ndarray | None, least: floa
     if scene.known.tolerance == 0.0:
         return MetricResult(None, Status.NOT_APPLICABLE, ("clean_views_alike",))
     found = _found(pair, features, scene, least)
-    clean_mean, clean_least, greatest = scene.known.band
+    clean_mean, clean_least, greatest = scene.known.band(scene.rooted)
     u, share = (found.u, found.share) if counted is None else (found.u[counted], found.share[counted])
-    value = min(max(float(u.mean()), 0.0), 1.0)
+    value = min(max(overall(u, scene.rooted), 0.0), 1.0)
     noted = {
         "reference_subset": len(clean.images) > image.MAX_VIEWS,
         "resized": {(width, height), (clean.images[0].width, clean.images[0].height)} != {size} and "resized" not in pair.flags,
-        "above_clean": found.score > greatest,
+        "above_clean": found.score(scene.rooted) > greatest,
         "copied_reference": float((found.ratio < COPIED).mean()) > COPIED_SHARE,
     }
     parts = {
@@ -187,7 +192,7 @@ def _scene(work: SharedWork, clean: CleanViews, features: str, size: tuple[int, 
         return (scene.clean.places, scene.clean.far, scene.clean.match, *scene.features.arrays())
 
     known = work.reference_once(f"{KEY} {digest} {size[0]}x{size[1]} least {least}", arrays)
-    return remember(_scenes, key, lambda: Scene(Features.of_arrays(known[3:], features), Clean(*known[:3]), size))
+    return remember(_scenes, key, lambda: Scene(Features.of_arrays(known[3:], features), Clean(*known[:3]), size, features in ROOTED))
 
 
 class PiecesScorer:
@@ -200,9 +205,9 @@ class PiecesScorer:
         self.views = len(self.scene.clean.places)
 
     def score(self, pixels: np.ndarray, without: int | None) -> tuple[float, np.ndarray]:
-        """(the mean of u, u float64[h, w]) of uint8[H, W, 3], which is brought to the views' size."""
+        """(the score, u float64[h, w]) of uint8[H, W, 3], which is brought to the views' size."""
         found = self.scene.plausible(pixels, without)
-        return found.score, found.u.reshape(grid(*self.scene.size))
+        return found.score(self.scene.rooted), found.u.reshape(grid(*self.scene.size))
 
 
 def scorer(clean: CleanViews, params: Mapping[str, Any], prepared: MutableMapping[str, Arrays] | None = None) -> PiecesScorer:
@@ -215,15 +220,19 @@ def scorer(clean: CleanViews, params: Mapping[str, Any], prepared: MutableMappin
 
 _FEATURES = Param(
     "features",
-    "dictionary",
+    LITE0,
     "choice",
-    choices=("dictionary", "squeeze"),
-    doc="How a cell of 16 × 16 px is described. dictionary: by small patterns that are learnt from the scene's own pictures, so no "
-    "weights are needed. squeeze: by the three layers of SqueezeNet that PuzzleSim looks at, trained on ImageNet; its weights are fetched, "
-    "and its values are a column of their own.",
+    choices=(LITE0, "dictionary", "squeeze"),
+    doc="How a cell of 16 × 16 px is described. lite0: by EfficientNet-Lite0, trained on ImageNet, whose weights are a Python package that "
+    "the server has; the score is (mean √u)². dictionary: by small patterns that are learnt from the scene's own pictures, without any "
+    "weights. squeeze: by the three layers of SqueezeNet that PuzzleSim looks at, trained on ImageNet; its weights are fetched. Each is a "
+    "column of its own.",
     source=Source.OURS,
 )
-_ORIGIN = Origin((papers.PUZZLESIM, papers.PATCHES), "our own definition, after the first, with a dictionary of patches as in the second")
+_ORIGIN = Origin(
+    (papers.PUZZLESIM, papers.EFFICIENTNET, papers.PATCHES),
+    "our own definition, after the first, with the features of the second, or a dictionary of patches as in the third",
+)
 _BLIND = (
     "It cannot see a wrong pose: a view like another clean view of the scene scores as a clean one. It does not know what "
     "people mind, and passes a smooth patch where a smooth wall could be. Let a column that compares with the true view stand beside it."
@@ -247,7 +256,7 @@ _PIECES = MetricSpec(
     worst="0",
     doc="Whether the places of a render are as plausible as those of clean views of its scene, whatever the viewpoint: each cell is "
     "matched to the clean views, judged by how far clean views are from each other there, and a piece that is used often counts once, so "
-    "that an empty picture wins nothing. It needs no aligned reference, and no weights by default. Fewer than 4 clean views, or a side "
+    "that an empty picture wins nothing. It needs no aligned reference. Fewer than 4 clean views, or a side "
     "under 96 px, have no value; of more than 100 views 100 are taken, and images are looked at with at most 960 pixels on their longer "
     "side. A clean view scores about a half, not 1: compare entries view by view, and with the scores of the clean views that stand among "
     "the parts. A view that copies a clean one counts 0, and one that scores above all clean views counts as the best of these.",
@@ -257,7 +266,7 @@ _PIECES = MetricSpec(
     weights="pieces:features",
     tolerance=_TOLERANCE,
     warning=_BLIND,
-    formula=f"mean over cells p of {_U}",
+    formula=f"(mean over cells p of √u(p))², with other features than lite0 the mean of u(p); {_U}",
     version=3,
     earlier=(Earlier(2, _as_measured, CORRECTED),),
     trial=scorer,
@@ -269,11 +278,11 @@ SPECS = (
         _PIECES,
         key="puzzlesim_pieces@mask",
         title="PuzzleSim pieces inside the mask",
-        doc="The mean of PuzzleSim pieces' u over the cells whose centre is inside the view's mask; how often a piece is used is counted "
+        doc="The score of PuzzleSim pieces over the cells whose centre is inside the view's mask; how often a piece is used is counted "
         "in the whole picture. A view without a mask, or with one that holds no cell's centre, has no value.",
         function=puzzlesim_pieces_mask,
         earlier=(Earlier(2, _as_measured_in_mask, CORRECTED),),
         needs=("clean views", "mask"),
-        formula=f"mean over cells p with their centre inside the mask of {_U}",
+        formula=f"as PuzzleSim pieces, over cells p with their centre inside the mask; {_U}",
     ),
 )

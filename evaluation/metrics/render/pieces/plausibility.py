@@ -6,7 +6,8 @@ clean views, and c = ¼ · median δ,
 
     ρ(p) = d(p) / (δ(r(p)) + c),   s(p) = share of the clean views' own ρ above ρ(p),   u(p) = s(p) / n(p),
 
-n(p) the number of the picture's cells with the same match. The score is the mean of u.
+n(p) the number of the picture's cells with the same match. The score is the mean of u, or, where features are `rooted`, the square of
+the mean of √u, in which a weak damage everywhere counts less against a strong one at some places.
 """
 
 from __future__ import annotations
@@ -21,6 +22,11 @@ TOLERATED = 0.25  # of the median δ, that is added to each
 BLOCK = 32 << 20  # bytes of products that are held at a time
 
 
+def overall(u: np.ndarray, rooted: bool) -> float:
+    """The score of cells' u float64[n], in [0, 1]: their mean, or `rooted` (mean √u)²."""
+    return float(np.sqrt(u).mean() ** 2) if rooted else float(u.mean())
+
+
 @dataclass(frozen=True, eq=False)
 class Plausible:
     """Plausibility of the cells of one picture, each array float64[h · w] in the order of rows: ρ, s, u; and r int64, the clean cell that
@@ -31,10 +37,9 @@ class Plausible:
     u: np.ndarray
     match: np.ndarray
 
-    @property
-    def score(self) -> float:
-        """The mean of u, in [0, 1]."""
-        return float(self.u.mean())
+    def score(self, rooted: bool = False) -> float:
+        """The score of the whole picture, in [0, 1]."""
+        return overall(self.u, rooted)
 
     @property
     def pieces(self) -> float:
@@ -121,10 +126,9 @@ class Known:
         """Each clean view against the others."""
         return [self.judged(ratio, match) for ratio, match in zip(self.ratios, self.match, strict=True)]
 
-    @cached_property
-    def band(self) -> tuple[float, float, float]:
+    def band(self, rooted: bool = False) -> tuple[float, float, float]:
         """Mean, least and greatest score of the clean views, each against the others."""
-        scores = [one.score for one in self.each]
+        scores = [one.score(rooted) for one in self.each]
         return float(np.mean(scores)), min(scores), max(scores)
 
     @cached_property

@@ -65,6 +65,8 @@ INDEX = {
     "fid": (False, (0, None), "", "null"),
     "osim": (True, (0, 1), "", "0"),
     "puzzlesim": (True, (0, 1), "", "0"),
+    "mesh_looks": (False, (0, 2), "", "2"),
+    "lite0_distance": (False, (0, 2), "", "1"),
     "piece_distance": (False, (0, None), "", "10"),
     "osim_rois": (True, (0, 1), "", "0"),
     "puzzlesim_pieces": (True, (0, 1), "", "0"),
@@ -138,7 +140,7 @@ def test_every_spec_says_what_pages_need(spec):
     assert (spec.device, spec.aggregation) == ("cpu", "macro_mean")
     assert all(param.doc for param in spec.params)
     if spec.family != "render":
-        assert (spec.level, spec.needs) == ("item", ("reference",)) and spec.weights in (None, spec.key)
+        assert (spec.level, spec.needs) == ("item", ("reference",)) and spec.weights in (None, spec.key, "lite0")
     assert spec.trial is None or spec.trial.__doc__
     assert (spec.level == "item") == (spec.finish is None) and (spec.finish is None or spec.finish.__doc__)
     assert {name for _, name in spec.networks} == {param.name for param in spec.params} & {"weights", "detector", "features"}

@@ -65,7 +65,8 @@ def job(kind: str, *keys: str, **params) -> dict:
         (job("score", "corner_f1", "wed"), False),
         (job("score", "psnr", "lpips_plumbline_small"), True),
         (job("prepare", "puzzlesim"), True),
-        (job("score", "puzzlesim_pieces"), False),  # numpy applies the dictionary that it learns from the scene
+        (job("score", "puzzlesim_pieces"), True),
+        (job("score", "puzzlesim_pieces", features="dictionary"), False),  # numpy applies the dictionary that it learns from the scene
         (job("score", "puzzlesim_pieces", features="squeeze"), True),
         (job("score", "saucd_w"), False),  # numpy applies its 20 weights
         (job("score", "a metric of newer code"), False),
@@ -73,7 +74,13 @@ def job(kind: str, *keys: str, **params) -> dict:
         ({"kind": "properties", "key": "locase"}, True),
         ({"kind": "pictures", "columns": {"maps": {}, "objects": {}}}, False),
         ({"kind": "pictures", "columns": {"maps": {"map": {"key": "puzzlesim", "params": {}}}, "objects": {}}}, True),
-        ({"kind": "pictures", "columns": {"maps": {"odd": {"key": "puzzlesim_pieces", "params": {}}}, "objects": {}}}, False),
+        (
+            {
+                "kind": "pictures",
+                "columns": {"maps": {"odd": {"key": "puzzlesim_pieces", "params": {"features": "dictionary"}}}, "objects": {}},
+            },
+            False,
+        ),
     ],
 )
 def test_what_networks_run_on_is_loaded_for_the_jobs_in_which_one_runs(job, expected):

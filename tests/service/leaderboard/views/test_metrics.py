@@ -87,7 +87,8 @@ class TestPage:
         page = words(text(client.get("/metrics/lpips_alex/")))
         assert "fetch_weights alexnet lpips-alex" in page and "df73285e35b22355…, digest of the file in the packages" in page
         page = words(text(client.get("/metrics/puzzlesim_pieces/")))
-        assert "Weights: dictionary There is nothing to fetch" in page and "fetch_weights" not in page
+        assert "Weights: lite0 here" in page and "579344248a93e230…, digest of the file in that package" in page
+        assert "fetch_weights" not in page
         page = words(text(client.get("/metrics/locase/")))
         assert "Weights: stage1 here" in page
 

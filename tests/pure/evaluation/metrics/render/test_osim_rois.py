@@ -2,14 +2,17 @@
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
-from evaluation.metrics import runner
+from evaluation.metrics import registry, runner
 from evaluation.metrics.render import osim
-from evaluation.metrics.render.osim_rois import inside
+from evaluation.metrics.render.lite0_distance import cosines
+from evaluation.metrics.render.osim_rois import inside, likeness
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.render.pieces.features import Features, Views
 from evaluation.metrics.result import Status
 from evaluation.metrics.runner import MetricRequest
+from evaluation.synthetic.pictures import noisy
 from submissions.formats.render.views import Roi, View, render, with_scenes
 from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.render.pieces import rooms
@@ -58,13 +61,48 @@ def test_an_entry_that_is_the_reference_has_everything(pictures, references):
 
 def test_r_is_the_mean_over_the_cells_of_the_region(pictures, references):
     spoilt = rooms.spoilt(pictures[1])
-    result = osim_rois(RenderPair.of(render(spoilt), references["wall/1"]))
+    pair = RenderPair.of(render(spoilt), references["wall/1"])
+    result, seen = osim_rois(pair), likeness(pair, "imagenet").reshape(8, 10)
+    (label, *box, confidence, r, s), (_, *_, other, _) = result.partial["objects"]
+    assert (label, confidence) == ("door", 1.0) and box == pytest.approx([0, 0, 80, 64])
+    assert r == pytest.approx(seen[:4, :5].mean()) and other == pytest.approx(seen[2:8, 6:9].mean()) and r < other and 0 < s <= 1
+
+
+def test_t_of_a_cell_is_the_mean_of_the_cosines_at_its_centre(pictures, references):
+    """Read anew, one cell at a time: feature j of stride s of the picture has its centre at pixel s·j + s − 1."""
+    spoilt = rooms.spoilt(pictures[1])
+    seen = likeness(RenderPair.of(render(spoilt), references["wall/1"]), "imagenet").reshape(8, 10)
+    maps = dict(zip((8, 16), cosines(pictures[1], spoilt, "imagenet", (8, 16)), strict=True))
+    for row, column in ((2, 3), (4, 6), (7, 9), (0, 5)):
+        read = []
+        for stride, found in maps.items():
+            y, x = (
+                np.clip((16 * place + 7.5 - (stride - 1)) / stride, 0, side - 1)
+                for place, side in zip((row, column), found.shape, strict=True)
+            )
+            read.append(ndimage.map_coordinates(found.numpy().astype(float), [[y], [x]], order=1)[0])
+        assert seen[row, column] == pytest.approx(max(0, np.mean(read)), abs=1e-5)
+    assert seen.min() >= 0 and likeness(RenderPair.of(render(pictures[1]), references["wall/1"]), "imagenet") == pytest.approx(1)
+
+
+def test_noise_leaves_an_object_there_and_black_does_not(pictures, references):
+    grain = np.random.default_rng(0).normal(size=pictures[1].shape)
+    black = np.zeros_like(pictures[1])
+    (noisy_r, black_r) = (
+        osim_rois(RenderPair.of(render(one), references["wall/1"])).partial["objects"][0][-2]
+        for one in (noisy(pictures[1], grain, 8), black)
+    )
+    assert noisy_r > 0.5 > black_r
+
+
+def test_version_3_is_by_features_that_are_learnt_from_the_references(pictures, references):
+    spoilt = rooms.spoilt(pictures[1])
+    before = with_defaults("osim_rois", version=3)(RenderPair.of(render(spoilt), references["wall/1"]))
     features, _ = Features.fit(Views(references["wall/0"].scene), "dictionary")
     apart = np.linalg.norm(features(spoilt).astype(float) - features(pictures[1]), axis=1) / features.whitening.step
     seen = (1 / (1 + apart**2)).reshape(8, 10)
-    (label, *box, confidence, r, s), (_, *_, other, _) = result.partial["objects"]
-    assert (label, confidence) == ("door", 1.0) and box == pytest.approx([0, 0, 80, 64])
-    assert r == pytest.approx(seen[:4, :5].mean()) and other == pytest.approx(seen[2:7, 6:9].mean()) and r < other and 0 < s <= 1
+    assert [row[-2] for row in before.partial["objects"]] == pytest.approx([seen[:4, :5].mean(), seen[2:8, 6:9].mean()])
+    assert registry.get("osim_rois").at(3).learnt and not registry.get("osim_rois").at(3).networks and not registry.get("osim_rois").learnt
 
 
 def test_classes_are_weighed_as_in_osim(pictures, references):

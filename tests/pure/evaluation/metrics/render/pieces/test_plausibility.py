@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.metrics.render.pieces.plausibility import Clean, Finder
+from evaluation.metrics.render.pieces.plausibility import Clean, Finder, overall
 
 A, B = [(0, 0), (4, 0), (0, 4), (4, 4)], [(0, 1), (4, 0.5), (1, 4), (4, 6)]
 
@@ -21,8 +21,8 @@ def test_what_clean_views_know_of_each_other(example):
     known = example.known()
     assert known.far == pytest.approx([1, 0.5, 1, 2] * 2) and known.tolerance == 0.25
     assert known.ratios == pytest.approx(np.array([[0.8, 0.66667, 0.8, 0.88889]] * 2), abs=1e-5)
-    assert known.each[0].share == pytest.approx([0.25, 0.75, 0.25, 0]) and known.each[0].score == 0.3125
-    assert known.band == (0.3125, 0.3125, 0.3125) and known.rare == np.quantile([0, 0.25, 0.25, 0.75] * 2, 0.05)
+    assert known.each[0].share == pytest.approx([0.25, 0.75, 0.25, 0]) and known.each[0].score() == 0.3125
+    assert known.band() == (0.3125, 0.3125, 0.3125) and known.rare == np.quantile([0, 0.25, 0.25, 0.75] * 2, 0.05)
 
 
 def test_a_view_of_which_a_piece_is_used_twice(example):
@@ -30,14 +30,20 @@ def test_a_view_of_which_a_piece_is_used_twice(example):
     assert found.match.tolist() == [4, 4, 5, 3]
     assert found.ratio == pytest.approx([0.16, 0.24, 0.9428090, 0.2222222], abs=1e-6)
     assert found.share.tolist() == [1, 1, 0, 1] and found.u.tolist() == [0.5, 0.5, 0, 1]
-    assert (found.score, found.share.mean()) == (0.5, 0.75) and found.pieces == pytest.approx(0.7071068, abs=1e-6)
+    assert (found.score(), found.share.mean()) == (0.5, 0.75) and found.pieces == pytest.approx(0.7071068, abs=1e-6)
+
+
+def test_rooted_the_score_is_the_square_of_the_mean_root(example):
+    found = plausible(example, [(0, 0.8), (0, 0.7), (3.5, 1), (4, 4.5)])
+    assert found.score(rooted=True) == pytest.approx(((2 * 0.5**0.5 + 1) / 4) ** 2) and overall(found.u, True) == found.score(rooted=True)
+    assert example.known().band(rooted=True) == pytest.approx([(2 * 0.25**0.5 + 0.75**0.5) ** 2 / 16] * 3)
 
 
 def test_emptiness_does_not_win_and_a_copy_does(example):
     flat = plausible(example, [(0, 1.5)] * 4)
-    assert flat.ratio == pytest.approx([0.4] * 4) and flat.share.mean() == 1 and flat.score == 0.25 and flat.pieces == 0.25
+    assert flat.ratio == pytest.approx([0.4] * 4) and flat.share.mean() == 1 and flat.score() == 0.25 and flat.pieces == 0.25
     copy = plausible(example, A)
-    assert copy.score == 1 and not copy.ratio.any() and copy.pieces == pytest.approx(1)
+    assert copy.score() == 1 and not copy.ratio.any() and copy.pieces == pytest.approx(1)
 
 
 @pytest.mark.parametrize("without", [None, 0, 3])
@@ -60,7 +66,7 @@ def test_equals_a_plain_implementation(without):
     share = np.array([(ratios > one).mean() for one in ratio])
     u = share / np.array([(match == one).sum() for one in match])
     assert found.ratio == pytest.approx(ratio, rel=1e-6) and found.share == pytest.approx(share) and found.u == pytest.approx(u)
-    assert found.score == pytest.approx(u.mean())
+    assert found.score() == pytest.approx(u.mean())
 
 
 def test_of_equally_near_cells_the_first_counts():

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0029_other_versions_of_workers'),
+        ('evaluation', '0030_features_of_pieces'),
     ]
 
     operations = [
