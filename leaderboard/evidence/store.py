@@ -6,13 +6,13 @@ and, for a set of the operator's own, `evidence.yaml` and `record.toml`. `verifi
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from django.conf import settings
@@ -84,18 +84,18 @@ def note_verified(record: EvidenceRecord, same: bool) -> None:
     """Note whether the figures that were computed here are those of the record."""
     path = _private(record.name) / VERIFIED
     if same:
-        path.write_text(json.dumps({"record": _digest(record), "on": _today()}) + "\n")
+        path.write_text(json.dumps({"record": _digest(record), "at": datetime.now(UTC).isoformat()}) + "\n")
     else:
         path.unlink(missing_ok=True)
 
 
-def verified(record: EvidenceRecord) -> str:
-    """The day on which this very record was computed again here and came out the same; empty where it was not."""
+def verified(record: EvidenceRecord) -> datetime | None:
+    """The moment at which this very record was computed again here and came out the same; None where it was not."""
     try:
         said = json.loads((folder_of(record.name) / VERIFIED).read_text())
-    except (OSError, ValueError):
-        return ""
-    return str(said.get("on", "")) if said.get("record") == _digest(record) else ""
+        return datetime.fromisoformat(said["at"]) if said["record"] == _digest(record) else None
+    except (OSError, ValueError, KeyError):
+        return None
 
 
 def _digest(record: EvidenceRecord) -> str:
@@ -103,7 +103,7 @@ def _digest(record: EvidenceRecord) -> str:
 
 
 def _today() -> str:
-    return datetime.datetime.now(datetime.UTC).date().isoformat()
+    return datetime.now(UTC).date().isoformat()
 
 
 def licence_text(manifest: Manifest, source: str, progress: fetching.Progress | None = None) -> str:

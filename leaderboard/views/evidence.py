@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -46,6 +44,6 @@ def published_set(request: HttpRequest, name: str) -> HttpResponse:
         "differing": [wording.told(line) for line in lines if not line.same],
         "scale": wording.scale(record),
         "cite": PublishedCitation.of(record),
-        "verified": datetime.fromisoformat(on).replace(tzinfo=UTC) if (on := store.verified(record)) else None,
+        "verified": store.verified(record),
     }
     return render(request, "leaderboard/published_set.html", context)

@@ -390,11 +390,11 @@ class TestWorkers:
         while trials.try_once("somebody"):
             continue
         trial = Trial.objects.get()
-        assert trial.state == Trial.State.DONE and trial.done == 68 and len(trial.pictures["garden"]) == 34
+        assert trial.state == Trial.State.DONE and trial.done == 70 and len(trial.pictures["garden"]) == 35
         picture = client.get(reverse("trial_picture", args=[trial.pk, 0, "holes1"]))
         assert picture.status_code == 200 and picture.content[8:12] == b"WEBP"
         page = client.get(reverse("trial", args=[trial.pk])).content.decode()
-        assert "black holes on 4 %" in page and page.count("<img") == 34
+        assert "black holes on 4 %" in page and page.count("<img") == 35
 
     def test_a_slice_whose_lease_was_lost_changes_nothing(self):
         phase_of(PSNR, DISTANCE)
