@@ -325,7 +325,9 @@ def _metric_report(summary: StudySummary) -> list[str]:
             f"{_number(decided.value):>8} {ends:>17} {decided.n:>8} {'–' if row.places is None else f'{row.places[0]}–{row.places[1]}':>7}"
         )
         more = [figure.value for figure in (row.auc_better_worse, row.auc_different_similar)]
-        more.append(None if row.rho.low is None else row.rho.value)  # no figure without its interval
+        # No figure without its interval, but for one that can have none: all entries are in one line.
+        in_line = row.rho.value is not None and abs(row.rho.value) == 1 and not too_few(row.rho.reason)
+        more.append(row.rho.value if in_line or row.rho.low is not None else None)
         state = STANDINGS[row.standing][1] if row.standing is not None and not row.reference_point else ""
         lines.append(f"{row.key[:28]:28} {cells} {' '.join(f'{_number(value):>7}' for value in more)}  {state}".rstrip())
     if said := may_be_best({row.title or row.key: row.places for row in summary.metrics if row.places is not None}):
@@ -344,7 +346,7 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
             lines.append(f"Left out is who {screening.words(summary.screening, screening.DEFAULTS[summary.screening])}{out}")
         lines += ["", f"{'entry':28} {'MOS':>7} {'95 % interval':>17} {'sd':>7} {'scores':>7}"]
         for row in _in_order(summary):
-            if row in summary.unranked[:1]:
+            if row in summary.unranked and APART not in lines:
                 lines.append(APART)
             mean, low, high = row.mos if not too_few(row.reason) else NOTHING  # no figure below the stated minimum
             ends = "–" if low is None else f"[{_number(low)}, {_number(high)}]"
@@ -392,8 +394,19 @@ def _reason(row: Entry, summary: StudySummary) -> str:
 
 
 def _in_order(summary: StudySummary) -> list[Entry]:
-    """The rows by what people prefer; by name where nothing puts them in an order."""
-    return sorted(summary.scales, key=lambda row: row.method) if summary.reason is not None else summary.scales
+    """The rows by what people prefer; by name where nothing puts them in an order. Of opinion scores, means that are not shown put nothing
+    in an order: their rows are last, by name, among those that have a place and among those that have none."""
+    if summary.reason is not None:
+        return sorted(summary.scales, key=lambda row: row.method)
+    if summary.kind != "opinions":
+        return summary.scales
+    apart = summary.unranked
+
+    def key(row: Entry) -> tuple[bool, bool, str]:
+        hidden = too_few(row.reason)
+        return row in apart, hidden, row.method if hidden else ""
+
+    return sorted(summary.scales, key=key)
 
 
 def _count(n: int, noun: str) -> str:

@@ -36,6 +36,7 @@ from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.wording import agreement as agreement_words
 from leaderboard.wording import figures, nouns, people, ranks
 from leaderboard.wording.figures import NOTHING
+from leaderboard.wording.metric_parts import part_words
 from leaderboard.wording.statement import Statement, Tone
 from submissions.entry_states import EntryState, Reader, State
 from submissions.markdown import laid_out
@@ -49,6 +50,7 @@ register.filter("number", figures.number)
 register.filter("percent", figures.share)
 register.filter("points", figures.points)
 register.filter("counted", nouns.counted)
+register.filter("part_words", part_words)
 # Statements of records, each as a filter of its name.
 STATEMENTS: tuple[Callable[..., Any], ...] = (
     *(agreement_words.caveats, agreement_words.head, agreement_words.notes, agreement_words.places, agreement_words.reading),

@@ -401,7 +401,7 @@ def standing_context(place: PhasePlace) -> dict:
 def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
     """Source of an exported table."""
     path = reverse("snapshot", args=[place.challenge.slug, place.phase.slug, snapshot.digest])
-    made_up = " (made-up data)" if place.challenge.made_up else ""
+    made_up = " (simulated data)" if place.challenge.made_up else ""
     made = snapshot.created_at
     board = snapshot.board
     phase = f"{place.phase.title} (figures imported from {board.imported.source})" if board.imported else place.phase.title

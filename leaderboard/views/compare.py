@@ -67,9 +67,22 @@ class Comparison:
         return certainty.SENTENCES["better"].format(better=better, p=p)
 
     @property
-    def on_board(self) -> str:
-        """Verdict of the board on the pair, in words; empty where it does not test it."""
-        return certainty.board_pair(self.p_board)
+    def differs_on_board(self) -> bool:
+        """True if the board's test, corrected for all its pairs, has another result."""
+        test = self.paired
+        return self.p_board is not None and test is not None and test.p_value is not None and self.is_apart != (self.p_board <= ALPHA)
+
+    @property
+    def is_apart(self) -> bool:
+        return self.paired is not None and self.paired.p_value is not None and self.paired.p_value <= ALPHA
+
+    @property
+    def size(self) -> float:
+        """Size of the difference in widths of its interval, to find the metric that differs most; 0 where nothing is tested."""
+        test = self.paired
+        if test is None or test.mean_difference is None or test.ci_low is None or test.ci_high is None:
+            return 0.0
+        return abs(test.mean_difference) / max(test.ci_high - test.ci_low, EQUAL * abs(test.mean_difference), EQUAL)
 
     @property
     def difference(self) -> Rounded:
@@ -83,7 +96,7 @@ class Comparison:
             return NONE
         if not own.spread or math.isclose(test.ci_low, test.ci_high, rel_tol=EQUAL, abs_tol=EQUAL):
             return NONE  # of all alike one of no width would claim too much
-        return f"{own.end(test.ci_low)} to {own.end(test.ci_high)}"
+        return f"[{own.end(test.ci_low)}, {own.end(test.ci_high)}]"
 
 
 def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
@@ -239,16 +252,17 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
         "sees_items": sees_items,
         "shape": certainty.SENTENCES["shape"],
         "any_tested": any(one.paired is not None and one.paired.p_value is not None for one in comparisons),
-        "any_on_board": any(one.on_board for one in comparisons),
+        "any_on_board": any(one.p_board is not None for one in comparisons),
+        "other_on_board": [one for one in comparisons if one.differs_on_board],
         "units": plural(unit.noun) if comparisons else "",
         "judged": judged,
     }
     if not comparisons or not sees_items:
         return context
 
-    # One metric item by item, the greatest difference first, items without one last.
+    # One metric item by item, the one that differs most unless another is asked for: the greatest difference first, items without one last.
     chosen = next((c for c in comparisons if c.a.slug == request.GET.get("metric")), None)
-    chosen = chosen or next((c for c in comparisons if c.a.metric.is_primary), comparisons[0])
+    chosen = chosen or max(comparisons, key=lambda one: (one.size, one.a.metric.is_primary))
     names, sees_reference = first.batch.reference.item_ids, place.viewer.may("phase.see_reference", place.phase)
     values = [[None if math.isnan(v) else v for v in one.score.values_shown(sees_reference).tolist()] for one in (chosen.a, chosen.b)]
     figure = boards.differences(

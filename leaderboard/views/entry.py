@@ -55,7 +55,7 @@ DIAGNOSES = {  # by what `submissions.formats.fit.diagnosis` says
         "Most of its {items} would fit the reference with their axes in another order, or turned round. Look at which axis points up.",
     ),
     "place": (
-        "It lies elsewhere",
+        "It is in another place",
         "Most of its {items} lie apart from the reference: an offset, as of local instead of projected coordinates.",
     ),
     "fits": ("Size, axes and place fit", "In size, axes and place most of its {items} are where the reference is."),

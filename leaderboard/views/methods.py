@@ -107,7 +107,7 @@ def _standing(entry: Submission, board: Board | None, it: EntryState, viewer: Pe
     index = board.index_of(entry.pk) if board is not None else None
     if board is None or index is None:
         if it.state == State.SCORED:
-            words = "the next ranking is still to come" if sees_board(viewer, entry.phase) else "the board is not shown yet"
+            words = "the next ranking is still to come" if sees_board(viewer, entry.phase) else "the leaderboard is not public yet"
             return Standing(entry, state=words)
         return Standing(entry, state=sentence(it, viewer.reader(entry)) if it.state == State.UNRANKED else label(it.state))
 

@@ -169,7 +169,9 @@ def _entered(request: HttpRequest, row: MetricChallenge, form: ProgramForm) -> b
         except Refused as refused:
             form.add_error("file", refused.sentence)
             return False
-    messages.success(request, f"{entry.program.read.title} version {entry.program.version} is in; it is checked, then held against people.")
+    messages.success(
+        request, f"{entry.program.read.title} version {entry.program.version} is uploaded. We check it, then compare it with people."
+    )
     return True
 
 

@@ -287,7 +287,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         facts = []
         data, accuracy, features = (found.card.get(part, {}) for part in ("data", "accuracy", "features"))
         if "decisions" in data:
-            made_up = ", made up" if found.card.get("made_up") else ""
+            made_up = ", simulated" if found.card.get("made_up") else ""
             facts.append(("Trained on", f"{data['decisions']:,} decisions of {data['raters']:,} raters{made_up}"))
         if features:
             facts.append(("Features", f"{features['name']}, frozen"))

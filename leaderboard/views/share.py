@@ -140,7 +140,7 @@ def badge(request: HttpRequest, pk: int) -> HttpResponse:
     said = "not ranked" if rank is None else f"#{rank} of {n}"
     if rank is not None and low is not None and low != high:
         said += f" ({low}–{high})"
-    label = f"{phase.challenge.title}{' (made up)' if phase.challenge.made_up else ''}"
+    label = f"{phase.challenge.title}{' (simulated)' if phase.challenge.made_up else ''}"
     made = day_in_words(snapshot.created_at, phase.time_zone)
     title = f"{label}, {phase.title}: {said}; Plumbline, snapshot {snapshot.short}, {made}"
     left, right = 12 + 6.7 * len(label), 12 + 6.7 * len(said)

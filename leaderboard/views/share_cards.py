@@ -56,8 +56,8 @@ AGREEMENT = (45, 100)  # the scale of comparisons decided as people did, of whic
 SERVICE = "See which 3D method is best, and whether the metric that says so agrees with people."
 SERVES = (
     Figure("Score", "Teams send wireframes, meshes or renders; the same metrics score every entry."),
-    Figure("Rank", "Boards say how sure each place is, and which entries are tied."),
-    Figure("Ask people", "People judge entries side by side, and each metric is held against them."),
+    Figure("Rank", "Leaderboards say how certain each place is, and which entries are tied."),
+    Figure("Ask people", "People compare entries side by side, and each metric is compared with people."),
 )
 
 
@@ -223,7 +223,7 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
                     at["width"],
                 )
             )
-        what = f"Mean scores, {LOWEST} to {HIGHEST}" if summary.opinions else "Duels won"
+        what = f"Mean scores, {LOWEST} to {HIGHEST}" if summary.opinions else "Comparisons won"
         of = f"; the first {MAX_STRIPS} of {len(bars)} entries" if len(bars) > MAX_STRIPS else ""
         note = f"{what}, with 95 % intervals{of}."
     basis = basis_words(summary.basis)
@@ -261,7 +261,7 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
         for title, percent, low, high in figures:
             ends = "" if low is None or high is None else f"[{low}, {high}]"
             bars.append(Strip(title, str(percent), ends, "", position(AGREEMENT, percent), *bar(AGREEMENT, low, high)))
-        note = "Of 100 comparisons that people decided, how many it decides as they did, with a 95 % interval."
+        note = "Of 100 comparisons that people decided, it decides this many as they did (95 % interval)."
         votes = counted(standing.judgements, f"decided {answer(standing.line.opinions)}")
         foot = f"{votes} of {'simulated ' if family.made_up else ''}raters"
     arrow = "higher is better" if spec.higher_is_better else "lower is better"

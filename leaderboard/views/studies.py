@@ -231,7 +231,7 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     context["tolerated"] = next((judge.gate.tolerated for _, judge in beside if judge.gate is not None), None)
     gates = [judge.gate for _, judge in beside if judge.gate is not None]
     context["judge_words"] = words.judges(len(context["judges"]), sum(gate.passed for gate in gates) if gates else None)
-    context["source_tag"] = "figures" if summary is not None and summary.of == "means" else source_of(chosen_study)
+    context["source_tag"] = "reported" if summary is not None and summary.of == "means" else source_of(chosen_study)
     context["judges_beside"] = any(not one.display_only for one, _ in beside)
     return render(request, "leaderboard/study.html", context)
 
@@ -326,7 +326,7 @@ def _analysis_context(
         if board is not None and measured.key in board.overall.metrics:
             for one in measured.contradictions:
                 against.setdefault(one.second, []).append(f"{line.title} puts it before {one.first}")
-    too_few = f"Judged by too few people, or on too few {plural(noun)}, to have a place:"
+    too_few = f"Compared by too few raters, or on too few {plural(noun)}, to have a place:"
     apart = {line.method: "These met none of those above." * ((line.part or 1) > 1) for line in ordered}
     apart |= {line.method: too_few for line in summary.unranked}
     scales = [

@@ -320,8 +320,8 @@ def _standing(study: Study) -> StandingOnPage | None:
     forecast, noun, rows = summary.forecast, study.noun, []
     sampled = sampled_noun(noun, summary.unsampled)
     if forecast is not None:
-        wider = {"answers": "judgements by these people", "raters": "people", "samples": plural(sampled)}
-        rows = [("as it stands", 100 * forecast.now, False)]
+        wider = {"answers": "votes by these raters", "raters": "people", "samples": plural(sampled)}
+        rows = [("as it is", 100 * forecast.now, False)]
         for name, what in wider.items():
             more, half = getattr(forecast, name)
             rows.append((f"with {more:,} more {what}", 100 * half, name == forecast.helps))

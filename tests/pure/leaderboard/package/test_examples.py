@@ -21,7 +21,7 @@ OF_A_SERVER = [text for text in EXAMPLES if "plumbline.Site(" in text]
 
 def runnable(text: str) -> str:
     """An example with the package as it is imported here."""
-    return re.sub(r"^(import .*)\bplumbline$", r"\1leaderboard.package as plumbline", text, flags=re.MULTILINE)
+    return re.sub(r"^(import .*)\bplumbline$", rf"\g<1>{plumbline.__name__} as plumbline", text, flags=re.MULTILINE)
 
 
 @pytest.fixture(scope="module")

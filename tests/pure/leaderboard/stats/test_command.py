@@ -9,12 +9,13 @@ import re
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from leaderboard.stats import mos_table, votes
-from leaderboard.stats.__main__ import main
+from leaderboard.stats.__main__ import _in_order, main
 from leaderboard.stats.minimums import RATERS_FOR_FIGURE
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.states import State
@@ -300,3 +301,11 @@ def test_progress_is_shown_on_a_terminal_and_nowhere_else(tmp_path, capsys, monk
         monkeypatch.setattr(sys, "stderr", screen)
         assert main([str(path)]) == 0
         assert ("Analysing" in screen.getvalue()) is said
+
+
+def test_means_that_are_not_shown_put_their_rows_in_no_order():
+    few = few_raters(1)
+    rows = [SimpleNamespace(method=name, reason=few if name in "cab" else None) for name in ("x", "c", "a", "w", "b")]
+    summary = SimpleNamespace(reason=None, kind="opinions", scales=rows, unranked=[])
+    assert [row.method for row in _in_order(summary)] == ["x", "w", "a", "b", "c"]
+    assert _in_order(SimpleNamespace(reason=None, kind="pairs", scales=rows, unranked=[])) == rows

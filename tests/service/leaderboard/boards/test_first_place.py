@@ -44,11 +44,11 @@ def test_peoples_first_place_is_shown_with_its_interval_and_what_it_hangs_on_unt
     address = reverse("board", args=[phase.challenge.slug, phase.slug])
     page = words(text(client.get(address)))
     hangs_on = fragile(summary, board.resampled)
-    assert f"With people far off is first, and no other may stand there, with 95 % certainty. {hangs_on}" in page
+    assert f"People put far off first, and no other entry could be first (95 % confidence). {hangs_on}" in page
     entries[1].hide(request.getfixturevalue("people").organizer, "no")
     build_due_boards()
     page = words(text(client.get(address)))
-    assert "How firm is first place?" in page and "With people" not in page
+    assert "How certain is first place?" in page and "People put" not in page
 
     lately = text(client.get(reverse("board_history", args=[phase.challenge.slug, phase.slug]) + "?part=lately"))
     assert "<html" not in lately and lately.count("<p>") <= 3 and "far off" not in lately

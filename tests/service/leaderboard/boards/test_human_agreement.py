@@ -278,7 +278,7 @@ def test_opinion_scores_give_their_column_and_marks(judged, client):  # noqa: F8
         "Mean score from 1 to 5",
         "By criterion",
         "semantic",
-        "How reliable the people are",
+        "How reliable the raters are",
         "Where a metric contradicts people",
         "experts",
     ):

@@ -355,7 +355,7 @@ def test_a_metrics_page_lists_the_studies_that_its_figure_is_of_though_their_pha
     page = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", Client().get("/metrics/edge_f1/").content.decode()))
     assert all(f"Study {n}" in page for n in range(3)) and NOBODY not in page
     # Of three studies no I squared is shown to be beyond chance.
-    assert "mean of 3 studies; it differs between studies (I²" in page and "than chance" not in page
+    assert "mean of 3 studies; they differ (I²" in page and "than chance" not in page
 
 
 @pytest.mark.django_db
@@ -377,7 +377,7 @@ def test_a_metrics_page_says_which_of_its_studies_another_stands_for():
         metric_ranking.KEPT.clear()
         return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", Client().get("/metrics/edge_f1/").content.decode()))
 
-    said = "Not counted: it shares items or people with a larger study, which stands for both."
+    said = "Not counted: it shares items or raters with a larger study, which is counted."
     assert "mean of 4 studies" in page() and said not in page()
     Rater.objects.filter(study__in=studies[:2], name="r0").update(user=UserFactory())
     assert "mean of 3 studies" in page() and page().count(said) == 1

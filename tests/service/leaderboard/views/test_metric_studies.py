@@ -31,7 +31,7 @@ from tests.support.leaderboard.stats.ballots import vote
 
 pytestmark = pytest.mark.django_db
 PAGE = "/metrics/corner_f1/"
-NOTHING = "When people have judged duels"
+NOTHING = "Once people have compared entries"
 
 
 @pytest.fixture
@@ -196,8 +196,8 @@ def test_where_it_contradicts_people_is_drawn_for_who_may_see_it_and_hidden_entr
     phase = studied.phase
     page = text(client.get(PAGE))
     told = words(page.partition('id="turned"')[2])
-    assert "1 duel that people decide and it turns round" in told and "far off over near" in told and "It prefers near." in told
-    assert re.search(r"People pick far off in \d+ of 100 duels \[\d+, \d+\], of 64 judgements", told)
+    assert "1 pair where people significantly prefer one entry" in told and "far off over near" in told and "It prefers near." in told
+    assert re.search(r"People would prefer far off in \d+ of 100 comparisons \[\d+, \d+\], by 64 votes", told)
     link = re.search(r'href="([^"]+)">Side by side on (\w+)<', page)
     assert client.get(link[1].replace("&amp;", "&")).status_code == 200
     drawing = 'aria-label="far off over the reference"'
@@ -222,10 +222,10 @@ def test_where_it_contradicts_people_is_said_with_its_number_of_answers_and_with
         told = words(text(client.get(PAGE)).partition('id="turned"')[2])
         table = words(text(client.get(reverse("study", args=[phase.challenge.slug, phase.slug, slug]))).partition('id="turned"')[2])
         if slug == "alike":
-            said = "1.00 points higher , of 48 times one person scored both; every person and item says the same, so there is no interval."
+            said = "1.00 points higher ; one rater rated both 48 times, which all agree, so there is no interval."
             assert said in told and "1.00 no interval, n 48" in table
         else:
-            assert re.search(r"\d\.\d\d points higher \[\d\.\d\d, \d\.\d\d\], of 48 times one person scored both\.", told)
+            assert re.search(r"\d\.\d\d points higher \[\d\.\d\d, \d\.\d\d\]; one rater rated both 48 times\.", told)
             assert re.search(r"\d\.\d\d \[\d\.\d\d, \d\.\d\d\], n 48", table)
         study.delete()
 

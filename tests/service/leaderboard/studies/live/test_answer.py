@@ -103,7 +103,7 @@ def test_of_two_tabs_the_first_answer_stands_and_the_second_is_told(desk):
     token = desk.next()["question"]["id"]
     desk.answer(token, "left")
     state = desk.answer(token, "right")
-    assert "was answered before" in state["note"]
+    assert "You have already answered that question" in state["note"]
     assert [vote.choice for vote in StudyVote.objects.all()] == ["left"]
     assert state["question"]["id"] != token
 
