@@ -224,7 +224,7 @@ def test_the_page_shows_every_part_and_no_names_of_raters(phase, client):
     for words in ("What people prefer", "Are there enough votes?", "How reliable the raters are", "simulated", "answers are simulated"):
         assert words in page
     assert re.search(
-        r"fewer raters or items give the same order\?\s*<span class=\"sp\">people: [a-z ]+; (judgements: [a-z ]+; )?items: [a-z ]+</span>",
+        r"fewer raters or items give the same order\?\s*<span class=\"sp\">raters: [a-z ]+; (votes: [a-z ]+; )?items: [a-z ]+</span>",
         page,
     )
     data = client.get(f"{address}people/analysis.json")
@@ -263,7 +263,7 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
         (
             made_up(5, 8, 6),
             {},
-            ["5 raters", "Few raters: read these intervals as rough ones.", "Are there enough votes?", "Every figure of every"],
+            ["5 raters", "Few raters: rough intervals.", "Are there enough votes?", "Every figure of every"],
             ["It is too early to say."],
         ),
         (rounds([("x", "y")], "tie"), {}, ["Nobody preferred either."], ["What people prefer", "Which metrics", "Are there enough"]),

@@ -13,10 +13,10 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from leaderboard.boards.certainty import Unit
 
 from evaluation.metrics.registry import REGISTRY
 from leaderboard.models import Study, read_board
+from leaderboard.records.unit import Unit
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.uncertainty import Paired
