@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from leaderboard.boards import certainty, exports, flags
+from leaderboard.boards import exports, flags
 from leaderboard.boards.digits import rounded
 from leaderboard.boards.payload import PEOPLE, Board, BoardEntry, Mark, MetricColumn, Ranks
 from leaderboard.records.front import Place
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.ranking import RULES
+from leaderboard.wording import certainty
 from leaderboard.wording.nouns import NOUN
 from leaderboard.wording.ranks import ordinal, place, span
 from leaderboard.wording.reasons import sentence

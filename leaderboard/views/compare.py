@@ -15,7 +15,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.models import Evaluation, PictureRun
-from leaderboard.boards import certainty
 from leaderboard.boards.comparison import MAX_ENTRIES, ComparedPair, compared, of_board
 from leaderboard.boards.digits import EQUAL, NONE, Rounded, rounded
 from leaderboard.boards.scorecard import Result, current_evaluation, results
@@ -23,12 +22,15 @@ from leaderboard.charts import boards
 from leaderboard.kinds import KINDS
 from leaderboard.lookup import current_ranking, not_shown_yet
 from leaderboard.models import Study
+from leaderboard.records.unit import Unit
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
 from leaderboard.studies.summary import Summary
-from leaderboard.studies.words import duel_brief, duel_words
 from leaderboard.viewer import render_scene
 from leaderboard.views.studies import seen
+from leaderboard.wording import certainty
 from leaderboard.wording.nouns import plural
+from leaderboard.wording.study import pair as pair_words
+from leaderboard.wording.study import pair_brief
 from submissions.lookup import EntryPlace, PhasePlace, entry_place, phase_place, row_number
 from submissions.models import Status, Submission
 from submissions.visibility import hidden_from, own
@@ -47,7 +49,7 @@ class Comparison:
     b: Result
     paired: Paired | None
     p_board: float | None
-    unit: certainty.Unit
+    unit: Unit
     gap: str = ""  # how many people see the difference, where their answers tell
 
     @property
@@ -168,7 +170,7 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) 
     phase, batch = place.phase, made[0].batch
     sees_items = all(one.may("see_items") for one in chosen)
     snapshot = current_ranking(place)
-    unit = certainty.Unit.of(batch.groups, phase.challenge)
+    unit = Unit.of(batch.groups, phase.challenge)
     metrics = compared(
         [results(evaluation, None) for evaluation in made],
         batch,
@@ -189,14 +191,14 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) 
     study, summary, label_of = None, None, {}
     for one_study, found in _summaries(place):
         labels_of_study = {pk: label for label, pk in found.entries.items() if pk in ids}
-        if any(duel_brief(found, *pair) for pair in combinations(labels_of_study.values(), 2)):
+        if any(pair_brief(found, *pair) for pair in combinations(labels_of_study.values(), 2)):
             study, summary, label_of = one_study, found, labels_of_study
             break
     pairs = []
     for pair in shown.pairs:
         one, other = chosen[pair.first].submission, chosen[pair.second].submission
         labels = [label_of.get(row.pk, "") for row in (one, other)]
-        people = duel_brief(summary, *labels) if summary is not None and all(labels) else ""
+        people = pair_brief(summary, *labels) if summary is not None and all(labels) else ""
         pairs.append(SeveralPair(pair, names[pair.first], names[pair.second], people, f"?a={one.pk}&b={other.pk}"))
     context |= {"shown_metric": shown, "claim": shown.claim(names), "pairs": pairs, "study": study}
     if phase.challenge.kind.images:
@@ -217,7 +219,7 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
     board = snapshot.board if snapshot else None
     columns = {(metric.slug, metric.fingerprint): metric for metric in board.metrics} if board else {}
     at = [board.index_of(one.submission.pk) if board else None for one in (a, b)]
-    unit = certainty.Unit.of(first.batch.groups, challenge)
+    unit = Unit.of(first.batch.groups, challenge)
 
     # People's verdicts on the two, study by study.
     judged, is_told = [], False
@@ -225,8 +227,8 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
         label_of = {pk: label for label, pk in summary.entries.items()}
         if a.submission.pk != b.submission.pk and {a.submission.pk, b.submission.pk} <= label_of.keys():
             labels = label_of[a.submission.pk], label_of[b.submission.pk]
-            judged.append({"study": study, "said": duel_words(summary, *labels, study.noun)})
-            is_told = is_told or duel_brief(summary, *labels) != ""
+            judged.append({"study": study, "said": pair_words(summary, *labels, study.noun)})
+            is_told = is_told or pair_brief(summary, *labels) != ""
 
     # Every metric that both have under the same definition, with the paired test over the reference's groups.
     comparisons, theirs = [], {result.slug: result for result in results(second, None)}

@@ -13,7 +13,8 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from leaderboard.boards import exports, human_agreement
+from leaderboard.boards import exports
+from leaderboard.boards.people import with_people
 from leaderboard.boards.rows import BoardRows, Choice
 from leaderboard.citation import Citation
 from leaderboard.crate import CrateFile, crate
@@ -116,7 +117,7 @@ def snapshot_crate(request: HttpRequest, challenge: str, phase: str, digest: str
     place = shown_board(NOBODY, challenge, phase)
     ranking = snapshot_of(place.phase, place.viewer, digest)
     cite, board = citation(place, ranking), ranking.board
-    table = BoardRows(human_agreement.with_people(board), Choice()).table(caption(place, ranking))
+    table = BoardRows(with_people(board), Choice()).table(caption(place, ranking))
     counts = f"{counted(board.n_entries, 'entry')} of {counted(board.n_teams, 'team')}"
     if not board.imported:
         counts += f" on {counted(board.n_items, 'item')}"

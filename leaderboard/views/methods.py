@@ -15,8 +15,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.boards.human_agreement import of_board
 from leaderboard.boards.payload import Board
+from leaderboard.boards.people import of_board
 from leaderboard.boards.rows import Cell, cell, place_of, rule_words
 from leaderboard.entry_states import states
 from leaderboard.lookup import current_boards

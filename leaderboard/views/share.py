@@ -21,7 +21,7 @@ from django.utils.html import format_html
 from django.views.decorators.clickjacking import xframe_options_exempt
 
 from evaluation.metrics.registry import REGISTRY
-from leaderboard.boards import human_agreement
+from leaderboard.boards.people import of_board
 from leaderboard.boards.rows import Cell, cell, place_of, rule_words
 from leaderboard.charts.cards import SIZE
 from leaderboard.lookup import current_ranking, shown_board
@@ -66,7 +66,7 @@ def embed(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     context["board_url"] = reverse("board", args=[challenge, phase])
     if snapshot is not None:
         board = snapshot.board
-        people, metric = human_agreement.of_board(board), board.primary or next(iter(board.metrics), None)
+        people, metric = of_board(board), board.primary or next(iter(board.metrics), None)
         column = people.column(board) if people is not None else None
         for index in board.overall.order[:EMBEDDED]:
             entry, rank = board.entries[index], board.overall.rank[index]

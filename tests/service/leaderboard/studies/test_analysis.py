@@ -14,7 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation.work.heartbeat import process_name
-from leaderboard.boards import human_agreement
+from leaderboard.boards.people import of_board
 from leaderboard.models import Snapshot, Study, StudyAnalysis
 from leaderboard.stats import votes as voting
 from leaderboard.stats.another_rater import Standing
@@ -29,6 +29,7 @@ from leaderboard.studies.live import artifacts, campaign
 from leaderboard.studies.live.answer import answer
 from leaderboard.tasks import request_analyses
 from leaderboard.views.studies import _agreement_map
+from leaderboard.wording.agreement import state
 from leaderboard.wording.reasons import sentence
 from submissions.models import AuditEntry
 from tests.support.factories import PhaseFactory, gables, give_reference
@@ -158,15 +159,15 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     assert "no people yet" in client.get(address).content.decode()  # the ranking is of before
     Snapshot.make_all(phase)
     content = Snapshot.current(phase, "public").board
-    found = human_agreement.of_board(content)
+    found = of_board(content)
     assert found.study.id == study.pk and found.line(slug).percent < 50 and found.line(slug).level is Standing.WORSE_THAN_CHANCE
     assert [one.preferred for one in content.people.marks[slug][str(entries[1 - worse].pk)]] == [entries[worse].method_name]
     claim = found.claim(content)
-    assert (claim.metrics[0], claim.people[0]) == ("near", "far off") and claim.ends[1] > 0.5
+    assert [name for name, _ in claim.parted.pair] == ["near", "far off"] and claim.parted.ends[1] > 0.5
     page = client.get(address).content.decode()
     line = found.line(slug)
-    assert 'class="against"' in page and f"<b>{line.percent}</b> {line.state.words}" in page and "no people yet" not in page
-    assert "Metrics rank <b>near</b> first. People prefer" in page
+    assert 'class="against"' in page and f"<b>{line.percent}</b> {state(line)}" in page and "no people yet" not in page
+    assert "The metrics put <b>near</b> first. People prefer" in page
     assert f"compare/?a={entries[worse].pk}&amp;b={entries[1 - worse].pk}&amp;item={items[0]}#view" in page
     by_people = client.get(f"{address}?sort=people").content.decode()
     places = [by_people.index(f'<b><a href="/entries/{entry.pk}/">') for entry in entries]

@@ -13,9 +13,9 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from leaderboard.boards.certainty import Unit
 
 from evaluation.metrics.registry import REGISTRY
-from leaderboard.boards.certainty import Unit
 from leaderboard.models import Study, read_board
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.mos_table import Rating
@@ -159,8 +159,8 @@ class TestWhatPeopleSayOfTwo:
         page = text(client.get(compared(two)))
         ((claim, figure, title),) = re.findall(r'class="judged"><b>([^<]*)</b> ([^<]*)<a [^>]*>([^<]*)</a>', page)
         assert claim == "People prefer B." and title == "Whom people follow"
-        assert re.match(r"Asked about these two, 83 of 100 prefer B \[\d+, \d+\]: 36 judgements of this pair, ", figure)
-        assert figure.strip().endswith("6 people and 6 items in all.")
+        assert re.match(r"Asked about these two, 83 of 100 prefer B \[\d+, \d+\]: 36 votes on this pair, ", figure)
+        assert figure.strip().endswith("6 raters and 6 items in all.")
         turned = text(client.get(compared(two[::-1])))
         assert "People prefer A." in turned and "Asked about these two, 83 of 100 prefer A [" in turned
 
