@@ -67,7 +67,7 @@ def _upload(viewer: Viewer, phase: Phase | None) -> Step:
     elif phase.is_imported:
         note = f"It ranks figures from {phase.results_source}, and takes no uploads."
     elif not phase.is_open(viewer.now):
-        note = "The phase is over; its board stays."
+        note = "The phase is over. Its leaderboard stays."
     elif phase.manifest is None:
         note = "The organizers have not given its reference yet."
     ready = not note and viewer.may("phase.upload", phase)

@@ -47,7 +47,7 @@ class EntryForm(forms.ModelForm):
         ]
         labels = {"method_name": "Name of the method", "paper_url": "Paper", "code_url": "Code", "weights_url": "Weights"}
         help_texts = {
-            "method_name": "Shown on the board.",
+            "method_name": "Shown on the leaderboard.",
             "description": "What is new in it, what it was trained on. Markdown; everybody who sees the entry sees this.",
             "licence": "Of code and weights, such as Apache 2.0.",
             "hardware": "Its hardware, such as one RTX 4090.",

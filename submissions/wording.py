@@ -71,7 +71,7 @@ COUNTED_WAITS = {  # for one, and for several
 # Why an entry has left a ranking, behind its name in a list of those that did.
 WITHDRAWN, KEPT_OFF = "withdrawn by its team", "its team has withdrawn a later entry"
 UNRANKED = {
-    Reason.LATE: "It was received after the board was frozen, and is not on it until the freeze is lifted.",
+    Reason.LATE: "It was received after the leaderboard was frozen, so it appears when the freeze is lifted.",
     Reason.KEPT_OFF: "It holds no rank: since the phase was decided its team has withdrawn a later entry, and no earlier one takes that "
     "place.",
     Reason.BEST_COUNTS: "It holds no rank: of each team its best entry counts by the primary metric, which is #{number}, {name}.",

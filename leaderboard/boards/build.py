@@ -20,7 +20,7 @@ from evaluation.models import EvaluationBatch, Score, Trial
 from evaluation.models.trial import Standing
 from evaluation.networks.gate import design as gate
 from evaluation.result_tables import spec_of
-from leaderboard.boards import certainty, flags, human_agreement
+from leaderboard.boards import flags, human_agreement
 from leaderboard.boards.payload import (
     FORMAT,
     Board,
@@ -34,6 +34,7 @@ from leaderboard.boards.payload import (
     PhaseRules,
 )
 from leaderboard.boards.rows import WAITING
+from leaderboard.records.unit import Unit
 from leaderboard.stats import ranking, uncertainty
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.overall import overall_brackets
@@ -190,7 +191,7 @@ def build(phase: Phase, audience: str, now: datetime | None = None) -> Board | N
     participants = [row for row in eligible if row.takes_part]
     entries = [row.entry for row in rows]
     fingerprints = {metric["slug"]: metric["fingerprint"] for metric in batch.metrics}
-    unit = certainty.Unit.of(batch.groups, phase.challenge)
+    unit = Unit.of(batch.groups, phase.challenge)
     return Board(
         format=FORMAT,
         uncertainty=uncertainty.RULE,

@@ -14,14 +14,15 @@ import numpy as np
 
 from evaluation.metrics.spec import MetricSpec
 from evaluation.models import EvaluationBatch
-from leaderboard.boards import certainty
 from leaderboard.boards.digits import Rounded, rounded
-from leaderboard.boards.human_agreement import spread
 from leaderboard.boards.payload import Board, ColumnHead, MetricColumn
+from leaderboard.boards.people import spread
 from leaderboard.boards.rows import Cell, bracket_classes, meaning_words
 from leaderboard.boards.scorecard import Result
+from leaderboard.records.unit import Unit
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.uncertainty import ALPHA, brackets, paired, unit_matrix
+from leaderboard.wording import certainty
 
 MAX_ENTRIES = 6
 
@@ -93,7 +94,7 @@ class ComparedMetric:
 def compared(
     results: Sequence[Sequence[Result]],
     batch: EvaluationBatch,
-    unit: certainty.Unit,
+    unit: Unit,
     sees_items: bool,
     board: Board | None,
     ids: Sequence[int],

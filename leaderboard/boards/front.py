@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaderboard.boards import human_agreement
 from leaderboard.boards.payload import Board
+from leaderboard.boards.people import of_board
 from leaderboard.boards.rows import cell, place_of
 from leaderboard.boards.slope import slope, slope_of_two, split_of
-from leaderboard.records.front import Front, Leader, Parted, SlopeLine, Turned
+from leaderboard.records.front import Front, Leader, SlopeLine, Turned
 
 TOP = 3  # entries
 
@@ -21,7 +21,7 @@ def front(board: Board) -> Front | None:
     if first is None:
         return None
     metric, entry = board.primary or board.metrics[0], entries[first]
-    people = human_agreement.of_board(board)
+    people = of_board(board)
     column = people.column(board) if people else None
     marks = board.people.marks if board.people is not None else {}
     marked = {int(pk) for by_entry in marks.values() for pk, found in by_entry.items() if found}
@@ -31,19 +31,10 @@ def front(board: Board) -> Front | None:
         top.append(Leader(rank=rank, id=entry_.id, name=entry_.name, team=entry_.team, place=place, against=entry_.id in marked))
     parted = None
     claim = people.claim(board) if people else None
-    if people is not None and claim is not None and claim.ends is not None and claim.metrics is not None and claim.people is not None:
+    if claim is not None and claim.parted is not None:
         drawn = slope(board, column, split_of(board, column))
         lines = drawn.lines if drawn else ()
-        parted = Parted(
-            metrics=claim.metrics,
-            people=claim.people,
-            ends=claim.ends,
-            basis=people.basis,
-            made_up=people.study.made_up,
-            imported=board.imported is not None,
-            lines=lines,
-            ids=_ids(lines, claim.metrics, claim.people),
-        )
+        parted = claim.parted.model_copy(update={"lines": lines, "ids": _ids(lines, *claim.parted.pair)})
     # The surest contradiction of a metric and people, by the lower end of how often people pick theirs.
     duels = [
         (low, against, index, mark.id, mark)

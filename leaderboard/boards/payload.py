@@ -18,6 +18,7 @@ from pydantic_core import from_json
 
 from leaderboard.records.people import Basis
 from leaderboard.records.record import Record
+from leaderboard.records.unit import NOUN, Unit
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Ceiling, Person, Standing
 from leaderboard.stats.crossed import Ends, Figure
@@ -27,7 +28,6 @@ from leaderboard.stats.states import Reason, State
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.studies.summary import HIDDEN_NAME
 from leaderboard.wording.earlier import reason_of, with_states
-from leaderboard.wording.nouns import NOUN
 from leaderboard.wording.reasons import told
 
 FORMAT = 1
@@ -578,6 +578,11 @@ class Board(Record):
     def to_json(self) -> bytes:
         """The bytes that a snapshot keeps, and that its digest is of."""
         return json.dumps(self.model_dump(mode="json"), separators=(",", ":"), allow_nan=False).encode()
+
+    @property
+    def unit(self) -> Unit:
+        """The unit of its intervals, in the nouns that it was made with."""
+        return Unit(self.n_resampled, self.resampled, self.inner)
 
     @property
     def primary(self) -> MetricColumn | None:

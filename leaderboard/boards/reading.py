@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard.boards.human_agreement import PEOPLE, of_board
-from leaderboard.boards.payload import Board, MetricColumn
+from leaderboard.boards.payload import PEOPLE, Board, MetricColumn
+from leaderboard.boards.people import of_board
 from leaderboard.boards.rows import WAITING, Cell, cell, place_of, position, rule_words
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.wording.nouns import answers, listed
 from leaderboard.wording.people import basis as basis_words
+from leaderboard.wording.people import rough_on_board
 from leaderboard.wording.ranks import ordinal, span
 from leaderboard.wording.ranks import place as place_words
 
@@ -147,7 +148,8 @@ def _people(board: Board, index: int) -> tuple[str, str, str, bool]:
     n = found.n[index]
     basis = basis_words(people.basis)
     basis = f"{answers(n, people.opinions)} of it, {basis} in all" if n else basis
-    basis += f"; {people.rough}" if people.rough else ""
+    rough = rough_on_board(found, people.noun)
+    basis += f"; {rough}" if rough else ""
     return head, f"{rest}.", basis, place == 1 and theirs is not None
 
 

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from leaderboard.boards import certainty, exports, flags
+from leaderboard.boards import exports, flags
 from leaderboard.boards.digits import rounded
 from leaderboard.boards.payload import PEOPLE, Board, BoardEntry, Mark, MetricColumn, Ranks
 from leaderboard.records.front import Place
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.ranking import RULES
+from leaderboard.wording import certainty
 from leaderboard.wording.nouns import NOUN
 from leaderboard.wording.ranks import ordinal, place, span
 from leaderboard.wording.reasons import sentence
@@ -130,6 +131,11 @@ class BoardRows:
         return [metric for metric in self.metrics if metric not in self.visible_metrics]
 
     @cached_property
+    def last_folded(self) -> int:
+        """The last rank by any of them, at the right end of their line."""
+        return max((rank for metric in self.folded for rank in metric.rank if rank is not None), default=1)
+
+    @cached_property
     def indices(self) -> list[int]:
         """All rows of the choice, in its order."""
         entries, by, column = self.board.entries, self.choice.sort, self.standing
@@ -197,8 +203,6 @@ class BoardRows:
             pieces = bracket_classes([standing.group[index] for index in self.indices], loose)
         # Where entries below the first ones are not tested, one whose interval reaches the last rank may stand anywhere below.
         last_of_cut = sum(rank is not None for rank in standing.rank) if "first" in standing.untested else 0
-        last_folded = max((rank for metric in self.folded for rank in metric.rank if rank is not None), default=1)
-
         lines = []
         for index, next_, bracket in zip(on_page, below, pieces[start:], strict=False):
             entry = board.entries[index]
@@ -241,7 +245,7 @@ class BoardRows:
                     place=place(place_of(board, self.people, index)),
                     cells=cells,
                     folded=tuple(
-                        (round(100 * (rank - 1) / max(1, last_folded - 1), 1), f"{ordinal(rank)} by {', '.join(titles)}")
+                        (round(100 * (rank - 1) / max(1, self.last_folded - 1), 1), f"{ordinal(rank)} by {', '.join(titles)}")
                         for rank, titles in sorted(folded.items())
                     ),
                     mine=self.team is not None and entry.team_id == self.team,

@@ -14,10 +14,11 @@ from evaluation.metrics.spec import MetricSpec
 from evaluation.models import Evaluation, Score, Trial
 from evaluation.models.score import CLEAN_BAND
 from evaluation.result_tables import spec_of
-from leaderboard.boards import certainty, flags, rows
+from leaderboard.boards import flags, rows
 from leaderboard.boards.build import column_of
 from leaderboard.boards.digits import rounded
 from leaderboard.boards.payload import Board, ColumnHead
+from leaderboard.records.unit import Unit
 from leaderboard.stats import ranking
 from leaderboard.wording.ranks import span
 from submissions.models import Submission
@@ -66,7 +67,7 @@ def results(evaluation: Evaluation, board: Board | None) -> list[Result]:
     """Scores in the board's order; `board` is a ranking that may or may not hold the entry."""
     scores = {score.slug: score for score in evaluation.scores.all()}
     index = board.index_of(evaluation.submission_id) if board else None
-    noun = certainty.Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge).noun
+    noun = Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge).noun
     made, standings, groups = [], Trial.standings(evaluation.batch), evaluation.batch.groups
     for metric in evaluation.batch.metrics:
         score = scores.get(metric["slug"])

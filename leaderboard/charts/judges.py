@@ -20,7 +20,7 @@ def radar(criteria: Sequence[str], scores: Mapping[str, Sequence[float | None]],
     rows = tuple((name, *("–" if value is None else f"{value:.0f}" for value in values)) for name, values in scores.items())
     known = [(name, values) for name, values in scores.items() if any(value is not None for value in values)]
     if len(known) < 2:
-        return nothing("With two entries that a judge has compared, a chart of their Elo stands here.", columns, colours)
+        return nothing("Once a judge has compared two entries, a chart shows their Elo.", columns, colours)
     drawn = known[:MAX_LINES]
     every = [value for _, values in drawn for value in values if value is not None]
     room = 0.08 * (max(every) - min(every) or 100.0)

@@ -30,7 +30,7 @@ def agreement_map(
     says in words who is in it."""
     ordered = [names[n] for n in order]
     if len(ordered) < 2:
-        return nothing("With a second rater, a matrix of who agrees with whom stands here.", _COLUMNS, colours)
+        return nothing("Once there are two raters, a matrix shows who agrees with whom.", _COLUMNS, colours)
     values = [[agree[i][j] if i != j else None for j in order] for i in order]
     flat = [value for row in values for value in row if value is not None]
     low = min(flat, default=0.0)

@@ -62,7 +62,9 @@ def switch_batch(batch: EvaluationBatch, actor: User | None) -> None:
     with transaction.atomic():
         before = {"state": batch.state}
         if not batch.switch_if_complete(by_hand=True):
-            raise Refused("Not every entry is scored yet, so the board cannot switch; wait for them, or leave them out.", "not_complete")
+            raise Refused(
+                "Some entries are not scored yet, so the leaderboard cannot switch. Wait for them, or leave them out.", "not_complete"
+            )
         AuditEntry.record(
             batch.phase.challenge, actor, "batch.switch", batch.phase, before=before, after={"state": batch.state}, batch=batch.pk
         )

@@ -61,7 +61,7 @@ def _ask(request: HttpRequest, plan: Plan, back: str, changed: bool) -> HttpResp
 
 
 def scored_anew(n: int) -> str:
-    return f"{n} {'entry is' if n == 1 else 'entries are'} being scored anew; the board switches when all are done."
+    return f"{n} {'entry is' if n == 1 else 'entries are'} being scored again. The leaderboard switches when all are done."
 
 
 # --- small edits of a definition

@@ -68,8 +68,8 @@ class MetricEvidence:
     @cached_property
     def n_items(self) -> int:
         """Items that an entry of the phase has; 0 without a reference."""
-        batch = EvaluationBatch.latest(self.phase)
-        return len(batch.reference.item_ids) if batch else 0
+        reference = reference_in_force(self.phase)
+        return len(reference.item_ids) if reference else 0
 
     @property
     def cost(self) -> metric_evidence.Cost | None:
@@ -151,7 +151,7 @@ class MetricEvidence:
         if reference is not None and bare:
             scenes = ", ".join(bare[:MAX_NAMED]) + (f" and {len(bare) - MAX_NAMED} more" if len(bare) > MAX_NAMED else "")
             words = f"marks no region in {scenes}, so it has no value there."
-            found.append(f"Version {reference.version} of the reference, which is in force, {words}")
+            found.append(f"Version {reference.version} of the reference, which is valid, {words}")
 
         part = self.cost.of(min(settings.PART_SAMPLES, self.n_items or settings.PART_SAMPLES)) if self.cost else 0.0
         if self.spec.effort is None and part > settings.CHILD_SECONDS / 2:

@@ -63,12 +63,12 @@ def _grain(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 ENTRIES = (
-    Entry("olga", "nearest clean view", "Made up: for each view the clean view that is most like it.", _nearest, baseline=True),
-    Entry("ada", "soft-splat", "Made up: blurred (a Gaussian of 1.6 px).", _damaged(lambda p, _: pictures.blurred(p, 1.6))),
-    Entry("ben", "tiny-field", "Made up: compressed (a JPEG of quality 10).", _damaged(lambda p, _: pictures.compressed(p, 10))),
-    Entry("cleo", "loose-splats", "Made up: four floaters in every view.", _damaged(lambda p, rng: pictures.with_floaters(p, rng, 4))),
-    Entry("ben", "warm-light", "Made up: colours shifted to orange, by 14 grey levels.", _damaged(lambda p, _: pictures.tinted(p, 14))),
-    Entry("ada", "grain", "Made up: noise of 14 grey levels; one view is missing.", _damaged(_grain), (6,)),
+    Entry("olga", "nearest clean view", "Simulated: for each view the clean view that is most like it.", _nearest, baseline=True),
+    Entry("ada", "soft-splat", "Simulated: blurred (a Gaussian of 1.6 px).", _damaged(lambda p, _: pictures.blurred(p, 1.6))),
+    Entry("ben", "tiny-field", "Simulated: compressed (a JPEG of quality 10).", _damaged(lambda p, _: pictures.compressed(p, 10))),
+    Entry("cleo", "loose-splats", "Simulated: four floaters in every view.", _damaged(lambda p, rng: pictures.with_floaters(p, rng, 4))),
+    Entry("ben", "warm-light", "Simulated: colours shifted to orange, by 14 grey levels.", _damaged(lambda p, _: pictures.tinted(p, 14))),
+    Entry("ada", "grain", "Simulated: noise of 14 grey levels; one view is missing.", _damaged(_grain), (6,)),
 )
 DAMAGES = {
     "nearest clean view": Damage("other view", 0.7),
@@ -86,7 +86,7 @@ TASTES = (
 YAML = f"""\
 slug: {SLUG}
 title: Rooms
-summary: Renders of {len(NAMES)} procedural rooms. Rooms, teams and entries are made up; the scores are computed here.
+summary: Renders of {len(NAMES)} procedural rooms. Rooms, teams and entries are simulated; the scores are computed here.
 {made_up("render", "rooms", f"one image a view, {SIZE[0]} × {SIZE[1]} pixels", "view", "room", "indoor, novel-views")}
 description: |
   Render each room from views that were not given, from its {CLEAN} clean views, which lie around them. The {len(NAMES)} rooms were

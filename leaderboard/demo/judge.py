@@ -16,7 +16,7 @@ from leaderboard.studies.judge.planning import WIREFRAME_PLAN, Wish
 from submissions.models import User
 
 MODEL = "made-up judge"
-TEXT = "Made up: no model was asked, the demo drew this answer by chance.\n{}"
+TEXT = "Simulated: no model was asked, the demo drew this answer by chance.\n{}"
 QUESTIONS = 240
 SEED = 20260712
 SIDES = {-1: "LEFT", 1: "RIGHT"}

@@ -44,19 +44,19 @@ def broken_file(source: Wireframe) -> bytes:
 
 
 _SENT = (
-    Entry("olga", "bounding box", "Made up: the axis-parallel box around each reference.", lambda _, s: bounding_box(s), baseline=True),
-    Entry("olga", "convex hull", "Made up: the convex hull of each reference's vertices.", lambda _, s: convex_hull(s), baseline=True),
-    Entry("ada", "gable-net v1", "Made up: vertices doubled and moved (perturb, high).", _corrupted("perturb", "high", 1)),
-    Entry("ben", "pc-to-edges", "Made up: a quarter of the edges left out (remove, med).", _corrupted("remove", "med", 2)),
-    Entry("cleo", "line-transformer", "Made up: edges bent (deform, high).", _corrupted("deform", "high", 3)),
-    Entry("dan", "sketch-0", "Made up: vertices nearer than 3 m merged.", lambda _, s: merged(s, 3.0)),
-    Entry("ada", "gable-net v2", "Made up: vertices moved by 25 cm of noise.", _jitter(0.25, 4)),
-    Entry("ben", "pc-to-edges, denoised", "Made up: the shortest tenth of the edges left out.", lambda _, s: shortest_dropped(s, 0.1)),
-    Entry("cleo", "line-transformer XL", "Made up: spurious edges added (add, low).", _corrupted("add", "low", 5)),
-    Entry("dan", "sketch-1", "Made up: 18 cm of noise; two houses are missing.", _jitter(0.18, 6), leave_out=(3, 11)),
-    Entry("ada", "gable-net v3", "Made up: vertices moved by 15 cm of noise.", _jitter(0.15, 7)),
-    Entry("cleo", "line-transformer, wrong upload", "Made up: withdrawn by its team.", _jitter(1.0, 8), withdraw=True),
-    Entry("dan", "sketch-2, broken file", "Made up: an edge names a vertex that is not there.", lambda _, s: s, breaks=broken_file),
+    Entry("olga", "bounding box", "Simulated: the axis-parallel box around each reference.", lambda _, s: bounding_box(s), baseline=True),
+    Entry("olga", "convex hull", "Simulated: the convex hull of each reference's vertices.", lambda _, s: convex_hull(s), baseline=True),
+    Entry("ada", "gable-net v1", "Simulated: vertices doubled and moved (perturb, high).", _corrupted("perturb", "high", 1)),
+    Entry("ben", "pc-to-edges", "Simulated: a quarter of the edges left out (remove, med).", _corrupted("remove", "med", 2)),
+    Entry("cleo", "line-transformer", "Simulated: edges bent (deform, high).", _corrupted("deform", "high", 3)),
+    Entry("dan", "sketch-0", "Simulated: vertices nearer than 3 m merged.", lambda _, s: merged(s, 3.0)),
+    Entry("ada", "gable-net v2", "Simulated: vertices moved by 25 cm of noise.", _jitter(0.25, 4)),
+    Entry("ben", "pc-to-edges, denoised", "Simulated: the shortest tenth of the edges left out.", lambda _, s: shortest_dropped(s, 0.1)),
+    Entry("cleo", "line-transformer XL", "Simulated: spurious edges added (add, low).", _corrupted("add", "low", 5)),
+    Entry("dan", "sketch-1", "Simulated: 18 cm of noise; two houses are missing.", _jitter(0.18, 6), leave_out=(3, 11)),
+    Entry("ada", "gable-net v3", "Simulated: vertices moved by 15 cm of noise.", _jitter(0.15, 7)),
+    Entry("cleo", "line-transformer, wrong upload", "Simulated: withdrawn by its team.", _jitter(1.0, 8), withdraw=True),
+    Entry("dan", "sketch-2, broken file", "Simulated: an edge names a vertex that is not there.", lambda _, s: s, breaks=broken_file),
 )
 CARDS = {  # parameters and seconds a house of some methods, made up
     "gable-net v1": ("12M", "0.3"),
@@ -68,7 +68,9 @@ CARDS = {  # parameters and seconds a house of some methods, made up
     "gable-net v3": ("38M", "0.4"),
 }
 ENTRIES = tuple(
-    replace(entry, card=("--parameters", CARDS[entry.method][0], "--run-seconds", CARDS[entry.method][1], "--hardware", "one GPU, made up"))
+    replace(
+        entry, card=("--parameters", CARDS[entry.method][0], "--run-seconds", CARDS[entry.method][1], "--hardware", "one GPU, simulated")
+    )
     if entry.method in CARDS
     else entry
     for entry in _SENT
@@ -111,7 +113,7 @@ METRICS = """\
 YAML = f"""\
 slug: {SLUG}
 title: Rooflines
-summary: Wireframes of {N_HOUSES} procedural houses. Houses, teams and entries are made up; the scores are computed here.
+summary: Wireframes of {N_HOUSES} procedural houses. Houses, teams and entries are simulated; the scores are computed here.
 {made_up("wireframe", "houses", "one wireframe a house, in metres", "house", tags="roofs, outdoor")}
 description: |
   Reconstruct the wireframe of each house from its points: the corners as vertices, the lines where

@@ -37,12 +37,12 @@ def _distorted(kind: str, level: int) -> Callable[[str, Mesh], Mesh]:
 
 
 ENTRIES = (
-    Entry("olga", "convex hull", "Made up: the convex hull of each object's vertices.", lambda _, s: convex_hull_mesh(s), baseline=True),
-    Entry("ben", "scan-fuse", "Made up: noise on every vertex (noise, level 3).", _distorted("noise", 3)),
-    Entry("ada", "few-faces", "Made up: a tenth of the vertices (decimation, level 4).", _distorted("decimation", 4)),
-    Entry("cleo", "occlusion-net", "Made up: an eighth of each surface cut away; one object is missing.", _distorted("holes", 3), (5,)),
-    Entry("ben", "scan-fuse, denoised", "Made up: smoothed five times (smoothing, level 3).", _distorted("smoothing", 3)),
-    Entry("ada", "more-faces", "Made up: half of the vertices (decimation, level 2).", _distorted("decimation", 2)),
+    Entry("olga", "convex hull", "Simulated: the convex hull of each object's vertices.", lambda _, s: convex_hull_mesh(s), baseline=True),
+    Entry("ben", "scan-fuse", "Simulated: noise on every vertex (noise, level 3).", _distorted("noise", 3)),
+    Entry("ada", "few-faces", "Simulated: a tenth of the vertices (decimation, level 4).", _distorted("decimation", 4)),
+    Entry("cleo", "occlusion-net", "Simulated: an eighth of each surface cut away; one object is missing.", _distorted("holes", 3), (5,)),
+    Entry("ben", "scan-fuse, denoised", "Simulated: smoothed five times (smoothing, level 3).", _distorted("smoothing", 3)),
+    Entry("ada", "more-faces", "Simulated: half of the vertices (decimation, level 2).", _distorted("decimation", 2)),
 )
 DAMAGES = {
     "convex hull": Damage("hull", 0.7),
@@ -64,7 +64,7 @@ TASTES = {
 YAML = f"""\
 slug: {SLUG}
 title: Solids
-summary: Meshes of {len(KINDS)} procedural objects. Objects, teams and entries are made up; the scores are computed here.
+summary: Meshes of {len(KINDS)} procedural objects. Objects, teams and entries are simulated; the scores are computed here.
 {made_up("mesh", "objects", "one triangle mesh an object", "object", tags="objects")}
 description: |
   Reconstruct the surface of each object from its points, as a triangle mesh. The {len(KINDS)} objects

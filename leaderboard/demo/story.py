@@ -122,7 +122,7 @@ rules_version: "1"
 rules: |
   This is a demonstration.
 
-  1. Teams, {things} and entries are **made up**; nothing here says anything about a real method.
+  1. Teams, {things} and entries are **simulated** and say nothing about a real method.
   2. Hand in {hand_in}.
   3. Be kind to the queue."""
 

@@ -288,7 +288,7 @@ class JudgeRun(Leased):
             if run is None or (run.pays != self.Payer.SERVICE and run.key_id is None):
                 return None
             if run.sent >= run.budget:
-                raise Unpaid(f"The {run.budget:,} requests that this run may make are made; give it a larger budget to go on.")
+                raise Unpaid(f"The {run.budget:,} requests of this run are used. Give it a larger budget to continue.")
             budgets: list[JudgeBudget] = []
             if run.pays == self.Payer.SERVICE:
                 owners = [self.study.phase.challenge, *([run.started_by] if run.started_by is not None else [])]

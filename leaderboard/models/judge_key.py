@@ -64,7 +64,7 @@ class JudgeKey(models.Model):
     def remove(self, actor: User) -> int:
         """Forget the key; how many runs it paid are stopped by that."""
         with transaction.atomic():
-            stopped = self.runs.stop_unpaid(f"The key that paid for this run was removed by {actor}; put one in, and go on.")
+            stopped = self.runs.stop_unpaid(f"The key that paid for this run was removed by {actor}; add one and continue.")
             if self.challenge is not None:
                 AuditEntry.record(self.challenge, actor, "judge.key_removed", self.challenge, note=f"It ended in {self.last_four}.")
             owner = str(self.challenge or self.account)

@@ -8,6 +8,7 @@ from django.db import models
 from django.utils import timezone
 
 from leaderboard.models.study import Study
+from leaderboard.records.looks import Looks
 from leaderboard.stats.records import StudySummary
 from leaderboard.studies.summary import HIDDEN_NAME, PlannedLook
 
@@ -51,6 +52,15 @@ class StudyLook(models.Model):
             first=HIDDEN_NAME if self.entry in hidden else self.entry,
             not_told_from_first=[HIDDEN_NAME if label in hidden else label for label in self.untold],
         )
+
+    @classmethod
+    def so_far(cls, study: Study, answers: int | None, hidden: Collection[str] = ()) -> Looks | None:
+        """The looks of a study as far as they were taken, of which so many `answers` count; None where none are planned."""
+        if not study.planned_looks:
+            return None
+        last = next((look.record(hidden) for look in reversed(study.looks.all())), None)
+        due = cls.due_at(study, 1 + (last.number if last else 0))
+        return Looks(study.planned_looks, last, due, answers, study.state == Study.State.CLOSED, study.noun)
 
     @classmethod
     def due_at(cls, study: Study, number: int) -> int:

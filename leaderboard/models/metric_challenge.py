@@ -206,7 +206,7 @@ class MetricChallenge(models.Model):
         samples = answers.values("sample").distinct().count()
         if samples < 2 * ITEMS_FOR_FIGURE:
             raise Refused(
-                f"The study's judgements are on {samples} samples; a half needs {ITEMS_FOR_FIGURE} for any figure, so "
+                f"The study's votes are on {samples} samples; a half needs {ITEMS_FOR_FIGURE} for any figure, so "
                 f"{2 * ITEMS_FOR_FIGURE} are needed.",
                 "too_few_samples",
             )
@@ -254,7 +254,7 @@ class MetricChallenge(models.Model):
             unchecked = self.entries.filter(user=user, created_at__gte=today, program__cause=Cause.SERVICE)
             if unchecked.count() >= UNCHECKED_PER_DAY:
                 raise Refused(
-                    "The service failed to check ten of your programs today; go on tomorrow.",
+                    "The service failed to check ten of your programs today. Continue tomorrow.",
                     "limit_reached",
                     retry_at=today + timedelta(days=1),
                 )

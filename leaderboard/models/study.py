@@ -14,10 +14,10 @@ from django.db.models import Count, F, Q, Sum
 from django.utils import timezone
 
 from evaluation.models import EvaluationBatch, Reference, Trial
-from leaderboard.boards.certainty import Unit
 from leaderboard.models.entry import StudyEntry
 from leaderboard.models.question import Opinion, StudyVote
 from leaderboard.models.rater import Rater
+from leaderboard.records.unit import Unit
 from leaderboard.stats.labels import DAMAGED, LabelsError
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.screening import DEFAULTS

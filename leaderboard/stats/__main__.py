@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from leaderboard.stats import labels, screening, sentences
+from leaderboard.stats import labels, screening
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
 from leaderboard.stats.mos_table import Ratings
@@ -35,7 +35,9 @@ from leaderboard.stats.records import (
 from leaderboard.stats.states import too_few
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Votes, VotesError
+from leaderboard.wording.agreement import STANDINGS, may_be_best
 from leaderboard.wording.reasons import sentence, told
+from leaderboard.wording.settling import settling
 from submissions.client.broken_pipe import end
 from submissions.formats.decimals import SeparatedNumber, cell, hint
 from submissions.formats.errors import more_cells
@@ -326,9 +328,9 @@ def _metric_report(summary: StudySummary) -> list[str]:
         # No figure without its interval, but for one that can have none: all entries are in one line.
         in_line = row.rho.value is not None and abs(row.rho.value) == 1 and not too_few(row.rho.reason)
         more.append(row.rho.value if in_line or row.rho.low is not None else None)
-        state = sentences.STANDINGS[row.standing] if row.standing is not None and not row.reference_point else ""
+        state = STANDINGS[row.standing][1] if row.standing is not None and not row.reference_point else ""
         lines.append(f"{row.key[:28]:28} {cells} {' '.join(f'{_number(value):>7}' for value in more)}  {state}".rstrip())
-    if said := sentences.may_be_best(sentences.places_of(summary.metrics)):
+    if said := may_be_best({row.title or row.key: row.places for row in summary.metrics if row.places is not None}):
         lines += ["", f"{said} Each statement holds for one metric at 95 %, not for all at once."]
     return lines
 
@@ -372,9 +374,7 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
         lines.append(f"{row.method[:28]:28} {_number(implied[0]):>9} {ends:>17} {places:>8} {numbers}{_reason(row, summary)}")
     lines += summary.model.notes if summary.model else []
     if summary.enough is not None and summary.enough.plans is not None and not summary.shares_first:
-        lines.append(
-            " ".join(["First place is open.", *sentences.settling(summary.enough, summary.given, summary.raters_counted, "samples")])
-        )
+        lines.append(" ".join(["First place is open.", *settling(summary.enough, summary.given, summary.raters_counted, "samples")]))
     if summary.fragile and not summary.shares_first:  # nothing hangs on a first place that is shared
         hangs = ", ".join(_count(n, noun.removesuffix("s")) for noun, n in vars(summary.fragile).items() if n is not None)
         none = "No other entry comes first with up to half of the answers left out, those that favour the first most before others."

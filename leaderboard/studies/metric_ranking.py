@@ -18,24 +18,24 @@ from typing import Any
 
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch
-from leaderboard.boards.human_agreement import NO_BETTER, Line, lacking, percent_words, trained_words
+from leaderboard.boards.people import line_of
 from leaderboard.models import JointAnalysis, Rater, Study, StudyAnalysis
+from leaderboard.records.agreement import Known, Line, Verdict
+from leaderboard.records.people import Basis
 from leaderboard.service.page_cache import PageCache
 from leaderboard.stats import agreement, another_rater, pooled
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Person
-from leaderboard.stats.another_rater import Standing as State
 from leaderboard.stats.crossed import Estimate, Figure
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import STUDIES_FOR_MEAN
 from leaderboard.stats.pooled import Pooled
 from leaderboard.stats.records import Metric
-from leaderboard.stats.sentences import may_be_best
 from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.states import State as FigureState
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.studies.summary import Summary, precedence
-from leaderboard.wording.reasons import sentence
+from leaderboard.wording import agreement as agreement_words
 from submissions.kinds import FAMILIES
 
 REAL, PUBLISHED, MADE_UP = "measured here", "published", "simulated"
@@ -71,6 +71,11 @@ class Evidence:
     reference: tuple[int, int] | None = None  # the phase, and the version of its reference
     joined: tuple[int, ...] = ()
     sharing: tuple[int, ...] = ()
+
+    @property
+    def basis(self) -> Basis:
+        """Answers that its figures are of."""
+        return Basis(of="ratings" if self.opinions else "votes", n=self.judgements, raters=self.people)
 
     @cached_property
     def precedence(self) -> tuple[bool, bool, float, int, int]:
@@ -117,17 +122,16 @@ class Standing:
     def missing(self) -> str:
         """Words that stand in the place of a figure, in brief."""
         if self.line.trained:
-            return self.line.trained
+            return agreement_words.trained(self.line)
         if self.line.figure.reason is None or self.line.figure.reason.key is not Key.FEW_STUDIES:
-            return self.line.head
-        n = len(self.studies)
-        return f"in {n} {'study' if n == 1 else 'studies'}: not pooled"
+            return agreement_words.head(self.line)
+        return agreement_words.not_pooled(len(self.studies))
 
 
 def counted_in(studies: Iterable[Evidence]) -> str:
     """Name of what these studies count: people give scores in some, and judge duels in others."""
     kinds = {study.opinions for study in studies}
-    return "judgements and scores" if len(kinds) > 1 else "scores" if True in kinds else "judgements"
+    return "votes and ratings" if len(kinds) > 1 else "ratings" if True in kinds else "votes"
 
 
 @dataclass(frozen=True)
@@ -295,28 +299,22 @@ def _alone(found: Family) -> Family:
     rows, guards = [], []
     for fingerprint, metric in study.metrics.items():
         meaning = _meaning([(study, metric)])
-        rows.append(Standing(metric.metric, fingerprint, metric.key, _line(metric, study), (study.id,), metric.decided.n, meaning=meaning))
+        rows.append(
+            Standing(
+                metric.metric,
+                fingerprint,
+                metric.key,
+                line_of(metric, study.another, opinions=study.opinions),
+                (study.id,),
+                metric.decided.n,
+                meaning=meaning,
+            )
+        )
     for name in GUARDS:
         if name in study.guards:
             guard = study.guards[name]
-            guards.append(Standing("", name, name, _line(guard, study), (study.id,), guard.decided.n))
+            guards.append(Standing("", name, name, line_of(guard, study.another), (study.id,), guard.decided.n))
     return replace(found, rows=tuple(rows), guards=tuple(guards), another=study.another)
-
-
-def _line(metric: Metric, study: Evidence) -> Line:
-    trained = trained_words(metric.trained, study.opinions)
-    return Line(
-        metric.title,
-        metric.decided,
-        study.another,
-        metric.standing,
-        metric.places,
-        metric.reference_point,
-        trained,
-        metric.above_size,
-        metric.key,
-        compared=metric.decided.coverage is not None,
-    )
 
 
 def _meaning(found: Sequence[tuple[Evidence, Metric]]) -> Meaning | None:
@@ -364,8 +362,8 @@ def _pooled(found: Family) -> Family:
         beyond = pooled.pool([one.value for one in sized if one.value is not None], [one.se for one in sized if one.se])
         above = None if beyond is None else beyond.p <= ALPHA and beyond.value > 0
         state = another_rater.standing(figure, _person(used)) if over is not None else None
-        words = trained_words(here[0][1].trained, here[0][0].opinions) if not used else ""
-        line = Line(title, figure, another, state, trained=words, above_size=above, key=key, of_studies=over.k if over else None)
+        line = Line(title, figure, another, state, above_size=above, key=key, of_studies=over.k if over else None)
+        line = line if used else replace(line, trained=here[0][1].trained, opinions=here[0][0].opinions)
         rows.append(Standing(key, fingerprint, here[0][1].key, line, by, figure.n, over, _meaning(used), trained))
     values = {row.fingerprint: row.over.value for row in rows if row.over is not None}
     differences: dict[tuple[str, str], list[tuple[float, float]]] = {}
@@ -411,70 +409,21 @@ def _mean(figures: Mapping[int, Agreement]) -> tuple[Pooled | None, Agreement, t
     return over, Agreement(value=over.value, low=over.low, high=over.high, coverage=coverage, **totals), used
 
 
-# --- in words
-
-
-def claim(lines: Iterable[Line]) -> str:
-    """Claim of a table of metrics, as a sentence; empty where it claims nothing."""
-    placed = [line for line in lines if line.places is not None]
-    # Of metrics that are all no better than chance none is called the best.
-    if placed and all(line.level in NO_BETTER for line in placed):
-        return "No metric is shown to do better than chance."
-    return may_be_best({line.title: line.places for line in placed if line.places is not None})
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Opening of a metric's page: words, the `figure` in the colour of its `tone`, and what is to be made of it."""
-
-    words: str
-    figure: str = ""
-    tone: str = ""
-    rest: str = ""
-
-
-MEANING = {
-    State.ABOVE_HUMAN_LEVEL: "above human level",
-    State.HUMAN_LEVEL: "human level",
-    State.BELOW_HUMAN_LEVEL: "better than chance, below human level",
-    State.UNCLEAR: "better than chance; whether it reaches human level is not known",
-    State.AT_CHANCE: "at chance, which is 50",
-    State.WORSE_THAN_CHANCE: "worse than chance, which is 50",
-}
-
-
 def verdict(
     found: Family, row: Standing | None, early: Line | None = None, is_outdated: bool = False, alike: Line | None = None
 ) -> Verdict:
-    """On a metric by its row in the ranking of its family. `early` is its line in a study that shows no figure, where there is one;
-    `is_outdated` says that all its studies are of another version, and `alike` is its figure in one whose answers are all alike, so that
-    it has no interval."""
-    if row is not None and row.line.trained == trained_words("refused"):
-        return Verdict("It has no place here: its weights may order nothing, as their model card says or because they are retired.")
+    """Knowledge of a metric, by its row in the ranking of its family. `early` is its line in a study that shows no figure, where there is
+    one; `is_outdated` says that all its studies are of another version, and `alike` is its figure in one whose answers are all alike, so
+    that it has no interval."""
     if row is not None and row.line.trained:
-        return Verdict(f"It was, or may have been, trained on the judgements it is held against ({row.line.trained}), so they say nothing.")
-    if row is None or not row.line.shown:
-        if row is not None and found.state == "pooled":
-            n = len(row.studies)
-            return Verdict(f"It was held against people in {n} of {len(found.studies)} studies, too few to pool: each stands below.")
-        if is_outdated:
-            return Verdict("Only another version of it was held against people, which says nothing of this one.")
-        if alike is not None:
-            rest = f"duels of {alike.figure.n:,} judgements, without an interval: {sentence(alike.figure.reason, alike.noun)}"
-            return Verdict("It chooses what people choose in", f"{alike.percent} of 100", alike.state.key, rest)
-        if early is not None:
-            if lack := lacking(early.figure, early.sampled_noun):
-                return Verdict(f"It is too early to say how far it goes with people: {lack}.")
-            return Verdict(f"Nothing says how far it goes with people: {early.head}.")
-        return Verdict("No study with people here yet.")
-    line = row.line
-    ends = f" [{line.low}, {line.high}]" if line.low is not None else ""
-    rest = f"duels{ends}: {MEANING[line.level]}"
-    if line.another is not None and line.level not in NO_BETTER:
-        rest += f" (another rater: {percent_words(line.another)})"
-    rest += "."
-    if line.places is not None:
-        rest += f" Its place is {line.ranks} among {sum(one.line.places is not None for one in found.rows)} metrics, with 95 % certainty."
-    rest += "".join(f" {note[0].upper()}{note[1:]}." for note in line.caveats)
-    who = "simulated raters" if found.made_up else "people"
-    return Verdict(f"It chooses what {who} choose in", f"{line.percent} of 100", line.state.key, rest)
+        return Verdict(Known.TRAINED, row.line)
+    if row is not None and row.line.shown:
+        placed = sum(one.line.places is not None for one in found.rows)
+        return Verdict(Known.FIGURE, row.line, placed, simulated=found.made_up)
+    if row is not None and found.state == "pooled":
+        return Verdict(Known.NOT_POOLED, row.line, studies=len(row.studies), of_studies=len(found.studies))
+    if is_outdated:
+        return Verdict(Known.OUTDATED)
+    if alike is not None:
+        return Verdict(Known.ALIKE, alike)
+    return Verdict(Known.NOTHING) if early is None else Verdict(Known.EARLY, early)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import zoneinfo
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -30,12 +30,13 @@ from leaderboard import wheel
 from leaderboard.boards.digits import Rounded, rounded
 from leaderboard.boards.rows import Cell
 from leaderboard.charts import drawing
-from leaderboard.records.front import Place
 from leaderboard.records.people import Basis
 from leaderboard.stats import minimums
 from leaderboard.stats.crossed import Ends, Figure
+from leaderboard.wording import agreement as agreement_words
 from leaderboard.wording import figures, nouns, people, ranks
 from leaderboard.wording.figures import NOTHING
+from leaderboard.wording.metric_parts import part_words
 from leaderboard.wording.statement import Statement, Tone
 from submissions.entry_states import EntryState, Reader, State
 from submissions.markdown import laid_out
@@ -49,6 +50,15 @@ register.filter("number", figures.number)
 register.filter("percent", figures.share)
 register.filter("points", figures.points)
 register.filter("counted", nouns.counted)
+register.filter("part_words", part_words)
+# Statements of records, each as a filter of its name.
+STATEMENTS: tuple[Callable[..., Any], ...] = (
+    *(agreement_words.caveats, agreement_words.head, agreement_words.notes, agreement_words.places, agreement_words.reading),
+    *(agreement_words.state, agreement_words.tone, agreement_words.trained, agreement_words.trained_more),
+    *(people.basis, people.earlier, ranks.place, nouns.plural),
+)
+for made in STATEMENTS:
+    register.filter(made.__name__, made)
 
 
 @register.filter
@@ -114,6 +124,12 @@ def agreement(of: Figure | None = None, another: Figure | None = None, start: in
     )
 
 
+@register.filter
+def answers(of: Basis) -> str:
+    """The number of the answers that figures of people are of."""
+    return nouns.answers(of.n, of.opinions)
+
+
 @register.simple_tag
 def statement(said: Statement | None) -> str:
     """A statement with its parts in their tones, as a link where it leads anywhere; nothing for none."""
@@ -134,24 +150,6 @@ def statement(said: Statement | None) -> str:
         ),
     )
     return format_html('<a href="{}">{}</a>', said.link, drawn) if said.link else drawn
-
-
-@register.filter
-def basis(of: Basis) -> str:
-    """Answers that figures of people are of, as the beginning of a sentence or after a colon."""
-    return people.basis(of)
-
-
-@register.filter
-def answers(of: Basis) -> str:
-    """The number of these answers."""
-    return nouns.answers(of.n, of.opinions)
-
-
-@register.filter
-def place(ends: Place | None) -> str:
-    """A place with people, or its range."""
-    return ranks.place(ends)
 
 
 @register.simple_tag

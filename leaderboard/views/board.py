@@ -20,8 +20,9 @@ from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part
 from evaluation.models.batch import sentences
 from evaluation.networks import weights
-from leaderboard.boards import certainty, exports, human_agreement, metric_evidence
+from leaderboard.boards import exports, metric_evidence
 from leaderboard.boards.payload import PEOPLE, MetricColumn
+from leaderboard.boards.people import of_board, with_people
 from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
 from leaderboard.boards.slope import slope, split_of
 from leaderboard.citation import Citation
@@ -32,12 +33,14 @@ from leaderboard.models.snapshot import read_shown
 from leaderboard.service.page_cache import kept
 from leaderboard.service.responses import attachment
 from leaderboard.stats.crossed import Figure
-from leaderboard.studies import paper_figures, words
+from leaderboard.studies import paper_figures
 from leaderboard.viewer import thumbnails
 from leaderboard.views import answer_sets
-from leaderboard.wording import contradiction
-from leaderboard.wording.nouns import counted
-from leaderboard.wording.people import basis, withdrawn
+from leaderboard.wording import agreement, certainty, contradiction
+from leaderboard.wording import claim as claim_words
+from leaderboard.wording import people as people_words
+from leaderboard.wording import study as study_words
+from leaderboard.wording.nouns import counted, plural, sampled_noun
 from submissions.lookup import YEAR, PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
 from submissions.models.frozen_board import frozen_since
@@ -83,7 +86,7 @@ class BoardColumn:
     head: Head
     evidence_url: str
     tests: str
-    people: human_agreement.ColumnWords | None
+    people: people_words.Head | None
     statement: str
 
     @property
@@ -162,7 +165,7 @@ def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> H
     context = place.context("board") | table_context(request, place, ranking)
     context |= {"is_current": current is not None and current.pk == ranking.pk, "cite": citation(place, ranking)}
     people = ranking.board.people
-    context["withdrawn"] = withdrawn(ranking.withdrawn, people is not None and people.kind == "opinions")
+    context["withdrawn"] = people_words.withdrawn(ranking.withdrawn, people is not None and people.kind == "opinions")
     context["outdated"] = sentences(ranking.batch.outdated())
     return render(request, "leaderboard/snapshot.html", context)
 
@@ -205,10 +208,9 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
     if snapshot is None:
         return {"snapshot": None, "rows": None, "claim": None}
     board = snapshot.board
-    people = human_agreement.of_board(board)
+    people = of_board(board)
     printed = paper_figures.printed(board.imported.url if board.imported else "")
-    with_people = human_agreement.with_people(board)
-    rows = BoardRows(with_people, choice_of(request, place.phase), place.viewer.team_id)
+    rows = BoardRows(with_people(board), choice_of(request, place.phase), place.viewer.team_id)
     claim = people.claim(board) if people else None
     pictured = (
         f"{snapshot.batch_id}.{thumbnails.VERSION}" if not board.imported and place.viewer.may("phase.see_reference", place.phase) else ""
@@ -220,10 +222,14 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
     split = split_of(board, rows.people)
     return {
         "people": people,
+        "missing": people_words.missing(people.found, people.lines, people.noun) if people else "",
+        "rough": people_words.rough_on_board(people.found, people.noun) if people else "",
+        "units": plural(board.resampled),
         "people_charts": people.charts() if people else [],
         "claim": claim,
+        "said": claim_words.statement(claim, people.noun, people.found.why) if claim and people else None,
         "split": contradiction.split(split) if split is not None else "",
-        "slope": slope(board, rows.people, split) if claim is not None and claim.metrics else None,
+        "slope": slope(board, rows.people, split) if claim is not None and claim.of_two else None,
         "people_url": reverse("study", args=[place.challenge.slug, place.phase.slug, people.study.slug]) if people else "",
         "people_column": rows.people,
         "orders": [OrderRow(people.titles.get(slug, slug), line.rho, printed.get(slug)) for slug, line in people.columns.items()]
@@ -238,7 +244,9 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "leads": certainty.leads(board, rows.standing),
         "first_place": certainty.first_place(board),
         "peoples_first": board.entries[people.found.first].name if people and people.found.first is not None else "",
-        "hangs_on": words.fragile_words(people.found.firm, people.sampled_noun) if people and people.found.firm else "",
+        "hangs_on": study_words.fragile(people.found.firm, sampled_noun(people.noun, not people.sampled))
+        if people and people.found.firm
+        else "",
         "entry_words": ENTRY_WORDS[board.phase.entries],
         "value_title": VALUE_TITLES.get(board.overall.rule, ""),
         "columns": [
@@ -247,7 +255,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
                 Head.of(request, rows, metric.slug, metric.higher_is_better),
                 evidence_url(place, metric) if metric.key else "",
                 metric_evidence.shipped_words(metric.fingerprint),
-                people.head(metric.slug) if people else None,
+                people_words.head(people.found, line) if people and (line := people.line(metric.slug)) else None,
                 weights.statement(registry.REGISTRY[metric.key], metric.params) if metric.key in registry.REGISTRY else "",
             )
             for metric in rows.visible_metrics
@@ -284,7 +292,7 @@ def written(
 ) -> bytes:
     """A file of the board: it never changes, and of thousands of entries it takes a fifth of a second to write."""
     whole = read_shown(pk, digest, hidden_ids, hides_people)
-    return EXPORTS[kind][0](BoardRows(human_agreement.with_people(whole), choice, team).table(caption)).encode()
+    return EXPORTS[kind][0](BoardRows(with_people(whole), choice, team).table(caption)).encode()
 
 
 @kept(size=128)
@@ -304,7 +312,7 @@ def rendered(
     """The rows of a page of the board and the notes on single values, as HTML: most of the work of the page, and the same for all who may
     see the same of this snapshot and chose the same. `pictured` names the pictures of its entries, for who may see them."""
     whole = read_shown(pk, digest, hidden_ids, hides_people)
-    rows, people = BoardRows(human_agreement.with_people(whole), choice, team), whole.people
+    rows, people = BoardRows(with_people(whole), choice, team), whole.people
     context = {
         "rows": rows,
         "pictured": pictured,
@@ -393,18 +401,19 @@ def standing_context(place: PhasePlace) -> dict:
 def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
     """Source of an exported table."""
     path = reverse("snapshot", args=[place.challenge.slug, place.phase.slug, snapshot.digest])
-    made_up = " (made-up data)" if place.challenge.made_up else ""
+    made_up = " (simulated data)" if place.challenge.made_up else ""
     made = snapshot.created_at
     board = snapshot.board
     phase = f"{place.phase.title} (figures imported from {board.imported.source})" if board.imported else place.phase.title
 
-    # The study of the table's agreement with people, and how many of its judgements were withdrawn.
-    people, study = human_agreement.of_board(board), ""
+    # The study of the table's agreement with people, and how many of its answers were withdrawn.
+    people, study = of_board(board), ""
     if people is not None:
         lines = (people.line(slug) for slug in people.columns)
-        study = f"{people.study.title}{' (made up)' if people.study.made_up else ''}, {basis(people.basis)}, {people.at:%Y-%m-%d}"
-        study += "".join(f"; {line.title}: {line.trained}" for line in lines if line is not None and line.trained)
-        study += f"; {withdrawn(snapshot.withdrawn, people.opinions)}" if snapshot.withdrawn else ""
+        title = f"{people.study.title}{' (simulated)' if people.study.made_up else ''}"
+        study = f"{title}, {people_words.basis(people.basis)}, {people.at:%Y-%m-%d}"
+        study += "".join(f"; {line.title}: {agreement.trained(line)}" for line in lines if line is not None and line.trained)
+        study += f"; {people_words.withdrawn(snapshot.withdrawn, people.opinions)}" if snapshot.withdrawn else ""
 
     return exports.Caption(
         f"{place.challenge.title}{made_up}", phase, snapshot.short, f"{made:%Y-%m-%dT%H:%MZ}", f"{settings.SITE_URL}{path}", study

@@ -30,7 +30,7 @@ COEFFICIENTS = {"tau": "Kendall's τ-b", "rho": "Spearman's ρ"}
 
 @dataclass(frozen=True)
 class Place:
-    """An entry's rank under one way; `change` is how many ranks better (above 0) or worse than on the board."""
+    """An entry's rank under one way; `change` is how many ranks better (above 0) or worse than on the leaderboard."""
 
     rank: int | None
     change: int
@@ -42,7 +42,7 @@ class Place:
     @property
     def words(self) -> str:
         ranks = f"{abs(self.change)} rank{'' if abs(self.change) == 1 else 's'}"
-        return f"{ranks} {'better' if self.change > 0 else 'worse'} than on the board" if self.change else ""
+        return f"{ranks} {'better' if self.change > 0 else 'worse'} than on the leaderboard" if self.change else ""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evaluation.models import Evaluation, PictureRun
-from leaderboard.boards import certainty
 from leaderboard.boards.comparison import MAX_ENTRIES, ComparedPair, compared, of_board
 from leaderboard.boards.digits import EQUAL, NONE, Rounded, rounded
 from leaderboard.boards.scorecard import Result, current_evaluation, results
@@ -23,12 +22,15 @@ from leaderboard.charts import boards
 from leaderboard.kinds import KINDS
 from leaderboard.lookup import current_ranking, not_shown_yet
 from leaderboard.models import Study
+from leaderboard.records.unit import Unit
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
 from leaderboard.studies.summary import Summary
-from leaderboard.studies.words import duel_brief, duel_words
 from leaderboard.viewer import render_scene
 from leaderboard.views.studies import seen
+from leaderboard.wording import certainty
 from leaderboard.wording.nouns import plural
+from leaderboard.wording.study import pair as pair_words
+from leaderboard.wording.study import pair_brief
 from submissions.lookup import EntryPlace, PhasePlace, entry_place, phase_place, row_number
 from submissions.models import Status, Submission
 from submissions.visibility import hidden_from, own
@@ -47,7 +49,7 @@ class Comparison:
     b: Result
     paired: Paired | None
     p_board: float | None
-    unit: certainty.Unit
+    unit: Unit
     gap: str = ""  # how many people see the difference, where their answers tell
 
     @property
@@ -65,9 +67,22 @@ class Comparison:
         return certainty.SENTENCES["better"].format(better=better, p=p)
 
     @property
-    def on_board(self) -> str:
-        """Verdict of the board on the pair, in words; empty where it does not test it."""
-        return certainty.board_pair(self.p_board)
+    def differs_on_board(self) -> bool:
+        """True if the board's test, corrected for all its pairs, has another result."""
+        test = self.paired
+        return self.p_board is not None and test is not None and test.p_value is not None and self.is_apart != (self.p_board <= ALPHA)
+
+    @property
+    def is_apart(self) -> bool:
+        return self.paired is not None and self.paired.p_value is not None and self.paired.p_value <= ALPHA
+
+    @property
+    def size(self) -> float:
+        """Size of the difference in widths of its interval, to find the metric that differs most; 0 where nothing is tested."""
+        test = self.paired
+        if test is None or test.mean_difference is None or test.ci_low is None or test.ci_high is None:
+            return 0.0
+        return abs(test.mean_difference) / max(test.ci_high - test.ci_low, EQUAL * abs(test.mean_difference), EQUAL)
 
     @property
     def difference(self) -> Rounded:
@@ -81,7 +96,7 @@ class Comparison:
             return NONE
         if not own.spread or math.isclose(test.ci_low, test.ci_high, rel_tol=EQUAL, abs_tol=EQUAL):
             return NONE  # of all alike one of no width would claim too much
-        return f"{own.end(test.ci_low)} to {own.end(test.ci_high)}"
+        return f"[{own.end(test.ci_low)}, {own.end(test.ci_high)}]"
 
 
 def compare(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
@@ -155,7 +170,7 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) 
     phase, batch = place.phase, made[0].batch
     sees_items = all(one.may("see_items") for one in chosen)
     snapshot = current_ranking(place)
-    unit = certainty.Unit.of(batch.groups, phase.challenge)
+    unit = Unit.of(batch.groups, phase.challenge)
     metrics = compared(
         [results(evaluation, None) for evaluation in made],
         batch,
@@ -176,14 +191,14 @@ def _several(request: HttpRequest, place: PhasePlace, chosen: list[EntryPlace]) 
     study, summary, label_of = None, None, {}
     for one_study, found in _summaries(place):
         labels_of_study = {pk: label for label, pk in found.entries.items() if pk in ids}
-        if any(duel_brief(found, *pair) for pair in combinations(labels_of_study.values(), 2)):
+        if any(pair_brief(found, *pair) for pair in combinations(labels_of_study.values(), 2)):
             study, summary, label_of = one_study, found, labels_of_study
             break
     pairs = []
     for pair in shown.pairs:
         one, other = chosen[pair.first].submission, chosen[pair.second].submission
         labels = [label_of.get(row.pk, "") for row in (one, other)]
-        people = duel_brief(summary, *labels) if summary is not None and all(labels) else ""
+        people = pair_brief(summary, *labels) if summary is not None and all(labels) else ""
         pairs.append(SeveralPair(pair, names[pair.first], names[pair.second], people, f"?a={one.pk}&b={other.pk}"))
     context |= {"shown_metric": shown, "claim": shown.claim(names), "pairs": pairs, "study": study}
     if phase.challenge.kind.images:
@@ -204,7 +219,7 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
     board = snapshot.board if snapshot else None
     columns = {(metric.slug, metric.fingerprint): metric for metric in board.metrics} if board else {}
     at = [board.index_of(one.submission.pk) if board else None for one in (a, b)]
-    unit = certainty.Unit.of(first.batch.groups, challenge)
+    unit = Unit.of(first.batch.groups, challenge)
 
     # People's verdicts on the two, study by study.
     judged, is_told = [], False
@@ -212,8 +227,8 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
         label_of = {pk: label for label, pk in summary.entries.items()}
         if a.submission.pk != b.submission.pk and {a.submission.pk, b.submission.pk} <= label_of.keys():
             labels = label_of[a.submission.pk], label_of[b.submission.pk]
-            judged.append({"study": study, "said": duel_words(summary, *labels, study.noun)})
-            is_told = is_told or duel_brief(summary, *labels) != ""
+            judged.append({"study": study, "said": pair_words(summary, *labels, study.noun)})
+            is_told = is_told or pair_brief(summary, *labels) != ""
 
     # Every metric that both have under the same definition, with the paired test over the reference's groups.
     comparisons, theirs = [], {result.slug: result for result in results(second, None)}
@@ -237,16 +252,17 @@ def _two(request: HttpRequest, place: PhasePlace, a: EntryPlace, b: EntryPlace) 
         "sees_items": sees_items,
         "shape": certainty.SENTENCES["shape"],
         "any_tested": any(one.paired is not None and one.paired.p_value is not None for one in comparisons),
-        "any_on_board": any(one.on_board for one in comparisons),
+        "any_on_board": any(one.p_board is not None for one in comparisons),
+        "other_on_board": [one for one in comparisons if one.differs_on_board],
         "units": plural(unit.noun) if comparisons else "",
         "judged": judged,
     }
     if not comparisons or not sees_items:
         return context
 
-    # One metric item by item, the greatest difference first, items without one last.
+    # One metric item by item, the one that differs most unless another is asked for: the greatest difference first, items without one last.
     chosen = next((c for c in comparisons if c.a.slug == request.GET.get("metric")), None)
-    chosen = chosen or next((c for c in comparisons if c.a.metric.is_primary), comparisons[0])
+    chosen = chosen or max(comparisons, key=lambda one: (one.size, one.a.metric.is_primary))
     names, sees_reference = first.batch.reference.item_ids, place.viewer.may("phase.see_reference", place.phase)
     values = [[None if math.isnan(v) else v for v in one.score.values_shown(sees_reference).tolist()] for one in (chosen.a, chosen.b)]
     figure = boards.differences(

@@ -13,7 +13,8 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from leaderboard.boards import exports, human_agreement
+from leaderboard.boards import exports
+from leaderboard.boards.people import with_people
 from leaderboard.boards.rows import BoardRows, Choice
 from leaderboard.citation import Citation
 from leaderboard.crate import CrateFile, crate
@@ -59,7 +60,7 @@ def of_challenge(place: ChallengePlace) -> dict[str, Any]:
         if phase.manifest_data and phase.has_opened(place.now)
     ]
     cite = challenge_citation(place)
-    made_up = "Its data and entries are made up. " if challenge.made_up else ""
+    made_up = "Its data and entries are simulated. " if challenge.made_up else ""
     about = made_up + (challenge.summary or f"A challenge on 3D reconstruction: {challenge.kind.title.lower()}.")
     return croissant(
         challenge.slug,
@@ -85,7 +86,7 @@ def challenge_citation(place: ChallengePlace) -> Citation:
     """The challenge by its organizers, whose names its overview tells."""
     challenge = place.challenge
     names = tuple(one.get_full_name() or one.username for one in challenge.organizers.order_by("date_joined", "id"))
-    made_up = " (made-up data)" if challenge.made_up else ""
+    made_up = " (simulated data)" if challenge.made_up else ""
     title, made = f"{challenge.title}{made_up}", challenge.created_at
     address = _address("challenge", challenge.slug)
     who = f"{', '.join(names)}. " if names else ""
@@ -116,13 +117,13 @@ def snapshot_crate(request: HttpRequest, challenge: str, phase: str, digest: str
     place = shown_board(NOBODY, challenge, phase)
     ranking = snapshot_of(place.phase, place.viewer, digest)
     cite, board = citation(place, ranking), ranking.board
-    table = BoardRows(human_agreement.with_people(board), Choice()).table(caption(place, ranking))
+    table = BoardRows(with_people(board), Choice()).table(caption(place, ranking))
     counts = f"{counted(board.n_entries, 'entry')} of {counted(board.n_teams, 'team')}"
     if not board.imported:
         counts += f" on {counted(board.n_items, 'item')}"
     about = f"A ranking of {place.challenge.title}, {place.phase.title}, as it stood: {counts}. SHA-256 of its content: {ranking.digest}."
     if place.challenge.made_up:
-        about += " Data, teams and entries are made up."
+        about += " Data, teams and entries are simulated."
     files = [
         CrateFile("ranking.csv", "The ranking as a table, every number in full.", "text/csv", exports.to_csv(table).encode()),
         CrateFile("ranking.json", "The same with its head, for programs.", "application/json", exports.to_json(table).encode()),

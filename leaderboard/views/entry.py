@@ -15,21 +15,25 @@ from django.urls import reverse
 from evaluation.models import Evaluation, Score
 from evaluation.result_tables import spec_of
 from evaluation.work.progress import standing
-from leaderboard.boards import build, certainty, reading
+from leaderboard.boards import build, reading
 from leaderboard.boards.digits import rounded
-from leaderboard.boards.human_agreement import of_board, signed
 from leaderboard.boards.payload import Board
+from leaderboard.boards.people import of_board
 from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, results
 from leaderboard.entry_states import states
 from leaderboard.lookup import current_ranking, page_numbers, page_of
 from leaderboard.models import Snapshot, read_board
+from leaderboard.records.unit import Unit
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.states import too_few
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
 from leaderboard.viewer import render_scene
 from leaderboard.views.gallery import gallery
 from leaderboard.views.methods import elsewhere
+from leaderboard.wording import certainty
+from leaderboard.wording.figures import interval
 from leaderboard.wording.nouns import plural
+from leaderboard.wording.people import why
 from submissions.errors import Refused
 from submissions.forms import EntryForm
 from submissions.lookup import EntryPlace, entry_place
@@ -51,7 +55,7 @@ DIAGNOSES = {  # by what `submissions.formats.fit.diagnosis` says
         "Most of its {items} would fit the reference with their axes in another order, or turned round. Look at which axis points up.",
     ),
     "place": (
-        "It lies elsewhere",
+        "It is in another place",
         "Most of its {items} lie apart from the reference: an offset, as of local instead of projected coordinates.",
     ),
     "fits": ("Size, axes and place fit", "In size, axes and place most of its {items} are where the reference is."),
@@ -79,7 +83,7 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
         "means_alone": [] if place.viewer.may("phase.see_reference", phase) else [one.slug for one in scored if one.score.holds_lengths],
         "has_micro": any(result.score.extra for result in scored),
         "certainty": _certainty(evaluation, scored, snapshot, index),
-        "units": plural(certainty.Unit.of(evaluation.batch.groups, phase.challenge).noun),
+        "units": plural(Unit.of(evaluation.batch.groups, phase.challenge).noun),
         "tries": _tries(place, board),
         "elsewhere": elsewhere(request.user, submission, place.viewer.now),
     }
@@ -90,7 +94,9 @@ def entry(request: HttpRequest, pk: int) -> HttpResponse:
         reason = people.found.reason if people is not None else None
         context |= {
             "people": people,
-            "people_early": f"Too early to say what people prefer. {people.missing}" if people is not None and too_few(reason) else "",
+            "people_early": f"Too early to say what people prefer. {why(people.found, people.noun)}"
+            if people is not None and too_few(reason)
+            else "",
             "people_url": reverse("study", args=[phase.challenge.slug, board.phase.slug, people.study.slug]) if people else "",
             "board_noun": board.resampled,
             "primary_title": board.primary.title if board.primary else "",
@@ -204,10 +210,10 @@ class OwnDuel:
     def points(self) -> str:
         """Words on how much higher or lower than the other it is scored, of opinion scores."""
         if f"{abs(self.value):.2f}" == "0.00":
-            return f"as high as the other [{signed(self.low)}, {signed(self.high)}]"
+            return f"as high as the other {interval(self.low, self.high, 2)}"
         lower = self.value < 0
         low, high = (-self.high, -self.low) if lower else (self.low, self.high)
-        return f"{abs(self.value):.2f} points {'lower' if lower else 'higher'} [{signed(low)}, {signed(high)}]"
+        return f"{abs(self.value):.2f} points {'lower' if lower else 'higher'} {interval(low, high, 2)}"
 
 
 def _duels(place: EntryPlace, board: Board) -> tuple[list[OwnDuel], int]:
@@ -348,7 +354,7 @@ def _certainty(evaluation: Evaluation, metric_results: list[Result], snapshot: S
         for result in metric_results
         if result.score.n >= GROUPS_FOR_BOARD_INTERVAL and result.score.is_alike
     ]
-    sentences = certainty.of_values(certainty.Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge), equal)
+    sentences = certainty.of_values(Unit.of(evaluation.batch.groups, evaluation.batch.phase.challenge), equal)
     if snapshot is None or index is None:
         return sentences
     board = snapshot.board

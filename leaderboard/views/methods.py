@@ -15,8 +15,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.boards.human_agreement import of_board
 from leaderboard.boards.payload import Board
+from leaderboard.boards.people import of_board
 from leaderboard.boards.rows import Cell, cell, place_of, rule_words
 from leaderboard.entry_states import states
 from leaderboard.lookup import current_boards
@@ -107,7 +107,7 @@ def _standing(entry: Submission, board: Board | None, it: EntryState, viewer: Pe
     index = board.index_of(entry.pk) if board is not None else None
     if board is None or index is None:
         if it.state == State.SCORED:
-            words = "the next ranking is still to come" if sees_board(viewer, entry.phase) else "the board is not shown yet"
+            words = "the next ranking is still to come" if sees_board(viewer, entry.phase) else "the leaderboard is not public yet"
             return Standing(entry, state=words)
         return Standing(entry, state=sentence(it, viewer.reader(entry)) if it.state == State.UNRANKED else label(it.state))
 

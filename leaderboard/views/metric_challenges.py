@@ -17,13 +17,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.models import MetricProgram
 from evaluation.programs.results import Cause
-from leaderboard.boards.human_agreement import LOW_COVERAGE, NO_BETTER, Line, rough_words
 from leaderboard.console.forms.programs import ProgramForm
 from leaderboard.models import MetricChallenge, MetricEntry
+from leaderboard.records.agreement import LOW_COVERAGE, NO_BETTER, Line
 from leaderboard.stats.metric_board import Standing
 from leaderboard.stats.records import REFERENCE_TITLES
 from leaderboard.stats.states import State
-from leaderboard.studies import metric_ranking
+from leaderboard.wording import agreement
 from leaderboard.wording.nouns import plural
 from leaderboard.wording.reasons import sentence
 from submissions.errors import Refused
@@ -75,7 +75,7 @@ class Row:
             return "half of every comparison"
         if figure.low is None or figure.high is None:
             return sentence(figure.reason, self.line.noun)
-        rough = f"; {rough_words(plural(self.line.noun))}" if figure.state is State.ROUGH else ""
+        rough = f"; {agreement.rough(plural(self.line.noun))}" if figure.state is State.ROUGH else ""
         return f"{figure.low:.3f} to {figure.high:.3f}{rough}"
 
 
@@ -169,7 +169,9 @@ def _entered(request: HttpRequest, row: MetricChallenge, form: ProgramForm) -> b
         except Refused as refused:
             form.add_error("file", refused.sentence)
             return False
-    messages.success(request, f"{entry.program.read.title} version {entry.program.version} is in; it is checked, then held against people.")
+    messages.success(
+        request, f"{entry.program.read.title} version {entry.program.version} is uploaded. We check it, then compare it with people."
+    )
     return True
 
 
@@ -221,7 +223,7 @@ def full(row: MetricChallenge, half: str, standings: dict[str, Any] | None, user
             continue
         key = entry.program.full_key if entry.program_is_shown_to(user) else ""
         rows.append(Row(line, entry.user.username, user.is_authenticated and entry.user_id == user.pk, key))
-    claim = metric_ranking.claim(replace(one.line, title=f"{one.line.title} by {one.by}") for one in rows)
+    claim = agreement.claim(replace(one.line, title=f"{one.line.title} by {one.by}") for one in rows)
     return Full(claim, rows, EARLIER if rows and "people" not in (standings or {}) else "")
 
 

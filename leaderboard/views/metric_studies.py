@@ -14,16 +14,18 @@ from django.utils import timezone
 
 from evaluation.metrics import registry
 from evaluation.models import EvaluationBatch, PhaseMetric, Reference
-from leaderboard.boards.certainty import Unit
-from leaderboard.boards.human_agreement import Line, lines_of, order_words, rho_words, trained_more
+from leaderboard.boards.people import lines_of
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study, StudyAnalysis
+from leaderboard.records.agreement import Line, Verdict
+from leaderboard.records.unit import Unit
 from leaderboard.service.page_cache import PARTS
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.records import Contradiction, Metric
-from leaderboard.studies.metric_ranking import MADE_UP, Family, Standing, Verdict, source_of, verdict
+from leaderboard.studies.metric_ranking import MADE_UP, Family, Standing, source_of, verdict
 from leaderboard.studies.summary import Summary
 from leaderboard.viewer.svg import Drawing
+from leaderboard.wording import agreement
 from leaderboard.wording.people import basis
 from leaderboard.wording.reasons import told
 from submissions.models import Submission
@@ -110,7 +112,7 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
         for line, metric in zip(lines_of(summary, noun=noun), summary.metrics, strict=True):
             if metric.metric != key or fingerprint not in ("", metric.fingerprint):
                 continue
-            words = order_words(metric.title, metric.rho) if only_means else line.reading
+            words = agreement.order(metric.title, metric.rho) if only_means else agreement.reading(line)
             version = versions.get(metric.fingerprint)
             found.append(
                 Measured(
@@ -119,11 +121,11 @@ def measured(seen: Sequence[StudyAnalysis], key: str, fingerprint: str = "", fou
                     fingerprint=metric.fingerprint,
                     title=metric.title,
                     line=line,
-                    rho=rho_words(metric.rho) if only_means else "",
+                    rho=agreement.rho(metric.rho) if only_means else "",
                     difference=metric.difference if metric.difference and metric.difference.reason is None else None,
-                    words=words + trained_more(metric.trained, summary.opinions),
+                    words=f"{words} {agreement.trained_more(line)}".rstrip(),
                     basis=basis(summary.basis),
-                    trained=line.trained,
+                    trained=agreement.trained(line),
                     noun=noun,
                     at=row.finished_at,
                     version=version,

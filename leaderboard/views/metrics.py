@@ -26,14 +26,16 @@ from leaderboard.evidence.shown import Set, in_several, resembling, resembling_w
 from leaderboard.kinds import of_material
 from leaderboard.lookup import search_text
 from leaderboard.models import MetricEntry, ProgramValues, Study, StudyAnalysis
+from leaderboard.records.agreement import Known, Verdict
 from leaderboard.stats.meaning import NOT_TOLD
 from leaderboard.stats.records import Across
 from leaderboard.studies import metric_ranking, paper_figures
-from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing, Verdict
+from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Family, Ranking, Standing
 from leaderboard.studies.paper_figures import Paper
 from leaderboard.views.evidence import sets as published_sets
 from leaderboard.views.home import visible
 from leaderboard.views.metric_studies import contradictions, measured, verdict_on
+from leaderboard.wording import agreement
 from leaderboard.wording.reasons import sentence
 from submissions.kinds import FAMILIES
 from submissions.lookup import PhasePlace, phase_place
@@ -217,7 +219,7 @@ def _section(family: Family, ranking: Ranking, of_rows: Mapping[str, Tested]) ->
     guards = [Ranked(one, None, "", [], across.get(one.fingerprint)) for one in family.guards]
     study = ranking.studies[family.studies[0].id] if family.state == metric_ranking.ALONE else None
     has_across = any(one is not None and one.shown for one in across.values())
-    return Section(family, metric_ranking.claim(row.line for row in family.rows), rows, guards, study, has_across)
+    return Section(family, agreement.claim(row.line for row in family.rows), rows, guards, study, has_across)
 
 
 def paper(request: HttpRequest, slug: str) -> HttpResponse:
@@ -249,8 +251,8 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     means = next((one for one in studies if one.is_current and one.rho), None)
     # What is published of a metric of this name, which is the headline where nothing was measured here.
     named = resembling(published_sets(), key) if not column else []
-    measured_here = bool(verdict.figure) and not family.made_up
-    is_simulated = bool(verdict.figure) and family.made_up
+    measured_here = verdict.has_figure and not family.made_up
+    is_simulated = verdict.has_figure and family.made_up
     as_published = "" if measured_here or means else resembling_words(named)
     of_meaning = standing.meaning.study if standing and standing.meaning else None
     # Simulated people are left out beside figures of real ones.
@@ -285,7 +287,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         facts = []
         data, accuracy, features = (found.card.get(part, {}) for part in ("data", "accuracy", "features"))
         if "decisions" in data:
-            made_up = ", made up" if found.card.get("made_up") else ""
+            made_up = ", simulated" if found.card.get("made_up") else ""
             facts.append(("Trained on", f"{data['decisions']:,} decisions of {data['raters']:,} raters{made_up}"))
         if features:
             facts.append(("Features", f"{features['name']}, frozen"))
@@ -315,9 +317,8 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     own_worst = spec.is_program and spec.worst != "null"
     on_studies = [(row, row.figure) for row in values if row.study_id in known]
     if on_studies and standing is None:
-        n = len(on_studies)
-        words = f"It was held against people in {n} {'study' if n == 1 else 'studies'}, by itself and with no place among others."
-        verdict = Verdict(words)
+        verdict = Verdict(Known.BY_ITSELF, studies=len(on_studies))
+    said = agreement.verdict(verdict)
     context = {
         "spec": spec,
         "peers": peers.of(spec.key),
@@ -342,7 +343,8 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "as_published": as_published,
         "is_simulated": is_simulated,
         "head_is_simulated": is_simulated and not as_published,
-        "share_words": as_published or " ".join(filter(None, (verdict.words, verdict.figure, verdict.rest))),
+        "said": said,
+        "share_words": as_published or said.text,
         "meaning": meaning,
         "curve": curve(meaning.difference) if meaning and meaning.difference else None,
         "no_meaning": next((sentence(one.metric.difference.reason, one.noun) for one in current if one.metric.difference), ""),

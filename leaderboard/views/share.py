@@ -21,7 +21,7 @@ from django.utils.html import format_html
 from django.views.decorators.clickjacking import xframe_options_exempt
 
 from evaluation.metrics.registry import REGISTRY
-from leaderboard.boards import human_agreement
+from leaderboard.boards.people import of_board
 from leaderboard.boards.rows import Cell, cell, place_of, rule_words
 from leaderboard.charts.cards import SIZE
 from leaderboard.lookup import current_ranking, shown_board
@@ -66,7 +66,7 @@ def embed(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     context["board_url"] = reverse("board", args=[challenge, phase])
     if snapshot is not None:
         board = snapshot.board
-        people, metric = human_agreement.of_board(board), board.primary or next(iter(board.metrics), None)
+        people, metric = of_board(board), board.primary or next(iter(board.metrics), None)
         column = people.column(board) if people is not None else None
         for index in board.overall.order[:EMBEDDED]:
             entry, rank = board.entries[index], board.overall.rank[index]
@@ -140,7 +140,7 @@ def badge(request: HttpRequest, pk: int) -> HttpResponse:
     said = "not ranked" if rank is None else f"#{rank} of {n}"
     if rank is not None and low is not None and low != high:
         said += f" ({low}–{high})"
-    label = f"{phase.challenge.title}{' (made up)' if phase.challenge.made_up else ''}"
+    label = f"{phase.challenge.title}{' (simulated)' if phase.challenge.made_up else ''}"
     made = day_in_words(snapshot.created_at, phase.time_zone)
     title = f"{label}, {phase.title}: {said}; Plumbline, snapshot {snapshot.short}, {made}"
     left, right = 12 + 6.7 * len(label), 12 + 6.7 * len(said)

@@ -13,10 +13,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 
 from evaluation.metrics import registry
-from leaderboard.boards import certainty, human_agreement
 from leaderboard.boards.comparison import MAX_ENTRIES, compared
-from leaderboard.boards.human_agreement import lines_of, spread
 from leaderboard.boards.payload import Board
+from leaderboard.boards.people import lines_of, of_board, spread
 from leaderboard.boards.reading import reading, strips
 from leaderboard.boards.rows import Cell, bar, position
 from leaderboard.boards.scorecard import current_evaluation, results
@@ -25,10 +24,11 @@ from leaderboard.evidence.shown import resembling, resembling_words
 from leaderboard.lookup import current_ranking, shown_board, study_of
 from leaderboard.models import Snapshot, StudyAnalysis
 from leaderboard.records.front import Contradiction, Front, Turned
+from leaderboard.records.unit import Unit
 from leaderboard.service.responses import for_everybody
 from leaderboard.stats.mos_table import HIGHEST, LOWEST
 from leaderboard.stats.ranking import rank
-from leaderboard.studies import metric_ranking, words
+from leaderboard.studies import metric_ranking
 from leaderboard.studies.metric_ranking import MADE_UP, source_of
 from leaderboard.viewer import thumbnails
 from leaderboard.views.compare import asked, scored_entry
@@ -36,8 +36,9 @@ from leaderboard.views.evidence import sets as published_sets
 from leaderboard.views.home import MAX_SHOWN, cards, surest_contradiction, visible
 from leaderboard.views.metric_studies import measured, verdict_on
 from leaderboard.views.studies import metric_titles
-from leaderboard.wording import contradiction
-from leaderboard.wording.nouns import answers, counted, plural
+from leaderboard.wording import agreement, contradiction
+from leaderboard.wording import study as study_words
+from leaderboard.wording.nouns import answer, answers, counted, plural
 from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.ranks import ordinal, place, span
 from leaderboard.wording.statement import Statement, Tone
@@ -55,8 +56,8 @@ AGREEMENT = (45, 100)  # the scale of comparisons decided as people did, of whic
 SERVICE = "See which 3D method is best, and whether the metric that says so agrees with people."
 SERVES = (
     Figure("Score", "Teams send wireframes, meshes or renders; the same metrics score every entry."),
-    Figure("Rank", "Boards say how sure each place is, and which entries are tied."),
-    Figure("Ask people", "People judge entries side by side, and each metric is held against them."),
+    Figure("Rank", "Leaderboards say how certain each place is, and which entries are tied."),
+    Figure("Ask people", "People compare entries side by side, and each metric is compared with people."),
 )
 
 
@@ -160,7 +161,7 @@ def entry_sheet(board: Board, index: int, line: str, foot: str, picture: bytes |
         entry if entry.name.isascii() and len(entry.name) <= MAX_LETTERS else entry.model_copy(update={"name": _name(entry.name, entry.id)})
         for entry in board.entries
     ]
-    own, people = board.entries[index], human_agreement.of_board(board)
+    own, people = board.entries[index], of_board(board)
     said = reading(board.model_copy(update={"entries": named}), index)
     beneath: list[Sentence] = [(Words(f"{said.rank}{said.by_metrics}"),)]
     if said.people:
@@ -199,11 +200,11 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
     sheet = Sheet(_line(place.phase), ((Words(legible(study.title, slug)),),), made_up=source_of(study) == MADE_UP)
     if summary is None:
         return sent(replace(sheet, beneath=((Words(study.question),),)))
-    said = words.sentences(summary, lines_of(summary, metric_titles(place.phase), study.noun), study.noun)
+    said = study_words.sentences(summary, lines_of(summary, metric_titles(place.phase), study.noun), study.noun)
     bars, note = [], ""
-    if summary.ordered:
-        # Entries of parts that never met are in no common order: the first are those of the part with most answers.
-        ranked = [line for line in summary.ranked if line.part in (None, 1)]
+    # Entries of parts that never met are in no common order: the first are those of the part with most answers.
+    ranked = [line for line in summary.ranked if line.part in (None, 1)]
+    if len(ranked) > 1:
         values = [line.value for line in ranked]
         for line, own, n in zip(ranked, values, rank([value for value, *_ in values], True), strict=True):
             value, low, high = own
@@ -222,11 +223,11 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
                     at["width"],
                 )
             )
-        what = f"Mean scores, {LOWEST} to {HIGHEST}" if summary.opinions else "Duels won"
+        what = f"Mean scores, {LOWEST} to {HIGHEST}" if summary.opinions else "Comparisons won"
         of = f"; the first {MAX_STRIPS} of {len(bars)} entries" if len(bars) > MAX_STRIPS else ""
         note = f"{what}, with 95 % intervals{of}."
     basis = basis_words(summary.basis)
-    first = f"{said[0].first} {said[0].rest}" if said else study.question
+    first = said[0].text if said else study.question
     for method in sorted(
         (line.method for line in summary.ranked if any(letter.isalnum() for letter in line.method)), key=len, reverse=True
     ):
@@ -243,10 +244,9 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
     family = metric_ranking.of(NOBODY, seen).families[spec.family]
     standing = family.row(key, registry.fingerprint(key, {}))
     found = verdict_on(family, standing, measured(seen, key, found_in=family))
-    says = " ".join(part for part in (found.words, found.figure, found.rest) if part)
-    as_published = resembling_words(resembling(published_sets(), key)) if family.made_up or not found.figure else ""
+    as_published = resembling_words(resembling(published_sets(), key)) if family.made_up or not found.has_figure else ""
     if as_published:
-        says, standing = as_published, None
+        standing = None
     does = spec.doc.partition(". ")[0].removesuffix(".") + "."
     bars, note, foot = [], "", ""
     if standing is not None and not standing.line.trained and (own := standing.line.percent) is not None:
@@ -261,14 +261,15 @@ def metric_card(request: HttpRequest, key: str) -> HttpResponse:
         for title, percent, low, high in figures:
             ends = "" if low is None or high is None else f"[{low}, {high}]"
             bars.append(Strip(title, str(percent), ends, "", position(AGREEMENT, percent), *bar(AGREEMENT, low, high)))
-        note = "How many of 100 duels that people decided it orders as they did, with a 95 % interval."
-        foot = f"{standing.judgements:,} decided judgements of {'simulated ' if family.made_up else ''}people"
+        note = "Of 100 comparisons that people decided, it decides this many as they did (95 % interval)."
+        votes = counted(standing.judgements, f"decided {answer(standing.line.opinions)}")
+        foot = f"{votes} of {'simulated ' if family.made_up else ''}raters"
     arrow = "higher is better" if spec.higher_is_better else "lower is better"
     return sent(
         Sheet(
             f"A metric for {FAMILIES[spec.family].title.lower()} · {arrow}",
             ((Words(spec.title),),),
-            ((Words(says),), (Words(does, "soft"),)),
+            ((Words(as_published),) if as_published else pieces(agreement.verdict(found)), (Words(does, "soft"),)),
             strips=tuple(bars),
             note=note,
             foot=foot,
@@ -290,7 +291,7 @@ def compare_card(request: HttpRequest, challenge: str, phase: str) -> HttpRespon
         raise Http404
     batch = evaluations[0].batch
     sees_items = all(one.may("see_items") for one in chosen)
-    unit = certainty.Unit.of(batch.groups, place.challenge)
+    unit = Unit.of(batch.groups, place.challenge)
     metrics = compared([results(one, None) for one in evaluations], batch, unit, sees_items, None, [one.submission.pk for one in chosen])
     shown = next((one for one in metrics if one.metric.is_primary), next(iter(metrics), None))
     if shown is None:

@@ -33,7 +33,7 @@ def status(request: HttpRequest) -> HttpResponse:
             ],
         ),
         (
-            "Workers elsewhere, which only call out",
+            "Remote workers",
             [
                 ("Heard of within the last minutes", OutsideWorker.live(now).count()),
                 ("At work now", held.filter(token__isnull=False).count()),
@@ -46,7 +46,7 @@ def status(request: HttpRequest) -> HttpResponse:
                 ("Entries being scored", Submission.objects.filter(status=Status.SCORING).count()),
                 ("Parts of entries waiting", waiting.unleased(now).count()),
                 ("Parts done by the service in the last day", done.filter(token__isnull=True).count()),
-                ("Parts done by workers elsewhere in the last day", done.filter(token__isnull=False).count()),
+                ("Parts done by remote workers in the last day", done.filter(token__isnull=False).count()),
                 ("Metric programs waiting to be checked", MetricProgram.objects.waiting().count()),
             ],
         ),

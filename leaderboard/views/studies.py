@@ -15,13 +15,14 @@ from django.urls import reverse
 
 from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
-from leaderboard.boards.human_agreement import Line, lines_of, spread, trained_more, unheld_words
 from leaderboard.boards.payload import Board
+from leaderboard.boards.people import lines_of, spread
 from leaderboard.boards.rows import rule_words
 from leaderboard.charts import studies as study_charts
 from leaderboard.evidence.shown import leading
 from leaderboard.lookup import current_ranking, not_shown_yet, shown_board, study_of
-from leaderboard.models import Rater, Study, StudyAnalysis
+from leaderboard.models import Rater, Study, StudyAnalysis, StudyLook
+from leaderboard.records.agreement import Line
 from leaderboard.service.responses import attachment
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import screening
@@ -31,17 +32,20 @@ from leaderboard.stats.ranking import rank
 from leaderboard.stats.records import Contradiction, Entry, Metric, plain
 from leaderboard.stats.states import too_few
 from leaderboard.stats.study import NOTHING_COUNTS
-from leaderboard.studies import paper_figures, words
+from leaderboard.studies import paper_figures
 from leaderboard.studies.judge import answers
 from leaderboard.studies.judge.shown import TITLES, of_study
 from leaderboard.studies.metric_ranking import source_of
 from leaderboard.studies.screening_effects import effects
 from leaderboard.studies.summary import HIDDEN_NAME, Summary
 from leaderboard.views import answer_sets
+from leaderboard.wording import agreement
+from leaderboard.wording import study as words
 from leaderboard.wording.nouns import plural
 from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.ranks import ordinal, span
 from leaderboard.wording.reasons import sentence, told
+from leaderboard.wording.statement import Statement
 from submissions.formats.formulas import neutral_row
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
@@ -68,7 +72,7 @@ class StudyBrief:
     raters: int | None
     between: Figure | None
     missing: str
-    first: words.Sentence | None
+    first: Statement | None
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,6 @@ class MetricRow:
     line: Line
     metric: Metric
     by_group: list[Line]
-    trained_more: str
     printed: float | None = None  # the paper's own figure, of published means
 
     @property
@@ -150,7 +153,7 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
         if summary is not None:
             between = summary.another
             noun = partial(getattr, study, "noun")  # which few sentences name
-            missing = sentence(summary.reason, noun) or words.two_people_words(summary, noun)
+            missing = sentence(summary.reason, noun) or words.two_raters(summary, noun)
             first = words.opening(summary, noun)
             basis = "" if summary.of == "means" else basis_words(summary.basis)
             brief = StudyBrief(basis, summary.counted, summary.n_people, between, missing, first)
@@ -158,7 +161,7 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
             set_ = leading(answer_set.record)
             if set_ is not None:
                 claim = (set_.claim or [""])[0]
-                brief = StudyBrief(set_.people, set_.criterion.answers, set_.criterion.raters, None, "", words.Sentence("", claim))
+                brief = StudyBrief(set_.people, set_.criterion.answers, set_.criterion.raters, None, "", Statement.of(claim))
         rows.append({"study": study, "found": brief, "is_set": answer_set is not None})
     asking = Study.objects.filter(phase=place.phase).asking_everybody()
     return render(request, "leaderboard/studies.html", place.context("people") | {"rows": rows, "asking": asking})
@@ -211,11 +214,13 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
         context["stale"] = row.state == StudyAnalysis.State.WAITING and row.made_of != row.wanted
     context["is_early"] = summary is None or too_few(summary.reason) or summary.reason == NOTHING_COUNTS
     first = next(iter(context.get("sentences", ())), None)
-    context["share_words"] = f"{first.first} {first.rest}".strip() if first else chosen_study.question
+    context["share_words"] = first.text if first else chosen_study.question
     context["withdrawn"] = chosen_study.withdrawn()
     context["by_hand"] = chosen_study.raters.filter(kind=Rater.Kind.PERSON, is_counted=False, left_at=None).count()
     context["rules"] = [screening.words(key, thresholds) for key, thresholds in chosen_study.screening.items()]
-    context["looks"] = words.look_words(chosen_study, summary.answers if summary and asked == chosen_study.main_criterion else None, hidden)
+    context["looks"] = words.looks(
+        StudyLook.so_far(chosen_study, summary.answers if summary and asked == chosen_study.main_criterion else None, hidden)
+    )
     rows_of_entries = chosen_study.entries.exclude(artifact="").order_by("label")
     context["damage"] = [(entry.label, entry.damage) for entry in rows_of_entries if entry.label not in hidden]
     batch = chosen_study.batch
@@ -225,8 +230,8 @@ def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpRe
     beside = [(one, one.agreement) for one in context["judges"] if one.agreement is not None]
     context["tolerated"] = next((judge.gate.tolerated for _, judge in beside if judge.gate is not None), None)
     gates = [judge.gate for _, judge in beside if judge.gate is not None]
-    context["judge_words"] = words.judge_words(len(context["judges"]), sum(gate.passed for gate in gates) if gates else None)
-    context["source_tag"] = "figures" if summary is not None and summary.of == "means" else source_of(chosen_study)
+    context["judge_words"] = words.judges(len(context["judges"]), sum(gate.passed for gate in gates) if gates else None)
+    context["source_tag"] = "reported" if summary is not None and summary.of == "means" else source_of(chosen_study)
     context["judges_beside"] = any(not one.display_only for one, _ in beside)
     return render(request, "leaderboard/study.html", context)
 
@@ -321,7 +326,7 @@ def _analysis_context(
         if board is not None and measured.key in board.overall.metrics:
             for one in measured.contradictions:
                 against.setdefault(one.second, []).append(f"{line.title} puts it before {one.first}")
-    too_few = f"Judged by too few people, or on too few {plural(noun)}, to have a place:"
+    too_few = f"Compared by too few raters, or on too few {plural(noun)}, to have a place:"
     apart = {line.method: "These met none of those above." * ((line.part or 1) > 1) for line in ordered}
     apart |= {line.method: too_few for line in summary.unranked}
     scales = [
@@ -349,7 +354,6 @@ def _analysis_context(
             line,
             measured,
             [Line(line.title, measured.groups[group], None, key=line.key, noun=noun) for group in groups if group in measured.groups],
-            trained_more(measured.trained, summary.opinions).strip(),
             printed.get(measured.key),
         )
         for line, measured in zip(lines, summary.metrics, strict=True)
@@ -389,7 +393,7 @@ def _analysis_context(
         "scales": scales,
         "others": others,
         "counts": sorted(summary.scales, key=lambda line: line.method) if summary.reason is not None else summary.scales,
-        "rough": words.rough_words(summary, noun),
+        "rough": words.rough(summary, noun),
         "samples": plural(noun, len(summary.samples)),
         "printed": printed,
         "has_ends": any(rate[1] is not None for rate in rates),
@@ -398,22 +402,22 @@ def _analysis_context(
         "rows": rows,
         "lines": lines,
         "groups": groups,
-        "unheld": unheld_words(lines, plural(noun)),
+        "unheld": agreement.unheld(lines, plural(noun)),
         "any_shown": any(line.shown for line in lines if not line.guard),
         "contradictions": turned[:MAX_CONTRADICTIONS],
         "n_contradictions": len(turned),
-        "covariates": words.covariate_words(summary),
-        "sides": words.side_words(summary),
-        "two_people": words.two_people_words(summary, noun),
-        "camps": words.camp_words(summary, noun),
-        "forecast": words.forecast_words(summary, first_metric, noun),
+        "covariates": words.covariates(summary),
+        "sides": words.sides(summary),
+        "two_people": words.two_raters(summary, noun),
+        "camps": words.rater_groups(summary, noun),
+        "forecast": words.forecast(summary, first_metric, noun),
         "raters": summary.reliability.raters,
         "map": _agreement_map(summary, titles),
         "curve": first_curve,
         "curves": list(by_resource.values()),
         "enough_rows": enough_rows,
         "parts_words": "; ".join(f"{row.what.lower()}: {row.words}" for row in enough_rows if row.of_parts),
-        "reliability": words.reliability_words(summary),
+        "reliability": words.reliability(summary),
         "any_against": any(row.against for row in scales),
         "n_camps": len(summary.camps.sizes) if summary.camps else 0,
         "n_metrics": sum(not line.guard for line in lines),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-NOUN = "item"  # of what is scored on its own, where a challenge names none
+from leaderboard.records.unit import NOUN as NOUN
+
 VERBS = {"is": "are", "has": "have", "was": "were", "does": "do"}
 
 
@@ -20,8 +21,8 @@ def plural(noun: str, n: int | None = None) -> str:
 
 
 def sampled_noun(noun: str, unsampled: bool) -> str:
-    """Name of what counts as a sample of a study: where its judgements name none, each duel is one of its own."""
-    return "duel" if unsampled else noun
+    """Name of what counts as a sample of a study: where its votes name none, each comparison is one of its own."""
+    return "comparison" if unsampled else noun
 
 
 def counted(n: int, noun: str) -> str:

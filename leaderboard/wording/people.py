@@ -1,9 +1,23 @@
-"""Basis of figures of people, in words, from `leaderboard.records.people`. PURE."""
+"""Statements on people beside a board: what figures of people are of, and why there are none. PURE."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leaderboard.boards.payload import HumanAgreement
+from leaderboard.records.agreement import Line
 from leaderboard.records.people import Basis
-from leaderboard.wording.nouns import answers, people, verb
+from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, ITEMS_FOR_FIRM_INTERVAL, RATERS_FOR_FIGURE, RATERS_FOR_FIRM_INTERVAL
+from leaderboard.wording import agreement
+from leaderboard.wording.nouns import NOUN, answers, counted, listed, people, plural, sampled_noun, verb
+from leaderboard.wording.reasons import sentence
+
+EARLIER = (
+    "These figures from people were made by an earlier rule: ties count half to whoever says equal, intervals are of these raters alone, "
+    "and nothing tells metrics apart."
+)
+EARLIER_STATES = "These figures from people were made by an earlier rule, which did not test metrics against another rater."
 
 
 def basis(of: Basis) -> str:
@@ -14,3 +28,62 @@ def basis(of: Basis) -> str:
 def withdrawn(n: int, opinions: bool) -> str:
     """Answers that are in figures but no more in the database; nothing for none."""
     return f"{answers(n, opinions)} {verb('was', n)} withdrawn since" if n else ""
+
+
+def rough(raters: int, samples: int, unit: str) -> str:
+    """Words beside intervals of so few raters or samples, each called `unit`, that they are rough ones; empty where there are more, or too
+    few for any."""
+    few = ["raters"] if RATERS_FOR_FIGURE <= raters < RATERS_FOR_FIRM_INTERVAL else []
+    few += [plural(unit)] if ITEMS_FOR_FIGURE <= samples < ITEMS_FOR_FIRM_INTERVAL else []
+    return f"few {listed(few)}: rough intervals" if few else ""
+
+
+# --- of a ranking
+
+
+def earlier(found: HumanAgreement) -> str:
+    """The rule that the figures were made by, where it is not today's."""
+    return EARLIER if found.people < 2 else EARLIER_STATES if found.people < 3 else ""
+
+
+def why(found: HumanAgreement, noun: str = NOUN) -> str:
+    """Reason why there are no figures; empty where there are. A ranking of before says it as it did then."""
+    return found.why or sentence(found.reason, noun)
+
+
+def missing(found: HumanAgreement, lines: Sequence[Line], noun: str = NOUN) -> str:
+    """Reason why no metric can be compared with people."""
+    return why(found, noun) or agreement.unheld(lines, plural(noun))
+
+
+def rough_on_board(found: HumanAgreement, noun: str = NOUN) -> str:
+    """`rough` as the reference point that answers every comparison counts raters and samples."""
+    every = next((line.decided for line in found.metrics if line.guard and line.slug == "constant"), None)
+    if every is None or found.reason is not None:
+        return ""
+    return rough(every.raters, every.samples, sampled_noun(noun, bool(found.unsampled)))
+
+
+@dataclass(frozen=True)
+class Head:
+    """Words in the head of a column: `line` is None where the figures are too few, or of an earlier rule, for a drawing."""
+
+    words: str
+    title: str
+    trained: str
+    line: Line | None = None
+
+
+def head(found: HumanAgreement, line: Line) -> Head:
+    """Agreement of a column with people, in its head."""
+    column = next(one for one in found.metrics if one.slug == line.key)
+    of = f"{agreement.sentenced(f'{basis(found.basis)}, {found.at:%-d %B %Y} (UTC)')}"
+    if found.people < 2:
+        value = column.decided.value
+        words = f"{round(100 * value)} / 100 answers" if value is not None else agreement.rho(column.rho)
+        return Head(words or "no values here", f"{EARLIER} {of}", agreement.trained(line))
+    more = agreement.trained_more(line)
+    if found.of == "means":
+        words = f"{agreement.rho(column.rho)} · {counted(column.rho.n, 'entry')}" if column.rho.value is not None else "too few entries"
+        return Head(words, f"{agreement.order(line.title, column.rho)} {of} {more}".rstrip(), agreement.trained(line))
+    return Head(agreement.head(line), f"{agreement.reading(line)} {of} {more}".rstrip(), agreement.trained(line), line)

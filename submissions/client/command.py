@@ -34,7 +34,7 @@ EXIT_CODES = """exit codes:
   2    the command was not understood, or a file is not there
   3    the server refused: a limit, a permission, a closed phase
   4    the server cannot be reached or has trouble, also after --patience; run the same command again later
-  130  stopped by hand; run the same upload again to go on with it"""
+  130 stopped by hand; run the same upload again to go on with it"""
 CARD = {
     "weights_url": ("URL", "link to the weights"),
     "licence": ("TEXT", "licence of code and weights"),
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None, pause: Callable[[float], None] 
     except OSError as error:
         return _say(f"{error.filename or 'A file'} cannot be read ({error.strerror}); check the path.", USAGE)
     except KeyboardInterrupt:
-        return _say("Stopped; run the same command again to continue.", STOPPED)
+        return _say("Stopped. Run the same command again to continue.", STOPPED)
 
 
 def _say(text: str, code: int) -> int:
@@ -151,7 +151,7 @@ def _follow(args: argparse.Namespace, server: Server, submission: dict[str, Any]
     for slug, score in (submission.get("scores") or {}).items():
         # The server sends plain numbers, or objects with a 95 % interval.
         value, interval = (score.get("value"), score.get("ci")) if isinstance(score, dict) else (score, None)
-        between = f"  [{interval[0]:.6g}, {interval[1]:.6g}]" if interval and None not in interval else ""
+        between = f" [{interval[0]:.6g}, {interval[1]:.6g}]" if interval and None not in interval else ""
         print(f"{slug:<28} {'unranked' if value is None else f'{value:.6g}{between}'}")
     return REJECTED if status in ("rejected", "failed", "cancelled") else OK
 
@@ -248,7 +248,7 @@ def _print_verdict(verdict: Verdict, manifest: Manifest, as_is: bool) -> None:
     for warning in verdict.to_confirm:
         print(f"Is it meant so? {warning}")
     if not manifest.kind.images and not any(item.input for item in manifest.items):
-        print("Note: units, axes and place were not checked, because nothing is said of the inputs, or not to you without a token.")
+        print("Note: units, axes and position were not checked, because the inputs are not described, or not public without a token.")
     count = f"{len(verdict.items)} of {len(manifest.items)} items"
     problems = f"{verdict.n_problems} problem{'' if verdict.n_problems == 1 else 's'}"
     said = f"Not acceptable, {problems}"
@@ -280,7 +280,7 @@ def _parser() -> argparse.ArgumentParser:
     send.add_argument("path", help="zip archive, folder (zipped first) or submission file")
     send.add_argument("--challenge", required=True, help="the challenge's short name")
     send.add_argument("--phase", required=True, help="the phase's short name")
-    send.add_argument("--method", required=True, metavar="NAME", help="the method's name as the board will show it")
+    send.add_argument("--method", required=True, metavar="NAME", help="the method's name as the leaderboard will show it")
     send.add_argument("--description", default="", help="a few sentences about the method")
     send.add_argument("--paper", default="", metavar="URL", help="link to the paper")
     send.add_argument("--code", default="", metavar="URL", help="link to the code")
@@ -290,7 +290,7 @@ def _parser() -> argparse.ArgumentParser:
     send.add_argument("--no-check", action="store_true", help="send without checking first")
     send.add_argument("--wait", action="store_true", help="wait until the entry is scored or refused")
 
-    status = _command(commands, "status", "print the state of an entry", _status, needs_token=True)
+    status = _command(commands, "status", "show the state of an entry", _status, needs_token=True)
     status.add_argument("id", help="the entry's id, as upload printed it")
     status.add_argument("--wait", action="store_true", help="wait until the entry is scored or refused")
     return parser

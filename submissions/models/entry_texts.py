@@ -82,7 +82,7 @@ def checked_about(**given: str | float | None) -> dict[str, str | float | None]:
         if name == "method_name" and not value:
             raise Refused("The entry needs a method name; give it one.", name)
         if name in ONE_LINE and has_invisible(value):
-            raise Refused(f"The {LABELS[name]} holds invisible characters; type it anew, in one line.", name)
+            raise Refused(f"The {LABELS[name]} contains invisible characters. Type it again, in one line.", name)
         if name.endswith("_url") and value:
             try:
                 _is_url(value)

@@ -67,7 +67,7 @@ class Participation(models.Model):
     def enter(cls, challenge: Challenge, user: Any, key: str) -> Participation:
         """Let `user` see a private challenge by its link. `Refused` with any other key."""
         if not opens(challenge, key):
-            raise Refused("This link is no longer valid; ask the organizers for the current one.", "wrong_key")
+            raise Refused("This link is no longer valid. Ask the organizers for the current one.", "wrong_key")
         return cls.objects.get_or_create(challenge=challenge, user=user)[0]
 
     @classmethod

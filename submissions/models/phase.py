@@ -137,7 +137,7 @@ class Phase(models.Model):
         if self.closes_at and self.closes_at <= self.opens_at:
             raise ValidationError({"closes_at": "The phase closes before it opens; choose a later moment."})
         if self.board != self.Board.LIVE and self.board_at is None:
-            raise ValidationError({"board_at": "Say from when the board is shown or frozen."})
+            raise ValidationError({"board_at": "Set when the leaderboard opens or freezes."})
         ancestor = self.parent
         while ancestor is not None:
             if (ancestor.pk == self.pk and self.pk is not None) or ancestor.challenge_id != self.challenge_id:

@@ -420,7 +420,9 @@ class Submission(Leased):
             if phase.board != phase.Board.LIVE and phase.board_at <= now:
                 word = "was frozen" if phase.board == phase.Board.FROZEN else "was revealed"
                 on = in_words(phase.board_at, phase.time_zone)
-                raise Refused(f"The board of {phase.title} {word} on {on}, so no entry on hold can be confirmed any more.", "phase_decided")
+                raise Refused(
+                    f"The leaderboard of {phase.title} {word} on {on}, so no entry on hold can be confirmed any more.", "phase_decided"
+                )
             if phase.has_closed(now) and now >= phase.closes_at + CONFIRM_TIME:
                 closed = f"{phase.title} closed on {in_words(phase.closes_at, phase.time_zone)}"
                 raise Refused(f"{closed}, and entries on hold could be confirmed for 24 hours after that.", "phase_closed")
@@ -575,7 +577,7 @@ class Submission(Leased):
         """Let the entry count for its team although the team has withdrawn a later one. A later withdrawal keeps it off again."""
         now = now or timezone.now()
         if not type(self).objects.filter(pk=self.pk).kept_off(self.phase, now).exists():
-            raise Refused("No withdrawal keeps this entry off the board; look at the page again.", "not_kept_off")
+            raise Refused("This entry is not excluded by a withdrawal. Reload the page.", "not_kept_off")
         self._flag(actor, "submission.let_stand", reason, let_stand_at=now)
 
     def hide(self, actor: User | None, reason: str) -> None:
@@ -606,7 +608,7 @@ class Submission(Leased):
             self.phase.lock()
             self.phase.refresh_from_db()
             if not self.phase.is_open(now) or self.phase.is_decided(now):
-                raise Refused(f"{self.phase.title} is decided, so your team's choice stands as it was.", "choice_over")
+                raise Refused(f"{self.phase.title} is decided, so your team's choice can no longer change.", "choice_over")
             Submission.objects.filter(phase=self.phase, team=self.team, is_chosen=True).update(is_chosen=False)
             self._flag(is_chosen=True)
 

@@ -242,7 +242,7 @@ class Team(models.Model):
         if alone and self.has_entries:
             return f"You are the only member of {self.name}, and its entries stay with it: ask somebody to join, or another team to merge."
         if alone and self.earlier_entries.exists():
-            return f"You are the only member of {self.name}: go on by yourself, or join another team."
+            return f"You are the only member of {self.name}: continue by yourself, or join another team."
         if led and not alone and not any(leads.values()):
             return f"You are the last leader of {self.name}: hand the lead to another member first."
         return ""
@@ -350,7 +350,7 @@ class Team(models.Model):
         Team.objects.select_for_update().filter(pk=self.pk).first()
         member = self.memberships.filter(user=user).first()
         if member is None:
-            raise Refused(f"{user} is not a member of {self.name}; look at the team's page for who is.", "not_member")
+            raise Refused(f"{user} is not a member of {self.name}; see the team's page.", "not_member")
         return member
 
     def _require_other_leader(self, member: Membership, others: models.QuerySet, alone: bool = False) -> None:
@@ -388,7 +388,7 @@ class Team(models.Model):
             if self.memberships.filter(user__emailaddress__email__iexact=email, user__emailaddress__verified=True).exists():
                 raise Refused(f"{email} belongs to a member of {self.name} already.", "is_member")
             if self.invites.filter(created_at__gt=now - timedelta(days=1)).count() >= INVITES_A_DAY:
-                raise Refused(f"{self.name} has sent {INVITES_A_DAY} invitations within a day; go on tomorrow.", "too_many_invites")
+                raise Refused(f"{self.name} has sent {INVITES_A_DAY} invitations within a day. Continue tomorrow.", "too_many_invites")
             self.invites.open(now).filter(email=email).update(withdrawn_at=now)
             expires_at = now + timedelta(days=INVITE_DAYS)
             invite = TeamInvite.objects.create(team=self, email=email, invited_by=invited_by, created_at=now, expires_at=expires_at)
@@ -437,7 +437,7 @@ class TeamMerge(models.Model):
         wanted = folded(" ".join(name.split()))
         asked = next((team for team in asking.challenge.teams.joined() if folded(team.name) == wanted), None)
         if asked is None:
-            raise Refused(f"There is no team “{name[:NAME_LENGTH]}” in this challenge; write its name as boards show it.", "no_team")
+            raise Refused(f"There is no team “{name[:NAME_LENGTH]}” in this challenge. Write its name as leaderboards show it.", "no_team")
         if why := asked.why_not_merge(asking):
             raise Refused(why, "no_merge")
         if cls.objects.filter(asking=asked, asked=asking).exists():

@@ -44,8 +44,8 @@ class AccountForm(forms.ModelForm):
             "username": "Yours is an e-mail address, so organizers find you by a confirmed address only. You may choose another name, "
             "without “@”.",
             "notify_by_email": "",
-            "has_page": "It shows your user name, the challenges that you organize, and the teams that you are in with what boards show of "
-            "them; no e-mail address, and nothing that a board does not show.",
+            "has_page": "It shows your user name, the challenges that you organize, and your teams with their public ranks. It shows no "
+            "e-mail address.",
         }
 
     def __init__(self, *args: Any, **options: Any) -> None:

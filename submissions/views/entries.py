@@ -31,12 +31,12 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
-    return _act(request, pk, "submission.manage", Submission.withdraw, "The entry is withdrawn and leaves the board.")
+    return _act(request, pk, "submission.manage", Submission.withdraw, "The entry is withdrawn and leaves the leaderboard.")
 
 
 @require_POST
 def choose(request: HttpRequest, pk: int) -> HttpResponse:
-    return _act(request, pk, "submission.send", Submission.choose, "This is your team's entry on the board now.")
+    return _act(request, pk, "submission.send", Submission.choose, "This is now your team's entry on the leaderboard.")
 
 
 @require_POST

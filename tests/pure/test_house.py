@@ -57,7 +57,6 @@ PURE = (
     "leaderboard/package",
     "leaderboard/records",
     "leaderboard/stats",
-    "leaderboard/boards/certainty.py",
     "leaderboard/boards/digits.py",
     "leaderboard/boards/exports.py",
     "leaderboard/boards/payload.py",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.template import Template
 
 from tests import ROOT
 from tests.templates import broken, templates
@@ -62,6 +63,13 @@ def test_attributes_are_broken_between_one_another():
 
 def test_every_template_is_as_the_formatter_leaves_it():
     assert [path.name for path in templates() if broken(path.read_text()) != path.read_text()] == []
+
+
+@pytest.mark.parametrize(
+    "path", [path for app in ("leaderboard", "submissions") for path in (ROOT / app / "templates").rglob("*.*")], ids=str
+)
+def test_every_template_loads_the_tags_that_it_uses(path):
+    Template(path.read_text())
 
 
 def test_days_and_moments_are_written_by_the_tags_that_know_the_zone():

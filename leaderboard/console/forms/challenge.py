@@ -56,17 +56,17 @@ class NewChallengeForm(forms.ModelForm):
 class SettingsForm(forms.ModelForm):
     """The challenge's texts and who may take part."""
 
-    description = LongText(required=False, rows=14, help_text="Markdown. What is to be built, from what, and how it is judged.")
+    description = LongText(required=False, rows=14, help_text="Markdown. The task, the inputs and the metrics.")
     rules = LongText(required=False, rows=12, help_text="Markdown. Participants accept one version of it.")
 
     tags = Words(
         required=False,
         validators=[check_tags],
-        help_text="Words by which the list of challenges is filtered, with commas between: indoor, roofs, lidar.",
+        help_text="Words to filter the list of challenges, separated by commas: indoor, roofs, lidar.",
     )
 
     merge_until = MomentField(
-        required=False, label="Teams merge until", help_text="UTC. From then on only organizers merge teams. Empty: no date."
+        required=False, label="Teams merge until", help_text="UTC. After this date only organizers can merge teams. Empty: no date."
     )
 
     class Meta:
@@ -88,19 +88,19 @@ class SettingsForm(forms.ModelForm):
         )
         labels = {
             "team_size": "Most members of a team",
-            "made_up": "Made up",
+            "made_up": "Simulated",
             "needs_approval": "Organizers admit each participant",
             "item_noun": "What an item is called",
             "unit_noun": "What a group of items is called",
             "licence": "Licence of the data",
         }
         help_texts = {
-            "rules_version": "Raise it when the rules change in substance: participants then accept them again.",
+            "rules_version": "Raise it if the rules change in substance. Participants then have to accept them again.",
             "team_size": "Empty: no cap.",
             "needs_approval": "",
             "item_noun": "One noun in the singular, for example house or view; pages form its plural.",
-            "unit_noun": "Where several items belong together, for example scene or object; intervals are then over these.",
-            "licence": "A web address, or its name in one line such as CC-BY-4.0. Empty: nothing is said.",
+            "unit_noun": "If several items belong together, for example scene or object. Intervals are then over these groups.",
+            "licence": "A web address, or its name in one line such as CC-BY-4.0. Empty: no licence is shown.",
         }
 
     def __init__(self, *args: object, instance: Challenge, **options: object) -> None:
@@ -118,7 +118,7 @@ class VisibilityForm(forms.ModelForm):
     admitted_emails = Lines(
         label="Admitted e-mails",
         required=False,
-        help_text="One a line. Whoever has proved such an address sees a private challenge without the link.",
+        help_text="One per line. People with such a confirmed address see a private challenge without the link.",
     )
 
     class Meta:
@@ -147,7 +147,9 @@ class PhaseForm(forms.ModelForm):
     parent = PhaseChoice(
         label="After phase", required=False, empty_label="none", help_text="Its teams need a scored entry in that one first."
     )
-    board_at = MomentField(label="Board from or until", required=False, help_text="When a hidden board is shown, or a live one freezes.")
+    board_at = MomentField(
+        label="Leaderboard from or until", required=False, help_text="When a hidden leaderboard becomes public, or a live one freezes."
+    )
 
     GROUPS = (
         ("Phase", ("title", "slug", "description", "parent")),
@@ -169,7 +171,7 @@ class PhaseForm(forms.ModelForm):
             "limit_per_day": "A day",
             "limit_total": "In all",
             "limit_at_once": "At once",
-            "board": "Board is",
+            "board": "Leaderboard is",
             "entries": "What counts",
             "ranking": "Ranked by",
             "missing": "Missing items",
@@ -181,7 +183,7 @@ class PhaseForm(forms.ModelForm):
             "unit_scale": "Unit in metres",
             "background": "Background",
             "resize": "Images of another size",
-            "input_boxes": "What was given out",
+            "input_boxes": "Boxes of the inputs",
         }
         help_texts = {
             "slug": "The last part of the phase's address; it stays as it is.",
@@ -191,8 +193,8 @@ class PhaseForm(forms.ModelForm):
             "size_factor": "An item may have this many times the size of the reference's largest.",
             "max_archive_bytes": "Bytes.",
             "background": "#rrggbb; transparent images are laid on it.",
-            "input_boxes": f"A line for each item, {','.join(COLUMNS)}; points and unit may be left out. Uploads are held "
-            "against it before they are scored. The page of files computes it from what is given out there.",
+            "input_boxes": f"One line per item, {','.join(COLUMNS)}; points and unit are optional. Uploads are compared with it before "
+            "they are scored. The page “Files” can compute it from the inputs.",
             "unit": "Of the coordinates: m, cm, unitless, …",
             "time_zone": "An IANA name such as Europe/Prague; all dates here are in it.",
         }
@@ -295,7 +297,7 @@ class StudyForm(forms.Form):
         help_text="Of votes, only where the file names a choice in its own way: one SIDE=TEXT a line, such as “left=1” or “tie=nobody”."
         " Left, right and tie, model_a and model_b, the winner’s name and common words for a tie are understood without it.",
     )
-    is_public = forms.BooleanField(required=False, label="Show it to all who may see the board")
+    is_public = forms.BooleanField(required=False, label="Show it to everybody who can see the leaderboard")
 
     def __init__(self, phase: Phase, *args: object) -> None:
         super().__init__(*args)

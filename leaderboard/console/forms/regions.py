@@ -101,7 +101,7 @@ class View:
                 elif not roi.label:
                     row.fault = "This region needs a label; say what is in it."
                 else:
-                    row.fault = "The label of this region holds invisible characters; type it anew." if odd else ""
+                    row.fault = "The label of this region contains invisible characters. Type it again." if odd else ""
         if self.is_editable and len(self.entered) > MAX_REGIONS:
             self.fault = f"{self.name} has {len(self.entered)} regions, and at most {MAX_REGIONS} are marked here; delete some of them."
 

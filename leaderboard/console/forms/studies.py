@@ -30,40 +30,40 @@ MOMENTS = ("opens_at", "closes_at")
 MAX_PRACTICE, MAX_QUOTA = 20, 100_000
 SHARES = {"repeat_percent": "repeat_share", "gold_percent": "gold_share", "common_percent": "common_share"}
 UNKNOWN = (
-    "By a link, or where everybody may, people rate without an account too. Who has none cannot be known as a member of a team, and may "
-    "be asked about entries of their own; where that matters, let only accounts on the list rate."
+    "With a link, or if everybody can take part, raters need no account. We do not know the teams of raters without an account, so they "
+    "may get questions about their own entries. If that matters, allow only accounts on the list."
 )
 SKILL = (
-    "A judge model stands beside people if it agrees with them about as often as one of them does; it may be .1 worse than a crowd, .15 "
-    "worse than skilled people, .2 worse than experts. It cannot be changed once the study has opened."
+    "A judge model may replace a rater if it agrees with people about as often as another rater does. It may be .1 worse than a crowd, "
+    ".15 worse than skilled people, .2 worse than experts. You cannot change this after the study has opened."
 )
 COVARIATES = (
-    "The column of what people prefer is then of entries that are alike in this, beside the column without. It cannot be changed once the "
-    "study has opened."
+    "People's preferences are then corrected for this, and also shown without the correction. You cannot change this after the study has "
+    "opened."
 )
 
 PANEL = (
-    "Names of parameters that a panel adds to the address, one a line, such as PROLIFIC_PID, STUDY_ID and SESSION_ID. They are kept with "
-    "each rater. The first says who somebody is: nobody comes in without it, or twice, but accounts on the list."
+    "Parameters that a panel adds to the address, one per line, such as PROLIFIC_PID, STUDY_ID and SESSION_ID. We store them with each "
+    "rater. The first one identifies the rater: each value can take part once, and raters without it need an account on the list."
 )
 GROUPS = (
-    "One a line, such as experts or designers. Raters say theirs where their invitation does not. A colon and a number behind one, as in "
-    "“experts: 12”, is how many of them may take part."
+    "One per line, such as experts or designers. Raters choose theirs, unless their invitation sets it. “experts: 12” limits a group to 12 "
+    "raters."
 )
 REFUSES = (
-    "Who took part in these does not in this one: known by their account, or by their number at a panel. Who has neither cannot be known."
+    "Raters of these studies cannot take part. We recognize them by their account or their panel number, and not if they have neither."
 )
-SIGHT = "Asked once, before the questions; kept with the rater, exported, and deleted when they leave."
-MIN_WIDTH = "Pixels of their window, such as 900, which no phone has. Empty: any."
+SIGHT = "Asked once, before the questions. Stored with the rater, exported, and deleted when the rater leaves."
+MIN_WIDTH = "Width of the window in pixels, such as 900, which excludes phones. Empty: any."
 PRACTICE = (
-    "Before those that count, on pairs of known order first, after which they are told what is known. Their answers are no votes, and are "
-    "exported apart."
+    "Asked first, pairs of known order before others, with feedback on the known order. The answers do not count as votes and are exported "
+    "separately."
 )
 RULES = (
-    "A rule is part of the registered design: it cannot be changed once the study has opened. Results are shown with and without it. "
+    "A rule is part of the registered design: you cannot change it after the study has opened. Results are shown with and without it. "
     "Empty: no such rule."
 )
-COMPLETION = "An address that begins with https://, or a code: shown to raters who have answered everything."
+COMPLETION = "An address that begins with https://, or a code. Raters see it when they have answered everything."
 
 
 def covariate_choices(family: str) -> list[tuple[str, str]]:
@@ -98,15 +98,15 @@ class ScreeningFields(forms.Form):
         min_value=0,
         max_value=100,
         required=False,
-        label="Leave out who is too fast, %",
-        help_text=f"Who gives more than this share of at least 10 answers in less than {screening.FAST:g} s. {RULES}",
+        label="Leave out raters who are too fast, %",
+        help_text=f"Raters with more than this share of at least 10 answers in less than {screening.FAST:g} s. {RULES}",
     )
     screen_gold = forms.FloatField(
         min_value=0,
         max_value=100,
         required=False,
         label="Leave out who fails known pairs, %",
-        help_text="Who gets more than this share of at least 10 pairs of known order wrong. Empty: no such rule.",
+        help_text="Raters who get more than this share of at least 10 pairs of known order wrong. Empty: no such rule.",
     )
     screen_scores = forms.ChoiceField(
         required=False,
@@ -147,14 +147,14 @@ class PlanFields(forms.Form):
 
     plan = forms.ChoiceField(choices=Study.Plan.choices, initial=Study.Plan.BALANCED, widget=forms.RadioSelect, label="Which questions")
     questions_per_rater = forms.IntegerField(
-        min_value=1, required=False, label="Questions a rater", help_text="Empty: all there are. Repeats come on top."
+        min_value=1, required=False, label="Questions per rater", help_text="Empty: all. Repeats are additional."
     )
     repeat_percent = forms.FloatField(
         min_value=0,
         max_value=50,
         initial=5,
         label="Repeats, %",
-        help_text="Pairs asked again later, half of them with their sides turned.",
+        help_text="Pairs asked again later, half of them with swapped sides.",
     )
     gold_percent = forms.FloatField(
         min_value=0, max_value=50, initial=0, label="Pairs of known order, %", help_text="At least this share of a rater's questions."
@@ -164,29 +164,29 @@ class PlanFields(forms.Form):
         max_value=50,
         initial=10,
         label="Questions common to all, %",
-        help_text="The same for every rater; how far people agree is known from them first.",
+        help_text="The same for every rater. They show first how often raters agree.",
     )
     answers_per_question = forms.IntegerField(
         min_value=1,
         max_value=50,
         initial=2,
         label="Raters a question",
-        help_text="Questions that fewer were asked come before new ones; not where the pairs are chosen by what they tell.",
+        help_text="Questions with fewer raters come before new ones. Not used if pairs are chosen adaptively.",
     )
     planned_looks = forms.IntegerField(
         min_value=0,
         max_value=MAX_LOOKS,
         required=False,
-        label="Looks at first place",
-        help_text="How often it is tested, while the study runs, whether first place is settled; it ends when it is. Empty: it ends when "
-        "you close it, and no look says so.",
+        label="Interim analyses of first place",
+        help_text="How often we test, while the study runs, whether first place is settled. The study then ends. Empty: it ends when you "
+        "close it.",
     )
     planned_answers = forms.IntegerField(
         min_value=1,
         max_value=MAX_VOTES,
         required=False,
-        label="Ends after so many answers",
-        help_text="Answers that count, repeats and known pairs aside; the last look is taken then, and the study ends settled or not.",
+        label="Ends after this many votes",
+        help_text="Votes that count, without repeats and known pairs. Then the last analysis is made and the study ends, settled or not.",
     )
 
     def show_plan(self, study: Study) -> None:
@@ -300,15 +300,13 @@ class StudyFields(ScreeningFields, PlanFields):
 class NewStudyForm(StudyFields):
     """A live study: what is asked, about which entries on which samples, in which order, and of whom."""
 
-    title = forms.CharField(max_length=120, help_text="Raters read it.")
-    slug = forms.SlugField(max_length=63, label="Address", help_text="Small letters, digits and hyphens; it is part of the page's address.")
+    title = forms.CharField(max_length=120, help_text="Raters see it.")
+    slug = forms.SlugField(max_length=63, label="Address", help_text="Small letters, digits and hyphens. It is part of the page's address.")
     question = forms.CharField(max_length=400, help_text="What raters are asked, in a sentence.")
     kind = forms.ChoiceField(choices=Study.Kind.choices, widget=forms.RadioSelect, initial=PAIRS, label="What they answer")
     criteria_pairs = forms.MultipleChoiceField(label="Criteria of pairs", required=False, widget=forms.CheckboxSelectMultiple)
     criteria_opinions = forms.MultipleChoiceField(label="Criteria of opinion scores", required=False, widget=forms.CheckboxSelectMultiple)
-    own_criteria = Lines(
-        label="Your own criteria", required=False, rows=2, help_text="One a line: what it is called, a colon, and what to look at."
-    )
+    own_criteria = Lines(label="Your own criteria", required=False, rows=2, help_text="One per line: a name, a colon, and what to look at.")
     entries = EntryChoices(Submission.objects.none(), label="Entries")
     corruptions = forms.BooleanField(
         required=False,
@@ -319,28 +317,26 @@ class NewStudyForm(StudyFields):
     gold_better = EntryChoice(Submission.objects.none(), required=False, label="Known to be better", empty_label="none")
     gold_worse = EntryChoice(Submission.objects.none(), required=False, label="Known to be worse", empty_label="none")
     n_samples = forms.IntegerField(
-        min_value=1, required=False, label="So many items", help_text="Drawn at random from the reference. Empty: all of them."
+        min_value=1, required=False, label="Number of items", help_text="Drawn at random from the reference. Empty: all of them."
     )
-    sample_names = Lines(label="Or these items", required=False, rows=3, help_text="One a line, as the reference calls them.")
+    sample_names = Lines(label="Or these items", required=False, rows=3, help_text="One per line, with the names of the reference.")
     break_every = forms.IntegerField(min_value=10, max_value=5000, initial=350, label="Break after", help_text="Answers; a suggestion.")
     rater_skill = forms.ChoiceField(
         choices=Study.RaterSkill.choices,
         initial=Study.RaterSkill.CROWD,
         required=False,
-        label="Its raters are",
+        label="Raters are",
         help_text=SKILL,
     )
-    covariates = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, label="Take account of", help_text=COVARIATES
-    )
+    covariates = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple, label="Correct for", help_text=COVARIATES)
     access = forms.ChoiceField(
         choices=Study.Access.choices,
         initial=Study.Access.INVITED,
         widget=forms.RadioSelect,
         label="Who may rate",
-        help_text=f"Accounts on the list always may. {UNKNOWN}",
+        help_text=f"Accounts on the list can always take part. {UNKNOWN}",
     )
-    most_raters = forms.IntegerField(min_value=1, required=False, label="Most raters", help_text="Empty: no limit.")
+    most_raters = forms.IntegerField(min_value=1, required=False, label="Maximum number of raters", help_text="Empty: no limit.")
     groups = Lines(required=False, rows=3, help_text=GROUPS)
     practice_questions = forms.IntegerField(
         min_value=0, max_value=MAX_PRACTICE, required=False, label="Questions for practice", help_text=PRACTICE
@@ -352,21 +348,21 @@ class NewStudyForm(StudyFields):
         help_text="The same for all questions of a rater.",
     )
     refuses_raters_of = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, label="Not for raters of", help_text=REFUSES
+        required=False, widget=forms.CheckboxSelectMultiple, label="Exclude raters of", help_text=REFUSES
     )
     sight_questions = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, choices=SIGHT_CHOICES, label="Ask about screen and sight", help_text=SIGHT
     )
-    min_width = forms.IntegerField(min_value=200, max_value=10_000, required=False, label="Least width", help_text=MIN_WIDTH)
+    min_width = forms.IntegerField(min_value=200, max_value=10_000, required=False, label="Minimum width", help_text=MIN_WIDTH)
     consent = LongText(
-        required=False, rows=4, label="What raters agree to", help_text="Markdown. What is kept and how to leave is said in any case."
+        required=False, rows=4, label="What raters agree to", help_text="Markdown. The page always says what we store and how to leave."
     )
-    panel_parameters = Lines(required=False, rows=3, label="Parameters of a panel", help_text=PANEL)
-    completion = forms.CharField(max_length=300, required=False, label="When they are done", help_text=COMPLETION)
+    panel_parameters = Lines(required=False, rows=3, label="Panel parameters", help_text=PANEL)
+    completion = forms.CharField(max_length=300, required=False, label="After the last question", help_text=COMPLETION)
     opens_at = MomentField(label="Opens", required=False, help_text="Empty: as soon as you open it.")
     closes_at = MomentField(label="Closes", required=False, help_text="Empty: when you close it.")
     is_public = forms.BooleanField(
-        required=False, label="Show results to all who may see the board", help_text="Also while it runs; better afterwards."
+        required=False, label="Show results to everybody who can see the leaderboard", help_text="Also while it runs. Better afterwards."
     )
     discloses = forms.BooleanField(required=False, label="Raters may see the reference of these items")
 
@@ -395,7 +391,7 @@ class NewStudyForm(StudyFields):
             running = " It takes entries now, whose teams could be among the raters." if phase.is_open(timezone.now()) else ""
             self.fields[
                 "discloses"
-            ].help_text = f"Not everybody may see the reference of this phase.{running} The audit log keeps who said so."
+            ].help_text = f"The reference of this phase is not public.{running} The audit log records who allowed it."
 
     def clean_slug(self) -> str:
         slug = self.cleaned_data["slug"].lower()
@@ -494,17 +490,15 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
         min_value=0, max_value=MAX_PRACTICE, required=False, label="Questions for practice", help_text=PRACTICE
     )
     refuses_raters_of = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, label="Not for raters of", help_text=REFUSES
+        required=False, widget=forms.CheckboxSelectMultiple, label="Exclude raters of", help_text=REFUSES
     )
     sight_questions = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, choices=SIGHT_CHOICES, label="Ask about screen and sight", help_text=SIGHT
     )
-    min_width = forms.IntegerField(min_value=200, max_value=10_000, required=False, label="Least width", help_text=MIN_WIDTH)
+    min_width = forms.IntegerField(min_value=200, max_value=10_000, required=False, label="Minimum width", help_text=MIN_WIDTH)
     consent = LongText(required=False, rows=3, label="What raters agree to")
-    covariates = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, label="Take account of", help_text=COVARIATES
-    )
-    panel_parameters = Lines(required=False, rows=3, label="Parameters of a panel", help_text=PANEL)
+    covariates = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple, label="Correct for", help_text=COVARIATES)
+    panel_parameters = Lines(required=False, rows=3, label="Panel parameters", help_text=PANEL)
     opens_at = MomentField(label="Opens", required=False)
     closes_at = MomentField(label="Closes", required=False)
 
@@ -512,6 +506,7 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
         model = Study
         fields = (
             "title",
+            "question",
             "rater_skill",
             "covariates",
             "practice_questions",
@@ -531,8 +526,8 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
         labels = {
             "access": "Who may rate",
             "break_every": "Break after",
-            "rater_skill": "Its raters are",
-            "completion": "When they are done",
+            "rater_skill": "Raters are",
+            "completion": "After the last question",
         }
         help_texts = {"access": UNKNOWN, "rater_skill": SKILL, "completion": COMPLETION}
 
@@ -546,7 +541,7 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
         is_draft, pairs = instance.state == Study.State.DRAFT, instance.kind == Study.Kind.PAIRS
         has_gold = is_draft and pairs and bool(gold_pairs(list(instance.entries.all())))
         for name, stays in (
-            *((name, is_draft) for name in ("plan", "questions_per_rater", "common_percent", "answers_per_question")),
+            *((name, is_draft) for name in ("question", "plan", "questions_per_rater", "common_percent", "answers_per_question")),
             *((name, is_draft and pairs) for name in ("repeat_percent", "planned_looks", "planned_answers")),
             ("gold_percent", has_gold),
             ("practice_questions", is_draft),
@@ -558,6 +553,7 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
                 del self.fields[name]
         self.show_rules(instance.screening)
         if is_draft:
+            self.fields["question"].required = False
             self.show_plan(instance)
         offer_other_studies(self, instance.phase, instance)
         quotas = instance.group_quotas
@@ -570,6 +566,9 @@ class RunningStudyForm(StudyFields, forms.ModelForm):
 
     def clean_rater_skill(self) -> str:
         return self.cleaned_data["rater_skill"] or self.instance.rater_skill
+
+    def clean_question(self) -> str:
+        return self.cleaned_data["question"] or self.instance.question
 
     def clean_groups(self) -> list[str]:
         names, self.cleaned_data["group_quotas"] = read_groups(self.cleaned_data["groups"])
@@ -609,9 +608,9 @@ class PayForm(forms.Form):
 class InvitationForm(forms.Form):
     """A link to send."""
 
-    note = forms.CharField(max_length=120, required=False, label="For whom", help_text="You see it; they do not.")
-    group = forms.CharField(max_length=60, required=False, help_text="Empty: they say it themselves.")
-    most_uses = forms.IntegerField(min_value=1, required=False, label="For how many", help_text="Empty: no limit.")
+    note = forms.CharField(max_length=120, required=False, label="For whom", help_text="Only you see it.")
+    group = forms.CharField(max_length=60, required=False, help_text="Empty: they choose it themselves.")
+    most_uses = forms.IntegerField(min_value=1, required=False, label="Number of uses", help_text="Empty: no limit.")
     expires_at = MomentField(label="Until", required=False)
 
     def __init__(self, phase: Phase, *args: object) -> None:

@@ -91,7 +91,7 @@ def new(request: HttpRequest) -> HttpResponse:
             organizers=(request.user.get_username(),),
         )
         apply(definition, request.user)
-        messages.success(request, "The challenge is there, as a draft that only you see. Go on with a phase.")
+        messages.success(request, "The challenge is a draft that only you see. Continue with a phase.")
         return redirect("console_challenge", definition.slug)
     return render(request, "console/new.html", {"form": form, "here": "new"})
 

@@ -17,7 +17,7 @@ from submissions.permissions import allowed, require
 
 READERS = "the team and other organizers"  # of a reason
 FLAGS = {
-    "shown": "On the board",
+    "shown": "On the leaderboard",
     "hidden": "Hidden",
     "disqualified": "Disqualified",
     "withdrawn": "Withdrawn",
@@ -66,7 +66,7 @@ def entry(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
         match request.POST.get("act"):
             case "let_stand":
                 submission.let_stand(request.user, reason(request, READERS))
-                words = "It may stand for its team again."
+                words = "It may represent its team again."
             case "hide":
                 submission.hide(request.user, reason(request, READERS))
                 words = "Hidden: only its team and organizers see it."
@@ -75,7 +75,7 @@ def entry(request: HttpRequest, challenge: Challenge, pk: int) -> HttpResponse:
                 words = "Shown again."
             case "disqualify":
                 submission.disqualify(request.user, reason(request, READERS))
-                words = "Disqualified: it is off the board."
+                words = "Disqualified. The leaderboard no longer shows it."
             case "requalify":
                 submission.requalify(request.user)
                 words = "It counts again."

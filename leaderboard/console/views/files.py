@@ -65,7 +65,7 @@ def files(request: HttpRequest, challenge: Challenge) -> HttpResponse:
             table = acts.read_inputs(phase, row)
             counts.append(f"{len(read_table(table))} items of {phase.title}")
             definition = with_phase(definition, phase.slug, input_boxes=table)
-        return confirm_and_apply(request, definition, request.path, f"Uploads are held against {row.name} now: {', '.join(counts)}.")
+        return confirm_and_apply(request, definition, request.path, f"Uploads are compared with {row.name} now: {', '.join(counts)}.")
     rows = challenge.files.select_related("phase").order_by("phase__position", "kind", "name")
     return page(request, "files", challenge, "files", form=form, files=rows)
 

@@ -26,11 +26,11 @@ from leaderboard.stats.minimums import ANSWERS_FOR_RATER
 from leaderboard.stats.reliability import Share, lapse_rates, left_shares
 from leaderboard.stats.screening import FAST
 from leaderboard.stats.votes import stamp
-from leaderboard.studies import words
 from leaderboard.studies.live import campaign, design, outlook, panel, practice, sight
 from leaderboard.studies.live.ask import expected
 from leaderboard.studies.live.grid import Subject, gold_pairs
 from leaderboard.views.studies import csv_response
+from leaderboard.wording import study as words
 from leaderboard.wording.nouns import plural, sampled_noun
 from submissions.errors import Refused
 from submissions.lookup import row_number
@@ -320,15 +320,15 @@ def _standing(study: Study) -> StandingOnPage | None:
     forecast, noun, rows = summary.forecast, study.noun, []
     sampled = sampled_noun(noun, summary.unsampled)
     if forecast is not None:
-        wider = {"answers": "judgements by these people", "raters": "people", "samples": plural(sampled)}
-        rows = [("as it stands", 100 * forecast.now, False)]
+        wider = {"answers": "votes by these raters", "raters": "people", "samples": plural(sampled)}
+        rows = [("as it is", 100 * forecast.now, False)]
         for name, what in wider.items():
             more, half = getattr(forecast, name)
             rows.append((f"with {more:,} more {what}", 100 * half, name == forecast.helps))
     metric = next((line.title for line in summary.metrics if forecast is not None and line.key == forecast.metric), "")
-    sentences = [f"{one.first} {one.rest}" for one in words.sentences(summary, ())] + [words.fragile_words(summary, sampled)]
+    sentences = [one.text for one in words.sentences(summary, ())] + [words.fragile(summary, sampled)]
     return StandingOnPage(
-        looks=words.look_words(study, summary.answers),
+        looks=words.looks(StudyLook.so_far(study, summary.answers)),
         taken=list(study.looks.all()),
         made_at=done.finished_at,
         sentences=[one for one in sentences if one],

@@ -26,7 +26,7 @@ def metric_challenges(request: HttpRequest, challenge: Challenge) -> HttpRespons
         if request.POST.get("act") == "end":
             row = get_object_or_404(rows, pk=row_number(request.POST.get("row")))
             row.end(request.user)
-            messages.success(request, f"{row.title} has ended; its final board is shown.")
+            messages.success(request, f"{row.title} has ended. Its final leaderboard is public.")
             return redirect("console_metric_challenges", challenge.slug)
         form = MetricChallengeForm(challenge, request.POST)
         if form.is_valid():

@@ -116,7 +116,7 @@ def _again(request: HttpRequest, challenge: Challenge) -> HttpResponse:
         for run in PropertyRun.objects.filter(key=row.full_key, state=PropertyRun.State.FAILED):
             run.restart()
         row.values_on_studies.filter(state="failed").delete()  # asked for again once it may score
-        messages.success(request, f"{row.read.title} is checked anew.")
+        messages.success(request, f"{row.read.title} is being checked again.")
     else:
         messages.error(request, "A worker is checking it right now; wait until it is done.")
     return redirect(reverse("console_program", args=[challenge.slug, row.pk]))

@@ -1,4 +1,4 @@
-"""The reference of a phase: its versions, a new one, and which is in force."""
+"""The reference of a phase: its versions, a new one, and which is valid."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def reference(request: HttpRequest, phase: Phase) -> HttpResponse:
             row = get_object_or_404(phase.references, version=row_number(request.POST.get("version")))
             after = with_phase(read(phase.challenge), phase.slug, reference=reference_definition(row))
             scoring = reverse("console_scoring", args=[phase.challenge.slug, phase.slug])
-            return confirm_and_apply(request, after, request.path, f"Version {row.version} is in force.", then=scoring)
+            return confirm_and_apply(request, after, request.path, f"Version {row.version} is valid.", then=scoring)
         form = ReferenceForm(family, request.POST, request.FILES)
         if form.is_valid():
             throttling.limit_references(request)
@@ -68,4 +68,4 @@ def tell_stored(request: HttpRequest, phase: Phase, words: str) -> None:
         apply(read(phase.challenge), request.user)
         messages.success(request, words)
     else:
-        messages.success(request, f"{words} Nothing is scored under it before you put it in force.")
+        messages.success(request, f"{words} Nothing is scored with it before you switch to it.")

@@ -118,7 +118,7 @@ def _save(request: HttpRequest, opened: Reference, scene: str, form: RegionsForm
                 form.rebase(newest.regions(), newest.version)
                 form.fault += "Below is what you entered, and beside it what that version has otherwise; save again to replace that."
             else:
-                form.fault += "It has other views: open the page anew to mark regions there; what you entered still stands below."
+                form.fault += "It has other views. Open the page again to mark regions there. Your entries are still below."
         return None
     words = f"Version {row.version} of the reference is kept, with other regions in {len(changes)} view{'s'[: len(changes) != 1]}."
     tell_stored(request, phase, words)

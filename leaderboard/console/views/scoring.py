@@ -38,13 +38,13 @@ def scoring(request: HttpRequest, phase: Phase) -> HttpResponse:
                 if latest is None:
                     raise Http404
                 acts.cancel_batch(latest, request.user)
-                words = "The re-evaluation is stopped; the board stays as it is."
+                words = "The re-evaluation is stopped. The leaderboard does not change."
             case "switch":
                 latest = EvaluationBatch.latest(phase)
                 if latest is None:
                     raise Http404
                 acts.switch_batch(latest, request.user)
-                words = "The board shows the new values."
+                words = "The leaderboard shows the new values."
             case "retry":
                 for evaluation in _chosen_members(request, phase):
                     acts.retry_member(evaluation, request.user)

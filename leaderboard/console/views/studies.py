@@ -51,7 +51,7 @@ def studies(request: HttpRequest, phase: Phase) -> HttpResponse:
             found = study_of(phase, True, pk=row_number(request.POST.get("study")))
             if act in ("publish", "hide"):
                 found.publish(request.user, act == "publish")
-                words = f"is shown to {'all who may see the board' if act == 'publish' else 'organizers only'}."
+                words = f"is shown to {'everybody who can see the leaderboard' if act == 'publish' else 'organizers only'}."
             elif act in ("other_programs", "own_programs"):
                 found.admit_programs(request.user, act == "other_programs")
                 words = "is open to metric programs of other challenges."
@@ -63,7 +63,7 @@ def studies(request: HttpRequest, phase: Phase) -> HttpResponse:
             else:
                 found.screen(request.user, act == "screen")
                 rule = f"raters whose scores correlate with the others’ by less than {SCREENED} are left out"
-                words = f"is computed anew: {rule if act == 'screen' else 'all raters count'}."
+                words = f"is computed again: {rule if act == 'screen' else 'all raters count'}."
             messages.success(request, f"“{found.title}” {words}")
             return redirect(request.path)
     rows = []
@@ -108,7 +108,7 @@ def _import(request: HttpRequest, phase: Phase, form: StudyForm) -> bool:
         form.add_error("slug" if "address" in str(error) else "file", str(error))
         return False
     count = f"{len(rows):,} {'scores' if opinions else 'votes'}"
-    message = f"{count} are in; what follows from them is computed now and stands on the page of “{study.title}”."
+    message = f"{count} are imported. We are computing the figures; see the page of “{study.title}”."
     if known is not None:
         message += f" Of {study.entries.count()} methods {len(study.damaged)} are labelled as damaged, empty or the reference."
     messages.success(request, message)

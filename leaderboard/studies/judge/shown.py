@@ -6,10 +6,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard.boards.human_agreement import Line, lines_of
+from leaderboard.boards.people import lines_of
 from leaderboard.charts import judges
 from leaderboard.models import JudgeRun, Study, StudyEntry
 from leaderboard.models.judge_budget import money
+from leaderboard.records.agreement import Line
 from leaderboard.stats.crossed import Ends
 from leaderboard.stats.judges import MethodScore
 from leaderboard.stats.records import DuelTogether, Judge, Together

@@ -129,7 +129,7 @@ def before_sentence(study: Study, rater: Rater) -> str:
         return "The organizers have ended your part in this study; write to them if you think that is wrong."
     if rater.finished_at is not None:
         return "You have answered all your questions in this study, and everybody takes part once; thank you."
-    return "Your panel has sent you to this study before, and everybody takes part once; go on in the browser in which you began."
+    return "Your panel has sent you to this study before, and everybody takes part once. Continue in the browser in which you began."
 
 
 def full_sentence(study: Study, group: str = "") -> str:

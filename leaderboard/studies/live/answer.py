@@ -71,7 +71,9 @@ def answer(
         if question.answered_at is not None:
             pairs = study.kind == Study.Kind.PAIRS
             given = question.votes.values_list("criterion", "choice") if pairs else question.opinions.values_list("criterion", "score")
-            return "" if dict(given) == chosen else "That question was answered before, and that answer stands; here is the next one."
+            return (
+                "" if dict(given) == chosen else "You have already answered that question, and we keep that answer. Here is the next one."
+            )
         if study.entries.own_of(rater).filter(pk__in=[question.left_id, question.right_id]).exists():
             return "That question was on an entry of your own team, so your answer was not stored; here is the next one."
         if question.shown_at is None and token not in [row.token for row in open_questions(study, rater)[:2]]:

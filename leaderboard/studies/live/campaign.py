@@ -35,6 +35,7 @@ MAX_QUESTIONS = 2_000_000  # different ones: each time that some are planned, al
 # Not for who could have seen answers to choose.
 UNTIL_OPEN = frozenset(
     {
+        "question",
         "rater_skill",
         "covariates",
         "screening",
@@ -68,7 +69,7 @@ def groups_of(phase: Phase) -> list[str]:
     """The groups of the reference on the board, which are the samples that raters can be shown; Refused without one."""
     batch = EvaluationBatch.current(phase)
     if batch is None:
-        raise Refused("This phase has no reference in force, so there is nothing to show raters; give it one first.", "no_reference")
+        raise Refused("This phase has no valid reference, so there is nothing to show raters. Upload one first.", "no_reference")
     return list(dict.fromkeys(batch.reference.groups))
 
 
@@ -84,7 +85,7 @@ def habits(study: Study) -> Habits:
         seconds = other.study_votes.filter(rater__kind=Rater.Kind.PERSON).aggregate(mean=Avg("seconds"))["mean"]
         theta = [line.theta[0] for line in summary.ranked if line.theta[0] is not None]
         gaps = tuple(1 / (1 + math.exp(b - a)) for a, b in pairwise(theta))
-        made_up = ", made up" if other.made_up else ""
+        made_up = ", simulated" if other.made_up else ""
         return Habits(summary.ties, float(seconds or SECONDS), f"“{other.title}”{made_up}", gaps)
     return Habits()
 
@@ -113,7 +114,7 @@ def make(phase: Phase, actor: User, design: Design) -> Study:
     if hides_reference(phase) and not design.discloses:
         running = " while the phase takes entries" if phase.is_open() else ""
         raise Refused(
-            f"Raters see the reference of the samples they judge, which not everybody may see{running}; say that this is meant.",
+            f"Raters see the reference of their items, which is not public{running}; say that this is meant.",
             "not_disclosed",
         )
     samples = list(design.samples) or there
@@ -135,7 +136,7 @@ def make(phase: Phase, actor: User, design: Design) -> Study:
     if any(entry.phase_id != phase.pk for entry in design.entries):
         raise Refused("An entry is of another phase; choose from this one.", "bad_entries")
     if not design.values.get("criteria"):
-        raise Refused("Choose at least one criterion to judge by.", "no_criterion")
+        raise Refused("Choose at least one criterion.", "no_criterion")
 
     with transaction.atomic():
         phase.lock()
@@ -190,7 +191,7 @@ def edit(study: Study, actor: User, values: Mapping[str, Any]) -> None:
         if not after:
             return
         if now.state != Study.State.DRAFT and not UNTIL_OPEN.isdisjoint(after):
-            raise Refused("This study has opened, so its plan and how its answers are judged stay as they were named before.", "opened")
+            raise Refused("This study has opened, so its plan and its rules can no longer change.", "opened")
         Study.objects.filter(pk=study.pk).update(**after)
         if "title" in after:  # boards name their study
             now.phase.touch_board()
@@ -203,7 +204,7 @@ def open_study(study: Study, actor: User) -> None:
     with transaction.atomic():
         study = study.locked()
         if study.key is None:
-            raise Refused("The judgements of this study were brought from elsewhere; it cannot be opened.", "imported")
+            raise Refused("The answers of this study were imported, so it cannot be opened.", "imported")
         if study.state == Study.State.OPEN:
             return
         unfinished = study.entries.exclude(artifact="").exclude(submission__status__in=[Status.SCORED, Status.FAILED])
@@ -333,7 +334,7 @@ def list_account(study: Study, actor: User, user: User, group: str = "") -> Rate
 
 def _require_here(rater: Rater) -> None:
     if rater.left_at is not None:
-        raise Refused(f"{rater.name} has left the study and taken their answers with them; that stands.", "left")
+        raise Refused(f"{rater.name} has left the study, and we deleted their answers. You cannot undo this.", "left")
 
 
 def _record_rater(rater: Rater, actor: User, action: str, **detail: Any) -> None:

@@ -34,7 +34,7 @@ QUESTIONS = (
     ),
     SightQuestion(
         "colours",
-        "Do you tell all colours apart?",
+        "Can you distinguish all colours?",
         (("all", "Yes"), ("not_all", "No, some look alike to me"), ("unknown", "I do not know")),
     ),
 )

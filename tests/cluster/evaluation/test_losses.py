@@ -265,14 +265,14 @@ def test_the_team_reads_that_a_worker_was_lost_and_when_the_entry_is_tried_again
             Submission.objects.update(lease_until=None)
     client.force_login(people.owner)
     page = client.get(f"/entries/{entry.pk}/progress/").content.decode()
-    assert "Its worker was lost twice, which is no fault of the entry; it is tried again in 20 min." in page
+    assert "Its worker crashed twice. This does not count as an attempt; we retry it in 20 min." in page
     entry.refresh_from_db()
     assert standing(entry).attempts == 0 and "This is attempt" not in page
     Submission.objects.update(lease_until=None)
     worker.check(Submission.objects.to_validate().claim("w", status=Status.CLAIMED))
-    assert "was lost" not in client.get(f"/entries/{entry.pk}/progress/").content.decode(), "validation is behind it"
+    assert "crashed" not in client.get(f"/entries/{entry.pk}/progress/").content.decode(), "validation is behind it"
     part = Part.objects.filter(evaluation__submission=entry).first()
     lose(part)
     Part.objects.filter(pk=part.pk).claim("again")
     page = client.get(f"/entries/{entry.pk}/progress/").content.decode()
-    assert "Its worker was lost once, which is no fault of the entry; it is being tried again." in page
+    assert "Its worker crashed once. This does not count as an attempt; we are retrying it." in page

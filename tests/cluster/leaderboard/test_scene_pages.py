@@ -72,7 +72,7 @@ def member(it: Submission) -> Client:
 class TestPage:
     def test_the_first_look_asks_for_the_pictures_and_says_how_far_they_are(self, client, it):
         page = text(client.get(scene(it)))
-        assert "The pictures are being made" in page and 'value="0"' in page and "Its pictures are being made." in page
+        assert "We are making the pictures" in page and 'value="0"' in page and "Its pictures are being made." in page
         assert PictureRun.objects.get().items == ["garden/view_2", "garden/view_3", "garden/view_1"]
         client.get(scene(it))
         assert PictureRun.objects.count() == 1
@@ -116,7 +116,7 @@ class TestPage:
         run = made(it, client)
         assert set(run.made["garden/view_2"]) == {"reference", "mask"}
         page = text(client.get(scene(it)))
-        assert page.count("data-pair") == 2 and "The entry has no render of this view; this is its reference." in page
+        assert page.count("data-pair") == 2 and "The entry has no render of this view. You see its reference." in page
 
     def test_the_page_of_a_view_has_its_slider_and_its_values(self, client, it):
         made(it, client)

@@ -49,8 +49,8 @@ def writes(queries: CaptureQueriesContext) -> list[str]:
 
 
 def test_a_full_database_is_seen_by_ready_doctor_and_the_status_page(sweeper, client, capsys):
-    assert write_probe.probe_due() and probe_writes().startswith("database and storage took data")
-    assert "Database and storage took data" in client.get("/status/").content.decode()
+    assert write_probe.probe_due() and probe_writes().startswith("database and storage accepted data")
+    assert "Database and storage accepted data" in client.get("/status/").content.decode()
     later(sweeper)
     with full_database(but=["evaluation_process"]):
         assert write_probe.probe_due()
@@ -60,7 +60,7 @@ def test_a_full_database_is_seen_by_ready_doctor_and_the_status_page(sweeper, cl
     with pytest.raises(CommandError):
         call_command("doctor")
     assert "FAIL  writes    The database took no data (" in capsys.readouterr().out
-    assert "may be refused: the database took no data" in client.get("/status/").content.decode()
+    assert "may fail: the database accepted no data" in client.get("/status/").content.decode()
     later(sweeper)
     assert write_probe.probe_due() and "writes" not in client.get("/-/ready").json()["failed"]
 

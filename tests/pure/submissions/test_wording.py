@@ -158,7 +158,7 @@ TABLE = [
     (EntryState(State.DISQUALIFIED, note="seen data"), "The organizers disqualified it. Their reason: seen data.", None),
     (
         EntryState(State.UNRANKED, Why(Reason.LATE)),
-        "It was received after the board was frozen, and is not on it until the freeze is lifted.",
+        "It was received after the leaderboard was frozen, so it appears when the freeze is lifted.",
         None,
     ),
     (

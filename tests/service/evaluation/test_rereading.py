@@ -18,7 +18,7 @@ from evaluation.models import Evaluation, EvaluationBatch, Reference, Score
 from evaluation.work import rereading
 from evaluation.work.worker import drain
 from leaderboard.models import Snapshot
-from leaderboard.templatetags.plumbline import number
+from leaderboard.wording.figures import number
 from submissions.entry_states import Reason, Why
 from submissions.errors import Refused
 from submissions.formats.arrays import Mesh
@@ -265,19 +265,19 @@ def test_a_reference_whose_files_are_not_kept_is_named_and_its_new_version_clear
     assert "Version 2 of the reference looks wrong in 1 items; upload its files again." in out.getvalue()
     assert EvaluationBatch.current(phase) == batch, "nothing is prepared where only the reference is in doubt"
     client.force_login(people.organizer)
-    words = "Version 2 of the reference was probably read wrongly"
+    words = "Version 2 of the reference was probably misread"
     for page in ("reference", "scoring"):
         assert words in client.get(f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/{page}/").content.decode(), page
     board = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     scored_before()
     Snapshot.make_all(phase)
-    assert "probably read the reference of this board wrongly" in client.get(board).content.decode()
+    assert "probably misread the reference" in client.get(board).content.decode()
     address = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/board"
     assert client.get(address).json()["reference_misread"]
     EvaluationBatch.start(phase, reference=Reference.add(phase, {"slab": RIGHT}))
     drain()
     Snapshot.make_all(phase)
-    assert "read wrongly" not in client.get(board).content.decode()
+    assert "misread" not in client.get(board).content.decode()
     assert not client.get(address).json()["reference_misread"]
 
 
@@ -290,23 +290,23 @@ def test_the_console_and_the_board_say_what_is_prepared_and_organizers_switch(ph
     assert "1 entries changed, 0 are the same." in out.getvalue() and "on the page Scoring" in out.getvalue()
     scoring = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/scoring/"
     board = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
-    assert "the organizers decide" in " ".join(client.get(board).content.decode().split())
+    assert "The organizers decide" in " ".join(client.get(board).content.decode().split())
     address = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/board"
     Snapshot.make_all(phase)
     assert client.get(address).json()["reevaluation_prepared"]
     client.force_login(people.organizer)
     page = client.get(scoring).content.decode()
-    assert "have been read anew" in page and 'value="switch"' not in page
-    assert "Not every entry is scored yet" in client.post(scoring, {"act": "switch"}, follow=True).content.decode()
+    assert "We have read them again" in page and 'value="switch"' not in page
+    assert "Some entries are not scored yet" in client.post(scoring, {"act": "switch"}, follow=True).content.decode()
     drain()
     page = client.get(scoring).content.decode()
     after = Score.objects.get(evaluation__batch__state="building").value
     assert 'value="switch"' in page and "What changes" in page
     assert [f'<td class="n">{number(it, 4)}</td>' in page for it in (before, after)] == [True, True] and before > after
-    assert "The board shows the new values." in client.post(scoring, {"act": "switch"}, follow=True).content.decode()
+    assert "The leaderboard shows the new values." in client.post(scoring, {"act": "switch"}, follow=True).content.decode()
     assert value(entry) < before
     assert AuditEntry.objects.get(action="batch.switch").actor == people.organizer
-    assert "the organizers decide" not in " ".join(client.get(board).content.decode().split())
+    assert "The organizers decide" not in " ".join(client.get(board).content.decode().split())
     assert not client.get(address).json()["reevaluation_prepared"]
     call_command("reread", stdout=out)
     assert out.getvalue().endswith("All entries and references were read by today's readers.\n")

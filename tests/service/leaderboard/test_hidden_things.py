@@ -126,7 +126,7 @@ def test_a_hidden_reference_is_not_measured_by_leaving_items_out(client, with_le
     assert all(row["parts"] == {} for row in rows.values()), "parts count the reference's corners and edges"
     client.force_login(people.owner)
     page = client.get(reverse("entry_item", args=[entry.pk, "house_02"])).content.decode()
-    assert "n_gt" not in page and "missing" in page
+    assert "in the reference" not in page and "missing" in page
     f1 = client.get(ITEMS.format(entry.pk, "corner_f1")).json()["items"]
     assert [row["value"] for row in f1 if row["item"] == "house_02"] == [0.0], "a plain 0 tells nothing"
 
@@ -198,7 +198,7 @@ def test_nobody_chooses_once_the_phase_is_decided(phase, scored, decided):
     now = timezone.now()
     Phase.objects.filter(pk=phase.pk).update(**{k: now + v if isinstance(v, timedelta) else v for k, v in decided.items()})
     second.phase.refresh_from_db()
-    with pytest.raises(Refused, match="stands as it was"):
+    with pytest.raises(Refused, match="can no longer change"):
         second.choose()
     first.refresh_from_db()
     assert first.is_chosen
@@ -216,7 +216,7 @@ def test_nobody_chooses_by_withdrawing_once_the_board_has_been_revealed(client, 
     client.force_login(people.owner)
     for number, one in enumerate(sent[:0:-1]):
         page = client.get(f"/entries/{one.pk}/").content.decode()
-        assert "no entry that your team sent earlier takes its place" in page
+        assert "no earlier entry of your team replaces it" in page
         if number % 2:
             assert client.post(f"/entries/{one.pk}/withdraw/").status_code == 302
         else:

@@ -141,7 +141,7 @@ class TestAnEntry:
         entry = scored(0.1)
         client.force_login(people.owner)
         page = client.get(reverse("entry", args=[entry.pk])).content.decode()
-        assert "waiting for re-evaluation" in page and "Edge F1" in page
+        assert "waiting for a re-evaluation" in page and "Edge F1" in page
         found = client.get(f"/api/v1/submissions/{entry.pk}").json()
         assert found["waiting"] == [KEY] and set(found["scores"]) == {"corner_f1", "hss"}
         mail.outbox.clear()
@@ -217,7 +217,7 @@ class TestTheOneAct:
         client.force_login(people.staff)
         assert sentence in client.get(reverse("console")).content.decode()
         page = client.post(reverse("console"), {"act": "reevaluate_outdated"}, follow=True).content.decode()
-        assert "1 entry is being scored anew" in page and sentence not in page
+        assert "1 entry is being scored again" in page and sentence not in page
         assert AuditEntry.objects.filter(action="phase.reevaluate").latest("pk").actor == people.staff
 
     def test_a_re_evaluation_of_before_says_that_it_must_be_begun_anew(self, phase, stood, raised, client, people):
@@ -226,7 +226,7 @@ class TestTheOneAct:
         sentence = raised()
         client.force_login(people.organizer)
         page = client.get(reverse("console_scoring", args=[phase.challenge.slug, phase.slug])).content.decode()
-        assert sentence in page and "begin it anew" in page
+        assert sentence in page and "Start it again" in page
 
 
 class TestAStudy:
@@ -270,7 +270,7 @@ class TestAStudy:
         assert KEY not in {line.slug for line in content.people.metrics}, "what was found of other values is not said of these"
         assert "corner_f1" in {line.slug for line in content.people.metrics}
         page = client.get(reverse("study", args=[phase.challenge.slug, phase.slug, study.slug])).content.decode()
-        assert "could be scored anew" in page and sentence in page
+        assert "could not be scored again" in page and sentence in page
 
     def test_of_another_version_stands_apart_on_the_metrics_page(self, studied, raised, client):
         old = registry.get(KEY).version
@@ -278,7 +278,7 @@ class TestAStudy:
         assert "It is too early to say" in page
         raised()
         page = client.get(f"/metrics/{KEY}/").content.decode()
-        assert f"Values of version {old}; version {old + 1} is current: not counted." in page
+        assert f"Not counted: values of version {old}; the current version is {old + 1}." in page
         assert "Only another version of it was held against people" in page
 
 

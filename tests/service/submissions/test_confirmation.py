@@ -81,7 +81,7 @@ class TestHeldBack:
     def test_its_page_asks_its_team_and_tells_nobody_else(self, given_out, people, scored):
         entry = scored(items=scaled(gables(), 1000))
         page = browser(people.mate).get(f"/entries/{entry.pk}/").content.decode()
-        assert "Is it meant so?" in page and "millimetres?" in page and f"/entries/{entry.pk}/confirm/" in page
+        assert "Is this meant?" in page and "millimetres?" in page and f"/entries/{entry.pk}/confirm/" in page
         page = browser(people.organizer).get(f"/entries/{entry.pk}/").content.decode()
         assert "millimetres?" in page and f"/entries/{entry.pk}/confirm/" not in page
         assert browser(people.other).get(f"/entries/{entry.pk}/").status_code == 404
@@ -422,7 +422,7 @@ def page_of(entry, user) -> str:
 
 @pytest.mark.parametrize(
     ("factor", "move", "title"),
-    [(1000.0, 0.0, "The unit looks wrong"), (0.001, 0.0, "The unit looks wrong"), (1.0, 9000.0, "It lies elsewhere")],
+    [(1000.0, 0.0, "The unit looks wrong"), (0.001, 0.0, "The unit looks wrong"), (1.0, 9000.0, "It is in another place")],
 )
 def test_two_hidden_references_with_one_diagnosis_give_identical_pages(challenge, people, factor, move, title, settings):
     """The same wrong entry, held against two references that differ in every coordinate: its page tells nothing of which it was."""
@@ -479,7 +479,7 @@ class TestConsole:
             files, {"act": "add", "kind": "input", "title": "", "phase": phase.pk, "file": SimpleUploadedFile("points.zip", out.getvalue())}
         )
         row = phase.files.get()
-        assert "Hold uploads against it" in organizer.get(files).content.decode()
+        assert "Compare uploads with it" in organizer.get(files).content.decode()
         answer = organizer.post(files, {"act": "boxes", "file": row.pk}, follow=True)
         phase.refresh_from_db()
         assert phase.inputs.keys() == gables().keys(), answer.content.decode()[-3000:]

@@ -298,7 +298,7 @@ def test_an_invitation_does_not_open_a_private_challenge(client, people, challen
     token = people.team.make_link()
     Challenge.objects.filter(pk=challenge.pk).update(visibility="private")
     page = read(client, "team_join", token, user=people.stranger)
-    assert "ask its organizers for access" in page
+    assert "Ask its organizers for access" in page
     assert act(client, people.stranger, "team_join", token, accept="yes", version="1").status_code == 404
     assert Team.of(challenge, people.stranger) is None
 
@@ -313,7 +313,7 @@ def test_a_refused_joining_accepts_no_rules_by_the_way(client, people, challenge
 def test_an_old_link_says_that_it_is_over(client, people):
     token = people.team.make_link()
     people.team.make_link()
-    assert "This invitation is over" in read(client, "team_join", token, status=404)
+    assert "This invitation is no longer valid" in read(client, "team_join", token, status=404)
 
 
 def test_who_left_can_found_a_team_on_the_page(client, people, challenge):

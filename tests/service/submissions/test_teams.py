@@ -354,7 +354,7 @@ def test_two_teams_with_entries_become_one_by_consent_of_both(phase, people, cli
     client.force_login(people.other)
     address = reverse("team", args=[phase.challenge.slug])
     page = client.post(reverse("team_merge", args=[phase.challenge.slug]), {"name": people.team.name.upper()}, follow=True)
-    assert f"{people.team.name} is asked." in page.content.decode()
+    assert f"You have asked {people.team.name}." in page.content.decode()
     assert Team.of(phase.challenge, people.other) == people.other_team  # nothing happens before the other side agrees
     client.force_login(people.mate)  # who does not lead
     merge = TeamMerge.objects.get()
@@ -562,7 +562,7 @@ def test_joining_is_offered_to_those_alone_who_can(phase, people, client):
     entry(phase, people.other_team)
     client.force_login(people.other)
     page = client.get(link).content.decode()
-    assert f"Your team {people.other_team.name} becomes a part of {people.team.name}" in page and "Join as" in page
+    assert f"Your team {people.other_team.name} becomes part of {people.team.name}" in page and "Join as" in page
     join(UserFactory(username="third"), people.other_team)
     page = client.get(link).content.decode()
     assert f"You are in {people.other_team.name}, and a person is in one team of a challenge; leave it first." in page

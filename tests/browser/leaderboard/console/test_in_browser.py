@@ -49,7 +49,7 @@ def test_a_parameter_is_changed_confirmed_and_the_scoring_followed(tab, phase, p
     tab.goto(f"{root}metrics/edit/hss/")
     tab.get_by_label("vert_thresh").fill("0.25")
     tab.get_by_role("button", name="Save").click()
-    assert "1 entry is scored anew, because of other metrics" in tab.inner_text("main")
+    assert "1 entry will be scored again, because of other metrics" in tab.inner_text("main")
     tab.get_by_role("button", name="Make these changes").click()
     assert "1 entry is being scored anew" in tab.inner_text(".messages")
     tab.goto(f"{root}scoring/")

@@ -94,7 +94,7 @@ def test_scores_that_are_withheld_are_not_told_by_e_mail_either(scored, phase):
     send_due_mail()
     assert len(mail.outbox) == 2
     for message in mail.outbox:
-        assert "not shown before the phase's board is" in message.body
+        assert "when the phase's leaderboard opens" in message.body
         assert "interval" not in message.body and "F1" not in message.body
 
 

@@ -17,11 +17,12 @@ import pytest
 from django.urls import reverse
 
 from evaluation.models import EvaluationBatch, Score
-from leaderboard.boards import build, certainty
+from leaderboard.boards import build
 from leaderboard.boards.payload import Pairs
 from leaderboard.models import Snapshot, read_board
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL, GROUPS_FOR_RARE_FAILURES
 from leaderboard.stats.uncertainty import paired
+from leaderboard.wording import certainty
 from leaderboard.wording.nouns import plural
 from submissions.models import Phase
 from tests.pure.leaderboard.stats.test_uncertainty import SECOND, WORKED
@@ -265,7 +266,7 @@ class TestWhoTakesPart:
 
     def test_below_the_first_200_nobody_is_tested_and_the_board_says_so(self, client, worked, monkeypatch):
         monkeypatch.setattr("leaderboard.stats.uncertainty.tested_of.__defaults__", (3,))
-        for module in ("leaderboard.stats.uncertainty", "leaderboard.boards.certainty"):
+        for module in ("leaderboard.stats.uncertainty", "leaderboard.wording.certainty"):
             monkeypatch.setattr(f"{module}.FIRST", 3)
         entry(worked, TeamFactory(challenge=worked.challenge), {"f1": [0.1] * 8, "offset": [0.9] * 8}, method_name="E")
         Snapshot.make_all(worked)

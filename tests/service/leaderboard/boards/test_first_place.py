@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from leaderboard.boards import certainty
 from leaderboard.models import Snapshot
 from leaderboard.studies.analysis import analyse_due
-from leaderboard.studies.words import fragile_words
 from leaderboard.tasks import build_due_boards
+from leaderboard.wording import certainty
+from leaderboard.wording.study import fragile
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
 from tests.service.leaderboard.views.test_metrics import text, words
 from tests.support.leaderboard.boards import board_of
@@ -43,12 +43,12 @@ def test_peoples_first_place_is_shown_with_its_interval_and_what_it_hangs_on_unt
 
     address = reverse("board", args=[phase.challenge.slug, phase.slug])
     page = words(text(client.get(address)))
-    hangs_on = fragile_words(summary, board.resampled)
-    assert f"With people far off is first, and no other may stand there, with 95 % certainty. {hangs_on}" in page
+    hangs_on = fragile(summary, board.resampled)
+    assert f"People put far off first, and no other entry could be first (95 % confidence). {hangs_on}" in page
     entries[1].hide(request.getfixturevalue("people").organizer, "no")
     build_due_boards()
     page = words(text(client.get(address)))
-    assert "How firm is first place?" in page and "With people" not in page
+    assert "How certain is first place?" in page and "People put" not in page
 
     lately = text(client.get(reverse("board_history", args=[phase.challenge.slug, phase.slug]) + "?part=lately"))
     assert "<html" not in lately and lately.count("<p>") <= 3 and "far off" not in lately
@@ -71,5 +71,5 @@ def test_what_first_place_hangs_on_is_counted_in_duels_where_judgements_name_no_
     board = Snapshot.current(phase, "public").board
     assert board.people.unsampled and board.people.firm.samples_counted == 6
     page = words(text(client.get(reverse("board", args=[phase.challenge.slug, phase.slug]))))
-    assert " or 2 of 6 duels, left out, would put another entry first." in page
-    assert "few duels: rough intervals" in page and "with other people and other" not in page
+    assert " or 2 of 6 comparisons at most, another entry would be first." in page
+    assert "few comparisons: rough intervals" in page and "with other raters and other" not in page

@@ -236,15 +236,15 @@ def test_the_published_table_stands_on_a_board_with_its_agreement(published, cli
         "ρ 0.66 [",
         "ρ 0.80 [",
         "· 11 entries",
-        "23 people",
-        "figures</span>",
+        "23 raters",
+        "reported</span>",
         ">the paper on OSIM, table 4</a>",
         "COLMAP is shown and left out",
     ):
         assert words in page
     # Beside what follows from the rounded columns, what the paper prints; and no tiers.
     rows = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page.partition("by the paper")[2]))
-    assert re.search(r"OSIM 0\.797 0\.29 to 0\.95 0\.820 11 .*PSNR 0\.658 0\.02 to 0\.91 0\.658 11 ", rows)
+    assert re.search(r"OSIM 0\.797 \[0\.29, 0\.95\] 0\.820 11 .*PSNR 0\.658 \[0\.02, 0\.91\] 0\.658 11 ", rows)
     assert "· tier" not in page
     for words in ("Bracket:", "bootstrap", "±", "tests passed"):
         assert words not in page
@@ -261,14 +261,14 @@ def test_every_page_of_imported_figures_is_there(published, client):
         and "0.797" in page
         and "0.820" in page
         and "ρ, printed" in page
-        and "Only the means were published" in page
+        and "The source published only mean scores" in page
         and "left out" in page
     )
     assert client.get(f"{place}people/published-opinions/?metric=psnr").status_code == 200
     data = client.get(f"{place}people/published-opinions/analysis.json").json()
     assert data["criteria"]["overall"]["of"] == "means" and data["criteria"]["overall"]["left_out"] == ["COLMAP"]
     page = client.get(f"/entries/{entry.pk}/").content.decode()
-    assert "29.606" in page and "imported as they were published" in page and "Median" not in page
+    assert "29.606" in page and "copied from the publication" in page and "Median" not in page
     other = published.submissions.get(method_name="3DGS")
     page = client.get(f"{place}compare/?a={entry.pk}&b={other.pk}").content.decode()
     assert "no values per item" in page and "28.389" in page
@@ -328,7 +328,7 @@ def test_files_of_the_board_say_how_far_its_columns_go_with_people(published, cl
     row = next(csv.DictReader(client.get(f"{place}.csv").content.decode().splitlines()))
     assert float(row["psnr_people_rho"]) == pytest.approx(0.6575, abs=1e-3) and row["entry"] == "Zip-NeRF" and row["people"] == "4.4"
     data = client.get(f"{place}.json").json()
-    assert data["columns"][2]["people"]["rho"]["value"] == pytest.approx(0.797, abs=1e-3) and "23 people" in data["caption"]["people"]
+    assert data["columns"][2]["people"]["rho"]["value"] == pytest.approx(0.797, abs=1e-3) and "23 raters" in data["caption"]["people"]
     assert "with people & -- & 0.66 (" in client.get(f"{place}.tex").content.decode()
     assert "with people* | – | 0.66 (" in client.get(f"{place}.md").content.decode()
 
@@ -345,7 +345,7 @@ def test_the_console_shows_the_table_and_offers_no_scoring(published, client, pe
     client.force_login(people.organizer)
     place = "/console/challenges/radiance-fields/"
     page = client.get(f"{place}phases/published/").content.decode()
-    assert "table_4.csv" in page and "It takes no uploads" in page and "scoring/" not in page
+    assert "table_4.csv" in page and "It accepts no uploads" in page and "scoring/" not in page
     for gone in ("metrics", "reference", "scoring"):
         assert client.get(f"{place}phases/published/{gone}/").status_code == 404
     entry = published.submissions.first()

@@ -108,7 +108,7 @@ def test_new_rules_tell_how_many_have_to_accept_them_again(desk, challenge, at):
 def test_a_confirmation_of_something_else_is_asked_again(desk, challenge, at):
     values = {"title": challenge.title, "description": "", "rules": "Be kind.", "rules_version": "2", "confirmed": "0" * 64} | NOUNS
     answer = desk.post(at("settings/"), values)
-    assert "Somebody else changed the challenge meanwhile" in answer.content.decode()
+    assert "Somebody else has changed the challenge in the meantime" in answer.content.decode()
     assert Challenge.objects.get(pk=challenge.pk).rules_version == "1"
 
 

@@ -112,7 +112,7 @@ def test_when_a_key_is_removed_its_run_stops_with_a_sentence(desk, server, study
     assert claimed.reserve(None) is None, "nothing is sent any more, whoever is at it"
     claimed.let_go()
     run.refresh_from_db()
-    assert run.state == "failed" and "was removed by organizer; put one in, and go on." in run.failure and ask_due() == 0
+    assert run.state == "failed" and "was removed by organizer; add one and continue." in run.failure and ask_due() == 0
     page = text_of(desk.post(run_address, {"act": "start"}, follow=True))
     assert "own key is to pay for this run, and none is put in" in page and not server.requests
     assert not JudgeKey.objects.exists() and "judge.key_removed" in AuditEntry.objects.values_list("action", flat=True)

@@ -65,7 +65,7 @@ def test_a_run_from_the_plan_to_the_scores(desk, server, study):
     run_address = desk.post(desk.address, PLAN)["Location"]
     page = text_of(desk.get(run_address))
     assert "Planned" in page and "0 of 18 questions" in page and "about 18 requests with 72 views" in page and "Start asking" in page
-    assert "What the judge would be shown" in page and "Please compare the two objects" in page and not server.requests
+    assert "What the judge would see" in page and "Please compare the two objects" in page and not server.requests
     image = desk.get(f"{run_address}1.png")
     assert image["Content-Type"] == "image/png" and Image.open(io.BytesIO(image.content)).size == (2 * S, 2 * S)
     desk.post(run_address, {"act": "start"})
@@ -188,7 +188,7 @@ def test_the_studys_page_shows_scores_and_agreement(desk, server, study):
         pass
     public = f"/challenges/{study.phase.challenge.slug}/{study.phase.slug}/people/{study.slug}/"
     page = text_of(desk.get(public))
-    assert "No judgements yet" in page and "scatterpolar" in page and "seer-1 · one-view" in page and "onyx stands at 1000" in page
+    assert "No votes yet" in page and "scatterpolar" in page and "seer-1 · one-view" in page and "onyx is set to 1000" in page
     rater = Rater.objects.create(study=study, name="jane")
     entries = {entry.label: entry for entry in study.entries.all()}
     names = list(QUALITY)
@@ -204,11 +204,7 @@ def test_the_studys_page_shows_scores_and_agreement(desk, server, study):
     assert line["gate"]["tolerated"] == 0.15
     assert row.content["agreement"]["names"] == ["jane"] and row.content["raters"] == ["jane"]
     page = text_of(desk.get(public))
-    assert (
-        "May stand beside people" in page
-        and f"Too few raters answered {QUESTIONS_FOR_GATE} of its questions" in page
-        and "0.06 USD" in page
-    )
+    assert "May replace a rater" in page and f"Too few raters answered {QUESTIONS_FOR_GATE} of its questions" in page and "0.06 USD" in page
     assert "The study’s raters are skilled people: a judge may be 0.15 worse" in page
     assert analyse_due() == 0
     more = planning.make(study, None, "seer-2", Wish("one-view", 3))
@@ -234,7 +230,7 @@ def test_a_judges_criteria_are_listed_as_the_study_asks_them(desk, server, study
     assert re.findall(r'class="n">([^<]+)</th>', head) == titles
     figure = json.loads(page.partition('<script id="figure-judge-1" type="application/json">')[2].partition("</script>")[0])
     assert [axis.replace("<br>", " ") for axis in figure["data"][0]["theta"]] == [*titles, titles[0]]
-    numbers = page.partition('id="figure-judge-1"')[2].partition('aria-label="The numbers of the chart"')[2].partition("</table>")[0]
+    numbers = page.partition('id="figure-judge-1"')[2].partition('aria-label="Numbers of the chart"')[2].partition("</table>")[0]
     assert re.findall(r"<tr><td>([^<]+)</td>", numbers) == ["ruby", "opal", "onyx", "coal"]
 
 

@@ -79,7 +79,7 @@ def errors(found) -> str:
 
 
 def test_a_study_is_made_opened_rated_watched_and_closed(place, phase, client, rows, people):
-    assert "cannot be known as a member of a team" in client.get(f"{place}new/").content.decode()
+    assert "We do not know the teams of raters without an account" in client.get(f"{place}new/").content.decode()
     found = client.post(f"{place}new/", filled(rows, own_criteria="Tidy lines: no clutter"))
     assert (found.status_code, found["Location"]) == (302, f"{place}roofs/"), errors(found)
     study = Study.objects.get()
@@ -107,10 +107,10 @@ def test_a_study_is_made_opened_rated_watched_and_closed(place, phase, client, r
     page = client.get(f"{place}roofs/").content.decode()
     assert "rater 01" in page
     assert "a class" in page
-    assert "of 1 rater without an account nobody knows" in page
+    assert "1 rater has no account, so we do not know" in page
     assert "<b>3</b>" in page
     name = study.raters.get().pk
-    assert "answers no more" in told(client, f"{place}roofs/", "remove_rater", rater=name, reason="no")
+    assert "can no longer answer" in told(client, f"{place}roofs/", "remove_rater", rater=name, reason="no")
     assert "count no more" in told(client, f"{place}roofs/", "uncount", rater=name)
     assert "is closed" in told(client, f"{place}roofs/", "close")
     assert client.get(place).status_code == 200
@@ -311,7 +311,7 @@ def test_the_plan_of_a_draft_can_be_changed_and_stays_once_it_has_opened(place, 
     client.post(f"{place}roofs/", settings_form(plan="balanced", planned_looks=5, planned_answers=50))
     study.refresh_from_db()
     assert (study.plan, study.planned_looks) == ("first", 3)
-    with pytest.raises(making.campaign.Refused, match="stay as they were named before"):
+    with pytest.raises(making.campaign.Refused, match="can no longer change"):
         making.campaign.edit(study, people.organizer, {"planned_looks": 5})
 
 
@@ -324,15 +324,29 @@ def test_how_skilled_raters_are_is_named_before_the_study_opens(place, phase, cl
     assert (log["before"]["rater_skill"], log["after"]["rater_skill"]) == ("expert", "skilled")
     assert 'name="rater_skill"' in client.get(f"{place}roofs/").content.decode()
     page = told(client, f"{place}roofs/", "open")
-    assert 'name="rater_skill"' not in page and "Named before it opened: its raters are skilled people." in page
+    assert 'name="rater_skill"' not in page and "Fixed before it opened: its raters are skilled people." in page
     client.post(f"{place}roofs/", sent | {"rater_skill": "crowd"})
     study = Study.objects.get()
-    with pytest.raises(making.campaign.Refused, match="stay as they were named before"):
+    with pytest.raises(making.campaign.Refused, match="can no longer change"):
         making.campaign.edit(study, people.organizer, {"rater_skill": "crowd"})
     assert Study.objects.get().rater_skill == "skilled"
     address = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies"
     assert [one["rater_skill"] for one in client.get(address).json()["items"]] == ["skilled"]
     assert set(TOLERATED) == set(Study.RaterSkill.values)
+
+
+def test_the_question_can_change_until_the_study_opens(place, client, rows, people):
+    client.post(f"{place}new/", filled(rows))
+    before = Study.objects.get().question
+    client.post(f"{place}roofs/", settings_form())
+    assert Study.objects.get().question == before, "a form without it leaves it"
+    client.post(f"{place}roofs/", settings_form(question="Which roof is closer?"))
+    log = AuditEntry.objects.filter(action="study.edit").latest("pk").detail
+    assert Study.objects.get().question == log["after"]["question"] == "Which roof is closer?" and log["before"]["question"] == before
+    making.campaign.open_study(Study.objects.get(), people.organizer)
+    assert 'name="question"' not in client.get(f"{place}roofs/").content.decode()
+    client.post(f"{place}roofs/", settings_form(question="Which is older?"))
+    assert Study.objects.get().question == "Which roof is closer?"
 
 
 def test_what_is_taken_account_of_is_named_before_the_study_opens(place, phase, client, rows, people):
@@ -344,7 +358,7 @@ def test_what_is_taken_account_of_is_named_before_the_study_opens(place, phase, 
     assert Study.objects.get().covariates == [] == AuditEntry.objects.get(action="study.edit").detail["after"]["covariates"]
     assert "texture is not one" in client.post(f"{place}roofs/", settings_form(covariates=["texture"])).content.decode()
     making.campaign.open_study(Study.objects.get(), people.organizer)
-    with pytest.raises(making.campaign.Refused, match="stay as they were named before"):
+    with pytest.raises(making.campaign.Refused, match="can no longer change"):
         making.campaign.edit(Study.objects.get(), people.organizer, {"covariates": ["size"]})
     assert 'name="covariates"' not in client.get(f"{place}roofs/").content.decode()
 
@@ -453,7 +467,7 @@ def test_lapses_and_left_answers_of_a_rater_stand_with_their_interval_and_not_be
     page = client.get(f"{place}live/").content.decode()
     many, few = page.partition("<b>many</b>")[2].partition("</tr>")[0], page.partition("<b>few</b>")[2].partition("</tr>")[0]
     # Wilson: 3 of 12 is 25 [9, 53], 9 of 12 is 75 [47, 91].
-    assert all(words in many for words in ("25 % <span", "9 to 53 %", "75 % <span", "47 to 91 %", "of 12"))
+    assert all(words in many for words in ("25 % <span", "[9, 53]", "75 % <span", "[47, 91]", "of 12"))
     assert "%" not in few.partition("acts")[0].partition("Answered")[2] and few.count("–<small") == 2
     text = b"".join(client.get(f"{place}live/raters.csv").streaming_content).decode()
     first, second = csv.DictReader(io.StringIO(text))
@@ -627,7 +641,7 @@ class TestOutlook:
         found = page.partition('id="outlook"')[2].partition("</section>")[0]
         # 4 entries and 4 samples: 24 questions of which each rater is asked 10, one common to all and the others answered by two
         assert "Metrics cannot be compared with another rater" in found and "Better have 24 items (it has 4)." in found
-        assert "no study of this challenge says otherwise yet" in found and "Cost" not in found
+        assert "because this challenge has no study yet" in found and "Cost" not in found
         assert re.findall(r'<td class="n">(\d+)</td>', found)[:2] == ["3", "30"]
 
     def test_it_costs_what_an_hour_is_paid(self, place, client, rows):
@@ -644,7 +658,7 @@ class TestOutlook:
 
     def test_planned_looks_say_how_large_a_lead_each_of_them_settles(self, place, client, rows):
         def looks() -> tuple[str, list[list[str]]]:
-            found = client.get(f"{place}roofs/").content.decode().partition("When first place is looked at")[2].partition("</section>")[0]
+            found = client.get(f"{place}roofs/").content.decode().partition("Interim analyses of first place")[2].partition("</section>")[0]
             return found, [re.sub(r"<[^>]+>", " ", line).split() for line in re.findall(r"<tr>(.*?)</tr>", found, re.S)[1:]]
 
         client.post(f"{place}new/", filled(rows, plan="first", planned_looks=2, planned_answers=240))
@@ -664,7 +678,7 @@ class TestOutlook:
             pass
         client.post(f"{place}new/", filled(rows))
         found = client.get(f"{place}roofs/").content.decode()
-        assert "as in “The pilot”" in found and "Neighbours told apart" in found and "of 3</td>" in found
+        assert "as in “The pilot”" in found and "Neighbours that differ significantly" in found and "of 3</td>" in found
 
     def test_a_study_that_has_opened_and_one_of_scores_have_none(self, place, client, rows):
         client.post(f"{place}new/", filled(rows))

@@ -41,8 +41,8 @@ class TestPage:
     def test_it_shows_properties_failures_weaknesses_and_cost(self, page, ships):
         ships(table("corner_offset", {}, 12, ms=50.0))
         text = page("new/corner_offset/")
-        assert "12 of 16 sanity tests on 128 procedural houses" in text and "Agreement with people: no people yet" in text
-        assert "Tests it fails" in text and "Triangle ineq. (del1/del2)" in text and "What it cannot see" in text
+        assert "12 of 16 sanity tests on 128 procedural houses" in text and "Agreement with people: no study yet" in text
+        assert "Tests it fails" in text and "Triangle ineq. (del1/del2)" in text and "Known blind spots" in text
         assert text.count("In the monotonic tests the distance to the original must not fall at any step") == 1
         assert "50 ms an item × 4 items ≈ under 1 s an entry" in text
 
@@ -51,13 +51,13 @@ class TestPage:
         new, edit = "new/corner_recall/", "edit/offset/"
         study = making.live(phase, people.organizer, making.entries(phase, people), opened=False)
         for path in (new, edit):
-            assert "Agreement with people: no people yet" in page(path), "a draft asks nobody"
+            assert "Agreement with people: no study yet" in page(path), "a draft asks nobody"
         campaign.open_study(study, people.organizer)
         assert "Agreement with people: measured once the column exists" in page(new)
         assert "Agreement with people: measured once the column exists" in page(f"{new}evidence/?param_tau=0.2")
         assert "Agreement with people: in the phase's studies" in page(edit)
         study.entries.update(submission=None)
-        assert "Agreement with people: no people yet" in page(new), "its entries have no values here"
+        assert "Agreement with people: no study yet" in page(new), "its entries have no values here"
 
     def test_a_learned_metric_warns_and_is_refused_without_weights(self, page, monkeypatch, tmp_path):
         random_weights.shelf(monkeypatch, tmp_path)
@@ -93,7 +93,7 @@ class TestPage:
         assert "12 of 16" in text
         measured(passed=11)
         text = page("new/corner_f1/evidence/?param_tau=0.21&param_matching=hungarian_raw")
-        assert "This is for your parameters" in text and "11 of 16" in text
+        assert "For your parameters" in text and "11 of 16" in text
 
     def test_the_edit_page_begins_with_the_columns_own_parameters(self, page, ships, phase):
         ships(table("corner_f1", {}, 12))

@@ -39,11 +39,11 @@ def test_a_walk_through_a_draft_stores_nothing(phase, people, client, kind, monk
     client.get(base)  # whatever a session writes is there
     before = rows_of_all_tables()
     page = client.get(base).content.decode()
-    assert "Preview." in page and "nothing of what you enter is stored" in page and "Begin the preview" in page and "<em>kind</em>" in page
+    assert "Preview." in page and "Nothing that you enter is stored" in page and "Begin the preview" in page and "<em>kind</em>" in page
     said = {"agree": "yes", "group": "experts"}
     assert "Answer the question “Do you need glasses" in client.post(base, said).content.decode()
     assert client.post(base, said | {"glasses": "worn"})["Location"] == f"{base}questions/"
-    assert "no answer is stored" in client.get(f"{base}questions/").content.decode()
+    assert "No answer is stored" in client.get(f"{base}questions/").content.decode()
 
     def post(act: str, **content):
         return client.post(f"{base}{act}", content, content_type="application/json")

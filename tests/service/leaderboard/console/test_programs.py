@@ -104,7 +104,7 @@ def test_its_column_is_marked_on_the_board(client, phase, scored, tmp_path):
     scored()
     Snapshot.make(phase, "public")
     page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/").content.decode()
-    assert "is the organizer's, run here in a sandbox" in page
+    assert "is the organizer's metric, run here in a sandbox" in page
     chosen = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/?column=own").content.decode()
     assert 'title="The organizer\'s own metric"' in chosen
     assert "https://example.org/lengths" in page

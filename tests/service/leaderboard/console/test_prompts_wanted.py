@@ -94,7 +94,7 @@ def test_what_else_is_changed_of_a_phase_that_has_it_stands_in_no_way(phase, cha
 def test_its_page_says_that_no_property_applies(client, phase):
     assert not is_measurable(registry.get(KEY)) and is_measurable(registry.get("clip_sim"))
     page = client.get(f"/metrics/{KEY}/").content.decode()
-    assert "No sanity test applies: the pictures" in page and "made from no prompts" in page
+    assert "No sanity test applies: this metric" in page and "the test pictures have none" in page
     for shown in (
         "CLIP text similarity",
         "mean over views: cos(e(x), t(p))",

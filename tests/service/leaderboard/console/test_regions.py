@@ -54,7 +54,7 @@ def test_the_page_lists_the_views_of_a_scene_with_their_boxes(desk, phase, path,
     assert text.count('<g data-box="0"><rect class="under" x="8.0" y="20.0" width="24.0" height="24.0"/>') == 2
     assert 'name="x2-1-0" value="32"' in text and 'name="label-1-1" value=""' in text  # a blank row for those who type
     assert 'action="' not in text.partition("<main")[2] and f"{at('phases/final/reference/')}1/garden/view_2.png" in text
-    assert "put a new version in force" in text
+    assert "switch to a new version" in text
     index = desk.get(at("phases/final/reference/regions/")).content.decode()
     assert "regions/garden/" in index and "regions/hall/" in index and index.count('<span class="tag warn">none</span>') == 1
     assert "reference/regions/" in desk.get(at("phases/final/reference/")).content.decode()
@@ -62,8 +62,8 @@ def test_the_page_lists_the_views_of_a_scene_with_their_boxes(desk, phase, path,
 
 def test_saving_makes_a_new_version_in_which_nothing_but_the_regions_is_different(desk, phase, path, people):
     answer = desk.post(path, sent([(1, 2, 30.5, 40, " lamp "), KEPT], []), follow=True).content.decode()
-    assert "Version 2 of the reference is kept, with other regions in 2 views. Nothing is scored under it" in answer
-    assert "entries are still scored under version 1" in answer and "put version 2 in force" in answer
+    assert "Version 2 of the reference is kept, with other regions in 2 views. Nothing is scored with it" in answer
+    assert "entries are still scored with version 1" in answer and "switch to version 2" in answer
     first, second = phase.references.order_by("version")
     before, after = first.items(), second.items()
     assert after["garden/view_1"].rois == (Roi(1.0, 2.0, 30.5, 40.0, "lamp"), SQUARE) and after["garden/view_2"].rois == ()
@@ -82,7 +82,7 @@ def test_before_anything_is_scored_the_new_version_is_in_force_at_once(desk, cha
     phase = Phase.objects.create(challenge=challenge, slug="final", title="Final")
     Reference.add(phase, views(1))
     answer = desk.post(at("phases/final/reference/regions/garden/"), sent([]), follow=True).content.decode()
-    assert "the newest version, 2, is the one in force" in answer and phase.references.get(version=2).items()["garden/view_1"].rois == ()
+    assert "the newest version, 2, is valid" in answer and phase.references.get(version=2).items()["garden/view_1"].rois == ()
 
 
 def test_saving_what_stands_there_keeps_no_new_version(desk, phase, path):
@@ -203,7 +203,7 @@ def test_many_views_stand_on_pages_and_saving_one_leaves_the_others(desk, challe
 
 def test_the_metric_that_needs_regions_leads_to_the_page(desk, phase, at):
     form = desk.get(at("phases/final/metrics/new/osim_rois/")).content.decode()
-    assert "Version 1 of the reference, which is in force, marks no region in hall, so it has no value there." in form
+    assert "Version 1 of the reference, which is valid, marks no region in hall, so it has no value there." in form
     assert "reference/regions/" in form
     assert "reference/regions/" not in desk.get(at("phases/final/metrics/new/psnr/")).content.decode().partition("<main")[2]
 

@@ -68,7 +68,9 @@ def test_an_entry_stands_at_an_organizers_word_though_its_team_withdrew_a_later_
     kept = line("submission.let_stand")
     assert earlier.let_stand_at is not None and "let_stand" not in desk.get(path).content.decode()
     assert (kept.actor, kept.detail["reason"], kept.detail["submission"]) == (people.organizer, "Another licence.", earlier.pk)
-    assert "No withdrawal keeps this entry off" in desk.post(path, {"act": "let_stand", "reason": "x"}, follow=True).content.decode()
+    assert (
+        "This entry is not excluded by a withdrawal" in desk.post(path, {"act": "let_stand", "reason": "x"}, follow=True).content.decode()
+    )
 
 
 def test_badges_are_given_and_taken(desk, entry, at):
@@ -188,9 +190,9 @@ def test_a_reevaluation_is_stopped_and_the_board_stays(desk, phase, scored, at):
 
 def test_stale_metrics_are_pointed_out(desk, phase, at):
     path = at(f"phases/{phase.slug}/scoring/")
-    assert "The metrics have changed" not in desk.get(path).content.decode()
+    assert "Parameters or weights of the metrics have changed" not in desk.get(path).content.decode()
     phase.metrics.filter(slug="hss").update(params={"sections": 8})
-    assert "The metrics have changed" in desk.get(path).content.decode()
+    assert "Parameters or weights of the metrics have changed" in desk.get(path).content.decode()
 
 
 def test_participants_are_approved_and_declined(desk, challenge, people, at):

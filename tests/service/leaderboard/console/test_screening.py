@@ -56,11 +56,11 @@ def section_of(client, place, study) -> str:
 
 def test_without_a_rule_everybody_counts_and_who_is_unlike_the_others_is_shown(place, study, client, people):
     section = section_of(client, place, study)
-    assert "No rule was named before the study opened" in section and "contrary" in section and "−1.00" in section and "counted" in section
+    assert "There were no rules when the study opened" in section and "contrary" in section and "−1.00" in section and "counted" in section
     assert "rater0" not in section and content(study)["screened"] == []
     with pytest.raises(Refused, match="fixed when a study opens"):
         study.screen(people.organizer, True)
-    with pytest.raises(Refused, match="stay as they were named before"):
+    with pytest.raises(Refused, match="can no longer change"):
         campaign.edit(study, people.organizer, {"screening": {"others": {"r": 0.3}}})
     assert Study.objects.get(pk=study.pk).screening == {}
 
@@ -78,12 +78,12 @@ def test_a_registered_rule_leaves_raters_out_and_the_figures_stand_beside_those_
     before = {row["method"]: row["value"][0] for row in found["unscreened"]["scales"]}
     assert (best["mos"][0], before[best["method"]]) == (5.0, pytest.approx(4.2))
     section = section_of(client, place, study)
-    assert "Left out is who gave scores that correlate with the mean of the others’ by less than 0.3" in section
-    assert "With screening and without: 4 and 5 raters" in section and "left out" in section and "unlike the others" in section
+    assert "A rater who gave scores that correlate with the mean of the others’ by less than 0.3" in section
+    assert "With and without screening: 4 and 5 raters" in section and "left out" in section and "unlike the others" in section
     campaign.count_rater(study.raters.get(name="rater0"), people.organizer, False)
     assert "Left out by hand:" in section_of(client, place, study) and "rater0" in section_of(client, place, study)
     page = Client().get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/{study.slug}/").content.decode()
-    assert "have left out 1 rater with all" in " ".join(page.split())
+    assert "left out 1 rater by hand" in " ".join(page.split())
 
 
 def test_a_rule_of_pairs_leaves_out_who_fails_known_pairs(phase, people, client):
@@ -117,7 +117,7 @@ def test_a_rule_of_pairs_leaves_out_who_fails_known_pairs(phase, people, client)
     client.force_login(people.organizer)
     place = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/"
     section = section_of(client, place, study)
-    assert "known pairs wrong" in section and "too fast" in section and "With screening and without: 3 and 5 raters" in section
+    assert "known pairs wrong" in section and "too fast" in section and "With and without screening: 3 and 5 raters" in section
     address = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/{study.slug}"
     said = Client().get(address).json()
     assert (said["raters"], said["screened"]) == (3, 2)

@@ -32,7 +32,7 @@ def filled(text: str = THEIRS, **more) -> dict:
 def test_votes_come_in_under_other_columns_and_are_shown_when_published(address, phase, client):
     assert "No study yet" in client.get(address).content.decode()
     page = client.post(address, filled(), follow=True).content.decode()
-    assert "2 votes are in" in page and "Which is better?" in page
+    assert "2 votes are imported" in page and "Which is better?" in page
     study = Study.objects.get()
     assert (study.slug, study.is_public, study.study_votes.count()) == ("theirs", False, 2)
     client.post(address, {"act": "publish", "study": study.pk})
@@ -47,7 +47,7 @@ def test_votes_come_in_under_other_columns_and_are_shown_when_published(address,
 def test_a_file_of_another_program_comes_in_with_its_own_separators_and_choices(address, phase, client):
     text = "worker;prompt;left;right;winner;;\n1;p;A;B;1;;\n2;p;A;B;2;;\n3;p;A;B;nobody;;\n4;p;A;B;model_a;;\n5;p;A;B;TIE;;\n;;;;;;\n"
     page = client.post(address, filled(text, values="left=1\nright=2\ntie=nobody"), follow=True).content.decode()
-    assert "5 votes are in" in page
+    assert "5 votes are imported" in page
     assert [vote.choice for vote in Study.objects.get().votes()] == ["left", "right", "tie", "left", "tie"]
     page = client.post(address, filled(text, slug="other", values="left 1"), follow=True).content.decode()
     assert "“left 1” is not of the form SIDE=TEXT" in page
@@ -69,7 +69,7 @@ def test_a_method_with_too_few_votes_is_listed_apart(address, phase, client):
     table = page[page.index('<table class="prefer">') :]
     order = [table.index(text) for text in (">A<", ">B<", ">C<", "to have a place:", "newcomer")]
     assert order == sorted(order)
-    assert "Judged by too few people, or on too few" in table and "People put A first." in page
+    assert "Compared by too few raters, or on too few" in table and "People put A first." in page
 
 
 def labels(text: str) -> dict:
@@ -151,7 +151,7 @@ def test_opinion_scores_come_in_and_out_as_they_were(address, phase, client, tmp
     first = "theirs,1,a,h,A,overall,5,2.5,3,2026-11-22T14:05:09+00:00,2,1280,800,touch,link 1: the lab\n"
     text = f"{head}{first}theirs,2,b,h,B,overall,1,,,,,,,,\n"
     page = client.post(address, filled(text, kind="opinions", columns=""), follow=True).content.decode()
-    assert "2 scores are in" in page
+    assert "2 scores are imported" in page
     study = Study.objects.get()
     assert (study.kind, study.opinions.count(), study.study_votes.count()) == ("opinions", 2, 0)
     sent = client.get(reverse("study_votes", args=[phase.challenge.slug, phase.slug, "theirs"]))

@@ -151,7 +151,7 @@ def test_workers_are_listed_with_what_they_do_and_did(desk, at, challenge, entry
     outside.claim(token, ["cpu"], "node7:1", "node7 b")
     page = desk.get(at("workers/")).content.decode()
     assert "node7:1" in page and "8 cores" in page and ">there<" in page
-    assert "1 of these was heard of" in page
+    assert "1 of these was active" in page
 
 
 def test_parts_in_hand_say_how_long_they_are_held_and_tokens_that_wait(desk, at, challenge, entry):
@@ -160,13 +160,13 @@ def test_parts_in_hand_say_how_long_they_are_held_and_tokens_that_wait(desk, at,
     elapse(1200)
     Part.objects.filter(pk=part.pk).update(stop=part.start + 6, lease_until=timezone.now() + timedelta(minutes=1))
     page = " ".join(desk.get(at("workers/")).content.decode().split())
-    assert f"#{entry.number}</a>, items 1 to 6" in page and "<td>node8:1</td>" in page and "1 of 2 parts in hand" in page
+    assert f"#{entry.number}</a>, items 1 to 6" in page and "<td>node8:1</td>" in page and "1 of 2 parts in progress" in page
     assert "held 20 min, 0 of 6 done" in page and ">no progress<" in page and ">waits<" not in page
     for _ in range(2):
         expire(Part.objects.get(pk=part.pk))
         part = claim(token)
     page = " ".join(desk.get(at("workers/")).content.decode().split())
-    assert ">waits<" in page and "2 leases in a row ended without a result" in page and "Parts in hand" not in page
+    assert ">waits<" in page and "2 leases in a row ended without a result" in page and "Parts in progress" not in page
 
 
 def test_a_difference_is_shown_and_decided(desk, at, challenge, entry):
@@ -242,6 +242,6 @@ def test_a_reevaluation_is_estimated_before_it_begins(desk, at, challenge, phase
     assert found.entries == 1 and found.gpu_seconds == 0 and found.basis == "the newest scores took" and not found.over
     assert 0 < found.core_seconds < 20 * spent + 10
     page = desk.get(at(f"phases/{phase.slug}/scoring/")).content.decode()
-    assert "It takes about" in page and "for 1 entry, by what the newest scores took" in page
+    assert "It takes about" in page and "for 1 entry, estimated from what the newest scores took" in page
     ComputeBudget.set_for(challenge, 0.0, None, None)
     assert costs.estimate(phase).over

@@ -27,7 +27,7 @@ def test_it_is_made_up_by_name_and_in_every_text(judged, client, people):
     run = made_up_judge(study, None, {"overall": liking})
     assert run.state == "done" and run.n_answered == run.n_planned > 20 and run.left == 0 and run.requests == 0
     assert run.rater.name.startswith("made-up judge · wireframe · 2") and run.is_for_display_only
-    assert all(answer.said[0]["text"].startswith("Made up: no model was asked") for answer in run.answers.all())
+    assert all(answer.said[0]["text"].startswith("Simulated: no model was asked") for answer in run.answers.all())
     right = [liking[a.left.label, a.sample] > liking[a.right.label, a.sample] for a in run.answers.select_related("left", "right")]
     said = [answer.said[0]["verdicts"] == [-1] for answer in run.answers.all()]
     alike = sum(a == b for a, b in zip(right, said, strict=True)) / len(said)
@@ -46,4 +46,4 @@ def test_it_is_made_up_by_name_and_in_every_text(judged, client, people):
     assert "made-up judge · wireframe" in page and "display only" in page and "rank nothing" in page
     client.force_login(people.organizer)
     address = reverse("console_judge", args=[study.phase.challenge.slug, study.phase.slug, study.slug, run.pk])
-    assert "Made up: no model was asked" in client.get(address).content.decode()
+    assert "Simulated: no model was asked" in client.get(address).content.decode()

@@ -40,7 +40,7 @@ def test_the_bundle_is_one_that_an_organizer_could_have_written(demo, tmp_path):
 
 @pytest.mark.parametrize("demo", load.DEMOS, ids=lambda demo: demo.slug)
 def test_every_entry_says_that_it_is_made_up_and_is_sent_by_somebody_of_the_demo(demo):
-    assert all(entry.description.startswith("Made up: ") for entry in demo.entries)
+    assert all(entry.description.startswith("Simulated: ") for entry in demo.entries)
     assert {entry.who for entry in demo.entries} <= set(demo.people) <= {person.name for person in PEOPLE if person.team}
     assert len({entry.method for entry in demo.entries}) == len(demo.entries)
     assert any(entry.baseline for entry in demo.entries)
@@ -79,7 +79,7 @@ def small(monkeypatch):
     """The demo of meshes with two objects and four uploads, one of them broken and one withdrawn."""
     names = ("convex hull", "scan-fuse", "few-faces")
     hull, noisy, coarse = (next(entry for entry in solids.ENTRIES if entry.method == name) for name in names)
-    torn = Entry("ada", "torn", "Made up: a torn file.", lambda _, item: item, breaks=lambda _: b"ply\n")
+    torn = Entry("ada", "torn", "Simulated: a torn file.", lambda _, item: item, breaks=lambda _: b"ply\n")
     objects = {name: item for name, item in solids.references()[solids.PHASE].items() if name in ("mug", "rock")}
     entries = (hull, dataclasses.replace(noisy, withdraw=True), coarse, torn)
     demo = dataclasses.replace(solids.DEMO, references=lambda: {solids.PHASE: objects}, entries=entries)
@@ -121,7 +121,7 @@ def test_the_command_sends_scores_and_ends_and_a_second_time_does_nothing(live_s
     assert set(study.entries.values_list("label", flat=True)) == {"convex hull", "few-faces"}
     run = study.judge_runs.get()
     assert run.state == "done" and set(run.result["criteria"]) == {"plausibility_3d", "geometry_details", "overall"}
-    assert all(answer.said[0]["text"].startswith("Made up: no model was asked") for answer in run.answers.all())
+    assert all(answer.said[0]["text"].startswith("Simulated: no model was asked") for answer in run.answers.all())
 
     acts = AuditEntry.objects.count()
     team = Team.objects.get(challenge=phase.challenge, name="Eaves Lab")

@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 
 from leaderboard.models import Question, Study, StudyLook, StudyVote
-from leaderboard.studies import words
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.live import campaign
 from leaderboard.studies.live.grid import Subject
+from leaderboard.wording.study import looks
 from submissions.errors import Refused
 from submissions.models import AuditEntry
 from tests.support.factories import PhaseFactory, gables, give_reference
@@ -18,6 +18,10 @@ from tests.support.leaderboard.studies.live import making
 
 pytestmark = pytest.mark.django_db
 WORTH = (1.2, 0.0, -0.6, -1.2)  # of the entries; the first is far ahead
+
+
+def said_of(study: Study, answers: int | None, hidden: set[str] = frozenset()) -> str:
+    return looks(StudyLook.so_far(study, answers, hidden))
 
 
 @pytest.fixture
@@ -77,21 +81,21 @@ def test_a_study_ends_at_the_look_that_settles_first_place(study, phase, people)
     assert [StudyLook.due_at(study, n) for n in (1, 2, 3)] == [160, 320, 480]
     answered(study, 150)
     assert not study.looks.exists() and study.state == "open"
-    said = words.look_words(study, 150)
+    said = said_of(study, 150)
     assert said == (
-        "Not settled: none of 3 planned looks at first place has been taken. The next is due at 160 judgements of at least 5 people on 5 "
+        "Not settled: none of 3 planned looks at first place has been taken. The next is due at 160 answers of at least 5 raters on 5 "
         "items, and 150 count so far."
     )
     answered(study, 30)
     look = study.looks.get()
     assert (look.number, look.judgements, look.raters, look.samples, look.entry) == (1, 180, 6, 20, "secret-method-0")
     if not look.is_settled:
-        assert study.state == "open" and "led and was not told from" in words.look_words(study, 180)
+        assert study.state == "open" and "led, tied with" in said_of(study, 180)
         answered(study, 160)
         look = study.looks.get(number=2)
     assert look.is_settled and study.state == "closed" and study.ended_as_planned == look
     assert AuditEntry.objects.filter(action="study.close", actor=None).count() == 1
-    assert words.look_words(study, None).startswith(f"Settled: secret-method-0 is first, by look {look.number} of 3 planned looks")
+    assert said_of(study, None).startswith(f"Settled: secret-method-0 is first, by look {look.number} of 3 planned looks")
     # Nothing that comes later changes what a look found, and nobody asks on until another is first.
     votes = study.study_votes.count()
     assert answered(study, 200, worth=(-3, 3, 0, 0)) and study.study_votes.count() == votes + 200
@@ -105,7 +109,7 @@ def test_a_study_ends_at_the_look_that_settles_first_place(study, phase, people)
     assert "Settled: secret-method-0 is first, by look" in page
     taken = Client().get(f"/api/v1{address.removesuffix('people/live/').replace(phase.slug, f'phases/{phase.slug}')}studies/live").json()
     assert (taken["planned_looks"], taken["looks"][-1]["first"], taken["looks"][-1]["settled"]) == (3, "secret-method-0", True)
-    assert "withheld by the organizers is first" in words.look_words(study, None, {"secret-method-0"})
+    assert "withheld by the organizers is first" in said_of(study, None, {"secret-method-0"})
     assert look.record({"secret-method-0"}).first == "withheld by the organizers"
 
 
@@ -116,7 +120,7 @@ def test_equal_entries_end_not_settled_when_the_planned_answers_are_in(study, pe
     assert [look.number for look in study.looks.all()] == [1, 2] and study.state == "open"
     answered(study, 170, worth=level)
     assert study.state == "closed" and not study.ended_as_planned.is_settled
-    assert words.look_words(study, None).startswith("Not settled: when all 490 planned judgements were in, ")
+    assert said_of(study, None).startswith("Not settled: when all 490 planned answers were in, ")
 
 
 def test_a_study_in_which_nobody_prefers_any_ends_when_the_planned_answers_are_in(study):
@@ -127,16 +131,16 @@ def test_a_study_in_which_nobody_prefers_any_ends_when_the_planned_answers_are_i
         (3, 500, "", False),
     ]
     assert study.state == "closed" and len(study.ended_as_planned.untold) == 4
-    assert words.look_words(study, None) == "Not settled: when all 500 planned judgements were in, nobody had preferred any entry."
+    assert said_of(study, None) == "Not settled: when all 500 planned answers were in, nobody had preferred any entry."
 
 
 @pytest.mark.parametrize(("raters", "samples"), [(4, 20), (15, 4)])
 def test_no_look_before_five_people_and_five_samples(study, raters, samples):
     answered(study, 200, raters, samples)
     assert not study.looks.exists() and study.state == "open"
-    assert words.look_words(study, 200) == (
-        "Not settled: none of 3 planned looks at first place has been taken. 200 judgements count so far; the next waits until they are of "
-        "at least 5 people on 5 items."
+    assert said_of(study, 200) == (
+        "Not settled: none of 3 planned looks at first place has been taken. 200 answers count so far; the next look waits until they are "
+        "of at least 5 raters on 5 items."
     )
     # It is taken as soon as they are there.
     answered(study, 40, 15, 20, seed=1)

@@ -14,7 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation.work.heartbeat import process_name
-from leaderboard.boards import human_agreement
+from leaderboard.boards.people import of_board
 from leaderboard.models import Snapshot, Study, StudyAnalysis
 from leaderboard.stats import votes as voting
 from leaderboard.stats.another_rater import Standing
@@ -29,6 +29,7 @@ from leaderboard.studies.live import artifacts, campaign
 from leaderboard.studies.live.answer import answer
 from leaderboard.tasks import request_analyses
 from leaderboard.views.studies import _agreement_map
+from leaderboard.wording.agreement import state
 from leaderboard.wording.reasons import sentence
 from submissions.models import AuditEntry
 from tests.support.factories import PhaseFactory, gables, give_reference
@@ -158,14 +159,14 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     assert "no people yet" in client.get(address).content.decode()  # the ranking is of before
     Snapshot.make_all(phase)
     content = Snapshot.current(phase, "public").board
-    found = human_agreement.of_board(content)
+    found = of_board(content)
     assert found.study.id == study.pk and found.line(slug).percent < 50 and found.line(slug).level is Standing.WORSE_THAN_CHANCE
     assert [one.preferred for one in content.people.marks[slug][str(entries[1 - worse].pk)]] == [entries[worse].method_name]
     claim = found.claim(content)
-    assert (claim.metrics[0], claim.people[0]) == ("near", "far off") and claim.ends[1] > 0.5
+    assert [name for name, _ in claim.parted.pair] == ["near", "far off"] and claim.parted.ends[1] > 0.5
     page = client.get(address).content.decode()
     line = found.line(slug)
-    assert 'class="against"' in page and f"<b>{line.percent}</b> {line.state.words}" in page and "no people yet" not in page
+    assert 'class="against"' in page and f"<b>{line.percent}</b> {state(line)}" in page and "no people yet" not in page
     assert "The metrics put <b>near</b> first. People prefer" in page
     assert f"compare/?a={entries[worse].pk}&amp;b={entries[1 - worse].pk}&amp;item={items[0]}#view" in page
     by_people = client.get(f"{address}?sort=people").content.decode()
@@ -220,9 +221,12 @@ def test_the_page_shows_every_part_and_no_names_of_raters(phase, client):
     assert "Being computed" in client.get(f"{address}people/").content.decode()
     analyse_due()
     page = client.get(f"{address}people/").content.decode()
-    for words in ("What people prefer", "Do we have enough judgements?", "How reliable the people are", "made up", "are invented"):
+    for words in ("What people prefer", "Are there enough votes?", "How reliable the raters are", "simulated", "answers are simulated"):
         assert words in page
-    assert re.search(r"fewer people or items\s*<span class=\"sp\">people: [a-z ]+; (judgements: [a-z ]+; )?items: [a-z ]+</span>", page)
+    assert re.search(
+        r"fewer raters or items give the same order\?\s*<span class=\"sp\">people: [a-z ]+; (judgements: [a-z ]+; )?items: [a-z ]+</span>",
+        page,
+    )
     data = client.get(f"{address}people/analysis.json")
     assert data.json()["criteria"][""]["counted"] == len(rows)
     assert "example.org" not in page + data.content.decode()
@@ -243,31 +247,31 @@ def turned(pairs: list[tuple[str, str]], every: int) -> list[Vote]:
 @pytest.mark.parametrize(
     ("votes", "labels", "says", "is_silent_on"),
     [
-        ([], {}, ["No judgements yet", "counts here and no figures", "How it was asked"], ['class="claims"', "What people prefer"]),
+        ([], {}, ["No votes yet", "shows counts only", "How it was asked"], ['class="claims"', "What people prefer"]),
         (
             rounds([("x", "y")], raters=1),
             {},
-            ["It is too early to say.", sentence(few_raters(1)), "1 rater ", '<td class="n">8</td>'],
-            ["Which metrics see it", "Do we have enough", "%</b>", "Every figure"],
+            ["It is too early to say.", sentence(few_raters(1)), "1 rater", '<td class="n">8</td>'],
+            ["Which metrics agree", "Are there enough", "%</b>", "Every figure"],
         ),
         (
             [vote("a", "b", "left", "r0", "s0"), vote("c", "d", "left", "r1", "s1"), vote("e", "f", "left", "r2", "s2")],
             {},
-            ["It is too early to say.", sentence(few_raters(3)), "3 raters", "entries stand by name"],
-            ["Which metrics see it", "Do we have enough", "%</b>", "may be first"],
+            ["It is too early to say.", sentence(few_raters(3)), "3 raters", "entries are listed by name"],
+            ["Which metrics agree", "Are there enough", "%</b>", "may be first"],
         ),
         (
             made_up(5, 8, 6),
             {},
-            ["5 raters", "Few raters: read these intervals as rough ones.", "Do we have enough judgements?", "Every figure of every"],
+            ["5 raters", "Few raters: read these intervals as rough ones.", "Are there enough votes?", "Every figure of every"],
             ["It is too early to say."],
         ),
-        (rounds([("x", "y")], "tie"), {}, ["Nobody preferred either."], ["What people prefer", "Which metrics", "Do we have enough"]),
+        (rounds([("x", "y")], "tie"), {}, ["Nobody preferred either."], ["What people prefer", "Which metrics", "Are there enough"]),
         (
             rounds([("x", "broken"), ("y", "blank")]),
             {"broken": "corruption", "blank": "empty"},
             ["Only damaged entries were compared here.", "Damaged, empty and other entries"],
-            ["What people prefer", "Which metrics", "Do we have enough"],
+            ["What people prefer", "Which metrics", "Are there enough"],
         ),
         (
             rounds([("broken", "blank")]),
@@ -467,7 +471,7 @@ def test_the_json_of_an_analysis_holds_only_numbers_that_json_knows(phase, clien
 def test_a_phase_without_a_study_says_so_and_lets_its_organizers_make_one(phase, client, people):
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/"
     page = client.get(address).content.decode()
-    assert "No study of this phase yet" in page and "Nothing says so far which of its metrics" in page and "/console/" not in page
+    assert "No study of this phase yet" in page and "We do not know yet which of its metrics" in page and "/console/" not in page
     client.force_login(people.organizer)
     page = client.get(address).content.decode()
     studies = f"/console/challenges/{phase.challenge.slug}/phases/{phase.slug}/studies/"
@@ -478,9 +482,10 @@ def test_the_page_says_that_single_votes_stay_with_the_organizers(phase, client,
     imported(phase, made_up(3, 2, 3))
     analyse_due()
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/people/people/"
-    assert "Single judgements are with the organizers" in (page := client.get(address).content.decode()) and "votes.csv" not in page
+    page = client.get(address).content.decode()
+    assert "Individual answers are available to organizers only" in page and "votes.csv" not in page
     client.force_login(people.organizer)
-    assert "Only organizers get them" in (page := client.get(address).content.decode()) and "votes.csv" in page
+    assert "Only organizers get this file" in (page := client.get(address).content.decode()) and "votes.csv" in page
 
 
 def test_a_study_goes_on_asking_beside_what_it_found(phase, people, client):
@@ -492,7 +497,7 @@ def test_a_study_goes_on_asking_beside_what_it_found(phase, people, client):
         pass
     page = client.get(address).content.decode()
     assert "· 1 vote" in page and sentence(few_raters(1)) in page and f'href="/rate/{study.key}/"' in page
-    assert "95 % interval" not in page.partition("What people prefer")[2].partition("Which metrics see")[0].partition("<table")[2]
+    assert "95 % interval" not in page.partition("What people prefer")[2].partition("Which metrics agree")[0].partition("<table")[2]
     campaign.close(study, people.organizer)
     assert f'href="/rate/{study.key}/"' not in client.get(address).content.decode()
 
@@ -541,8 +546,8 @@ def test_entries_of_which_nobody_preferred_any_are_not_listed_as_damaged(phase, 
     assert "Nobody preferred either." in duels and "Damaged, empty" not in duels
     assert (
         scores.count('<small class="range">All 36 scores are 3.') == 2
-        and "Entries stand by name." in scores
-        and "Until there are enough" not in scores
+        and "Entries are listed by name." in scores
+        and "There are too few answers" not in scores
     )
     assert "95 % interval over" not in scores and "It is too early" not in scores
 
@@ -578,11 +583,11 @@ def test_a_metric_without_values_of_single_items_is_in_no_map_of_who_agrees():
 def test_a_study_just_opened_promises_figures_from_the_smallest_numbers_on(phase, people, client):
     study = making.live(phase, people.organizer, making.entries(phase, people), is_public=True)
     page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/{study.slug}/").content.decode()
-    assert f"Figures stand here from {RATERS_FOR_FIGURE} people and {ITEMS_FOR_FIGURE} items on." in page
-    assert f"Until {RATERS_FOR_FIGURE} people have judged {ITEMS_FOR_FIGURE} items there are counts here and no figures." in page
+    assert f"once there are {RATERS_FOR_FIGURE} raters and {ITEMS_FOR_FIGURE} items." in page
+    assert f"shows counts only until {RATERS_FOR_FIGURE} raters have answered on {ITEMS_FOR_FIGURE} items." in page
     Snapshot.make_all(phase)
     board = " ".join(client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/").content.decode().split())
-    assert f"{study.title}</a> has begun; no judgement is worked in yet." in board and "No study of this phase yet" not in board
+    assert f"{study.title}</a> has begun. No vote is counted yet." in board and "No study of this phase yet" not in board
     Study.objects.update(is_public=False)
     hidden = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/").content.decode()
     assert "No study of this phase yet" in hidden and study.title not in hidden

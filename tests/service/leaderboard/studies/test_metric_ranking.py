@@ -12,16 +12,16 @@ from django.utils import timezone
 from pydantic import TypeAdapter
 
 from evaluation.metrics import registry
-from leaderboard.boards.human_agreement import Line
 from leaderboard.models import Rater, Study
+from leaderboard.records.agreement import Known, Line, Verdict
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Person, Standing, standing
 from leaderboard.stats.crossed import Estimate
-from leaderboard.stats.minimums import RATERS_FOR_FIGURE
 from leaderboard.stats.records import Across, Metric, plain
-from leaderboard.stats.sentences import may_be_best
 from leaderboard.studies import metric_ranking
 from leaderboard.studies.metric_ranking import MADE_UP, PUBLISHED, REAL, Evidence, Family, family, verdict
+from leaderboard.wording import agreement as wording
+from leaderboard.wording.agreement import may_be_best
 from submissions.models import Challenge
 from tests.support.factories import ChallengeFactory, PhaseFactory, UserFactory
 from tests.support.leaderboard.reasons import few_raters
@@ -31,12 +31,12 @@ from tests.support.people import People
 
 NOBODY = "No study with people yet."
 NO_RATINGS = "were made here yet"
-NONE_BETTER = "No metric is shown to do better than chance."
+NONE_BETTER = "No metric is shown to be better than chance."
 RATER = Estimate(0.72, 0.68, 0.76, 300, raters=12, samples=10, se=0.02)  # how often two raters of a study say the same
 
 
 def claim(found: Family) -> str:
-    return metric_ranking.claim(row.line for row in found.rows)
+    return wording.claim(row.line for row in found.rows)
 
 
 def metric(key: str, value: float | None, se: float = 0.02, n_eff: float = 100.0, **more) -> Metric:
@@ -75,7 +75,7 @@ def test_three_studies_are_pooled_as_the_worked_example_and_two_are_not():
     (row,) = found.rows
     assert found.state == "pooled" and not found.made_up and row.over.k == 3 and row.over.differs and row.judgements == 360
     assert [round(one, 3) for one in (row.line.figure.value, row.line.figure.low, row.line.figure.high)] == [0.692, 0.488, 0.841]
-    assert row.line.level is Standing.AT_CHANCE and row.line.places is None and "mean of 3 studies" in row.line.reading
+    assert row.line.level is Standing.AT_CHANCE and row.line.places is None and row.line.of_studies == 3
     assert [(one.fingerprint, one.line.percent, one.line.low) for one in found.guards] == [("coin", 50, 45), ("constant", 50, None)]
     assert claim(found) == "", "one metric is the best of none"
     two = family("wireframe", [studies[0], replace(studies[1], metrics={"m": metric("m", 0.6, n_eff=200.0)})])
@@ -122,7 +122,7 @@ def test_a_mean_counts_the_answers_of_the_studies_that_it_is_of():
     rows = {row.key: row for row in family("wireframe", studies).rows}
     row, line = rows["m"], rows["m"].line
     assert (row.over.k, row.studies, row.judgements, line.figure.n, line.figure.raters) == (3, (0, 1, 2), 360, 360, 36)
-    assert line.caveats == [] and "the mean of 3 studies" in line.reading and "360 decided judgements" in line.reading
+    assert line.of_studies == 3 and line.figure.n == 360
     assert (rows["x"].studies, rows["x"].judgements) == ((0, 1, 2, 3, 4), 600)
 
 
@@ -134,10 +134,10 @@ def test_of_equally_large_studies_the_one_of_more_people_leads_and_then_the_olde
     assert [one.id for one in family("wireframe", [early, newer, older]).all] == [1, 2, 3]
 
 
-def test_scores_are_not_called_judgements():
+def test_ratings_are_not_called_votes():
     duels, scores = evidence(1, {"m": 0.7}), evidence(2, {"m": 0.7}, opinions=True)
     said = [family("wireframe", studies).counted for studies in ([], [duels], [scores], [duels, scores])]
-    assert said == ["judgements", "judgements", "scores", "judgements and scores"]
+    assert said == ["votes", "votes", "ratings", "votes and ratings"]
 
 
 def test_a_study_in_which_a_metric_has_no_values_is_none_that_it_was_held_against():
@@ -147,8 +147,9 @@ def test_a_study_in_which_a_metric_has_no_values_is_none_that_it_was_held_agains
     studies[2] = replace(studies[2], metrics=dict(studies[2].metrics) | {"x": none})
     found = family("wireframe", studies)
     row = found.row("x", "x")
-    assert (row.studies, row.missing, row.line.caveats) == ((0, 1), "in 2 studies: not pooled", [])
-    assert verdict(found, row).words == "It was held against people in 2 of 3 studies, too few to pool: each stands below."
+    assert (row.studies, row.missing) == ((0, 1), "in 2 studies: not pooled")
+    opening = verdict(found, row)
+    assert (opening.known, opening.studies, opening.of_studies) == (Known.NOT_POOLED, 2, 3)
 
 
 @pytest.mark.parametrize(
@@ -246,36 +247,27 @@ def test_made_up_studies_count_only_where_there_are_no_others_and_early_ones_not
 
 
 def test_a_metrics_page_opens_with_a_verdict_by_its_state():
-    def said(value: float | None, another: Estimate | None = RATER, **more) -> str:
+    def opening(value: float | None, **more) -> Verdict:
         metrics = {"m": metric("m", value, places=(1, 2), **more), "o": metric("o", 0.6, places=(1, 2)), "t": metric("t", 0.6)}
-        study = replace(evidence(1, {}), metrics=metrics, another=another)
+        study = replace(evidence(1, {}), metrics=metrics, another=RATER)
         found = family("wireframe", [study, evidence(2, {"x": 0.6}, n_eff=1.0)])
-        opening = verdict(found, found.row("m", "m"))
-        return " ".join((opening.words, opening.figure, opening.rest)).strip()
+        return verdict(found, found.row("m", "m"))
 
-    start, place = "It chooses what people choose in", "Its place is 1–2 among 2 metrics, with 95 % certainty."
-    assert said(0.72) == f"{start} 72 of 100 duels [68, 76]: human level (another rater: 72 [68, 76]). {place}"
-    assert said(0.62, above_size=False) == (
-        f"{start} 62 of 100 duels [58, 66]: better than chance, below human level (another rater: 72 [68, 76]). {place} "
-        "Not shown to beat size alone."
-    )
-    assert said(0.9) == f"{start} 90 of 100 duels [86, 94]: above human level (another rater: 72 [68, 76]). {place}"
-    alone = said(0.9, another=None, person=None)
-    assert alone == f"{start} 90 of 100 duels [86, 94]: better than chance; whether it reaches human level is not known. {place}"
-    # No other rater beside what is no better than chance.
-    assert said(0.52) == f"{start} 52 of 100 duels [48, 56]: at chance, which is 50. {place}"
-    assert said(0.4) == f"{start} 40 of 100 duels [36, 44]: worse than chance, which is 50. {place}"
+    levels = [opening(value).line.level for value in (0.72, 0.62, 0.9, 0.52, 0.4)]
+    assert levels == [
+        *(Standing.HUMAN_LEVEL, Standing.BELOW_HUMAN_LEVEL, Standing.ABOVE_HUMAN_LEVEL),
+        *(Standing.AT_CHANCE, Standing.WORSE_THAN_CHANCE),
+    ]
+    first = opening(0.72)
+    assert (first.known, first.placed, first.line.places, first.line.another.value) == (Known.FIGURE, 2, (1, 2), 0.72)
+    assert opening(0.9, trained="these").known is Known.TRAINED
     nothing = family("wireframe", [])
-    assert verdict(nothing, None).words == "No study with people here yet."
     early = Line("m", Agreement(0.9, None, None, raters=3, samples=8).because(few_raters(3)))
-    assert verdict(nothing, None, early).words == f"It is too early to say how far it goes with people: 3 of {RATERS_FOR_FIGURE} people."
-    level = Line("m", Agreement(None, None, None, coverage=1.0))
-    assert verdict(nothing, None, level).words == "Nothing says how far it goes with people: no duel is decided."
-    assert verdict(nothing, None, None, True).words.startswith("Only another version")
+    assert [verdict(nothing, None, *rest).known for rest in ((), (early,), (None, True), (None, False, early))] == [
+        *(Known.NOTHING, Known.EARLY, Known.OUTDATED, Known.ALIKE)
+    ]
     pooled = family("wireframe", [evidence(n, {"a": 0.7} | ({"b": 0.7} if n else {})) for n in range(3)])
-    assert (
-        verdict(pooled, pooled.row("b", "b")).words == "It was held against people in 2 of 3 studies, too few to pool: each stands below."
-    )
+    assert verdict(pooled, pooled.row("b", "b")).known is Known.NOT_POOLED
 
 
 @pytest.mark.django_db
@@ -363,15 +355,15 @@ def test_a_metrics_page_lists_the_studies_that_its_figure_is_of_though_their_pha
     page = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", Client().get("/metrics/edge_f1/").content.decode()))
     assert all(f"Study {n}" in page for n in range(3)) and NOBODY not in page
     # Of three studies no I squared is shown to be beyond chance.
-    assert "mean of 3 studies; it differs between studies (I²" in page and "than chance" not in page
+    assert "mean of 3 studies; they differ (I²" in page and "than chance" not in page
 
 
 @pytest.mark.django_db
 def test_of_a_metric_that_was_trained_on_the_judgements_of_the_one_study_its_page_claims_nothing(monkeypatch):
     monkeypatch.setattr(held_against_people, "ENTRIES", 8)  # enough for what differences mean
     held(PhaseFactory(challenge=ChallengeFactory()), "one", 2, noise={"edge_f1": 0.2, "hss": 0.3}, trained={"hss": "these"})
-    said = "It was, or may have been, trained on the judgements it is held against (trained on these votes), so they say nothing."
-    claims = ("It chooses what people choose in", "What a difference means", "10 pairs with a difference like this")
+    said = "It was, or may have been, trained on the votes it is compared with (trained on these votes), so they say nothing."
+    claims = ("It decides as people do in", "What a difference means", "10 pairs with a difference like this")
     trained, other = (re.sub(r"\s+", " ", Client().get(f"/metrics/{key}/").content.decode()) for key in ("hss", "edge_f1"))
     assert said in trained and "trained on these votes</span>" in trained
     assert [(one in trained, one in other) for one in claims] == [(False, True)] * 3
@@ -385,7 +377,7 @@ def test_a_metrics_page_says_which_of_its_studies_another_stands_for():
         metric_ranking.KEPT.clear()
         return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", Client().get("/metrics/edge_f1/").content.decode()))
 
-    said = "Not counted: it shares items or people with a larger study, which stands for both."
+    said = "Not counted: it shares items or raters with a larger study, which is counted."
     assert "mean of 4 studies" in page() and said not in page()
     Rater.objects.filter(study__in=studies[:2], name="r0").update(user=UserFactory())
     assert "mean of 3 studies" in page() and page().count(said) == 1

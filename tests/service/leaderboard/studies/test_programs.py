@@ -299,8 +299,8 @@ class TestOpinionScores:
         console = f"/console/challenges/{row.challenge.slug}/programs/{row.pk}/"
         for address in (f"/metrics/{row.full_key}/", console):
             assert page(address).count("0.900 [0.610, 0.970]") == 3, address
-            assert "0.5 is chance." in page(address)
-            assert "It answers 40 % of the duels." in page(address) and "read this interval as a rough one" in page(address)
+            assert "50 is chance." in page(address)
+            assert "It answers 40 % of the comparisons." in page(address) and "so this interval is rough" in page(address)
         assert "No study with people yet" not in page(f"/metrics/{row.full_key}/")
         few = decided | {"low": None, "high": None, "state": "too_few", "reason": asdict(few_raters(3))}
         ProgramValues.objects.update(decided=few)

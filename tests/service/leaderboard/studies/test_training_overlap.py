@@ -23,6 +23,7 @@ from leaderboard.studies import metric_ranking
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.studies.folder import write_study
 from leaderboard.studies.training_overlap import trained_on
+from leaderboard.wording.agreement import state
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
 from tests.support.evaluation.networks import random_weights
 
@@ -147,9 +148,9 @@ def test_what_its_card_forbids_to_rank_has_neither_place_nor_state_word(judged, 
     assert "<b>not ranked</b>" in board and "Its weights may order nothing" in board
     ranking = metric_ranking.of(AnonymousUser()).families[phase.challenge.family]
     row = next(one for one in ranking.rows if one.key == forbidden)
-    assert row.line.state.words == "" and row.line.ranks == ""
+    assert state(row.line) == "" and row.line.places is None
     page = client.get(f"/metrics/{forbidden}/").content.decode()
-    assert "It has no place here: its weights may order nothing" in page and "<b>0</b> <span>boards that you can see rank by it" in page
+    assert "Its weights may order nothing" in page and "<b>0</b> <span>boards that you can see rank by it" in page
 
 
 def test_the_board_the_study_exports_and_the_api_say_it(judged, shelf, client):  # noqa: F811
@@ -163,10 +164,10 @@ def test_the_board_the_study_exports_and_the_api_say_it(judged, shelf, client): 
     Snapshot.make_all(phase)
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     board = client.get(address).content.decode()
-    assert "<b>trained on these votes</b>" in board and "so that its agreement with them is no evidence" in board
+    assert "<b>trained on these votes</b>" in board and "so its agreement with them is no evidence" in board
     assert '<span class="tag warn">trained on these votes</span>' in board.partition("Which metric should you believe here?")[2]
     page = client.get(f"{address}people/people/").content.decode()
-    assert "trained on these votes</span>" in page and "so that its agreement with them is no evidence" in page
+    assert "trained on these votes</span>" in page and "so its agreement with them is no evidence" in page
     data = client.get(f"{address}people/people/analysis.json").json()
     assert data["criteria"][""]["metrics"][0]["trained"] == "these"
     digest = Snapshot.current(phase, "public").digest

@@ -62,9 +62,9 @@ def ranked(phase, people):
 class TestBoard:
     def test_a_freeze_is_said_from_its_moment_on_even_if_nothing_was_ranked_since(self, client, ranked):
         Phase.objects.filter(pk=ranked.pk).update(board="frozen", board_at=timezone.now() + timedelta(hours=1))
-        assert "The board is frozen" not in text(client.get(address(ranked)))
+        assert "The leaderboard is frozen" not in text(client.get(address(ranked)))
         Phase.objects.filter(pk=ranked.pk).update(board_at=timezone.now() - timedelta(seconds=1))
-        assert "The board is frozen" in text(client.get(address(ranked)))
+        assert "The leaderboard is frozen" in text(client.get(address(ranked)))
 
     def test_a_visitor_sees_entries_values_and_ranks(self, client, ranked):
         page = text(client.get(address(ranked)))
@@ -195,7 +195,7 @@ class TestWhoSeesIt:
         for name in ("board", "charts"):
             for viewer in (client, signed_in(people.owner), signed_in(people.stranger)):
                 page = text(viewer.get(address(ranked, name)))
-                assert "The board is not shown yet" in page and "ridge-net" not in page and ("CET" in page or "CEST" in page)
+                assert "The leaderboard is not public yet" in page and "ridge-net" not in page and ("CET" in page or "CEST" in page)
         assert "ridge-net" in text(signed_in(people.organizer).get(address(ranked)))
 
     def test_hidden_snapshots_and_exports_are_not_served_either(self, client, ranked, people):
@@ -241,12 +241,12 @@ class TestSnapshot:
     def test_it_has_an_address_a_line_to_cite_and_stays_when_the_board_goes_on(self, client, ranked, people):
         kept = Snapshot.current(ranked, "public")
         page = text(client.get(address(ranked, "snapshot", digest=kept.digest)))
-        assert "It is the ranking that the board shows now" in page and kept.digest in page
+        assert "It is the current ranking" in page and kept.digest in page
         assert "@misc{plumbline-" in page and "howpublished" in page
         entry(ranked, people.team, scores(0.99), method_name="newcomer")
         Snapshot.make(ranked, "public")
         page = text(client.get(address(ranked, "snapshot", digest=kept.digest)))
-        assert "The board has changed since" in page and "newcomer" not in page
+        assert "The leaderboard has changed since" in page and "newcomer" not in page
         assert "newcomer" in text(client.get(address(ranked)))
 
     def test_of_a_withheld_entry_it_keeps_the_place_alone(self, client, ranked, people):

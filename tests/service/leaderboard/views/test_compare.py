@@ -13,15 +13,18 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from leaderboard.boards.certainty import Unit
 
 from evaluation.metrics.registry import REGISTRY
 from leaderboard.models import Study, read_board
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.mos_table import Rating
+from leaderboard.stats.uncertainty import Paired
 from leaderboard.stats.votes import Vote
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
 from leaderboard.views import compare
+from leaderboard.views.compare import Comparison
 from leaderboard.views.docs import TITLES
 from leaderboard.wording.reasons import sentence
 from submissions.kinds import FAMILIES
@@ -83,7 +86,7 @@ class TestCompare:
         figure = json.loads(re.search(r'<script id="figure-differences" type="application/json">(.*?)</script>', page, re.S).group(1))
         heights = [y for trace in figure["data"] for y in trace.get("y", [])]
         assert sorted(round(y, 9) for y in heights) == [-0.1, 0.2, 0.2]
-        numbers = page.partition('aria-label="The numbers of the chart"')[2].partition("</table>")[0]
+        numbers = page.partition('aria-label="Numbers of the chart"')[2].partition("</table>")[0]
         assert numbers.count("<tr>") == 1 + 4 and page.count('<svg class="chart"') == 1
 
     def test_each_metric_has_its_interval_once_and_how_many_items_each_is_better_on(self, client, eight):
@@ -92,7 +95,7 @@ class TestCompare:
         interval, parts = r'<small class="range">([^<]*)</small>', r"<span>(A|B|equal) +(\d+)</span>"
         # Better everywhere by the same 0.3, so nothing is known of others; on HSS four houses each way.
         assert re.findall(interval, corners) == ["–"] and re.findall(parts, " ".join(corners.split())) == [("A", "8"), ("B", "0")]
-        assert re.findall(interval, hss) == ["−0.23 to 0.23"] and re.findall(parts, " ".join(hss.split())) == [("A", "4"), ("B", "4")]
+        assert re.findall(interval, hss) == ["[−0.23, 0.23]"] and re.findall(parts, " ".join(hss.split())) == [("A", "4"), ("B", "4")]
 
     def test_views_say_that_they_load_and_need_javascript_only_without_it(self, two, people):
         page = " ".join(text(signed_in(people.organizer).get(compared(two, item="house_02"))).split())
@@ -156,8 +159,8 @@ class TestWhatPeopleSayOfTwo:
         page = text(client.get(compared(two)))
         ((claim, figure, title),) = re.findall(r'class="judged"><b>([^<]*)</b> ([^<]*)<a [^>]*>([^<]*)</a>', page)
         assert claim == "People prefer B." and title == "Whom people follow"
-        assert re.match(r"Asked about these two, 83 of 100 prefer B \[\d+, \d+\]: 36 judgements of this pair, ", figure)
-        assert figure.strip().endswith("6 people and 6 items in all.")
+        assert re.match(r"Asked about these two, 83 of 100 prefer B \[\d+, \d+\]: 36 votes on this pair, ", figure)
+        assert figure.strip().endswith("6 raters and 6 items in all.")
         turned = text(client.get(compared(two[::-1])))
         assert "People prefer A." in turned and "Asked about these two, 83 of 100 prefer A [" in turned
 
@@ -179,9 +182,9 @@ class TestWhatPeopleSayOfTwo:
         Study.import_ratings(two[0].phase, None, ratings, **ABOUT)
         assert analyse_due() == 1
         assert build_due_boards(timezone.now() + timedelta(minutes=1)) == 1  # not a moment after the last one
-        page = text(client.get(reverse("entry", args=[two[0].pk]))).partition("Its duels with people")[2]
+        page = text(client.get(reverse("entry", args=[two[0].pk]))).partition("How people compared it")[2]
         assert re.findall(r'<th scope="row">\s*(?:<a[^>]*>)?([^<\s]+)', page.partition("</table>")[0]) == ["valley-net"]
-        assert "1 more of its duels has no interval, so no verdict." in page
+        assert "1 more pair has no interval, so no verdict." in page
 
     def test_where_judgements_name_no_item_an_entrys_intervals_speak_of_other_people_alone(self, client, two, people):
         names = ["ridge-net", "valley-net", "late-net", "last-net"]
@@ -199,17 +202,17 @@ class TestWhatPeopleSayOfTwo:
             assert analyse_due() == 1
             two[0].phase.touch_board()
             assert build_due_boards(timezone.now() + timedelta(hours=hours)) == 1
-            told = " ".join(text(client.get(reverse("entry", args=[two[0].pk]))).partition("Its duels with people")[2].split())
+            told = " ".join(text(client.get(reverse("entry", args=[two[0].pk]))).partition("How people compared it")[2].split())
             study = " ".join(text(client.get(f"{address(two[0].phase, 'studies')}people/")).split())
-            assert ("Intervals: other people, other items." in told, "line: 95 % interval over people and items;" in study) == (
+            assert ("allows for other raters and other items." in told, "line: 95 % interval over raters and items." in study) == (
                 bool(sample),
             ) * 2
-            assert ("Intervals: other people." in told, "line: 95 % interval over people;" in study) == (not sample,) * 2
+            assert ("allows for other raters." in told, "line: 95 % interval over raters." in study) == (not sample,) * 2
 
     def test_below_the_smallest_numbers_only_what_is_missing_is_said(self, client, two):
         judged(two, raters=3)
         page = text(client.get(compared(two)))
-        assert f"It is too early to say.</b> {sentence(few_raters(3))}" in page and "100 duels" not in page
+        assert f"It is too early to say.</b> {sentence(few_raters(3))}" in page and "Of 100 comparisons" not in page
 
     def test_a_challenge_has_its_own_noun_on_the_page_of_the_pair_and_of_the_study(self, client, two):
         two[0].phase.challenge.item_noun = "house"
@@ -222,7 +225,7 @@ class TestWhatPeopleSayOfTwo:
 
     def test_what_a_test_is_stands_only_under_one(self, client, two):
         page = text(client.get(compared(two)))
-        assert f"{GROUPS_FOR_BOARD_INTERVAL} are needed" in page and "sign patterns" not in page and "Among all pairs" not in page
+        assert f"{GROUPS_FOR_BOARD_INTERVAL} are needed" in page and "paired sign-flip test" not in page and "Among all pairs" not in page
 
     def test_a_hidden_study_is_its_organizers_alone(self, client, two, people):
         judged(two, is_public=False)
@@ -273,14 +276,14 @@ class TestSeveral:
         assert (pairs["ac"].difference.text, pairs["ac"].ends) == ("0.11", "0.00 to 0.23") and not pairs["ac"].is_apart
         page = " ".join(text(response).split())
         assert "<b>By Corner F1 a-net has the best value,</b> but is not told from c-net, all their pairs counted." in page
-        assert page.count("both alone</a>") == 6 and 'class="piece g g3 loose"' in page
+        assert page.count("these two only</a>") == 6 and 'class="piece g g3 loose"' in page
 
     def test_level_ones_are_not_called_better_than_each_other(self, client, four):
         phase = four[0].phase
         twin = entry(phase, four[1].team, {"corner_f1": FOUR["a-net"]}, method_name="twin-net")
         page = " ".join(text(client.get(lined_up([*four, twin], 0, 4, 1))).split())
         assert "<b>2 of them are level in first place by Corner F1.</b>" in page
-        assert "the one with the better value stands first; 0: they are level" in page and ">Better</th>" not in page
+        assert "The entry with the better value is listed first; 0: equal" in page and ">Better</th>" not in page
 
     @pytest.mark.parametrize(
         ("other", "said"),
@@ -411,7 +414,7 @@ class TestPages:
     def test_a_hidden_board_gives_the_front_page_no_leader(self, client, two):
         Phase.objects.filter(pk=two[0].phase_id).update(board="hidden", board_at=timezone.now() + timedelta(days=1))
         page = text(client.get("/"))
-        assert "ridge-net" not in page and "The board is shown from" in page
+        assert "ridge-net" not in page and "The leaderboard is public from" in page
 
     def test_challenges_are_found_by_words(self, client, two):
         ChallengeFactory(title="Chimneys", summary="Smoke.")
@@ -442,3 +445,13 @@ class TestPages:
 
     def test_an_unknown_metric_or_document_is_not_found(self, client, db):
         assert client.get("/metrics/nothing/").status_code == client.get("/docs/nothing/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("p", "on_board", "apart", "differs"),
+    [(0.01, 0.2, True, True), (0.01, 0.04, True, False), (0.3, 0.9, False, False), (0.01, None, True, False), (None, 0.01, False, False)],
+)
+def test_a_result_differs_on_the_leaderboard_where_its_corrected_test_says_otherwise(p, on_board, apart, differs):
+    alone = Comparison(None, None, Paired(0.3, 0.1, 0.5, p, 12, 9, 3, 0, 0), on_board, Unit(12, "house"))
+    assert (alone.is_apart, alone.differs_on_board) == (apart, differs)
+    assert alone.size == pytest.approx(0.75) and Comparison(None, None, None, None, Unit(12, "house")).size == 0.0

@@ -96,7 +96,7 @@ class TestList:
         Phase.objects.filter(pk=phase.pk).update(withhold_scores=True)
         page = text(signed_in(people.owner).get(address(phase, "entries")))
         assert "ridge-net" in page and "0.900" not in page
-        assert "The entries are not shown yet" in text(Client().get(address(phase, "entries")))
+        assert "The entries are not public yet" in text(Client().get(address(phase, "entries")))
 
 
 class TestEntry:
@@ -145,9 +145,9 @@ class TestEntry:
         unfinished(two[0].phase, people.team, Status.REJECTED, sha256="ab" * 32, method_name="sent first")
         again = entry(two[0].phase, people.team, scores(0.5), sha256="ab" * 32, warnings=["Two vertices lie on each other."])
         page = text(signed_in(people.owner).get(page_of(again)))
-        assert "sent the same bytes before" in page and "sent first" in page and "Two vertices lie on each other." in page
+        assert "sent the same files before" in page and "sent first" in page and "Two vertices lie on each other." in page
         page = text(signed_in(people.other).get(page_of(again)))
-        assert "sent the same bytes before" not in page and "Two vertices" not in page
+        assert "sent the same files before" not in page and "Two vertices" not in page
 
     def test_progress_counts_items_and_asks_for_the_whole_page_when_done(self, phase, people):
         it = unfinished(phase, people.team, Status.SCORING)
@@ -183,7 +183,7 @@ class TestEntry:
         hidden = {"board": "hidden", "board_at": timezone.now() + timedelta(days=1), "withhold_scores": True}
         Phase.objects.filter(pk=first.phase_id).update(**hidden)
         page = text(signed_in(people.owner).get(page_of(first)))
-        assert "0.900" not in page and "The scores are not shown yet" in page
+        assert "0.900" not in page and "The scores are not public yet" in page
         assert signed_in(people.other).get(page_of(first)).status_code == 404
 
     def test_an_entry_received_after_the_freeze_is_its_teams_own(self, client, two, people):

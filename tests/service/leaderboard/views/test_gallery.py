@@ -60,7 +60,7 @@ class TestItems:
         Phase.objects.filter(pk=first.phase_id).update(reference_access="hidden")
         page = text(owner.get(page_of(first)))
         assert page.count('class="h" d="M') == 4 and 'class="r" d="M' not in page and "missed" not in page
-        assert "the reference is hidden" in page
+        assert "The reference is hidden" in page
         page = text(other.get(page_of(first)))
         assert len(tiles(page)) == 4 and '<svg class="wf' not in page, "what a team has sent is its own while the reference is hidden"
         assert "2 missed" in text(organizer.get(page_of(first)))
@@ -88,7 +88,7 @@ class TestItems:
 class TestPlace:
     def test_the_sentence_says_the_rank_and_nothing_of_chance_with_four_items(self, client, two):
         page = text(client.get(page_of(two[0])))
-        assert "<b>Rank 1 of 2</b> by" in page and "beyond chance" not in page
+        assert "<b>Rank 1 of 2</b> by" in page and "clearly ahead" not in page and "tied" not in page
         assert 'name="description" content="Rank 1 of 2 by' in page
 
     def test_the_one_above_is_counted_item_by_item_only_where_items_are_shown(self, two, people):
@@ -110,7 +110,7 @@ class TestPlace:
     def test_while_the_board_is_hidden_a_team_reads_no_place(self, two, people):
         Phase.objects.filter(pk=two[0].phase_id).update(board="hidden", board_at=timezone.now() + timedelta(days=1))
         page = text(signed_in(people.owner).get(page_of(two[0])))
-        assert "Rank 1" not in page and "Among all entries" not in page and "valley-net" not in page and "badge.svg" not in page
+        assert "Rank 1" not in page and "Comparison with all entries" not in page and "valley-net" not in page and "badge.svg" not in page
         assert "0.900" in page, "its own scores it may see"
 
 

@@ -95,7 +95,7 @@ class TestMethod:
             assert boards_on(text(reader.get(path))) == {ridge.slug}
         for reader in (signed_in(people.mate), signed_in(people.organizer)):
             assert boards_on(text(reader.get(path))) == {ridge.slug, "frozen", "unseen"}
-        assert "the board is not shown yet" in text(signed_in(people.mate).get(path))
+        assert "the leaderboard is not public yet" in text(signed_in(people.mate).get(path))
 
     def test_a_method_of_hidden_entries_alone_is_not_there(self, client, phase, people):
         hidden = entry(phase, people.team, scores(0.9), method_name="secret-net")

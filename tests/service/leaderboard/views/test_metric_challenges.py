@@ -181,7 +181,7 @@ class TestWhatAnEntrantReads:
         words = page(client, contest)
         ((percent, rest),) = re.findall(r"Turned owner, yours (\d+) % (.{60})", words)
         assert int(percent) == round(100 * row["decided"]["value"])
-        assert not re.search(r"\d\.\d", words.partition("Of the comparisons")[0])
+        assert not re.search(r"\d\.\d", words.partition("Share of the comparisons")[0])
         assert rest.startswith(("better than chance Always", "not shown to be better than chance Always"))
         exact = {f"{row['decided'][name]:.3f}" for name in ("value", "low", "high")}
         for address, text in everything(client, contest).items():
@@ -213,12 +213,12 @@ def test_until_the_end_the_public_half_is_shown_and_then_the_other(contest, peop
     worked()
     a_day_later(contest)
     words = page(client, contest)
-    assert "Board on the public half" in words and "Size only the larger entry first" in words
+    assert "Leaderboard on the public half" in words and "Size only the larger entry first" in words
     assert "Always equal knows nothing 50 % half of every comparison" in words
     MetricChallenge.objects.update(closes_at=timezone.now())
     words = page(client, contest)
     # Programs have seen all items, and so may everybody have; what was kept back is how far they agree on them.
-    assert "Final board" in words and "0.500" in words and "of which no board was shown before the end" in words
+    assert "Final leaderboard" in words and "0.500" in words and "which no leaderboard showed before the end" in words
     assert re.search(r"– Always equal knows nothing 0\.500 half of every comparison \d+ at chance", words)
 
 
@@ -265,7 +265,7 @@ def test_a_metric_that_is_silent_on_most_comparisons_says_so(contest, people, tm
     assert "it has a value for fewer than 90 % of the comparisons" in page(client, contest)
     MetricChallenge.objects.update(closes_at=timezone.now())
     words = page(client, contest)
-    assert "answers 33 % of the duels" in words and "few raters or items: a rough interval" in words
+    assert "answers 33 % of the comparisons" in words and "few raters or items: a rough interval" in words
 
 
 def test_organizers_have_done_again_what_failed(contest, people, tmp_path, client):

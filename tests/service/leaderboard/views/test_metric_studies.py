@@ -21,10 +21,9 @@ from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import ENTRIES_FOR_DIFFERENCE, RATERS_FOR_FIGURE
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.records import plain
-from leaderboard.stats.sentences import STANDINGS
 from leaderboard.studies.analysis import analyse_due
-from leaderboard.studies.metric_ranking import MEANING
 from leaderboard.views import metric_studies
+from leaderboard.wording.agreement import STANDINGS
 from submissions.models import Challenge, Phase
 from tests.service.leaderboard.studies.test_analysis import imported, judged, votes_for  # noqa: F401
 from tests.service.leaderboard.views.test_metrics import text, words
@@ -32,7 +31,7 @@ from tests.support.leaderboard.stats.ballots import vote
 
 pytestmark = pytest.mark.django_db
 PAGE = "/metrics/corner_f1/"
-NOTHING = "When people have judged duels"
+NOTHING = "Once people have compared entries"
 
 
 @pytest.fixture
@@ -58,12 +57,12 @@ def test_it_says_where_how_far_by_whom_and_when(studied, client):
     page = words(html)
     agreed = round(100 * line.decided.value)
     assert line.standing is Standing.WORSE_THAN_CHANCE
-    assert f"Corner F1 orders {agreed} as they did (95 % interval " in html and f"{agreed} {STANDINGS[line.standing]}" in page
+    assert f"Corner F1 decides {agreed} as they did (95 % interval " in html and f"{agreed} {STANDINGS[line.standing][1]}" in page
     assert "by 8 raters, " in page and f"{row.finished_at:%B %Y}" in page
     assert f"{phase.challenge.title}, {phase.title}" in page and "simulated" in page
     assert reverse("study", args=[phase.challenge.slug, phase.slug, "people"]) in html
-    assert f"simulated It chooses what simulated raters choose in {agreed} of 100 duels [" in page
-    assert f"]: {MEANING[line.standing]}." in page
+    assert f"simulated It decides as simulated raters do in {agreed} of 100 comparisons [" in page
+    assert f"]: {STANDINGS[line.standing][1]}" in page
     assert NOTHING in text(client.get("/metrics/sap3d/"))  # a metric that the phase does not have
 
 
@@ -138,7 +137,7 @@ def test_many_studies_cost_no_more_queries_than_one(studied, client, people, dja
             client.force_login(who)
         with django_assert_max_num_queries(20):
             page = text(client.get(PAGE))
-        assert page.count("orders ") >= (7 if who else 4) and ("More 1" in page) == bool(who)
+        assert page.count("decides ") >= (7 if who else 4) and ("More 1" in page) == bool(who)
 
 
 @pytest.mark.parametrize(
@@ -162,10 +161,10 @@ def test_the_page_opens_with_a_figure_of_real_people_and_not_with_what_is_newest
     imported(phase, few, slug="real", title="Of three people")
     assert analyse_due() == 1
     page = words(text(client.get(PAGE)))
-    assert page.index("Of three people") < page.index("Which is closer?") and f"too early: 3 of {RATERS_FOR_FIGURE} people" in page
-    assert "simulated It chooses what simulated raters choose in" in page
+    assert page.index("Of three people") < page.index("Which is closer?") and f"too early: 3 of {RATERS_FOR_FIGURE} raters" in page
+    assert "simulated It decides as simulated raters do in" in page
     studied.raters.first().study.delete()
-    assert f"It is too early to say how far it goes with people: 3 of {RATERS_FOR_FIGURE} people." in words(text(client.get(PAGE)))
+    assert f"It is too early to say: 3 of {RATERS_FOR_FIGURE} raters." in words(text(client.get(PAGE)))
 
 
 def test_beside_figures_of_real_people_nothing_is_said_of_made_up_ones(studied, client):
@@ -186,7 +185,7 @@ def test_beside_figures_of_real_people_nothing_is_said_of_made_up_ones(studied, 
     imported(phase, level, slug="real", title="Of real people")
     assert analyse_due() == 1
     page = words(text(client.get(PAGE)))
-    assert f"]: {MEANING[Standing.AT_CHANCE]}." in page and "simulated raters" not in page
+    assert f"]: {STANDINGS[Standing.AT_CHANCE][1]}" in page and "simulated raters" not in page
     assert "Where it contradicts people" not in page and known.at(0.3).sentence not in page
     Study.objects.filter(slug="real").delete()
     page = words(text(client.get(PAGE)))
@@ -197,8 +196,8 @@ def test_where_it_contradicts_people_is_drawn_for_who_may_see_it_and_hidden_entr
     phase = studied.phase
     page = text(client.get(PAGE))
     told = words(page.partition('id="turned"')[2])
-    assert "1 duel that people decide and it turns round" in told and "far off over near" in told and "It prefers near." in told
-    assert re.search(r"People pick far off in \d+ of 100 duels \[\d+, \d+\], of 64 judgements", told)
+    assert "1 pair where people significantly prefer one entry" in told and "far off over near" in told and "It prefers near." in told
+    assert re.search(r"People would prefer far off in \d+ of 100 comparisons \[\d+, \d+\], by 64 votes", told)
     link = re.search(r'href="([^"]+)">Side by side on (\w+)<', page)
     assert client.get(link[1].replace("&amp;", "&")).status_code == 200
     drawing = 'aria-label="far off over the reference"'
@@ -223,10 +222,10 @@ def test_where_it_contradicts_people_is_said_with_its_number_of_answers_and_with
         told = words(text(client.get(PAGE)).partition('id="turned"')[2])
         table = words(text(client.get(reverse("study", args=[phase.challenge.slug, phase.slug, slug]))).partition('id="turned"')[2])
         if slug == "alike":
-            said = "1.00 points higher , of 48 times one person scored both; every person and item says the same, so there is no interval."
+            said = "1.00 points higher ; one rater rated both 48 times, which all agree, so there is no interval."
             assert said in told and "1.00 no interval, n 48" in table
         else:
-            assert re.search(r"\d\.\d\d points higher \[\d\.\d\d, \d\.\d\d\], of 48 times one person scored both\.", told)
+            assert re.search(r"\d\.\d\d points higher \[\d\.\d\d, \d\.\d\d\]; one rater rated both 48 times\.", told)
             assert re.search(r"\d\.\d\d \[\d\.\d\d, \d\.\d\d\], n 48", table)
         study.delete()
 
@@ -239,7 +238,7 @@ def test_of_a_study_whose_answers_are_all_alike_the_page_does_not_say_that_there
     imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 1))
     assert analyse_due() == 1
     page = words(text(client.get(PAGE)))
-    said = "It chooses what people choose in 50 of 100 duels of 64 judgements, without an interval: All answers are alike."
+    said = "It decides as people do in 50 of 100 comparisons, of 64 votes, without an interval: All answers are alike."
     assert said in page and "No study with people yet" not in page
 
 

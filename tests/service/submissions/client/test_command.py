@@ -70,7 +70,7 @@ def upload(server: SmallServer, path: Path, *more: str, pauses: list[float] | No
 def test_check_works_offline_without_an_account(entry: Path, manifest: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("check", entry, "--manifest", manifest) == 0
     note, said = capsys.readouterr().out.splitlines()
-    assert said == "Acceptable: 4 of 4 items for rooflines, final." and "axes and place were not checked" in note
+    assert said == "Acceptable: 4 of 4 items for rooflines, final." and "axes and position were not checked" in note
 
 
 def test_what_does_not_fit_its_input_is_asked_about_before_it_is_sent(

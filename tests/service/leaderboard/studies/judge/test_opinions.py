@@ -7,6 +7,7 @@ from django.urls import reverse
 from scipy import stats
 
 from leaderboard.boards import human_agreement
+from leaderboard.boards.people import People
 from leaderboard.models import Opinion, Rater
 from leaderboard.stats.minimums import ITEMS_FOR_LEFT_SHARE
 from leaderboard.studies.analysis import analyse_due
@@ -69,6 +70,6 @@ def test_no_board_has_it_among_the_metrics(study):
     answered(study)
     while analyse_due():
         pass
-    found = human_agreement.People(human_agreement.of_phase(study.phase, True, [], {}), {})
+    found = People(human_agreement.of_phase(study.phase, True, [], {}), {})
     assert study.analyses.get(criterion="overall").summary.judges and found.charts() == []
     assert {line.slug for line in found.found.metrics} == {"constant", "coin", "size"}  # its reference has no image

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 from django.template.loader import render_to_string
 
-from leaderboard.boards.human_agreement import lines_of
+from leaderboard.boards.people import lines_of
 from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.records import plain
 from leaderboard.stats.states import Key, Reason

@@ -292,7 +292,7 @@ class TestPanel:
 
     def test_the_page_says_what_is_kept(self, path):
         page = Client().get(f"{path}?PROLIFIC_PID=a").content.decode()
-        assert "what your panel says of you in the address: PROLIFIC_PID and SESSION_ID" in page
+        assert "what your panel adds to the address: PROLIFIC_PID and SESSION_ID" in page
 
     @pytest.mark.parametrize(
         ("query", "words"),
@@ -396,7 +396,7 @@ class TestTakesPartOnce:
         [
             ("main", "finished", "You have answered all your questions in this study", "Your completion code: <code>MAIN</code>"),
             ("main", "left", "You have left this study, and nobody takes part in it twice", ""),
-            ("main", "joined", "go on in the browser in which you began", ""),
+            ("main", "joined", "Continue in the browser in which you began", ""),
             ("pilot", "finished", "You have taken part in another study of this challenge", 'href="https://panel.example/pilot"'),
             ("pilot", "left", "You have taken part in another study of this challenge", ""),
             ("pilot", "joined", "You have taken part in another study of this challenge", ""),
@@ -456,7 +456,7 @@ class TestGroups:
     def test_a_full_group_is_refused_and_a_place_that_gets_free_is_given_again(self, grouped, people):
         path = f"/rate/{grouped.key}/join/"
         assert join(path, group="experts")[1].status_code == 302
-        assert "experts (enough have come)" in Client().get(path).content.decode()
+        assert "experts (full)" in Client().get(path).content.decode()
         _, found = join(path, group="experts")
         assert found.status_code == 409 and "all the raters of the group “experts” that it needs" in found.content.decode()
         first, _ = join(path, group="crowd")
@@ -524,8 +524,8 @@ class TestSight:
     def test_the_page_says_what_is_kept(self, phase, people, rows):
         study = making.live(phase, people.organizer, rows, sight_questions=["glasses", "screen"], min_width=900)
         page = " ".join(Client().get(f"/rate/{study.key}/join/").content.decode().split())
-        assert "what you say of your eyes, and how large your screen and window are now; it is deleted when you leave" in page
-        assert 'data-narrow="900"' in page and "how large your window was" in page
+        assert "your answers about your eyesight and the size of your screen and window, until you leave" in page
+        assert 'data-narrow="900"' in page and "the size of your window" in page
 
 
 def test_answers_name_the_link_their_rater_came_by(study, people):

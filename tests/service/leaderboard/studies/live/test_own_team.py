@@ -120,7 +120,7 @@ def test_the_console_says_how_many_questions_a_member_has(phase, people, client)
     page = client.get(reverse("console_study", args=[phase.challenge.slug, phase.slug, study.slug]))
     rows = {row.name: (row.total, row.percent) for row in page.context["raters"]}
     assert rows == {str(people.mate): (2, 100.0), str(people.stranger): (12, 100.0)}
-    assert page.content.decode().count("none on entries of their team") == 1
+    assert page.content.decode().count("because none are about their team") == 1
 
 
 # --- who came without an account, and logs in later
@@ -235,7 +235,7 @@ def test_who_the_account_is_stays_between_the_rater_and_the_service(roofs, peopl
     place = (roofs.phase.challenge.slug, roofs.phase.slug, roofs.slug)
     page = client.get(reverse("console_study", args=place))
     assert {row.total for row in page.context["raters"]} == {FRESH["pairs"]}
-    assert "on entries of their team</small>" not in page.content.decode()
+    assert "about their team</small>" not in page.content.decode()
     export = client.get(reverse("study_votes", args=place))
     texts = [page.content.decode(), b"".join(export).decode(), browser.get(f"/rate/{roofs.key}/").content.decode().split("<main")[1]]
     assert all(people.mate.username not in text for text in texts[:2]) and "rater 01" in texts[2]

@@ -1,19 +1,15 @@
-"""Certainty of a board, in words: the sentences that its pages, an entry's page and a comparison say."""
+"""Sentences on the certainty of a board's ranks, for its pages, an entry's page and a comparison. PURE."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
 
+from leaderboard.boards.payload import Board, BoardEntry, Ranks
+from leaderboard.records.unit import Unit
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL, GROUPS_FOR_RARE_FAILURES
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.uncertainty import ALPHA, FIRST, RULE, Interval
 from leaderboard.wording.nouns import plural
-
-if TYPE_CHECKING:
-    from leaderboard.boards.payload import Board, BoardEntry, Ranks
-
 
 SENTENCES = {
     "pm": "±: 95 % interval of the value, over {n} {items}.",
@@ -45,33 +41,6 @@ SENTENCES = {
 }
 
 
-class Nouns(Protocol):
-    """A challenge, as far as its words go."""
-
-    item_noun: str
-    unit_noun: str
-
-
-@dataclass(frozen=True)
-class Unit:
-    """Units of intervals and tests: `n` of what is called `noun`; where these are groups, `inner` is what their items are called."""
-
-    n: int
-    noun: str
-    inner: str = ""
-
-    @classmethod
-    def of(cls, groups: Sequence[str], nouns: Nouns) -> Self:
-        """Groups, or items where each is a group or all share one."""
-        n = len(set(groups))
-        return cls(len(groups), nouns.item_noun) if n in (1, len(groups)) else cls(n, nouns.unit_noun, nouns.item_noun)
-
-    @classmethod
-    def of_board(cls, board: Board) -> Self:
-        """The unit of a ranking, in the nouns that it was made with."""
-        return cls(board.n_resampled, board.resampled, board.inner)
-
-
 def few(n: int, unit: Unit) -> str:
     """Sentence that so many units are too few; where they are groups of items, that more items of one would not help."""
     words = SENTENCES["few"].format(n=n, items=plural(unit.noun, n), least=GROUPS_FOR_BOARD_INTERVAL)
@@ -96,7 +65,7 @@ def before(board: Board) -> str:
     """The rule that a ranking of before was made by; empty of one made by that of now, and of imported figures, which have neither."""
     if board.uncertainty == RULE or board.imported:
         return ""
-    unit = Unit.of_board(board)
+    unit = board.unit
     return SENTENCES["bootstrap" if board.uncertainty == 1 else "before"].format(n=unit.n, items=plural(unit.noun, unit.n))
 
 
@@ -104,7 +73,7 @@ def foot(board: Board, standing: Ranks) -> list[str]:
     """Sentences under a board of now whose first column shows the ranks of `standing`, a metric or the overall order."""
     if board.uncertainty == 1 or board.imported:
         return []
-    unit = Unit.of_board(board)
+    unit = board.unit
     names = {"n": unit.n, "item": unit.noun, "items": plural(unit.noun), "least_rare": GROUPS_FOR_RARE_FAILURES}
     if unit.n < GROUPS_FOR_BOARD_INTERVAL:
         return [few(unit.n, unit)]

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leaderboard.boards.human_agreement import Line, lines_of
+from leaderboard.boards.people import lines_of
+from leaderboard.records.agreement import Line
 from leaderboard.stats import mos_table as rating
-from leaderboard.stats import sentences as statements
 from leaderboard.stats.adequacy import Curve
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Standing
@@ -20,14 +20,17 @@ from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.minimums import RATERS_FOR_FIGURE
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.plans import Plan, Settling
-from leaderboard.stats.records import Preference
+from leaderboard.stats.records import Enough, Preference
 from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import Vote, canonical
-from leaderboard.studies import words
 from leaderboard.studies.summary import Summary
+from leaderboard.wording import agreement
+from leaderboard.wording import study as words
 from leaderboard.wording.nouns import NOUN, sampled_noun
 from leaderboard.wording.reasons import sentence
+from leaderboard.wording.settling import settling, unequal
+from leaderboard.wording.statement import Statement
 from tests.pure.leaderboard.stats.test_people import SAMPLES, read, said
 from tests.support.leaderboard.reasons import few_items, few_raters
 
@@ -43,13 +46,23 @@ def summary_of(rows: list[Vote], damaged=(), **values: float) -> Summary:
 
 
 def sentences(summary: Summary) -> list[tuple[str, str]]:
-    return [(one.first, one.rest) for one in words.sentences(summary, lines_of(summary, {"m": "The metric"}))]
+    return [parts(one) for one in words.sentences(summary, lines_of(summary, {"m": "The metric"}))]
+
+
+def parts(said: Statement) -> tuple[str, str]:
+    """The claim that a statement begins with, in bold, and the rest of it."""
+    first = said.parts[0].text
+    return first, said.text.removeprefix(first).strip()
+
+
+def of_pair(summary: Summary, a: str, b: str, noun: str = NOUN) -> tuple[str, str]:
+    return parts(words.pair(summary, a, b, noun))
 
 
 def test_a_clear_study_says_who_is_first_and_that_it_is_enough():
     rows = [*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")]
     first, metric, enough = sentences(summary_of(rows, good=3, fair=2, bad=1))
-    assert first == ("People put good first.", "They would pick it in 85 of 100 duels [74, 91].")
+    assert first == ("People put good first.", "They would pick it in 85 of 100 comparisons [74, 91].")
     assert metric == ("The metric is above human level.", "")  # of one metric alone nothing is said of the best
     assert enough == ("Enough for every place.", "")
 
@@ -59,8 +72,8 @@ def test_an_open_first_place_names_who_may_have_it_and_what_would_settle_it():
     first, metric, enough = sentences(summary)
     assert first[0] == "First place with people is open:" and first[1] == "a and b may be first."
     assert metric == ("The metric is worse than chance.", "")
-    settling = statements.settling(summary.enough, 216, 9, "items", "judgement")
-    assert enough == ("Not enough for any place yet.", " ".join(settling)) and settling
+    more = settling(summary.enough, 216, 9, "items")
+    assert enough == ("Not enough for any place yet.", " ".join(more)) and more
 
 
 def test_metrics_of_one_state_are_told_together_the_best_state_first_and_which_may_be_the_best_last():
@@ -73,10 +86,10 @@ def test_metrics_of_one_state_are_told_together_the_best_state_first_and_which_m
         line("C", 0.8, Standing.HUMAN_LEVEL),
         line("Random", 0.5, Standing.AT_CHANCE, None, guard=True),
     ]
-    lines.append(line("T", 0.9, Standing.ABOVE_HUMAN_LEVEL, None, trained="trained on these votes"))  # of which nothing can be claimed
-    told = words.sentences(summary_of(said("a", "b")), lines)[1]
-    assert told.first == "B and C are at human level." and lines[-1].state.words == ""
-    assert told.rest == f"A is at chance. {statements.may_be_best({'A': (3, 3), 'B': (1, 3), 'C': (1, 3)})}"
+    lines.append(line("T", 0.9, Standing.ABOVE_HUMAN_LEVEL, None, trained="these"))  # of which nothing can be claimed
+    told = parts(words.sentences(summary_of(said("a", "b")), lines)[1])
+    assert told[0] == "B and C are at human level." and agreement.state(lines[-1]) == ""
+    assert told[1] == f"A is at chance. {agreement.may_be_best({'A': (3, 3), 'B': (1, 3), 'C': (1, 3)})}"
 
 
 @pytest.mark.parametrize(
@@ -91,23 +104,23 @@ def test_metrics_of_one_state_are_told_together_the_best_state_first_and_which_m
 def test_where_there_is_nothing_to_say_that_is_all_that_is_said(rows, damaged, expected):
     summary = summary_of(rows, damaged)
     assert sentences(summary) == [expected]
-    assert (words.fragile_words(summary), words.forecast_words(summary, "x"), words.rough_words(summary)) == ("", "", "")
+    assert (words.fragile(summary), words.forecast(summary, "x"), words.rough(summary)) == ("", "", "")
 
 
 def test_where_all_answers_are_alike_nothing_says_how_surely_anything_leads():
     """Each of five people was asked about three of the five items: too few answers for a share of the two alone."""
     summary = summary_of([Vote(f"r{k}", "a", "b", "left", f"s{(k + n) % 5}") for k in range(5) for n in range(3)])
     assert sentences(summary) == [("All answers are alike.", "")] and summary.duels[0].asked is None
-    told = words.duel_words(summary, "b", "a", "house")
-    assert told.first == "Nothing says how surely people prefer B."
-    assert ", the same with every person and every house, so that it has no interval: 15 judgements of this pair" in told.rest
+    told = of_pair(summary, "b", "a", "house")
+    assert told[0] == "Nothing says how surely people prefer B."
+    assert ", the same with every rater and every house, so it has no interval: 15 votes on this pair" in told[1]
 
 
 def test_enough_people_who_all_prefer_one_of_two_have_a_share_with_an_interval():
     """For six people and eight items the interval of a share of 1 begins at .025^(1/6) = .541."""
     summary = summary_of([Vote(f"r{k}", "a", "b", "left", s) for k in range(6) for s in SAMPLES])
-    told = words.duel_words(summary, "b", "a", "house")
-    assert told.first == "People prefer B." and told.rest.startswith("Asked about these two, 100 of 100 prefer B [54, 100]: 48 judgements")
+    told = of_pair(summary, "b", "a", "house")
+    assert told[0] == "People prefer B." and told[1].startswith("Asked about these two, 100 of 100 prefer B [54, 100]: 48 votes")
 
 
 def test_entries_that_met_only_some_others_have_orders_of_their_own():
@@ -117,16 +130,16 @@ def test_entries_that_met_only_some_others_have_orders_of_their_own():
 
 def test_two_entries_are_told_by_the_interval_beside_them_and_named_as_their_page_names_them():
     clear_summary = summary_of(said("a", "b"))
-    clear = words.duel_words(clear_summary, "b", "a", "body")
-    assert clear.first == "People prefer B." and clear.rest.endswith(" bodies in all.")
-    assert clear.rest.startswith("Asked about these two, 85 of 100 prefer B [74, 91]: 72 judgements of this pair, ")
-    open_ = words.duel_words(summary_of(said("a", "b", wrong_every=2)), "a", "b")
-    assert open_.first == "People are not shown to prefer either." and open_.rest.startswith("Asked about these two, 50 of 100 prefer ")
+    clear = of_pair(clear_summary, "b", "a", "body")
+    assert clear[0] == "People prefer B." and clear[1].endswith(" bodies in all.")
+    assert clear[1].startswith("Asked about these two, 85 of 100 prefer B [74, 91]: 72 votes on this pair, ")
+    open_ = of_pair(summary_of(said("a", "b", wrong_every=2)), "a", "b")
+    assert open_[0] == "These two are tied with people." and open_[1].startswith("Asked about these two, 50 of 100 prefer ")
     # Another test than that of the interval changes nothing.
     duel = clear_summary.duels[0]
-    assert words.duel_words(replace(clear_summary, duels=[replace(duel, p_holm=0.2)]), "b", "a", "body") == clear
+    assert of_pair(replace(clear_summary, duels=[replace(duel, p_holm=0.2)]), "b", "a", "body") == clear
     apart = summary_of([*said("a", "b"), *said("b", "c")])
-    assert words.duel_words(apart, "a", "c").rest == "Nobody has compared these two yet."
+    assert of_pair(apart, "a", "c")[1] == "Nobody has compared these two yet."
 
 
 @pytest.mark.parametrize(
@@ -136,19 +149,19 @@ def test_two_entries_are_told_by_the_interval_beside_them_and_named_as_their_pag
         (
             (0.4, 0.3, 0.55),
             (0.8, 0.7, 0.9),
-            "People are not shown to prefer either.",
+            "These two are tied with people.",
             "Asked about these two, 60 of 100 prefer B [45, 70]:",
         ),
         ((0.6, 0.55, 0.7), (0.6, 0.4, 0.7), "People prefer A.", "Asked about these two, 60 of 100 prefer A [55, 70]:"),
-        ((0.5, 0.4, 0.6), (0.6, 0.4, 0.7), "People are not shown to prefer either.", "Asked about these two, 50 of 100 prefer A [40, 60]:"),
-        (None, (0.8, 0.7, 0.9), "People prefer A.", "They would pick A in 80 of 100 duels [70, 90], inferred from other pairs:"),
-        (None, (0.6, 0.4, 0.7), "People are not shown to prefer either.", "They would pick A in 60 of 100 duels [40, 70], inferred from"),
+        ((0.5, 0.4, 0.6), (0.6, 0.4, 0.7), "These two are tied with people.", "Asked about these two, 50 of 100 prefer A [40, 60]:"),
+        (None, (0.8, 0.7, 0.9), "People prefer A.", "They would pick A in 80 of 100 comparisons [70, 90], inferred from other pairs:"),
+        (None, (0.6, 0.4, 0.7), "These two are tied with people.", "They would pick A in 60 of 100 comparisons [40, 70], inferred from"),
     ],
 )
 def test_two_entries_that_people_were_asked_about_are_told_by_that_alone_and_others_as_inferred(asked, value, first, figure):
     summary = summary_of(said("a", "b"))
-    told = words.duel_words(replace(summary, duels=[replace(summary.duels[0], asked=asked, value=value)]), "a", "b")
-    assert told.first == first and told.rest.startswith(figure)
+    told = of_pair(replace(summary, duels=[replace(summary.duels[0], asked=asked, value=value)]), "a", "b")
+    assert told[0] == first and told[1].startswith(figure)
 
 
 def test_at_exactly_one_half_the_first_by_name_is_named():
@@ -156,8 +169,8 @@ def test_at_exactly_one_half_the_first_by_name_is_named():
     duel = replace(summary.duels[0], asked=half)
     assert (duel.first, duel.second) == ("b", "a")
     for first, second, page in (("a", "b", "A"), ("b", "a", "B")):
-        told = words.duel_words(replace(summary, duels=[duel]), first, second)
-        assert told.rest.startswith(f"Asked about these two, 50 of 100 prefer {page} [40, 60]:")
+        told = of_pair(replace(summary, duels=[duel]), first, second)
+        assert told[1].startswith(f"Asked about these two, 50 of 100 prefer {page} [40, 60]:")
 
 
 def test_first_place_is_settled_by_the_interval_of_the_first_alone():
@@ -175,29 +188,29 @@ def test_first_place_is_settled_by_the_interval_of_the_first_alone():
 
 def test_of_two_entries_it_is_too_early_to_say_only_where_it_is_too_early():
     nobody = summary_of([Vote(f"r{k}", "a", "b", "tie", s) for k in range(6) for s in SAMPLES])
-    assert words.duel_words(nobody, "a", "b") == words.Sentence("Nobody preferred either.")
+    assert of_pair(nobody, "a", "b") == ("Nobody preferred either.", "")
     level = summary_of([Vote(f"r{k}", "a", "b", "left" if (k + n) % 2 else "right", s) for n, s in enumerate(SAMPLES) for k in range(6)])
-    told = words.duel_words(level, "a", "b", "house")
-    assert told.first == "People are not shown to prefer either."
-    assert told.rest == "Asked about these two, 50 of 100 prefer A [36, 64]: 48 judgements of this pair, 6 people and 8 houses in all."
+    told = of_pair(level, "a", "b", "house")
+    assert told[0] == "These two are tied with people."
+    assert told[1] == "Asked about these two, 50 of 100 prefer A [36, 64]: 48 votes on this pair, 6 raters and 8 houses in all."
     three = summary_of(said("a", "b", raters=3))
-    assert words.duel_words(three, "a", "b") == words.Sentence(words.EARLY, sentence(few_raters(3)))
+    assert of_pair(three, "a", "b") == (words.EARLY, sentence(few_raters(3)))
 
 
 def test_scores_of_two_entries_are_told_with_true_signs_and_called_alike_where_they_are():
-    def told(lift: int) -> words.Sentence:
+    def told(lift: int) -> tuple[str, str]:
         rows = [
             Rating(f"r{k}", name, 3.0 + (k + n + m * n) % 2 + lift * m, s)
             for k in range(6)
             for n, s in enumerate(SAMPLES)
             for m, name in enumerate("ab")
         ]
-        return words.duel_words(read(analyse(rating.canonical(rows), damaged=())), "a", "b")
+        return of_pair(read(analyse(rating.canonical(rows), damaged=())), "a", "b")
 
     level, apart = told(0), told(1)
-    assert level.first == "People are not shown to prefer either." and apart.first == "People prefer B."
-    assert level.rest.startswith("They score both alike, 0.00 points apart [−") and "-" not in level.rest
-    assert apart.rest.startswith("They score B 1.00 points higher than A [")
+    assert level[0] == "These two are tied with people." and apart[0] == "People prefer B."
+    assert level[1].startswith("They score both alike, 0.00 points apart [−") and "-" not in level[1]
+    assert apart[1].startswith("They score B 1.00 points higher than A [")
 
 
 def test_what_first_place_hangs_on_is_not_told_where_it_is_shared():
@@ -214,10 +227,10 @@ def test_what_first_place_hangs_on_is_not_told_where_it_is_shared():
 
 
 def test_few_raters_make_rough_intervals():
-    assert words.rough_words(summary_of(said("a", "b", raters=6))) == "Few raters: read these intervals as rough ones."
-    assert words.rough_words(summary_of(said("a", "b", raters=6, samples=SAMPLES[:6]))).startswith("Few raters and items:")
-    assert words.rough_words(summary_of(said("a", "b"))) == ""
-    assert "raters and bodies:" in words.rough_words(summary_of(said("a", "b", raters=6, samples=SAMPLES[:6])), "body")
+    assert words.rough(summary_of(said("a", "b", raters=6))) == "Few raters: rough intervals."
+    assert words.rough(summary_of(said("a", "b", raters=6, samples=SAMPLES[:6]))) == "Few raters and items: rough intervals."
+    assert words.rough(summary_of(said("a", "b"))) == ""
+    assert "raters and bodies:" in words.rough(summary_of(said("a", "b", raters=6, samples=SAMPLES[:6])), "body")
 
 
 def test_the_forecast_names_what_helps_most_and_first_place_what_it_hangs_on():
@@ -228,46 +241,50 @@ def test_the_forecast_names_what_helps_most_and_first_place_what_it_hangs_on():
         for k in range(20)
     ]
     summary = summary_of(rows, good=2, bad=1)
-    said_of = words.forecast_words(summary, "The metric")
+    said_of = words.forecast(summary, "The metric")
     assert said_of.startswith("The metric's agreement is known to about ±") and said_of.endswith("More items help most.")
-    assert words.fragile_words(summary).startswith("At most ") and "of 160 judgements" in words.fragile_words(summary)
+    assert words.fragile(summary).startswith("Without ") and "of 160 answers" in words.fragile(summary)
     firm = summary_of(
         [Vote(f"r{k}", "good", "bad", "right" if k == n == 0 else "left", sample) for n, sample in enumerate(SAMPLES) for k in range(20)]
     )
     # Not that no half decides it: all of the halves cannot be tried.
-    said_of = words.fragile_words(firm)
-    assert said_of.startswith("No other entry comes first with up to half of the judgements, people or items left out, those that favour")
+    said_of = words.fragile(firm)
+    assert said_of.startswith("No other entry comes first with up to half of the answers, raters or items left out, those that favour")
 
 
 def test_the_side_is_told_as_a_share_with_the_interval_of_the_share():
     summary = summary_of(said("a", "b"))
     model = Preference(part=1, nu=2.0, side=(0.0, -math.log(9), math.log(9)), left_preferred=0.5, covariates=[], prior=False, notes=[])
     # e^(ln 9 / 2) = 3: (3 + 1) / (3 + 1/3 + 2) = .75, and (1/3 + 1) / (16/3) = .25
-    told = words.side_words(replace(summary, models=[model]))
-    assert told == ["Side: between equals the left one is picked in 50 of 100 duels [25, 75]."]
+    told = words.sides(replace(summary, models=[model]))
+    assert told == ["Side: between equals the left one is picked in 50 of 100 comparisons [25, 75]."]
     alike = replace(model, side=(0.3, None, None))
-    assert words.side_words(replace(summary, models=[alike])) == []
+    assert words.sides(replace(summary, models=[alike])) == []
 
 
 def test_what_two_people_say_alike_is_told_where_enough_people_know_it():
     level = [Vote(f"r{k}", "a", "b", "left" if (k + n) % 2 else "right", s) for n, s in enumerate(SAMPLES) for k in range(10)]
     summary, no_better = summary_of(level), "so there may be nothing here for a metric to see."
-    told = words.two_people_words(summary)
-    assert told.startswith("Two people agree on 44 [39, 50], of 80 judgements on duels that two decided. ") and told.endswith(no_better)
+    told = words.two_raters(summary)
+    assert told.startswith("Two raters agree on 44 [39, 50] of 100, of 80 votes on comparisons that two decided. ") and told.endswith(
+        no_better
+    )
     alike = replace(summary.ceiling, two_people=Figure(0.75, None, None, 80, ALIKE))
-    told = words.two_people_words(replace(summary, ceiling=alike))
-    assert told.startswith("Two people agree on 75, of 80 judgements") and told.endswith("the same with everybody, so it has no interval.")
-    sure = words.two_people_words(summary_of(said("a", "b")))
-    assert sure.startswith("Two people agree on 72 [") and no_better not in sure
-    assert words.two_people_words(summary_of(said("a", "b", raters=1))).startswith("No duel was decided by two people")
+    told = words.two_raters(replace(summary, ceiling=alike))
+    assert told.startswith("Two raters agree on 75 of 100, of 80 votes") and told.endswith(
+        "the same with everybody, so it has no interval."
+    )
+    sure = words.two_raters(summary_of(said("a", "b")))
+    assert sure.startswith("Two raters agree on 72 [") and no_better not in sure
+    assert words.two_raters(summary_of(said("a", "b", raters=1))).startswith("No comparison was decided by two raters")
     # Four raters judge the same duels, four more some that nobody else judges.
     few = [*said("a", "b", raters=4)]
     few += [Vote(f"x{n % 4}", "a", "b", "left", f"own {n}") for n in range(16)]
     rows = few + [Vote(f"r{k}", one, other, "left", s) for k in range(4) for s in SAMPLES for one, other in ("ac", "bc")]
     summary = summary_of(rows, a=3, b=2, c=1)
     assert summary.ceiling is not None and summary.another_rater is not None and summary.another is None
-    told = words.two_people_words(summary)
-    assert told.endswith(sentence(few_raters(4))) and "Two people agree" not in told
+    told = words.two_raters(summary)
+    assert told.endswith(sentence(few_raters(4))) and "Two raters agree" not in told
     assert [line.another for line in lines_of(summary)] == [None] * 3
     assert lines_of(summary)[0].level is Standing.UNCLEAR
 
@@ -358,23 +375,23 @@ def test_of_one_entry_alone_nothing_is_said_of_a_first_place():
 
 def test_camps_are_told_with_the_likeness_on_other_items():
     summary = summary_of(said("a", "b"))
-    assert words.camp_words(summary) == "" and summary.camps is None
+    assert words.rater_groups(summary) == "" and summary.camps is None
     split = Camps(sizes=[8, 6], silhouette=0.6, within=0.749, between=0.285, p=0.0008)
-    told = words.camp_words(replace(summary, camps=split), "house")
+    told = words.rater_groups(replace(summary, camps=split), "house")
     assert told == (
-        "People fall into 2 camps, of 8 and 6: two of one camp agree on 75 of 100 duels and two of different camps on 28, on houses that "
-        "the camps were not found on (p < .001 of a permutation)."
+        "There are 2 rater groups, of 8 and 6 raters. Two raters of one group agree on 75 of 100 comparisons, two of different groups on "
+        "28, on houses that the groups were not found on (p < .001 of a permutation)."
     )
-    assert "(p = .042 of" in words.camp_words(replace(summary, camps=replace(split, p=0.042)))
+    assert "(p = .042 of" in words.rater_groups(replace(summary, camps=replace(split, p=0.042)))
 
 
 def test_each_line_says_what_is_settled_and_what_a_part_of_the_judgements_keeps():
     clear = words.enough_rows(summary_of([*said("good", "bad"), *said("good", "fair"), *said("fair", "bad")], good=3, fair=2, bad=1))
     assert (clear[0].what, clear[0].is_enough, clear[0].words) == ("Places 1 to 3", True, "enough")
-    assert [row.what for row in clear[1:4]] == ["People", "Judgements", "Items"] and clear[-1].what == "What first place hangs on"
+    assert [row.what for row in clear[1:4]] == ["Raters", "Votes", "Items"] and clear[-1].what == "What first place depends on"
     open_ = words.enough_rows(summary_of([*said("a", "b", wrong_every=3), *said("b", "c"), *said("a", "c", wrong_every=5)]))
     assert (open_[0].what, open_[0].is_enough, open_[0].words) == ("Places 1 to 3", False, "not yet")
-    assert open_[0].more.startswith("More judgements by these raters on these items cannot settle it.")
+    assert open_[0].more.startswith("More votes by these raters on these items cannot settle it.")
     assert words.enough_rows(summary_of(said("a", "b", raters=1))) == []
 
 
@@ -398,7 +415,7 @@ def test_where_each_entry_has_one_score_from_everybody_no_score_is_said_to_be_th
     rows = [Rating(f"r{k}", name, score, f"s{n}") for k in range(6) for n in range(6) for name, score in (("a", 4.0), ("b", 2.0))]
     summary = read(analyse(rating.canonical(rows), seed=0))
     assert [line.reason for line in summary.ranked] == [Reason(Key.SAME_SCORES, have=36, value=score) for score in (4.0, 2.0)]
-    said = ("Nothing says how surely people prefer any:", "all scores of one entry are the same, with each of them.")
+    said = ("Nothing says how surely people prefer any:", "all ratings of one entry are the same, with each of them.")
     assert sentences(summary)[0] == said
     level = read(analyse(rating.canonical([replace(row, score=4.0) for row in rows]), seed=0))
     assert sentences(level)[0] == ("Nobody preferred either.", "")
@@ -409,12 +426,12 @@ def test_where_judgements_name_no_sample_each_duel_is_counted_as_one_and_called_
     rows = [row for better, worse, wrong in pairs for row in said(better, worse, samples=("",), raters=12, wrong_every=wrong)]
     summary = summary_of(rows)
     assert summary.unsampled and (summary.raters_counted, summary.samples_counted) == (12, 6)
-    assert words.rough_words(summary, "house") == "Few duels: read these intervals as rough ones."
-    assert words.duel_words(summary, "a", "b", "house").rest.endswith("12 people and 6 duels in all.")
+    assert words.rough(summary, "house") == "Few comparisons: rough intervals."
+    assert of_pair(summary, "a", "b", "house")[1].endswith("12 raters and 6 comparisons in all.")
     told = " ".join(f"{row.what} {row.more}" for row in words.enough_rows(summary, "house"))
-    assert " of 6 duels" in told and "house" not in told.lower()
+    assert " of 6 comparisons" in told and "house" not in told.lower()
     fragile = Fragile(answers=None, raters=None, samples=2)
-    assert words.fragile_words(replace(summary, fragile=fragile), sampled_noun("house", True)).startswith("At most 2 of 6 duels, left out,")
+    assert words.fragile(replace(summary, fragile=fragile), sampled_noun("house", True)).startswith("Without 2 of 6 comparisons at most,")
 
 
 def test_the_head_and_the_line_of_a_place_say_the_same_of_what_would_settle_it_and_no_bare_number_of_judgements():
@@ -425,13 +442,13 @@ def test_the_head_and_the_line_of_a_place_say_the_same_of_what_would_settle_it_a
         none = Plan(None, 0.1, 0.2)
         study = replace(summary, enough=replace(summary.enough, plans=Settling(none, people, none, none)))
         (row,) = [row for row in words.enough_rows(study, "house") if row.is_enough is False and not row.of_parts]
-        head = words.sentences(study, lines_of(study, noun="house"), "house")[-1].rest
+        head = parts(words.sentences(study, lines_of(study, noun="house"), "house")[-1])[1]
         assert head == row.more
         return head
 
-    never = "More judgements by these raters on these houses cannot settle it."
+    never = "More votes by these raters on these houses cannot settle it."
     assert told(Plan(None, 0.3, 0.9)) == f"{never} Nothing up to 16 times this study is likely to settle it: the first 2 may be equal."
-    with_people = "With 2 times the raters (9 more raters, 216 more judgements) it would be settled in about 9 of 10 cases."
+    with_people = "With 2 times the raters (9 more raters, 216 more votes) it would be settled in about 9 of 10 cases."
     assert told(Plan(2.0, 0.9, 1.0)) == f"{never} {with_people}"
 
 
@@ -448,4 +465,45 @@ def test_of_published_means_the_highest_is_named_and_nothing_said_of_how_surely(
     means = replace(clear, kind="opinions", of="means", scales=scales)
     [(first, rest)] = sentences(means)
     assert first == f"{scales[0].method} has the highest published mean."
-    assert rest == "4.50 of 5, among 2 entries. Without single scores nothing says how surely it leads."
+    assert rest == "4.50 of 5, among 2 entries. Without single ratings nothing says how surely it leads."
+
+
+NONE = Plan(None, 0.1, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("plans", "said"),
+    [
+        (None, []),
+        (
+            Settling(Plan(None, 0.2, 0.6), Plan(3.0, 0.83, 1.0), NONE, NONE),
+            ["With 3 times the raters (24 more raters, 1,440 more votes) it would be settled in about 8 of 10 cases."],
+        ),
+        (
+            Settling(NONE, NONE, Plan(2.0, 0.9, 1.0), NONE),
+            [
+                "More votes by these raters on these houses cannot settle it.",
+                "With 2 times the houses (720 more votes) it would be settled in about 9 of 10 cases.",
+            ],
+        ),
+        (
+            Settling(NONE, NONE, NONE, NONE),
+            [
+                "More votes by these raters on these houses cannot settle it.",
+                "Nothing up to 16 times this study is likely to settle it: the first 3 may be equal.",
+            ],
+        ),
+    ],
+)
+def test_what_would_settle_first_place(plans, said):
+    enough = Enough(0, "A", ["B", "C"], plans)
+    assert settling(enough, 720, 12, "houses") == said
+
+
+def test_three_raters_who_gave_most_votes_are_named():
+    assert unequal(np.array([40, 30, 20, 10, 10])) and not unequal(np.array([20] * 6)) and not unequal(np.array([9, 9, 9]))
+
+
+def test_what_people_said_who_were_asked_about_two():
+    assert words.asked_about("A", (0.58, 0.4, 0.74)) == "Asked about these two, 58 of 100 prefer A [40, 74]."
+    assert words.asked_about("A", (None, None, None)) == ""

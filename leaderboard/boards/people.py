@@ -1,0 +1,283 @@
+"""People beside a board and in a study, as records: from a ranking's part of people, or a study's summary, to what pages show. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from leaderboard.boards.payload import PEOPLE, Board, ColumnAgreement, HumanAgreement, MetricColumn
+from leaderboard.records.agreement import Line
+from leaderboard.records.claim import Claim, FirstPlace
+from leaderboard.records.front import Parted
+from leaderboard.records.people import Basis
+from leaderboard.records.unit import NOUN
+from leaderboard.stats.crossed import Figure
+from leaderboard.stats.ranking import order, rank
+from leaderboard.stats.records import REFERENCE_TITLES, Metric
+from leaderboard.stats.uncertainty import ALPHA
+from leaderboard.studies.summary import Summary
+
+EQUAL = 1e-12  # shares this near to each other are one
+
+
+def lines_of(summary: Summary, titles: Mapping[str, str] = {}, noun: str = NOUN) -> list[Line]:
+    """The metrics of an analysis by how far they agree with people, reference points last; by name where nothing can be told apart."""
+    beside = summary.all if summary.damaged or summary.left_out else None  # without damaged entries it is the same
+    lines = []
+    for metric in summary.metrics:
+        line = line_of(metric, summary.another, noun, summary.opinions)
+        with_damaged = beside.metric(metric.key) if beside is not None else None
+        damaged = with_damaged.decided if with_damaged is not None else None
+        lines.append(
+            replace(
+                line,
+                title=titles.get(metric.key, line.title),
+                damaged=damaged if damaged is not None and damaged.low is not None else None,
+                sampled=not summary.unsampled,
+            )
+        )
+    return lines
+
+
+def line_of(metric: Metric, another: Figure | None, noun: str = NOUN, opinions: bool = False) -> Line:
+    """One metric of an analysis."""
+    return Line(
+        metric.title or metric.key,
+        metric.decided,
+        another,
+        metric.standing,
+        metric.places,
+        metric.reference_point,
+        metric.trained,
+        metric.above_size,
+        metric.key,
+        noun=noun,
+        compared=metric.decided.coverage is not None,
+        opinions=opinions,
+    )
+
+
+@dataclass(frozen=True)
+class GroupChart:
+    """The metrics by how far they agree with the people of one group; of all people where it has no name."""
+
+    group: str
+    lines: list[Line]
+    another: Figure | None
+
+
+class People:
+    """People as a ranking has them, for the page of its board."""
+
+    def __init__(self, found: HumanAgreement, titles: Mapping[str, str], noun: str = NOUN) -> None:
+        self.found, self.titles, self.noun = found, titles, noun
+        self.study, self.at = found.study, found.at
+        self.opinions = found.kind == "opinions"
+        self.sampled = not found.unsampled
+        self.columns = {line.slug: line for line in found.metrics if not line.guard}
+
+    @property
+    def another(self) -> Figure | None:
+        """Share of what two raters say alike, where that has an interval."""
+        band = self.found.band
+        return None if band is None or band.two_people.low is None else band.two_people
+
+    @property
+    def has_marks(self) -> bool:
+        return any(self.found.marks.values())
+
+    @property
+    def only_means(self) -> bool:
+        return self.found.of == "means"
+
+    @property
+    def basis(self) -> Basis:
+        """Answers that the figures are of."""
+        return self.found.basis
+
+    @property
+    def lines(self) -> list[Line]:
+        """The metrics, without reference points."""
+        return [self._line(column) for column in self.columns.values()]
+
+    def line(self, slug: str, group: str = "") -> Line | None:
+        """A column's agreement; None where nothing is known of it."""
+        column = self.columns.get(slug)
+        if column is None or (group and group not in column.groups):
+            return None
+        return self._line(column, group)
+
+    def _line(self, column: ColumnAgreement, group: str = "") -> Line:
+        title = REFERENCE_TITLES[column.slug] if column.guard else self.titles.get(column.slug, column.slug)
+        figure = column.groups[group] if group else column.decided
+        line = Line(
+            title,
+            figure,
+            guard=column.guard,
+            trained=column.trained,
+            key=column.slug,
+            noun=self.noun,
+            sampled=self.sampled,
+            opinions=self.opinions,
+        )
+        if group:
+            return line
+        return replace(
+            line,
+            another=self.another,
+            standing=column.standing,
+            places=column.places,
+            above_size=column.above_size,
+            damaged=column.damaged if column.damaged is not None and column.damaged.low is not None else None,
+            compared=column.decided.coverage is not None,
+        )
+
+    def charts(self) -> list[GroupChart]:
+        """The metrics by how far they agree with people, guards last: with all of them, then with each group of them. None where the
+        figures are too few for any, or of an earlier rule."""
+        if self.found.people < 2 or self.only_means:
+            return []
+        every = list(self.found.metrics)
+        named = [group for group in self.found.groups if any(group in line.groups for line in every)]
+        charts = []
+        for name in ["", *(named if len(named) > 1 else [])]:
+            lines = [self._line(column, name) for column in every if not name or name in column.groups]
+            if any(line.shown for line in lines if not line.guard):
+                charts.append(GroupChart(name, lines, self.another if not name else None))
+        return charts
+
+    def first_place(self, board: Board) -> FirstPlace | None:
+        """First place with people, as the study's own page states it; None where nobody is first, or one entry alone has a place."""
+        first, found = self.found.first, self.found
+        if first is None:
+            return None
+        counted = [value if entry.counted else None for value, entry in zip(self.values(board), board.entries, strict=True)]
+        places = rank(counted, True)
+        level = [n for n, place in enumerate(places) if place == 1]
+        others = [n for n, place in enumerate(places) if place is not None and place > 1]
+        if len(level) + len(others) < 2:
+            return None
+        high = None
+        if found.may_be_first is not None:
+            own = found.places[first] if found.places is not None else None
+            high = None if own is None else own[1]
+            open_ = [n for n in others if n in found.may_be_first] if high != 1 else []
+        else:
+            over = {n: found.over[n] for n in others} if found.over else {}
+            open_ = [n for n, one in over.items() if one is None or one.p_holm is None or one.p_holm > ALPHA]
+        low_end = high if high not in (None, 1) and not open_ and len(level) == 1 else None
+        return FirstPlace(level, open_, [n for n in others if n not in open_], found.may_be_first is not None, low_end)
+
+    def values(self, board: Board) -> list[float | None]:
+        """People's value of each entry, without those that too few people judged, or on too few items."""
+        few = self.found.few or {}
+        return [None if str(entry.id) in few else value for value, entry in zip(self.found.value, board.entries, strict=True)]
+
+    def unplaced_before(self, board: Board) -> list[int]:
+        """Entries that hold no rank, as a baseline does, and that people put before the first of those that do."""
+        first, value = self.found.first, self.values(board)
+        best = None if first is None else value[first]
+        if best is None:
+            return []
+        rivals = ((n, v) for n, (v, entry) in enumerate(zip(value, board.entries, strict=True)) if not entry.counted)
+        return [n for n, v in rivals if v is not None and v > best + EQUAL]
+
+    def claim(self, board: Board) -> Claim | None:
+        """First places by the board's rule and with people, where both are known."""
+        found, theirs, entries = self.found, self.first_place(board), board.entries
+        leaders = [n for n in board.overall.order if board.overall.rank[n] == 1]
+        if found.people < 2 or theirs is None or found.first is None or not leaders:
+            return None
+        leader, first, values = leaders[0], found.first, self.values(board)
+        level = [first, *(n for n in theirs.level if n != first)] if len(theirs.level) > 1 else [first]
+        metrics, people = ([(entries[n].name, entries[n].id) for n in some] for some in (leaders, level))
+        if self.only_means or found.reason is not None:
+            reason = None if self.only_means else found.reason
+            return Claim(tuple(metrics), tuple(people), theirs, means=self.only_means, reason=reason)
+        if values[leader] is None:
+            return None
+        # Entries of other parts of the study were held against others than these.
+        unmet = sum(value is None and n > 0 and entry.counted for value, n, entry in zip(found.value, found.n, entries, strict=True))
+        before = tuple(entries[n].name for n in self.unplaced_before(board))
+        claim = Claim(tuple(metrics), tuple(people), theirs, unmet=unmet, before=before)
+        if len(leaders) > 1 or len(level) > 1:
+            return claim
+        if leader == first:
+            # Scores of one entry may all be the same and its lead over the others still be known.
+            beside = [found.over[n] for n in theirs.behind] if self.opinions and found.over else [None]
+            alike = found.low[first] is None and any(one is None or one.value[1] is None for one in beside)
+            return replace(claim, alike=alike)
+        against = found.over[leader]
+        if against is None or against.p_holm is None or against.p_holm > ALPHA:
+            # By the ranges of places the metrics' first may not be first with people: this is the test of all pairs.
+            return replace(claim, met=against is not None, corrected=theirs.tested and leader in theirs.behind)
+        if against.value[1] is None:
+            return replace(claim, alike=True)
+        parted = Parted(
+            metrics=metrics[0],
+            people=people[0],
+            ends=against.value,
+            basis=self.basis,
+            made_up=self.study.made_up,
+            imported=board.imported is not None,
+        )
+        return replace(claim, parted=parted)
+
+    def column(self, board: Board) -> MetricColumn | None:
+        """People's preference as a column of the board; None where they judged none of its entries."""
+        agreement, known = self.found, self.values(board)
+        ends = [v for v in (*known, *agreement.low, *agreement.high) if v is not None]
+        if not ends or (agreement.people >= 2 and not self.only_means and agreement.reason is not None):
+            return None  # below the smallest numbers there is no figure
+        n = len(board.entries)
+        counted = [v if entry.counted else None for v, entry in zip(known, board.entries, strict=True)]
+        has_places = sum(v is not None for v in counted) > 1  # one alone is first of nothing
+        return MetricColumn(
+            slug=PEOPLE,
+            key=PEOPLE,
+            title="Opinion score" if self.opinions else "People",
+            fingerprint="",
+            params={},
+            higher_is_better=True,
+            unit="of 5" if self.opinions else "",
+            is_primary=False,
+            in_ranking=False,
+            weight=0.0,
+            scale=(min(ends), max(ends)),
+            decimals=2,
+            value=known,
+            ci_low=agreement.low,
+            ci_high=agreement.high,
+            n=[0] * n,  # over how many answers the interval is: 0 says that this is not known, and is no reason to hide it
+            rank=rank(counted, True) if has_places else [None] * n,
+            rank_low=[None] * n,
+            rank_high=[None] * n,
+            group=[None] * n,
+            order=order(known, True),
+            percent=not self.opinions,
+        )
+
+
+def of_board(board: Board) -> People | None:
+    """People as the ranking has them; None where it has none."""
+    titles = {metric.slug: metric.title for metric in board.metrics}
+    return People(board.people, titles, board.resampled) if board.people is not None else None
+
+
+def with_people(board: Board) -> Board:
+    """The ranking with what people prefer as its first column, where they judged any of its entries: beside the rank, in sight on
+    every screen, however many metrics follow."""
+    people = of_board(board)
+    column = people.column(board) if people else None
+    return board.model_copy(update={"metrics": [column, *board.metrics]}) if column else board
+
+
+def spread(value: float | None, low: float | None, high: float | None, rows: Sequence[Sequence[float | None]]) -> dict[str, float] | None:
+    """Positions of a value and its interval, in percent of the line that holds all `rows`; an interval that goes beyond them ends with
+    the line. None without a value."""
+    ends = [end for row in rows for end in row if end is not None]
+    if value is None or not ends:
+        return None
+    start, width = min(ends), (max(ends) - min(ends)) or 1.0
+    at = [round(min(max(100 * ((value if end is None else end) - start) / width, 0.0), 100.0), 1) for end in (value, low, high)]
+    return {"dot": at[0], "left": at[1], "width": round(at[2] - at[1], 1)}

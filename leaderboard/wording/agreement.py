@@ -1,0 +1,241 @@
+"""Statements on how far metrics agree with people, from `leaderboard.records.agreement`. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from leaderboard.records.agreement import LOW_COVERAGE, NO_BETTER, Known, Line, Verdict
+from leaderboard.stats.another_rater import Standing
+from leaderboard.stats.crossed import Figure
+from leaderboard.stats.states import Counted, Key, State
+from leaderboard.wording.figures import interval, number, share
+from leaderboard.wording.nouns import NOUN, answer, counted, plural, sampled_noun
+from leaderboard.wording.nouns import people as people_words
+from leaderboard.wording.ranks import span
+from leaderboard.wording.reasons import sentence
+from leaderboard.wording.statement import Part, Statement, Tone
+
+STANDINGS = {
+    Standing.TOO_EARLY: (Tone.EARLY, "too early"),
+    Standing.WORSE_THAN_CHANCE: (Tone.BELOW, "worse than chance"),
+    Standing.AT_CHANCE: (Tone.COIN, "at chance"),
+    Standing.BELOW_HUMAN_LEVEL: (Tone.BELOW, "below human level"),
+    Standing.ABOVE_HUMAN_LEVEL: (Tone.PERSON, "above human level"),
+    Standing.HUMAN_LEVEL: (Tone.PERSON, "human level"),
+    Standing.UNCLEAR: (Tone.BETTER, "better than chance, human level unclear"),
+}
+TRAINED = {  # of a metric and the answers that it is held against, see `leaderboard.studies.training_overlap`; {} are votes, or ratings
+    "these": ("trained on these {}", "It was trained on these very {}, so its agreement with them is no evidence."),
+    "entries": (
+        "trained on other {} about these entries",
+        "It was trained on other {} about entries of this phase, so its agreement with these is weaker evidence.",
+    ),
+    "unknown": (
+        "unknown whether trained on these {}",
+        "Its weights do not say whether it was trained on these {}. If it was, its agreement is no evidence.",
+    ),
+    "refused": (
+        "not ranked",
+        "Its weights may order nothing, as their model card says or because they are retired, so it has no place among metrics.",
+    ),
+}
+
+
+# --- one metric
+
+
+def tone(line: Line) -> Tone:
+    """Tone of a metric's state."""
+    return STANDINGS[line.level][0] if line.shown else Tone.EARLY
+
+
+def state(line: Line) -> str:
+    """State of a metric between chance and another rater; empty where nothing may be claimed of it."""
+    return "" if line.trained else STANDINGS[line.level][1]
+
+
+def trained(line: Line) -> str:
+    """Reason in brief why nothing is claimed of a metric: it may have learnt from the answers it is held against, or its weights may order
+    nothing; empty where something is."""
+    return TRAINED[line.trained][0].format(plural(answer(line.opinions))) if line.trained else ""
+
+
+def trained_more(line: Line) -> str:
+    """The same as a sentence."""
+    return TRAINED[line.trained][1].format(plural(answer(line.opinions))) if line.trained else ""
+
+
+def lacking(figure: Figure, noun: str = NOUN) -> str:
+    """The raters or items that a figure lacks, in brief: `3 of 5 raters`; empty where it lacks none."""
+    reason = figure.reason
+    if reason is None or reason.key is not Key.FEW:
+        return ""
+    return f"{reason.have} of {reason.need} {'raters' if reason.counted is Counted.RATERS else plural(noun)}"
+
+
+def missing(line: Line) -> str:
+    """The reason in brief why no figure is shown: `too early: 3 of 5 raters`."""
+    if not line.compared:
+        return "no entries compared"
+    if line.figure.value is None:  # it has values for the comparisons, but nobody preferred either side of any
+        return "no comparison is decided" if line.figure.coverage else "no values here"
+    lack = lacking(line.figure, sampled_noun(line.noun, not line.sampled))
+    return f"too early: {lack}" if lack else "too early"
+
+
+def head(line: Line) -> str:
+    """A metric's agreement in the head of a column: `agrees 72 [66, 77]`."""
+    return f"agrees {share_of(line.figure)}" if line.shown else missing(line)
+
+
+def share_of(figure: Figure) -> str:
+    """A share of 100 with its interval where it has one: `72 [66, 77]`."""
+    value, low, high = figure.ends
+    return f"{share(value)} {interval(low, high)}".rstrip()
+
+
+def places(line: Line) -> str:
+    """Its places among the metrics, each at 95 %: `1–3`; empty where there are none."""
+    return span(*line.places) if line.places and line.places[0] else ""
+
+
+def caveats(line: Line) -> list[str]:
+    """Words beside the figure wherever it is shown: it may be size alone, or is of a part of the comparisons."""
+    said = ["not shown to beat size alone"] if line.shown and line.above_size is False else []
+    coverage = line.figure.coverage
+    return [*said, f"has values for {share(coverage)} % of the comparisons"] if coverage is not None and coverage < LOW_COVERAGE else said
+
+
+def rough(units: str) -> str:
+    """Words beside an interval of fewer raters or `units` than its ends can be trusted of."""
+    return f"few raters or {units}: a rough interval"
+
+
+def notes(line: Line) -> list[str]:
+    """All that a reader must know before taking the figure for more than it is."""
+    said = ["not better than chance here"] if line.shown and not line.guard and line.level in NO_BETTER else []
+    units = plural(sampled_noun(line.noun, not line.sampled))
+    return [*said, *caveats(line), *([rough(units)] if line.figure.state is State.ROUGH else [])]
+
+
+def reading(line: Line) -> str:
+    """The figure of a metric in sentences, for a title or a popover."""
+    if not line.shown:
+        return f"{line.title}: {sentence(line.figure.reason, line.noun) or missing(line)}"
+    said = f"Of 100 comparisons that people decided, {line.title} decides {line.percent} as they did"
+    votes = f"{line.figure.n:,} decided {plural(answer(line.opinions), line.figure.n)}"
+    if line.of_studies is not None:
+        said += f": the mean of {line.of_studies} studies, 95 % interval {line.low} to {line.high} with other studies. {votes}."
+    else:
+        others = f"other raters and other {plural(line.noun)}" if line.sampled else "other raters"
+        said += f" (95 % interval {line.low} to {line.high}, with {others})" if line.low is not None else ""
+        if line.another is not None and line.another.value is not None:
+            said += f"; another rater {share_of(line.another)}"
+        on = counted(line.figure.samples, sampled_noun(line.noun, not line.sampled))
+        said += f". {votes} of {people_words(line.figure.raters)} on {on}."
+    return " ".join([said, *(sentenced(note) for note in notes(line))])
+
+
+def sentenced(words: str) -> str:
+    """Brief words as a sentence of their own."""
+    return f"{words[0].upper()}{words[1:]}." if words else ""
+
+
+# --- several metrics
+
+
+def unheld(lines: Sequence[Line], units: str) -> str:
+    """Sentences on why none of these metrics has a figure, though people compared enough; `units` is the plural of what that was on."""
+    held = [line for line in lines if not line.guard and line.figure.coverage and line.figure.reason is not None]
+    why = {line.title: sentence(line.figure.reason, line.noun) for line in held}
+    if len(set(why.values())) > 1:
+        return " ".join(f"{title}: {reason}" for title, reason in why.items())
+    return next(iter(why.values()), f"No metric has values of the {units} that people compared.")
+
+
+def may_be_best(places: Mapping[str, tuple[int, int]]) -> str:
+    """Sentence on those of several metrics, by title, that may agree best with people; empty for fewer than two."""
+    if len(places) < 2:
+        return ""
+    best = [title for title, (low, _) in places.items() if low == 1]
+    if len(best) > 1:
+        rest = "; of each other one, some metric is at least as good" if len(best) < len(places) else ""
+        return f"{len(best)} of {len(places)} metrics may be the best here{rest}."
+    if not best:
+        return ""
+    return f"{best[0]} is significantly better than every other." if places[best[0]] == (1, 1) else f"Only {best[0]} may be the best here."
+
+
+def claim(lines: Iterable[Line]) -> str:
+    """Claim of a table of metrics, as a sentence; empty where it claims nothing."""
+    placed = [line for line in lines if line.places is not None]
+    # Of metrics that are all no better than chance none is called the best.
+    if placed and all(line.level in NO_BETTER for line in placed):
+        return "No metric is shown to be better than chance."
+    return may_be_best({line.title: line.places for line in placed if line.places is not None})
+
+
+# --- published means
+
+
+def order(title: str, rho: Figure) -> str:
+    """Likeness of a metric's order of entries and people's."""
+    if rho.value is None:
+        return f"{title} cannot be held against published means: too few entries have both."
+    ends = f", 95 % interval {interval(rho.low, rho.high, 2)}" if rho.low is not None else ""
+    return f"{title} and people order {rho.n} entries with Spearman's ρ {number(rho.value, 3)}{ends}. {sentence(rho.reason)}".strip()
+
+
+def rho(figure: Figure) -> str:
+    """`ρ 0.93 [0.71, 0.98]`, or that it has no interval; empty without one."""
+    if figure.value is None:
+        return ""
+    return f"ρ {number(figure.value, 2)}{f' {ends}' if (ends := interval(figure.low, figure.high, 2)) else ', no interval'}"
+
+
+# --- a metric over all studies
+
+
+def verdict(found: Verdict) -> Statement:
+    """Opening of a metric's page: how often it decides as people do, or why that is not known."""
+    line = found.line
+    match found.known:
+        case Known.NOT_POOLED:
+            in_some = f"{found.studies} of {found.of_studies} studies"
+            return Statement.of(f"It was compared with people in {in_some}, too few to pool: each is listed below.")
+        case Known.BY_ITSELF:
+            studies = counted(found.studies, "study")
+            return Statement.of(f"It was compared with people in {studies}, by itself, so it has no place among others.")
+        case Known.OUTDATED:
+            return Statement.of("Only another version of it was compared with people, which says nothing of this one.")
+        case Known.TRAINED if line is not None and line.trained == "refused":
+            return Statement.of(trained_more(line))
+        case Known.TRAINED if line is not None:
+            answers_ = plural(answer(line.opinions))
+            return Statement.of(
+                f"It was, or may have been, trained on the {answers_} it is compared with ({trained(line)}), so they say nothing."
+            )
+        case Known.EARLY if line is not None:
+            lack = lacking(line.figure, sampled_noun(line.noun, not line.sampled))
+            early = f"It is too early to say: {lack}."
+            return Statement.of(early if lack else f"Nothing says how far it agrees with people: {missing(line)}.")
+    if line is None:
+        return Statement.of("No study with people here yet.")
+    who = "simulated raters" if found.simulated else "people"
+    figure = Part(f"{line.percent} of 100", tone(line))
+    if found.known is Known.ALIKE:
+        why = sentence(line.figure.reason, line.noun)
+        votes = counted(line.figure.n, answer(line.opinions))
+        return Statement.of(f"It decides as {who} do in ", figure, f" comparisons, of {votes}, without an interval: {why}")
+    rest = f" comparisons {interval(*line.figure.ends[1:])}".rstrip() + f": {state(line)}"
+    if line.another is not None and line.level not in NO_BETTER:
+        rest += f" (another rater: {share_of(line.another)})"
+    rest += "."
+    if line.places is not None:
+        rest += f" It has place {places(line)} of {found.placed} metrics (95 % range)."
+    return Statement.of(f"It decides as {who} do in ", figure, rest, *(f" {sentenced(note)}" for note in caveats(line)))
+
+
+def not_pooled(n: int) -> str:
+    """Words in the place of the figure of a metric that is in too few studies."""
+    return f"in {counted(n, 'study')}: not pooled"

@@ -1,0 +1,396 @@
+"""Statements on a study, each from its summary or a record of it: for its page, boards, cards, the console and the command. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from leaderboard.records.agreement import Line
+from leaderboard.records.looks import Looks
+from leaderboard.stats.another_rater import Standing
+from leaderboard.stats.crossed import ALIKE, Ends
+from leaderboard.stats.davidson import Fragile, share_of
+from leaderboard.stats.minimums import ITEMS_FOR_LOOK, RATERS_FOR_LOOK
+from leaderboard.stats.states import Reason, too_few
+from leaderboard.studies.summary import HIDDEN_NAME, Summary
+from leaderboard.wording import people as people_words
+from leaderboard.wording.agreement import may_be_best, sentenced
+from leaderboard.wording.figures import interval, number, share
+from leaderboard.wording.nouns import NOUN, answer, answers, counted, listed, people, plural, sampled_noun, verb
+from leaderboard.wording.reasons import Noun, clause, named, sentence
+from leaderboard.wording.settling import settling, unequal
+from leaderboard.wording.statement import Statement, name
+
+MAX_NAMES = 4
+EARLY = "It is too early to say."
+OPEN = "First place with people is open:"
+VERBS = {  # of metrics in one state
+    Standing.ABOVE_HUMAN_LEVEL: "above human level",
+    Standing.HUMAN_LEVEL: "at human level",
+    Standing.UNCLEAR: "better than chance; whether at human level is not known",
+    Standing.BELOW_HUMAN_LEVEL: "better than chance and below human level",
+    Standing.AT_CHANCE: "at chance",
+    Standing.WORSE_THAN_CHANCE: "worse than chance",
+}
+
+
+def claim(first: str, rest: str = "") -> Statement:
+    """A statement that begins with a claim in bold, and goes on with what follows from it."""
+    return Statement.of(name(first), f" {rest}" if rest else "")
+
+
+def names(of: Iterable[str], last: str = "and") -> str:
+    return listed(of, last, MAX_NAMES)
+
+
+def sentences(summary: Summary, lines: Sequence[Line], noun: Noun = NOUN) -> list[Statement]:
+    """Statements on what people prefer, which metrics agree, and whether that is enough; `noun` is the name of an item."""
+    first = opening(summary, noun)
+    if summary.of == "means":
+        return [first] if first is not None else []
+    return [one for one in (first, _metrics(lines), _enough(summary, noun)) if one is not None]
+
+
+def opening(summary: Summary, noun: Noun = NOUN) -> Statement | None:
+    """The first of these statements."""
+    if summary.of == "means":
+        return _published(summary)
+    return _preferred(summary, noun)
+
+
+def _published(summary: Summary) -> Statement | None:
+    means = [(line.mos[0], line.method) for line in summary.ranked if line.mos[0] is not None]
+    if not means:
+        return None
+    best = max(mean for mean, _ in means)
+    first = [method for mean, method in means if mean == best]
+    known = any(line.mos[1] is not None for line in summary.ranked)
+    sure = "" if known else " Without single ratings nothing says how surely it leads."
+    level = verb("has", len(first))
+    return claim(f"{names(first)} {level} the highest published mean.", f"{best:.2f} of 5, among {counted(len(means), 'entry')}.{sure}")
+
+
+def _instead(reason: Reason | None, noun: Noun) -> Statement:
+    """The statement in the place of a claim that cannot be made, for this reason."""
+    words = sentence(reason, noun)
+    return claim(EARLY, words) if reason is None or too_few(reason) else claim(words)
+
+
+def _preferred(summary: Summary, noun: Noun) -> Statement:
+    if summary.reason is not None:
+        return _instead(summary.reason, noun)
+    ranked = [line for line in summary.ranked if line.part == 1]
+    parts = len({line.part for line in summary.ranked}) > 1
+    apart = " Some entries met only some others, so each part has an order of its own." if parts else ""
+    open_ = [line for line in ranked if line.rank is not None and line.rank[0] == 1]
+    if len(ranked) < 2:
+        hidden = HIDDEN_NAME in summary.methods
+        return claim("No two entries of those that people compared are shown here." if hidden else "No two entries met.")
+    if not open_:  # all answers are alike: nothing says how surely anything leads
+        if len({line.reason for line in ranked}) > 1:  # each is of the ratings of one entry
+            return claim("Nothing says how surely people prefer any:", "all ratings of one entry are the same, with each of them.")
+        return claim(sentence(ranked[0].reason or ALIKE, noun))
+    end = ranked[0].rank[1] if ranked[0].rank is not None else None
+    if end != 1:  # by the first's own range, as everywhere
+        alone = f"{open_[0].method} may be first, and its place may be as low as {end}"
+        may = f"{names(line.method for line in open_)} may be first" if len(open_) > 1 else alone
+        return claim(OPEN, f"{may}.{apart}")
+    value, low, high = ranked[0].value
+    if summary.opinions:
+        # Ratings of one entry may all be the same and its lead over the others still be known.
+        ends = interval(low, high, 2) or f"({clause(ranked[0].reason, noun)})"
+        return claim(f"People score {ranked[0].method} highest.", f"{number(value, 2)} of 5 {ends}.{apart}")
+    figure = f"{share(value)} of 100 comparisons {interval(low, high)}".rstrip()
+    return claim(f"People put {ranked[0].method} first.", f"They would pick it in {figure}.{apart}")
+
+
+def _metrics(lines: Sequence[Line]) -> Statement | None:
+    shown = [line for line in lines if line.shown and not line.guard and not line.trained]
+    if not shown:
+        return None
+    by_state = [(state, [line.title for line in shown if line.level is state]) for state in VERBS]
+    first, *rest = [f"{names(titles)} {verb('is', len(titles))} {VERBS[state]}." for state, titles in by_state if titles]
+    best = may_be_best({line.title: line.places for line in shown if line.places is not None})
+    return claim(first, " ".join([*rest, *([best] if best else [])]))
+
+
+# --- is it enough
+
+
+def _enough(summary: Summary, noun: Noun) -> Statement | None:
+    if summary.enough is None:
+        return None
+    k, n = summary.enough.settled, len([line for line in summary.ranked if line.part == 1])
+    if k >= n:
+        first = "Enough for every place."
+    elif k:
+        first = f"Enough for place{f's 1 to {k}' if k > 1 else ' 1'}."
+    else:
+        first = "Not enough for any place yet."
+    given = [line.votes or line.ratings for line in summary.reliability.raters if not line.screened]
+    return claim(first, " ".join([*_settling(summary, noun), unequal(given)]).strip())
+
+
+def _settling(summary: Summary, noun: Noun) -> list[str]:
+    """Sentences on what would settle first place, where it is open and no other shares it."""
+    if summary.enough is None or summary.shares_first:
+        return []
+    units = plural(sampled_noun(named(noun), summary.unsampled))
+    return settling(summary.enough, summary.given, summary.raters_counted, units, answer(summary.opinions))
+
+
+@dataclass(frozen=True)
+class EnoughRow:
+    """One thing that there may be enough of: `is_enough` is None where there is no test of it; `of_parts` says that parts of the answers
+    were ranked again."""
+
+    what: str
+    is_enough: bool | None
+    words: str
+    more: str = ""
+    of_parts: bool = False
+
+
+def enough_rows(summary: Summary, noun: str = NOUN) -> list[EnoughRow]:
+    """Lines on what is settled and what is not; none where there are too few raters or items for any of it."""
+    if summary.reason is not None:
+        return []
+    noun = sampled_noun(noun, summary.unsampled)
+    rows, n = [], len([line for line in summary.ranked if line.part == 1])
+    if summary.enough is not None:
+        k = min(summary.enough.settled, n)
+        if k:
+            more = "the ranges of these places overlap none below" if k > 1 else "the range of the first is 1 to 1"
+            rows.append(EnoughRow(_places(1, k), True, "enough", more))
+        if k < n:
+            rows.append(EnoughRow(_places(k + 1, n), False, "not yet", " ".join(_settling(summary, noun))))
+    kinds = {"raters": "raters", "comparisons": plural(answer(summary.opinions)), "samples": plural(noun)}
+    for curve in summary.adequacy:
+        if len([mean for mean in curve.mean if mean is not None]) < 2:
+            continue
+        parts = f"the order stays with parts of {curve.steady:,} of {curve.sizes[-1]:,}" if curve.steady else "the order moves with fewer"
+        what, steady = kinds[curve.resource].capitalize(), curve.steady is not None
+        rows.append(EnoughRow(what, steady, "steady" if steady else "not yet", parts, of_parts=True))
+    if summary.fragile is not None and not summary.shares_first:
+        rows.append(EnoughRow("What first place depends on", None, "", fragile(summary, noun)))
+    return rows
+
+
+def _places(first: int, last: int) -> str:
+    return f"Place {first}" if first == last else f"Places {first} to {last}"
+
+
+class FirstPlace(Protocol):
+    """Figures of a study on its first place, in a summary or on a board."""
+
+    @property
+    def fragile(self) -> Fragile | None: ...
+    @property
+    def answers(self) -> int: ...
+    @property
+    def raters_counted(self) -> int: ...
+    @property
+    def samples_counted(self) -> int: ...
+
+
+def fragile(summary: FirstPlace, noun: str = NOUN) -> str:
+    """Sentence on what first place depends on; `noun` is the name of what counts as a sample."""
+    found = summary.fragile
+    if found is None:
+        return ""
+    parts = [
+        (found.answers, summary.answers, "answer"),
+        (found.raters, summary.raters_counted, "rater"),
+        (found.samples, summary.samples_counted, noun),
+    ]
+    lines = [f"{n:,} of {counted(total, what)}" for n, total, what in parts if n]
+    if not lines:
+        return (
+            f"No other entry comes first with up to half of the answers, raters or {plural(noun)} left out, those that favour the first "
+            "most before others."
+        )
+    return f"Without {names(lines, 'or')} at most, another entry would be first."
+
+
+def looks(found: Looks | None) -> str:
+    """Sentence on the planned looks of a study so far: settled or not, at which look, and where the next one is; empty without any."""
+    if found is None:
+        return ""
+    of, last = f"of {found.planned} planned looks at first place", found.last
+    if last is not None and last.settled:
+        by = f"after {counted(last.judgements, 'answer')} of {people(last.raters)} on {counted(last.samples, found.noun)}"
+        return (
+            f"Settled: {last.first} is first, by look {last.number} {of}, {by}. Among equal entries such looks, all together, call one the "
+            "first in about 5 of 100 studies."
+        )
+    if last is not None:
+        untold = "nobody had preferred any entry"
+        if last.first:
+            untold = f"{last.first} led, tied with {names(last.not_told_from_first)}"
+        if last.number >= found.planned:
+            return f"Not settled: when all {last.judgements:,} planned answers were in, {untold}."
+        said = f"Not settled by look {last.number} {of}, after {counted(last.judgements, 'answer')}: {untold}."
+    else:
+        said = f"Not settled: none {of} has been taken."
+    if found.closed:
+        return f"{said} It was closed before the last of them."
+    least = f"{RATERS_FOR_LOOK} raters on {ITEMS_FOR_LOOK} {plural(found.noun)}"
+    if found.so_far is not None and found.so_far >= found.due:  # of too few raters, or on too few items
+        return f"{said} {found.so_far:,} answers count so far; the next look waits until they are of at least {least}."
+    so_far = "" if found.so_far is None else f", and {found.so_far:,} count so far"
+    return f"{said} The next is due at {found.due:,} answers of at least {least}{so_far}."
+
+
+def forecast(summary: Summary, title: str, noun: str = NOUN) -> str:
+    """Words on how much surer the first metric's figure would be: `±6 now; 10 more items: ±5`."""
+    found, noun = summary.forecast, sampled_noun(noun, summary.unsampled)
+    if found is None:
+        return ""
+    votes = plural(answer(summary.opinions))
+    parts = [(found.answers, f"{votes} by these raters"), (found.raters, "raters"), (found.samples, plural(noun))]
+    more = "; ".join(f"{n:,} more {what}: ±{_points(half)}" for (n, half), what in parts)
+    helps = {"answers": votes, "raters": "raters", "samples": plural(noun)}[found.helps]
+    return f"{title}'s agreement is known to about ±{_points(found.now)} of 100 now. {more}. More {helps} help most."
+
+
+def _points(half: float) -> str:
+    return f"{100 * half:.0f}" if half >= 0.01 else "<1"
+
+
+def rough(summary: Summary, noun: str = NOUN) -> str:
+    """Sentence beside intervals of few raters or items, which are called `noun`."""
+    if summary.reason is not None:
+        return ""
+    return sentenced(people_words.rough(summary.raters_counted, summary.samples_counted, sampled_noun(noun, summary.unsampled)))
+
+
+# --- two entries
+
+
+def asked_about(first: str, ends: Ends) -> str:
+    """Sentence on how many people preferred the first of two entries, of those who were asked about these two."""
+    value, low, high = ends
+    return "" if value is None else f"Asked about these two, {share(value)} of 100 prefer {first} {interval(low, high)}".rstrip() + "."
+
+
+def pair(summary: Summary, a: str, b: str, noun: str = NOUN) -> Statement:
+    """Statement on two entries as people judge them: the study calls them `a` and `b`, the page A and B; `noun` is the name of an item."""
+    duel = next((duel for duel in summary.duels if {duel.first, duel.second} == {a, b}), None)
+    if summary.reason is not None:
+        return _instead(summary.reason, noun)
+    if duel is None:
+        return claim(EARLY, "Nobody has compared these two yet.")
+    value, low, high = duel.value
+    if value is None or duel.p_holm is None:
+        return claim(EARLY, f"Too few raters scored both, or on too few {plural(noun)}.")
+    first, second = ("A", "B") if duel.first == a else ("B", "A")
+    if summary.opinions:
+        both = f"{value:.2f}" == "0.00"
+        higher = f"They score {first} {number(value, 2)} points higher than {second}"
+        figure = "They score both alike, 0.00 points apart" if both else higher
+        figure = f"{figure} {interval(low, high, 2)}".rstrip()
+        known = f"{duel.answers:,} times one rater scored both"
+    elif duel.asked is not None:
+        # Of these two alone: their own share, its interval, and the verdict by that.
+        value, low, high = duel.asked
+        # At exactly one half the first by name, as everywhere.
+        if value is not None and (value < 0.5 or (value == 0.5 and duel.second < duel.first)):
+            first, value, low, high = second, 1 - value, None if high is None else 1 - high, None if low is None else 1 - low
+        figure = asked_about(first, (value, low, high)).rstrip(".")
+        known = f"{answers(duel.answers, False)} on this pair"
+    else:
+        of = f"{share(value)} of 100 comparisons {interval(low, high)}".rstrip()
+        figure = f"They would pick {first} in {of}, inferred from other pairs"
+        known = f"{answers(duel.answers, False)} on this pair"
+    if low is None:
+        figure += f", the same with every rater and every {noun}, so it has no interval"
+        said = f"Nothing says how surely people prefer {first}."
+    elif low > (0.0 if summary.opinions else 0.5):
+        said = f"People prefer {first}."
+    else:
+        said = "These two are tied with people."
+    sampled = counted(summary.samples_counted, sampled_noun(noun, summary.unsampled))
+    return claim(said, f"{figure}: {known}, {people(summary.raters_counted)} and {sampled} in all.")
+
+
+def pair_brief(summary: Summary, a: str, b: str) -> str:
+    """In brief, how often people picked `a`, or would pick it where too few were asked about these two (of opinion scores: by how much they
+    score it higher), with its interval and the answers on the pair; empty where there is no interval."""
+    duel = next((duel for duel in summary.duels if {duel.first, duel.second} == {a, b}), None)
+    value, low, high = (duel.asked or duel.value) if duel is not None else (None, None, None)
+    if duel is None or value is None or low is None or high is None:
+        return ""
+    if summary.opinions:
+        value, low, high = (value, low, high) if duel.first == a else (-value, -high, -low)
+        return f"{value:+.2f} [{low:+.2f}, {high:+.2f}], n {duel.answers:,}".replace("-", "−")
+    value, low, high = (value, low, high) if duel.first == a else (1 - value, 1 - high, 1 - low)
+    return f"{share(value)} of 100 {interval(low, high)}, n {duel.answers:,}"
+
+
+# --- the raters
+
+
+def reliability(summary: Summary) -> str:
+    """In brief, how reliable the raters are: on comparisons of known order, when asked again, and how many were left out."""
+    parts = []
+    found = summary.reliability
+    for figure, what in ((found.gold, "right on the known comparisons"), (found.self_consistency, "the same when asked again")):
+        if figure is not None and figure.low is not None and not too_few(summary.reason):
+            parts.append(f"{share(figure.value)} % {interval(figure.low, figure.high)} {what}, n {figure.n:,}")
+    if summary.screening:
+        parts.append(f"{len(summary.screened)} left out" if summary.screened else "nobody left out")
+    return "; ".join(parts)
+
+
+def judges(n: int, passed: int | None) -> str:
+    """In brief, how many judge models answered too, and how many of those that were tested may stand beside people."""
+    return f"{n}" if passed is None else f"{n}; {passed or 'none'} may stand beside people"
+
+
+def covariates(summary: Summary) -> list[str]:
+    """Sentences on what else people prefer, of entries that are equals in everything but this; nothing where there are too few answers."""
+    who = {"texture": "Textured entries", "size": "Entries twice as large"}
+    known = [one for model in summary.models for one in model.covariates if one.share_low is not None and one.name in who]
+    return [f"{who[one.name]} win {share(one.share)} % {interval(one.share_low, one.share_high)} against equals." for one in known]
+
+
+def two_raters(summary: Summary, noun: Noun = NOUN) -> str:
+    """Sentences on how often two raters agree, which a metric can be compared with, or on what keeps that from being known."""
+    best = summary.ceiling
+    if best is None:
+        return "No comparison was decided by two raters, so nothing is known of how often another rater would agree."
+    if too_few(best.two_people.reason):
+        why = sentence(best.two_people.reason, noun)
+        return f"How often another rater agrees is not known: too few raters decided the same comparisons. {why}"
+    value, low, high = best.two_people.ends
+    figure = f"{share(value)} {interval(low, high)}".rstrip()
+    words = f"Two raters agree on {figure} of 100, of {answers(best.n, False)} on comparisons that two decided."
+    if low is None:  # not that all say the same
+        words += " That is the same with everybody, so it has no interval."
+    if value is not None and (value if low is None else low) <= 0.5:
+        words += " They are not shown to agree better than chance, so there may be nothing here for a metric to see."
+    return words
+
+
+def rater_groups(summary: Summary, noun: str = NOUN) -> str:
+    """Sentence on groups of raters who agree with each other; empty where a test shows no more than one."""
+    found = summary.camps
+    if found is None:
+        return ""
+    p = "< .001" if found.p < 0.001 else f"= {found.p:.3f}".replace("0.", ".")
+    return (
+        f"There are {len(found.sizes)} rater groups, of {names([str(n) for n in found.sizes])} raters. Two raters of one group agree on "
+        f"{share(found.within)} of 100 comparisons, two of different groups on {share(found.between)}, on {plural(noun)} that the groups "
+        f"were not found on (p {p} of a permutation)."
+    )
+
+
+def sides(summary: Summary) -> list[str]:
+    """Sentences on how often the left one of two equal entries is picked, part by part, with its interval; nothing where there is none."""
+    said = []
+    for model in summary.models:
+        ends = [] if model.side is None else [share_of(end, model.nu) for end in model.side if end is not None]
+        if len(ends) == 3:
+            said.append(f"Side: between equals the left one is picked in {share(ends[0])} of 100 comparisons {interval(ends[1], ends[2])}.")
+    return said

@@ -1,0 +1,222 @@
+"""Statements on how far metrics agree with people."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from leaderboard.boards.people import People
+from leaderboard.records.agreement import Known, Line, Verdict
+from leaderboard.stats.agreement import Agreement
+from leaderboard.stats.another_rater import Standing
+from leaderboard.stats.crossed import Figure
+from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, RATERS_FOR_FIGURE
+from leaderboard.stats.states import Key, Reason, State
+from leaderboard.wording import agreement as wording
+from leaderboard.wording import people as people_wording
+from leaderboard.wording.reasons import sentence
+from leaderboard.wording.statement import Tone
+from tests.support.leaderboard.people import TWO, agreement, column, found
+from tests.support.leaderboard.reasons import few_entries, few_items, few_raters
+
+
+@pytest.mark.parametrize(
+    ("figure", "standing", "state", "words"),
+    [
+        (agreement(0.72, 0.66, 0.77), Standing.BELOW_HUMAN_LEVEL, "below", "agrees 72 [66, 77]"),
+        (agreement(0.81, 0.78, 0.83), Standing.HUMAN_LEVEL, "person", "agrees 81 [78, 83]"),
+        (agreement(0.72, 0.66, 0.77), None, "better", "agrees 72 [66, 77]"),
+        (agreement(0.52, 0.5, 0.54), None, "coin", "agrees 52 [50, 54]"),
+        (agreement(0.3, 0.2, 0.42), None, "below", "agrees 30 [20, 42]"),
+        (agreement(0.5).because(Reason(Key.ALIKE)), None, "coin", "agrees 50"),
+        (agreement(0.9, raters=3).because(few_raters(3)), None, "early", f"too early: 3 of {RATERS_FOR_FIGURE} raters"),
+        (agreement(0.9, samples=4).because(few_items(4)), None, "early", f"too early: 4 of {ITEMS_FOR_FIGURE} items"),
+        (agreement(), None, "early", "no values here"),  # of a group of people
+        (agreement(coverage=0.0), None, "early", "no values here"),
+        (agreement(coverage=1.0), None, "early", "no comparison is decided"),
+    ],
+)
+def test_a_metric_stands_between_chance_and_another_rater_by_its_interval(figure, standing, state, words):
+    line = Line("HSS", figure, TWO, standing)
+    assert (wording.tone(line), wording.head(line)) == (state, words) and len(words) <= 28
+    assert (line.percent is None) == (state == "early")  # below the smallest numbers there is no figure, only the sentence
+
+
+@pytest.mark.parametrize("standing", Standing)
+def test_each_state_has_a_word_and_nothing_is_claimed_of_a_metric_that_learnt_from_the_answers(standing):
+    line = Line("m", agreement(0.72, 0.66, 0.77), TWO, standing)
+    assert (wording.tone(line), wording.state(line)) == wording.STANDINGS[standing]
+    assert wording.state(replace(line, trained="these")) == "" and wording.tone(replace(line, figure=agreement())) is Tone.EARLY
+
+
+@pytest.mark.parametrize(
+    ("trained", "opinions", "brief", "more"),
+    [
+        ("", False, "", ""),
+        ("these", False, "trained on these votes", "It was trained on these very votes, so its agreement with them is no evidence."),
+        (
+            "unknown",
+            True,
+            "unknown whether trained on these ratings",
+            "Its weights do not say whether it was trained on these ratings. If it was, its agreement is no evidence.",
+        ),
+    ],
+)
+def test_what_a_metric_was_trained_on(trained, opinions, brief, more):
+    line = Line("m", agreement(0.7, 0.6, 0.8), trained=trained, opinions=opinions)
+    assert (wording.trained(line), wording.trained_more(line)) == (brief, more)
+
+
+def test_where_nobody_was_asked_about_two_entries_that_is_said_of_each_metric():
+    said = People(found(metrics=[column("hss", agreement())], reason=Reason(Key.ONLY_DAMAGED)), {})
+    line = said.line("hss")
+    assert wording.head(line) == people_wording.head(said.found, line).words == "no entries compared"
+
+
+def test_what_must_be_known_before_a_figure_is_taken_for_more_stands_with_it():
+    line = Line("HSS", agreement(0.52, 0.4, 0.6, 800, coverage=0.7, state=State.ROUGH), TWO, above_size=False)
+    assert wording.notes(line) == [
+        "not better than chance here",
+        "not shown to beat size alone",
+        "has values for 70 % of the comparisons",
+        "few raters or items: a rough interval",
+    ]
+    assert wording.reading(line) == (
+        "Of 100 comparisons that people decided, HSS decides 52 as they did (95 % interval 40 to 60, with other raters and other items); "
+        "another rater 80 [75, 85]. 800 decided votes of 11 raters on 43 items. Not better than chance here. "
+        "Not shown to beat size alone. Has values for 70 % of the comparisons. Few raters or items: a rough interval."
+    )
+
+
+def test_where_judgements_name_no_samples_an_interval_speaks_of_other_people_alone():
+    line = Line("HSS", agreement(0.52, 0.4, 0.6, 800), None, sampled=False)
+    assert "(95 % interval 40 to 60, with other raters). 800 decided votes of 11 raters on 43 comparisons." in wording.reading(line)
+    few = replace(line, figure=replace(line.figure, state=State.ROUGH))
+    assert "few raters or comparisons: a rough interval" in wording.notes(few)
+
+
+def test_a_mean_of_studies_says_so():
+    line = Line("HSS", agreement(0.72, 0.66, 0.77, 900), of_studies=3)
+    assert wording.reading(line) == (
+        "Of 100 comparisons that people decided, HSS decides 72 as they did: the mean of 3 studies, 95 % interval 66 to 77 with other "
+        "studies. 900 decided votes."
+    )
+
+
+def test_a_head_says_how_far_by_whom_and_when():
+    people = People(found(), {"hss": "HSS"})
+    said = people_wording.head(people.found, people.line("hss"))
+    assert said.words == "agrees 82 [80, 84]" and said.line.figure.ends == (0.82, 0.8, 0.84)
+    assert said.title.endswith("1,200 votes by 11 raters, 21 November 2026 (UTC).")
+
+
+def test_of_published_means_the_order_alone_is_said():
+    means = People(found(of="means", kind="opinions", raters=None, band=None, metrics=[column("hss", agreement())]), {"hss": "HSS"})
+    said = people_wording.head(means.found, means.line("hss"))
+    assert said.words == "ρ 0.50 [0.10, 0.90] · 9 entries" and said.line is None and means.charts() == []
+
+
+def test_where_no_metric_has_a_figure_the_reason_is_its_own():
+    few, none = sentence(few_items(4), "house"), sentence(Reason(Key.NO_WINNER))
+    early = agreement(0.7, n=40, samples=4, coverage=0.6).because(few_items(4))
+    silent, level = (agreement(coverage=share).because(Reason(Key.NO_WINNER)) for share in (0.0, 1.0))
+
+    def said(**decided: Agreement) -> str:
+        people = People(found(metrics=[column(slug, one) for slug, one in decided.items()]), {}, "house")
+        lines = [Line(slug, one, None, noun="house") for slug, one in decided.items()]
+        board_says = people_wording.missing(people.found, people.lines, "house")
+        assert wording.unheld(lines, "houses") == board_says
+        return board_says
+
+    assert said(a=early, b=silent) == said(a=early, b=early) == few
+    assert said(a=early, b=level) == f"a: {few} b: {none}"
+    assert said(a=silent) == said() == "No metric has values of the houses that people compared."
+
+
+def test_intervals_of_few_people_or_items_are_said_to_be_rough_where_they_stand_on_a_board():
+    def rough(raters: int, samples: int, **more) -> str:
+        every = column("constant", agreement(0.5, n=60, raters=raters, samples=samples), guard=True)
+        return people_wording.rough_on_board(found(metrics=[every], **more), "house")
+
+    assert rough(5, 8) == "few raters: rough intervals" and rough(8, 7) == "few houses: rough intervals"
+    assert rough(7, 5) == "few raters and houses: rough intervals"
+    assert rough(8, 7, unsampled=True) == "few comparisons: rough intervals"
+    assert (rough(8, 8), rough(5, 5, reason=few_raters(4)), people_wording.rough_on_board(found())) == (
+        "",
+        "",
+        "",
+    )
+
+
+def test_a_correlation_without_an_interval_says_so():
+    few = Figure(-1.0, None, None, 5).because(few_entries(5))
+    assert wording.rho(few) == "ρ −1.00, no interval"
+    assert wording.rho(replace(few, value=None)) == ""
+
+
+@pytest.mark.parametrize(
+    ("places", "said"),
+    [
+        ({}, ""),
+        ({"F1": (1, 1)}, ""),
+        ({"F1": (1, 1), "HSS": (2, 2)}, "F1 is significantly better than every other."),
+        ({"F1": (1, 2), "HSS": (2, 2)}, "Only F1 may be the best here."),
+        (
+            {"F1": (1, 2), "HSS": (1, 3), "WED": (2, 3)},
+            "2 of 3 metrics may be the best here; of each other one, some metric is at least as good.",
+        ),
+        ({"F1": (1, 2), "HSS": (1, 2)}, "2 of 2 metrics may be the best here."),
+    ],
+)
+def test_which_metrics_may_be_the_best(places, said):
+    assert wording.may_be_best(places) == said
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        (
+            Verdict(Known.FIGURE, Line("m", agreement(0.72, 0.68, 0.76), TWO, Standing.HUMAN_LEVEL, (1, 2)), placed=3),
+            "It decides as people do in 72 of 100 comparisons [68, 76]: human level (another rater: 80 [75, 85]). It has place 1–2 of 3 "
+            "metrics (95 % range).",
+        ),
+        (
+            Verdict(Known.FIGURE, Line("m", agreement(0.52, 0.48, 0.56), TWO, Standing.AT_CHANCE, above_size=False), simulated=True),
+            "It decides as simulated raters do in 52 of 100 comparisons [48, 56]: at chance. Not shown to beat size alone.",
+        ),
+        (
+            Verdict(Known.ALIKE, Line("m", agreement(1.0, n=1).because(Reason(Key.ALIKE)))),
+            "It decides as people do in 100 of 100 comparisons, of 1 vote, without an interval: All answers are alike.",
+        ),
+        (
+            Verdict(Known.TRAINED, Line("m", agreement(0.9, 0.8, 1.0), trained="these")),
+            "It was, or may have been, trained on the votes it is compared with (trained on these votes), so they say nothing.",
+        ),
+        (Verdict(Known.TRAINED, Line("m", agreement(), trained="refused")), wording.TRAINED["refused"][1]),
+        (
+            Verdict(Known.NOT_POOLED, studies=2, of_studies=3),
+            "It was compared with people in 2 of 3 studies, too few to pool: each is listed below.",
+        ),
+        (Verdict(Known.BY_ITSELF, studies=1), "It was compared with people in 1 study, by itself, so it has no place among others."),
+        (Verdict(Known.OUTDATED), "Only another version of it was compared with people, which says nothing of this one."),
+        (
+            Verdict(Known.EARLY, Line("m", agreement(0.9, raters=3).because(few_raters(3)))),
+            f"It is too early to say: 3 of {RATERS_FOR_FIGURE} raters.",
+        ),
+        (
+            Verdict(Known.EARLY, Line("m", agreement(coverage=1.0))),
+            "Nothing says how far it agrees with people: no comparison is decided.",
+        ),
+        (Verdict(Known.NOTHING), "No study with people here yet."),
+    ],
+)
+def test_what_a_metrics_page_says_first(known, said):
+    assert wording.verdict(known).text == said
+
+
+def test_of_metrics_that_are_all_no_better_than_chance_none_is_called_the_best():
+    chance = Line("a", agreement(0.5, 0.4, 0.6), None, Standing.AT_CHANCE, (1, 2))
+    better = replace(chance, title="b", standing=Standing.UNCLEAR)
+    assert wording.claim([chance, replace(chance, title="c")]) == "No metric is shown to be better than chance."
+    assert wording.claim([chance, better]) == "2 of 2 metrics may be the best here."

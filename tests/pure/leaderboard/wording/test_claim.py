@@ -1,0 +1,97 @@
+"""Statements on first place by the metrics and with people: the table of what may be known of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard.records.claim import Claim, FirstPlace
+from leaderboard.records.front import Parted
+from leaderboard.records.people import Basis
+from leaderboard.stats.states import Key, Reason
+from leaderboard.wording import claim as wording
+from leaderboard.wording.reasons import sentence
+from tests.support.leaderboard.reasons import few_raters
+
+A, B, C = ("a", 1), ("b", 2), ("c", 3)
+SETTLED, OPEN = FirstPlace([0], [], [1], True), FirstPlace([0], [1], [], True)
+PARTED = Parted(metrics=A, people=B, ends=(0.7, 0.6, 0.8), basis=Basis(of="votes", n=9, raters=2), made_up=False, imported=False)
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [
+        (SETTLED, ""),
+        (OPEN, "with people the other could be first too"),
+        (FirstPlace([0], [1, 2], [3], True), "with people 2 of 3 others could be first too"),
+        (FirstPlace([0], [1, 2, 3], [], True), "with people all 3 others could be first too"),
+        (FirstPlace([0], [1, 2], [3], False), "with people it is tied with 2 of 3 others"),
+        (FirstPlace([0], [], [1], True, 2), "with people its place may be as low as 2"),
+    ],
+)
+def test_who_else_could_be_first(first, said):
+    assert wording.others(first) == said
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        (Claim((A,), (A,), SETTLED), "Metrics and people agree: a is first."),
+        (Claim((A,), (A,), OPEN), "Metrics and people both put a first; with people the other could be first too."),
+        (Claim((A,), (A,), SETTLED, alike=True), f"Metrics and people both put a first; {wording.ALIKE}."),
+        (Claim((A,), (B,), OPEN), "The metrics put a first, people b; with people these two are tied."),
+        (
+            Claim((A,), (B,), SETTLED, corrected=True),
+            "The metrics put a first, people b; with people these two are tied, corrected for all pairs.",
+        ),
+        (Claim((A,), (B,), SETTLED, met=False), "The metrics put a first, people b; nobody was asked about these two."),
+        (Claim((A,), (B,), SETTLED, alike=True), f"The metrics put a first, people b; {wording.ALIKE}."),
+        (
+            Claim((A,), (B,), SETTLED, parted=PARTED),
+            "The metrics put a first. People prefer b: they would pick it in 70 of 100 comparisons of the two [60, 80].",
+        ),
+        (
+            Claim((A, B), (A,), OPEN),
+            "2 entries share first place by the metrics. People put a first; with people the other could be first too.",
+        ),
+        (Claim((A, B), (A, B), SETTLED), "2 entries share first place by the metrics, and 2 with people."),
+        (Claim((A,), (A, B), SETTLED), "The metrics put a first. With people 2 entries share first place, and a is one of them."),
+        (Claim((C,), (A, B), SETTLED), "The metrics put c first. With people 2 entries share first place, and it is none of them."),
+        (
+            Claim((A,), (A,), SETTLED, unmet=1),
+            "Metrics and people agree: a is first. 1 other met none of those that have a place with people.",
+        ),
+        (
+            Claim((A,), (A,), SETTLED, unmet=2, before=("base",)),
+            "Metrics and people agree: a is first. 2 others met none of those that have a place with people. People prefer base, which "
+            "holds no rank, to a.",
+        ),
+        (
+            Claim((A,), (A,), SETTLED, before=("x", "y")),
+            "Metrics and people agree: a is first. People prefer 2 entries, which hold no rank, to a.",
+        ),
+        (
+            Claim((A,), (A,), SETTLED, means=True),
+            "The metrics and people's published means both put a first; means alone do not say how surely.",
+        ),
+        (
+            Claim((A, C), (B,), SETTLED, means=True),
+            "The metrics put 2 entries together first, people's published means b; means alone do not say how surely.",
+        ),
+        (
+            Claim((A,), (B,), SETTLED, reason=few_raters(3)),
+            f"Too early to compare the order with people. {sentence(few_raters(3))}",
+        ),
+        (
+            Claim((A,), (B,), SETTLED, reason=Reason(Key.NO_PREFERENCE)),
+            "The order is not compared with people. Nobody preferred either.",
+        ),
+    ],
+)
+def test_first_places(claim, said):
+    assert wording.statement(claim).text == said
+
+
+def test_a_ranking_of_before_says_its_reason_as_it_did():
+    claim = Claim((A,), (B,), SETTLED, reason=few_raters(3))
+    assert wording.statement(claim, before="So few.").text.endswith(" So few.")
+    assert [claim.of_two, Claim((A,), (B,), OPEN).of_two, Claim((A, C), (B,), OPEN).of_two] == [False, True, False]
