@@ -188,6 +188,11 @@ class Family:
         module = importlib.import_module("submissions.formats.degenerate")
         return getattr(module, self.key)(item)
 
+    @property
+    def elements(self) -> Any:
+        """Description of what joins the vertices of an item, see `submissions.formats.arrays.Elements`; None for images."""
+        return getattr(importlib.import_module(self.readers), "ELEMENTS", None)
+
     def _reader(self, name: str, otherwise: Callable[..., Any] | None = None) -> Callable[..., Any]:
         """Function called ``name`` in the module of readers; ``otherwise`` where it has no such thing."""
         found = getattr(importlib.import_module(self.readers), name, otherwise)

@@ -24,7 +24,6 @@ from submissions.kinds import FAMILIES, RENDER, Family
 UNITS = {"km": 1000.0, "m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "in": 0.0254, "ft": 0.3048}  # in metres
 CHANNELS = (1, 3, 4)
 SEEN = 1e-3  # of an 8-bit step: what rounding to 8 bits changes by less is what the image was made of
-ELEMENTS = {"wireframe": ("edges", 2), "mesh": ("faces", 3)}
 
 
 class InputError(ValueError):
@@ -44,9 +43,8 @@ def metres_per(unit: str | float) -> float:
 
 def item(data: Any, family: Family, side: str, metric: str, notes: list[str]) -> Any:
     """One wireframe, mesh or image. `side` names it in messages ("prediction"), `metric` who asks for it; `notes` gain what was changed."""
-    kinds: dict[str, type] = {"wireframe": Wireframe, "mesh": Mesh, "render": Render}
-    if isinstance(data, tuple(kinds.values())):
-        if not isinstance(data, kinds[family.key]):
+    if isinstance(data, (Wireframe, Mesh, Render)):
+        if type(data) is not (Render if family.images else family.elements.item):
             raise _other_kind(metric, family, side, f"a {type(data).__name__.lower()}")
         return data
     if isinstance(data, (str, PathLike)):
@@ -112,18 +110,18 @@ def _of_file(path: Path, family: Family, side: str, metric: str) -> Any:
 
 
 def _model(data: Any, family: Family, side: str, metric: str) -> Wireframe | Mesh:
-    label, columns = ELEMENTS[family.key]
+    wanted: arrays.Elements = family.elements
+    label = wanted.label
     vertices, elements, scores = _taken_apart(data, family, side, metric)
     points = _numbers(vertices, side, "vertices", "V", 3, "iuf")
     try:
-        rows = _numbers(elements, side, label, label[0].upper(), columns, "iuf")
+        rows = _numbers(elements, side, label, label[0].upper(), wanted.columns, "iuf")
     except InputError as error:
-        other = next(one for one in FAMILIES.values() if one.key in ELEMENTS and one is not family)
         shape = np.shape(_array(elements))
-        if len(shape) == 2 and shape[1] == ELEMENTS[other.key][1]:
-            raise InputError(
-                f"{error}, which are {ELEMENTS[other.key][0]} of a {other.singular}; {metric} is a metric of {family.plural}"
-            ) from None
+        for other in FAMILIES.values():
+            if not other.images and other is not family and shape[1:] == (other.elements.columns,):
+                theirs = f"which are {other.elements.label} of a {other.singular}"
+                raise InputError(f"{error}, {theirs}; {metric} is a metric of {family.plural}") from None
         raise
     for name, count, most in zip(family.sizes, (len(points), len(rows)), family.most, strict=True):
         if count > most:
@@ -135,36 +133,28 @@ def _model(data: Any, family: Family, side: str, metric: str) -> Wireframe | Mes
     findings = Findings(f"the {side}")
     naming = Naming(place("vertices"), place(label), place("edge_score"), element=label[:-1])
     try:
-        if family.key == "mesh":
-            return arrays.mesh(points, rows, None, naming, findings)
-        found = arrays.wireframe(points, rows, None if scores is None else _array(scores), naming, findings)
+        found: Wireframe | Mesh = wanted.make(points, rows, None if scores is None else _array(scores), naming, findings)
         findings.raise_if_any()
     except FormatError as error:
         raise InputError(str(error)) from None
-    assert found is not None
     return found
 
 
 def _taken_apart(data: Any, family: Family, side: str, metric: str) -> tuple[Any, Any, Any]:
     """(vertices, edges or faces, scores of edges or None) of a pair, a mapping or an object with attributes of these names."""
-    label, _ = ELEMENTS[family.key]
-    if isinstance(data, (tuple, list)) and len(data) in (2, 3 if family.key == "wireframe" else 2):
+    wanted: arrays.Elements = family.elements
+    label = wanted.label
+    if isinstance(data, (tuple, list)) and len(data) in (2, 3 if wanted.scored else 2):
         return data[0], data[1], data[2] if len(data) == 3 else None
     if isinstance(data, Mapping):
         if not {"vertices", label} <= data.keys():
             raise InputError(f'the {side} must have "vertices" and "{label}", got {", ".join(map(repr, data)) or "an empty mapping"}')
         return data["vertices"], data[label], data.get("edge_score")
-    # open3d names a mesh's faces triangles, and keeps a wireframe's corners and edges as points and lines.
-    if family.key == "mesh" and hasattr(data, "vertices"):
-        faces = getattr(data, "faces", getattr(data, "triangles", None))
-        if faces is not None:
-            return data.vertices, faces, None
-    if family.key == "wireframe":
-        if hasattr(data, "faces") or hasattr(data, "triangles"):  # whose edges are those of its triangles
-            raise _other_kind(metric, family, side, "a mesh")
-        for vertices, edges in (("vertices", "edges"), ("points", "lines")):
-            if hasattr(data, vertices) and hasattr(data, edges):
-                return getattr(data, vertices), getattr(data, edges), getattr(data, "edge_score", None)
+    if any(hasattr(data, name) for name in wanted.foreign):
+        raise _other_kind(metric, family, side, "a mesh")
+    for vertices, elements in wanted.attributes:
+        if hasattr(data, vertices) and hasattr(data, elements):
+            return getattr(data, vertices), getattr(data, elements), getattr(data, "edge_score", None) if wanted.scored else None
     raise InputError(f"the {side} must be a path, (vertices, {label}), or an object with these attributes, got {_named(data)}")
 
 

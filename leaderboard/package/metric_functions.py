@@ -135,8 +135,9 @@ class Metric:
     def _reference(self, data: Any, mask: Any, notes: list[str]) -> Any:
         from leaderboard.package import inputs
 
-        if self.spec.family != "render":
-            return inputs.item(data, FAMILIES[self.spec.family], "reference", self.spec.key, notes)
+        family = FAMILIES[self.spec.family]
+        if not family.images:
+            return inputs.item(data, family, "reference", self.spec.key, notes)
         if self.spec.wants_prompts:
             return inputs.view(None, "reference", self.spec.key, notes, prompt=str(data))
         if "clean views" in self.spec.needs:

@@ -345,8 +345,10 @@ def _report(criterion: str, summary: StudySummary) -> list[str]:
             out = f": {', '.join(summary.screened)}." if summary.screened else ". Nobody had to be left out."
             lines.append(f"Left out is who {screening.words(summary.screening, screening.DEFAULTS[summary.screening])}{out}")
         lines += ["", f"{'entry':28} {'MOS':>7} {'95 % interval':>17} {'sd':>7} {'scores':>7}"]
-        for row in _in_order(summary):
-            if row in summary.unranked and APART not in lines:
+        rows = _in_order(summary)
+        first_apart = next((row for row in rows if row in summary.unranked), None)
+        for row in rows:
+            if row is first_apart:
                 lines.append(APART)
             mean, low, high = row.mos if not too_few(row.reason) else NOTHING  # no figure below the stated minimum
             ends = "–" if low is None else f"[{_number(low)}, {_number(high)}]"

@@ -140,6 +140,30 @@ def mesh(
     return Mesh(vertices, np.ascontiguousarray(faces, dtype=np.int64), face_colours)
 
 
+@dataclass(frozen=True)
+class Elements:
+    """Elements that join the vertices of an item, and the names of both in objects of other programs.
+
+    ``label`` names the array and ``columns`` is the number of vertices that a row joins; ``item`` is the class of items. ``attributes``
+    are names of vertices and elements in objects of other programs, tried in this order; an object with one of ``foreign`` is an item of
+    another kind. Each element may have a score where ``scored``. ``make`` checks the arrays, as `wireframe` and `mesh` do.
+    """
+
+    label: str
+    columns: int
+    item: type
+    make: Callable[[Any, Any, Any, Naming, Findings], Any]
+    attributes: tuple[tuple[str, str], ...]
+    foreign: tuple[str, ...] = ()
+    scored: bool = False
+
+
+# An object with faces has edges too: those of its triangles. open3d calls a mesh's faces triangles, and a wireframe's corners and edges
+# points and lines.
+EDGES = Elements("edges", 2, Wireframe, wireframe, (("vertices", "edges"), ("points", "lines")), ("faces", "triangles"), scored=True)
+FACES = Elements("faces", 3, Mesh, mesh, (("vertices", "faces"), ("vertices", "triangles")))
+
+
 def _check_coordinates(vertices: NDArray[np.float64], naming: Naming, findings: Findings) -> None:
     # Honest files pass by two reductions; only a file with a fault pays for finding out where.
     if vertices.size and not (vertices.min() >= -MAX_COORDINATE and vertices.max() <= MAX_COORDINATE):

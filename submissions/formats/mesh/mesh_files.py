@@ -9,7 +9,7 @@ import numpy as np
 
 from submissions.formats import artifact
 from submissions.formats.archive import Package, open_package
-from submissions.formats.arrays import MAX_COORDINATE, Mesh
+from submissions.formats.arrays import FACES, MAX_COORDINATE, Mesh
 from submissions.formats.errors import FormatError, Remarks, size_text
 from submissions.formats.mesh.gltf import read_gltf
 from submissions.formats.mesh.obj import Companions, read_mesh_obj, write_obj
@@ -19,6 +19,8 @@ from submissions.formats.mesh.polygons import folded_fans
 from submissions.formats.mesh.stl import read_stl
 from submissions.formats.npz import write_npz as write_arrays
 from submissions.kinds import MESH
+
+ELEMENTS = FACES
 
 __all__ = [
     "MAX_COORDINATE",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from submissions.formats import artifact
 from submissions.formats.archive import open_package
-from submissions.formats.arrays import MAX_COORDINATE, Wireframe, counted_from_zero, scores, table, wireframe
+from submissions.formats.arrays import EDGES, MAX_COORDINATE, Wireframe, counted_from_zero, scores, table, wireframe
 from submissions.formats.errors import Findings, FormatError, Remarks, size_text
 from submissions.formats.npz import read_npz
 from submissions.formats.npz import write_npz as write_arrays
@@ -18,6 +18,8 @@ from submissions.formats.text import parse_json
 from submissions.formats.wireframe.obj import read_obj, write_obj
 from submissions.formats.wireframe.s23dr import read_s23dr
 from submissions.kinds import WIREFRAME
+
+ELEMENTS = EDGES
 
 __all__ = [
     "MAX_COORDINATE",

@@ -217,7 +217,7 @@ class TestTheOneAct:
         client.force_login(people.staff)
         assert sentence in client.get(reverse("console")).content.decode()
         page = client.post(reverse("console"), {"act": "reevaluate_outdated"}, follow=True).content.decode()
-        assert "1 entry is being scored anew" in page and sentence not in page
+        assert "1 entry is being scored again" in page and sentence not in page
         assert AuditEntry.objects.filter(action="phase.reevaluate").latest("pk").actor == people.staff
 
     def test_a_re_evaluation_of_before_says_that_it_must_be_begun_anew(self, phase, stood, raised, client, people):
@@ -279,7 +279,7 @@ class TestAStudy:
         raised()
         page = client.get(f"/metrics/{KEY}/").content.decode()
         assert f"Not counted: values of version {old}; the current version is {old + 1}." in page
-        assert "Only another version of it was compared with people" in page
+        assert "Only another version of it was held against people" in page
 
 
 def test_an_entry_that_was_left_out_does_not_wait(phase, stood, board):

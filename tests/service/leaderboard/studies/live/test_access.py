@@ -456,7 +456,7 @@ class TestGroups:
     def test_a_full_group_is_refused_and_a_place_that_gets_free_is_given_again(self, grouped, people):
         path = f"/rate/{grouped.key}/join/"
         assert join(path, group="experts")[1].status_code == 302
-        assert "experts (enough have come)" in Client().get(path).content.decode()
+        assert "experts (full)" in Client().get(path).content.decode()
         _, found = join(path, group="experts")
         assert found.status_code == 409 and "all the raters of the group “experts” that it needs" in found.content.decode()
         first, _ = join(path, group="crowd")

@@ -205,9 +205,9 @@ class TestLeaving:
         for rows in (study.study_votes, study.opinions, study.questions, Tally.objects.filter(rater__study=study)):
             assert not rows.exists()
         assert (study.withdrawn(), study.raters.get(pk=desk.rater.pk).withdrawn) == (2, 2)
-        with pytest.raises(campaign.Refused, match="that stands"):
+        with pytest.raises(campaign.Refused, match="we deleted their answers"):
             campaign.count_rater(desk.rater, people.organizer, True)
-        with pytest.raises(campaign.Refused, match="that stands"):
+        with pytest.raises(campaign.Refused, match="we deleted their answers"):
             campaign.readmit_rater(desk.rater, people.organizer)
 
     def test_leaving_again_changes_nothing(self, desk, study, left):
@@ -220,7 +220,7 @@ class TestLeaving:
         assert not study.analyses.exists(), "nobody has answered any more"
         type(study).objects.update(is_public=True)
         here = f"{study.phase.challenge.slug}/{study.phase.slug}"
-        assert "2 judgements withdrawn by people who left" in client.get(f"/challenges/{here}/people/{study.slug}/").content.decode()
+        assert "2 votes withdrawn by raters who left" in client.get(f"/challenges/{here}/people/{study.slug}/").content.decode()
         assert client.get(f"/challenges/{here}/people/{study.slug}/analysis.json").json()["withdrawn"] == 2
         listed = client.get(f"/api/v1/challenges/{here.replace('/', '/phases/')}/studies").json()["items"]
         assert [one["withdrawn"] for one in listed] == [2]
