@@ -94,7 +94,7 @@ def client_of(person: str, people, by_token: bool = False) -> Client:
     if not user.is_authenticated:
         return Client(raise_request_exception=False)
     if by_token:
-        key = ApiToken.make(user, "walks the routes", scopes=Scope)[1]
+        key = ApiToken.make(user, "walks the routes", scopes=list(Scope))[1]
         return Client(raise_request_exception=False, headers={"authorization": f"Bearer {key}"})
     client = Client(raise_request_exception=False)
     client.force_login(user)
