@@ -65,7 +65,7 @@ def compared(client, phase: Phase, a: str, b: str) -> tuple[str, dict[str, Compa
 
 
 def differing(page: str) -> str:
-    """What the page says of metrics whose result on the leaderboard is another than alone."""
+    """Words of the page on metrics whose result on the leaderboard is another than alone."""
     found = re.search(r"On the leaderboard, corrected for all pairs, the result differs:(.*?)</span>", page, re.S)
     return " ".join(found.group(1).split()) if found else ""
 
