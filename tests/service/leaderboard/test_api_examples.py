@@ -22,7 +22,7 @@ from leaderboard.api.service import api
 from leaderboard.models import Snapshot, Study
 from leaderboard.tasks import build_due_boards
 from leaderboard.views.api_docs import every_example as every
-from submissions.models import ApiToken, ChallengeFile, Phase, Status, Submission, TeamMerge, User
+from submissions.models import ApiToken, ChallengeFile, Phase, Scope, Status, Submission, TeamMerge, User
 from submissions.storage import stored_files, uploads
 from tests import environment
 from tests.conftest import PROBES, need
@@ -183,7 +183,7 @@ class Scene:
         return user, values
 
     def run(self, one: Example, user: User, values: Mapping[str, str], language: str) -> None:
-        variables = {"PATH": os.environ["PATH"], "PLUMBLINE_TOKEN": ApiToken.make(user, "example")[1]}
+        variables = {"PATH": os.environ["PATH"], "PLUMBLINE_TOKEN": ApiToken.make(user, "example", scopes=list(Scope))[1]}
         if one.public:
             del variables["PLUMBLINE_TOKEN"]
         if language == "curl":

@@ -28,7 +28,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, resolve
 
 from evaluation.work.worker import drain
 from leaderboard.api.service import api
-from submissions.models import ApiToken
+from submissions.models import ApiToken, Scope
 from tests import environment
 from tests.support.factories import ChallengeFactory, PhaseFactory, give_reference
 from tests.support.full_database import full_database
@@ -94,7 +94,7 @@ def client_of(person: str, people, by_token: bool = False) -> Client:
     if not user.is_authenticated:
         return Client(raise_request_exception=False)
     if by_token:
-        key = ApiToken.make(user, "walks the routes")[1]
+        key = ApiToken.make(user, "walks the routes", scopes=list(Scope))[1]
         return Client(raise_request_exception=False, headers={"authorization": f"Bearer {key}"})
     client = Client(raise_request_exception=False)
     client.force_login(user)
