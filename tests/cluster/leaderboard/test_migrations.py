@@ -31,6 +31,11 @@ CERTAINTY = {"ci_low", "ci_high", "rank_low", "rank_high", "group", "scale", "de
 WITHOUT_RETIRED = re.compile(r"/boards/rooms/practice/again/\w+/(overall/|metrics/\d+/(in_ranking|rank)\b)")
 # Entries that share a rank have the mean of those ranks in the rule of mean ranks; of the one board with such, two.
 MID_RANKS = re.compile(r"/boards/rooflines/practice/again/\w+/overall/(value|explanation)/[78]: ('mean rank of 5 metrics: 1, |1\.[48])")
+# Captions are written when they are asked for, in the words of now, and count votes without pairs; names, numbers and dates stay.
+REWORDED = re.compile(
+    r".*/caption/(challenge: '(.*) \(made-up data\)' was said before, '\2 \(simulated data\)' now$"
+    r"|people: '(.*) \(made up\), ([\d,]+) answers on [\d,]+ pairs (.*)' was said before, '\3 \(simulated\), \4 votes \5' now$)"
+)
 STATES = sorted(path.parent for path in Path(stored.__file__).parent.glob("*/said.json.gz"))
 
 
@@ -71,7 +76,8 @@ def test_boards_digests_and_votes_stay_as_they_were(before, told):
     old, new = stored.stored_said(before.folder), told["said"]
     assert old["boards"] and old["votes"]
     found = [change for change in changes(old, new) if "/again/" not in change or CERTAINTY.isdisjoint(re.split("[/: ]", change))]
-    assert [change for change in found if not WITHOUT_RETIRED.match(change) and not MID_RANKS.match(change)] == []
+    accepted = (WITHOUT_RETIRED, MID_RANKS, REWORDED)
+    assert [change for change in found if not any(known.match(change) for known in accepted)] == []
     for board in new["boards"].values():
         assert all(snapshot["computed"] == digest for digest, snapshot in board["kept"].items())
         assert board["shown"], "the page names the ranking that it shows"
