@@ -265,7 +265,7 @@ def test_a_metric_that_is_silent_on_most_comparisons_says_so(contest, people, tm
     assert "it has a value for fewer than 90 % of the comparisons" in page(client, contest)
     MetricChallenge.objects.update(closes_at=timezone.now())
     words = page(client, contest)
-    assert "answers 33 % of the comparisons" in words and "few raters or items: a rough interval" in words
+    assert "has values for 33 % of the comparisons" in words and "few raters or items: a rough interval" in words
 
 
 def test_organizers_have_done_again_what_failed(contest, people, tmp_path, client):
