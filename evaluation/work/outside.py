@@ -47,7 +47,7 @@ MAX_ASKED = 6.0  # times a second that all workers together ask; each costs abou
 KEPT = 24 * 3600  # seconds that the digest of a stored file is remembered
 
 
-_heard: dict[tuple[int, str], float] = {}  # when this process last noted a worker
+_heard: dict[tuple[str, str], float] = {}  # when this process last noted a worker
 
 
 class Lost(Exception):
@@ -247,11 +247,11 @@ def was_taken(token: WorkerToken, pk: int, fence: uuid.UUID) -> bool:
 def hear(token: WorkerToken, worker: str, machine: str, capabilities: Mapping[str, Any]) -> None:
     """Note who called, at most once a minute in each process."""
     now = time.monotonic()
-    if now - _heard.get((token.pk, worker), -math.inf) < SEEN_SECONDS:
+    if now - _heard.get((token.token_hash, worker), -math.inf) < SEEN_SECONDS:
         return
     if len(_heard) > 10_000:
         _heard.clear()
-    _heard[token.pk, worker] = now
+    _heard[token.token_hash, worker] = now
     OutsideWorker.hear(token, worker[:120], machine[:240], capabilities)
 
 

@@ -176,14 +176,14 @@ def probe_writes() -> str:
         return "no sweeper runs that would try it"
     seconds = (now - (last.wrote_at or last.started_at)).total_seconds()
     if last.write_faults:
-        said = "; ".join(f"the {name} took no data ({fault})" for name, fault in last.write_faults.items())
+        said = "; ".join(f"the {name} accepted no data ({fault})" for name, fault in last.write_faults.items())
         raise Unready(
             f"{said[:1].upper()}{said[1:]}, {seconds:.0f} s ago: make room on its disk, or let it be written to; "
             "uploads, answers and log-ins are refused meanwhile."
         )
     if seconds > ROUND_SECONDS + settings.SWEEP_SECONDS:
         raise Unready(f"The sweeper has not tried for {seconds:.0f} s whether database and storage take data; see its log.")
-    return f"database and storage took data {seconds:.0f} s ago" if last.wrote_at else "the sweeper has just started and tries it soon"
+    return f"database and storage accepted data {seconds:.0f} s ago" if last.wrote_at else "the sweeper has just started and tries it soon"
 
 
 def probe_disk() -> str:

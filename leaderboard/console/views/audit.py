@@ -57,6 +57,7 @@ SENTENCES = {
     "worker.token": "Made a token for workers, which see the hidden reference",
     "worker.revoke": "Revoked a token of workers",
     "worker.trust": "Gave a token of workers parts again",
+    "worker.versions": "Allowed a token's workers to have other versions of the libraries",
     "worker.decide": "Decided between two workers that differ",
     "compute.budget": "Set what scoring may take",
     "judge.budget": "Set what judge models may cost in a month",

@@ -86,7 +86,7 @@ def test_the_same_file_on_a_page_loaded_anew_goes_on_with_its_reservation(local_
     form.route("**/parts/2", lambda route: route.abort())
     form.fill_upload(big)
     form.get_by_role("button", name="Upload").click()
-    expect(form.get_by_role("status").filter(has_text="Another try")).to_be_visible()
+    expect(form.get_by_role("status").filter(has_text="Trying again")).to_be_visible()
     form.on("dialog", lambda dialog: dialog.accept())  # "leave this page?"
     form.fill_upload(big)
     expect(form.get_by_role("heading", name="Not finished")).to_be_visible()

@@ -80,7 +80,7 @@ def test_who_waits_in_vain_goes_on_only_where_nothing_is_left_to_do(missing, mon
     said = io.StringIO()
     try:
         if missing:
-            with pytest.raises(CommandError, match="still migrates"):
+            with pytest.raises(CommandError, match="is migrating this database"):
                 call_command("migrate", verbosity=0, stderr=said)
         else:
             call_command("migrate", verbosity=0, stderr=said)

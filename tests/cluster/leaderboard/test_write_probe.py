@@ -56,10 +56,10 @@ def test_a_full_database_is_seen_by_ready_doctor_and_the_status_page(sweeper, cl
         assert write_probe.probe_due()
     answer = client.get("/-/ready")
     said = answer.json()["failed"]["writes"]
-    assert answer.status_code == 503 and said.startswith("The database took no data (") and "make room on its disk" in said
+    assert answer.status_code == 503 and said.startswith("The database accepted no data (") and "make room on its disk" in said
     with pytest.raises(CommandError):
         call_command("doctor")
-    assert "FAIL  writes    The database took no data (" in capsys.readouterr().out
+    assert "FAIL  writes    The database accepted no data (" in capsys.readouterr().out
     assert "may fail: the database accepted no data" in client.get("/status/").content.decode()
     later(sweeper)
     assert write_probe.probe_due() and "writes" not in client.get("/-/ready").json()["failed"]
@@ -69,7 +69,7 @@ def test_a_full_storage_is_seen(sweeper, settings, small_disk):
     settings.HOME, settings.S3_BUCKET = small_disk, ""
     fill(small_disk, 2)
     assert write_probe.probe_due()
-    with pytest.raises(Unready, match=r"The storage took no data .*disk is full.*make room"):
+    with pytest.raises(Unready, match=r"The storage accepted no data .*disk is full.*make room"):
         probe_writes()
 
 
@@ -79,7 +79,7 @@ def test_a_storage_that_can_only_be_read_is_seen(sweeper, settings, small_disk):
     later(sweeper)
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     assert write_probe.probe_due()
-    with pytest.raises(Unready, match=r"The storage took no data .*Read-only file system"):
+    with pytest.raises(Unready, match=r"The storage accepted no data .*Read-only file system"):
         probe_writes()
 
 

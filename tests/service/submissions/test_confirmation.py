@@ -219,7 +219,7 @@ class TestHeldBack:
         assert "The organizers have not described the inputs" in browser(people.owner).get(page).content.decode()
         Phase.objects.filter(pk=phase.pk).update(input_boxes=boxes(gables()))
         text = " ".join(browser(people.owner).get(page).content.decode().split())
-        assert "compared with the inputs (4 of 4 items)" in text
+        assert "with the inputs (4 of 4 items)" in text
 
 
 FACES = b"v 0 0 0\nv 8 0 0\nv 0 8 0\nf 1 2 3\n"

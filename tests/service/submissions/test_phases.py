@@ -40,7 +40,7 @@ def test_a_phase_closes_after_it_opens(challenge):
 
 
 def test_a_hidden_or_frozen_board_has_a_date(challenge):
-    assert "from when" in wrong(PhaseFactory.build(challenge=challenge, board="hidden"), "board_at")
+    assert "Set when" in wrong(PhaseFactory.build(challenge=challenge, board="hidden"), "board_at")
 
 
 def test_parents_are_of_the_same_challenge_and_make_no_circle(challenge):

@@ -51,7 +51,7 @@ def test_a_parameter_is_changed_confirmed_and_the_scoring_followed(tab, phase, p
     tab.get_by_role("button", name="Save").click()
     assert "1 entry will be scored again, because of other metrics" in tab.inner_text("main")
     tab.get_by_role("button", name="Make these changes").click()
-    assert "1 entry is being scored anew" in tab.inner_text(".messages")
+    assert "1 entry is being scored again" in tab.inner_text(".messages")
     tab.goto(f"{root}scoring/")
     assert "0 of 1 entry scored" in tab.inner_text("#batch")
     drain()

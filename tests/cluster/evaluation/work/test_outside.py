@@ -10,6 +10,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from evaluation import versions
 from evaluation.models import ComputeBudget, Evaluation, OutsideWorker, Part, PartRecord, Process, Score, WorkerToken, crosscheck
 from evaluation.work import outside, worker
 from leaderboard.api import worker as api
@@ -97,7 +98,7 @@ def test_links_end_with_their_token(phase, send, client):
     assert client.get(path).status_code == 200 and client.get(path + "x").status_code == 409
     token.revoke(None)
     refused = client.get(path)
-    assert refused.status_code == 409 and "not valid any more" in refused.json()["detail"]
+    assert refused.status_code == 409 and "no longer valid" in refused.json()["detail"]
 
 
 def test_a_budget_that_is_used_up_gives_nobody_a_part(phase, send):
@@ -180,6 +181,8 @@ def test_a_token_is_told_what_it_is_for_and_how_many_parts_its_workers_would_get
         "held": 0,
         "waits_until": None,
         "waiting": {"cpu": 0, "gpu": 0},
+        "other_versions": False,
+        "versions": versions.exact(),
     }
     send()
     assert told()["waiting"] == {"cpu": 4, "gpu": 0}

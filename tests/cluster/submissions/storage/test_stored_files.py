@@ -129,7 +129,7 @@ def test_a_bucket_that_is_not_there_is_one_sentence(s3, settings, tmp_path):
     with pytest.raises(StorageError, match=r"NoSuchBucket"):
         stored_files.store().save_bytes("k", b"x")
     (tmp_path / "file").write_bytes(b"x")
-    with pytest.raises(StorageError, match="does not take it"):
+    with pytest.raises(StorageError, match="does not accept it"):
         stored_files.store().save_file("k", tmp_path / "file")
 
 

@@ -22,6 +22,7 @@ from leaderboard.boards.payload import Pairs
 from leaderboard.models import Snapshot, read_board
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL, GROUPS_FOR_RARE_FAILURES
 from leaderboard.stats.uncertainty import paired
+from leaderboard.views.compare import Comparison
 from leaderboard.wording import certainty
 from leaderboard.wording.nouns import plural
 from submissions.models import Phase
@@ -56,9 +57,17 @@ def api(client, phase: Phase, what: str = "rows") -> dict:
     return client.get(f"{place}/{what}" if what else place).json()
 
 
-def compared(client, phase: Phase, a: str, b: str) -> str:
+def compared(client, phase: Phase, a: str, b: str) -> tuple[str, dict[str, Comparison]]:
+    """The page that compares two entries, and what it holds by metric."""
     pks = [phase.submissions.get(method_name=name).pk for name in (a, b)]
-    return text(client.get(f"{address(phase, 'compare')}?a={pks[0]}&b={pks[1]}"))
+    response = client.get(f"{address(phase, 'compare')}?a={pks[0]}&b={pks[1]}")
+    return text(response), {one.a.slug: one for one in response.context["comparisons"]}
+
+
+def differing(page: str) -> str:
+    """Words of the page on metrics whose result on the leaderboard is another than alone."""
+    found = re.search(r"On the leaderboard, corrected for all pairs, the result differs:(.*?)</span>", page, re.S)
+    return " ".join(found.group(1).split()) if found else ""
 
 
 def sentences(page: str) -> list[str]:
@@ -105,9 +114,9 @@ class TestWorkedExample:
         assert "Looked at alone" not in last, "both say the same"
 
     def test_told_apart_alone_and_not_on_the_board_is_said_of_both(self, client, worked):
-        page = compared(client, worked, "A", "C")
+        page, by_metric = compared(client, worked, "A", "C")
         assert "A is better: p 0.047 for this pair alone." in page
-        assert "Corrected for all pairs of this leaderboard: p 0.062, tied." in page
+        assert by_metric["f1"].p_board == 0.0625 and differing(page) == "Corner F1 tied"
         assert certainty.SENTENCES["shape"] in page
 
 
@@ -117,9 +126,10 @@ def test_board_comparison_and_api_agree_on_every_pair(client, worked):
     for a, b in itertools.permutations(WORKED, 2):
         p = column.pair_p("ABCD".index(a), "ABCD".index(b))
         test = paired(WORKED[a], WORKED[b])
-        page = compared(client, worked, a, b)
+        page, by_metric = compared(client, worked, a, b)
+        assert by_metric["f1"].p_board == p, (a, b)
         words = "significantly different" if p <= 0.05 else "tied"
-        assert f"Corrected for all pairs of this leaderboard: p {certainty.p_words(p)}, {words}." in page, (a, b)
+        assert (f"Corner F1 {words}" in differing(page)) == ((p <= 0.05) != (test.p_value <= 0.05)), (a, b)
         if test.p_value > 0.05:
             assert f"A and B are tied: p {certainty.p_words(test.p_value)}." in page
         else:
@@ -245,10 +255,9 @@ class TestWhoTakesPart:
         assert metric.untested == ["", "", "", "", "lacks"] and metric.group[:4] == [1, 2, 2, 3]
         said = "Not tested: it lacks items that most others have."
         assert said in text(client.get(address(worked))) and said in text(client.get(reverse("entry", args=[sent.pk])))
-        assert "Corrected for all pairs of this leaderboard" in compared(client, worked, "A", "B")
-        assert (
-            "Corrected for all pairs of this leaderboard" not in compared(client, worked, "A", "E").split("offset")[0].split("Corner F1")[1]
-        )
+        _, with_b = compared(client, worked, "A", "B")
+        page, with_e = compared(client, worked, "A", "E")
+        assert with_b["f1"].p_board == 0.0078125 and with_e["f1"].p_board is None and "Corner F1" not in differing(page)
 
     def test_where_a_metric_has_values_on_too_few_items_the_order_by_it_says_so(self, client, challenge):
         phase = PhaseFactory(challenge=challenge, ranking="mean_rank")

@@ -218,8 +218,8 @@ def test_texts_asked_from_a_terminal_are_paid_from_the_budget_that_is_named(serv
     challenge.organizers.add(people.organizer)
     command = ["prompts", "--count", "2", "--max-words", "20", "--model"]
     for named, words in (
-        ([], "Say whose budget"),
-        (["--challenge", challenge.slug, "--organizer", "organizer"], "Say whose budget"),
+        ([], "Name whose budget"),
+        (["--challenge", challenge.slug, "--organizer", "organizer"], "Name whose budget"),
         (["--challenge", "nowhere"], "There is no challenge 'nowhere'"),
         (["--organizer", "nobody"], "“nobody” is no user name"),
         (["--organizer", "stranger"], "stranger organizes no challenge"),

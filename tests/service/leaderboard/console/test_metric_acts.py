@@ -38,7 +38,7 @@ def test_a_parameter_out_of_range_is_said_at_the_field(desk, phase, at, field, v
 def test_another_parameter_shows_how_many_entries_are_scored_anew(desk, phase, scored, at):
     scored(0.1)
     answer = desk.post(at(f"phases/{phase.slug}/metrics/edit/hss/"), metric_values(param_vert_thresh="0.3"))
-    assert "1 entry is scored anew" in answer.content.decode()
+    assert "1 entry will be scored again" in answer.content.decode()
     assert EvaluationBatch.objects.filter(phase=phase).count() == 1
     confirm(desk, answer)
     assert EvaluationBatch.latest(phase).state == "building"

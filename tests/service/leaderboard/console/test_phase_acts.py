@@ -31,7 +31,7 @@ def test_a_new_phase_takes_its_moments_on_its_own_clocks(desk, challenge, at):
         ("time_zone", "Europe/Pragu", "not an IANA time zone"),
         ("slug", "rules", "own pages"),
         ("unit_scale", "0", "above 0"),
-        ("board", "hidden", "Say from when"),
+        ("board", "hidden", "Set when the leaderboard opens or freezes"),
     ],
 )
 def test_what_a_phase_cannot_be_is_said_at_the_field(desk, challenge, at, field, value, words):

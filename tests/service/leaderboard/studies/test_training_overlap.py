@@ -150,7 +150,7 @@ def test_what_its_card_forbids_to_rank_has_neither_place_nor_state_word(judged, 
     row = next(one for one in ranking.rows if one.key == forbidden)
     assert state(row.line) == "" and row.line.places is None
     page = client.get(f"/metrics/{forbidden}/").content.decode()
-    assert "Its weights may order nothing" in page and "<b>0</b> <span>boards that you can see rank by it" in page
+    assert "Its weights may order nothing" in page and "<b>0</b> <span>leaderboards you can see rank by it" in page
 
 
 def test_the_board_the_study_exports_and_the_api_say_it(judged, shelf, client):  # noqa: F811

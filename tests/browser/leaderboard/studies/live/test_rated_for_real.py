@@ -192,7 +192,7 @@ def test_a_small_study_is_rated_resumed_exported_analysed_and_changes_the_board(
     build_due_boards(timezone.now() + timedelta(seconds=5))
     tab.goto(address)
     assert "no people yet" not in compact(tab.content())
-    assert "too early: 1 of 5 people" in board_of(tab).locator("thead").inner_text().replace("\n", " ")
+    assert "too early: 1 of 5 raters" in board_of(tab).locator("thead").inner_text().replace("\n", " ")
     tab.goto(f"{address}people/{study.slug}/")
     assert sentence(few_raters(1)) in tab.locator(".claims").inner_text()
     assert sorted(name.strip() for name in tab.locator("#scales td.name b").all_inner_texts()) == [f"secret-method-{k}" for k in range(4)]
@@ -357,7 +357,7 @@ def test_other_entries_are_rated_as_well(live_server, own_browser, people, make)
 
 
 def board_of(tab):
-    return tab.get_by_role("region", name="Board", exact=True)
+    return tab.get_by_role("region", name="Leaderboard", exact=True)
 
 
 def tells_nothing(sent: Sent, rows, phase, people, study, samples=SAMPLES) -> None:
