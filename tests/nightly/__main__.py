@@ -69,6 +69,7 @@ STAGES = (
         env={"PLUMBLINE_PROFILE": "cluster", "PLUMBLINE_EVERYBODY": "1"},
     ),
     Stage("statistics", ("tests/nightly/leaderboard/stats", "tests/nightly/leaderboard/studies/live")),
+    Stage("published sets from file to page", ("tests/nightly/leaderboard/studies/test_published_challenges.py",)),
     Stage("properties on many examples", ("-n", "2", "-m", "hypothesis", "tests/pure"), env={"PLUMBLINE_EXAMPLES": "5"}),
     Stage("the package on its oldest libraries", ("tests/nightly/leaderboard/package",)),
     Stage("large hostile files", ("tests/nightly/submissions",)),
