@@ -185,6 +185,12 @@ def source_of(key: str) -> str:
 
 
 @register.filter
+def extent(ends: Sequence[float], digits: int = 2) -> str:
+    """Least and greatest of some values, `0.36–0.56`: a range, not an interval. They are the last two of `ends`."""
+    return f"{ends[-2]:.{digits}f}–{ends[-1]:.{digits}f}"
+
+
+@register.filter
 def markdown(text: str | None) -> SafeString:
     """Sanitised HTML of Markdown written by people, or the text as it was typed where it is too long or too deep."""
     return mark_safe(laid_out(text).html if text else "")  # noqa: S308 - cleaned by `submissions.markdown`
