@@ -1,10 +1,9 @@
 """Build hooks of the participants' package, called by hatchling; see `[tool.plumbline.package]` in pyproject.toml.
 
-The wheel holds one package, so what stands here in three rooms (`submissions`, `evaluation`, `leaderboard`) stands there below
-`plumbline`: sources are copied with their imports, and the dotted names and commands in their texts, rewritten. Nothing else
-differs, and nothing is kept twice. The version holds the date of the last commit that changed what is copied, and ends in a digest of
-it, so that two wheels with one name are the same. The package allows ranges of versions; those that the service has go with it as
-a file (`evaluation/versions.py`), and the extras in EXACT require them.
+The wheel holds one package, `plumbline`. It contains modules of the three rooms `submissions`, `evaluation` and `leaderboard`. Their
+sources are copied, and imports, dotted names and commands in them rewritten; nothing else differs. The version holds the date of the
+last commit that changed what is copied, and ends in a digest of it: two wheels with one name are the same. The package allows ranges of
+versions. Those that the service has go with it as a file (`evaluation/versions.py`), and the extras in EXACT require them.
 """
 
 from __future__ import annotations

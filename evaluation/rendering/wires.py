@@ -1,8 +1,8 @@
 """Pictures of wireframes: straight lines of even width, seen without perspective from one place. PURE and deterministic.
 
-What is drawn is decided in whole numbers: ends of lines are put on a grid of a sixteenth of a sample, a sample belongs to a line if its
-middle is no further from it than half the line's width, and a pixel is the mean of its samples. So the same wireframes give the same
-picture bit for bit, for any order of their edges.
+All decisions are made in whole numbers. Ends of lines lie on a grid of a sixteenth of a sample. A sample belongs to a line if its middle is
+within half the line's width. A pixel is the mean of its samples. The same wireframes therefore give the same picture bit for bit, for
+any order of their edges.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def read_anew(phase: Phase, progress: Callable[[], object] = lambda: None) -> Fo
     """
     latest = EvaluationBatch.latest(phase)
     if latest is not None and latest.state == EvaluationBatch.State.BUILDING:
-        words = f"{phase} is being scored anew, so its entries are not read again yet; do it when its board has switched."
+        words = f"{phase} is being scored again, so its entries are not read again yet; repeat this when its leaderboard has switched."
         raise Refused(words, "building")
     found, read = Found(), []
     keys: dict[int, tuple[str, str]] = {}  # of changed entries: the key of what was read first, and of what was read now

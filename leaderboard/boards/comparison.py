@@ -23,6 +23,7 @@ from leaderboard.records.unit import Unit
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.uncertainty import ALPHA, brackets, paired, unit_matrix
 from leaderboard.wording import certainty
+from leaderboard.wording.nouns import listed
 
 MAX_ENTRIES = 6
 
@@ -81,14 +82,14 @@ class ComparedMetric:
         met = {pair.second for pair in rivals}
         untested = [names[row.at] for row in self.rows if row.at != firsts[0] and row.at not in met]
         rest = f" Not tested: {', '.join(untested)}." if untested else ""
-        counted = ", all their pairs counted" if len(self.rows) > 2 else ""
+        counted = ", corrected for all pairs" if len(self.rows) > 2 else ""
         if not level:
             who = names[rivals[0].second] if len(self.rows) == 2 else "every other" if not untested else "the others that are tested"
             best = "is better" if len(self.rows) == 2 else "is the best of them"
-            return f"By {title} {first} {best},", f"told apart from {who}{counted}.{rest}"
+            return f"By {title} {first} {best},", f"significantly different from {who}{counted}.{rest}"
         if len(level) == len(rivals) > 1:
-            return f"By {title} {first} has the best value,", f"but is told from none of the others{counted}.{rest}"
-        return f"By {title} {first} has the best value,", f"but is not told from {' or '.join(level)}{counted}.{rest}"
+            return f"By {title} {first} has the best value,", f"but is tied with all others{counted}.{rest}"
+        return f"By {title} {first} has the best value,", f"but is tied with {listed(level)}{counted}.{rest}"
 
 
 def compared(

@@ -104,7 +104,7 @@ def _changes(before: Board, after: Board, left: Mapping[int, str]) -> list[Chang
         for words, titles in (("with {} added", added), ("without {}", removed), ("with another definition of {}", other)):
             if titles:
                 why.append(words.format(listed(titles)))
-        found.append(Change("scored", f"All entries were scored anew{', ' + '; '.join(why) if why else ''}."))
+        found.append(Change("scored", f"All entries were scored again{', ' + '; '.join(why) if why else ''}."))
 
     old, new = ({entry.id: n for n, entry in enumerate(board.entries)} for board in (before, after))
     entered = [n for pk, n in new.items() if pk not in old and after.entries[n].name != HIDDEN_NAME]

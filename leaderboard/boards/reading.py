@@ -63,9 +63,9 @@ def reading(board: Board, index: int) -> Reading:
         close = len(ranked) - 1 - ahead - behind
         parts = []
         if behind:
-            parts.append(f"ahead of {behind} beyond chance")
+            parts.append(f"significantly ahead of {behind}")
         if ahead:
-            parts.append(f"behind {ahead} beyond chance")
+            parts.append(f"significantly behind {ahead}")
         if close:
             # Named where one metric decides the order and tells it from nobody else.
             deciding = board.column(overall.metrics[0]) if overall.rule == "primary" and overall.metrics else None

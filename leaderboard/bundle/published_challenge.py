@@ -16,11 +16,12 @@ from leaderboard.bundle.parse import FILE, parse
 from leaderboard.bundle.state import read
 from leaderboard.evidence import manifest as manifests
 from leaderboard.evidence.manifest import Manifest
+from leaderboard.kinds import of_material
 from submissions.errors import Refused
+from submissions.kinds import FAMILIES, MESH, RENDER
 from submissions.models import Challenge
 
 TAG, PHASE = "published", "main"
-KINDS = {"meshes": "mesh", "generated meshes": "mesh", "point clouds": "mesh", "wireframes": "wireframe"}  # of others entries are renders
 MAX_NOUN = 30
 
 
@@ -70,11 +71,12 @@ def of_set(name: str) -> Challenge | None:
 
 def _document(manifest: Manifest, is_open: bool) -> dict[str, object]:
     """The challenge as a bundle says it."""
-    words = manifest.words
+    words, kind = manifest.words, of_material(manifest.material)
+    nearest = MESH if manifest.material == "point clouds" else RENDER  # of what nobody can enter here
     made: dict[str, object] = {
         "slug": manifest.name,
         "title": manifest.title[:120],
-        "family": KINDS.get(manifest.material, "render"),
+        "family": kind if kind in FAMILIES else nearest.key,
         "visibility": "public" if is_open else "private",
         "tags": [TAG],
         "item_noun": words.item[:MAX_NOUN],

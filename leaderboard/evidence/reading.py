@@ -16,7 +16,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from leaderboard.evidence.manifest import Judgements, Manifest, MetricColumn, MetricValues, Printed, PrintedTable, Where, is_personal
+from leaderboard.evidence.manifest import Judgements, Manifest, MetricColumn, MetricValues, Printed, PrintedTable, is_personal
 from leaderboard.evidence.raw import EvidenceError, RawTable, ReadSheet, read_table
 from leaderboard.evidence.tables import (
     Criterion,
@@ -213,7 +213,11 @@ class _Reader:
         }
         if criterion is not None:
             rules["criterion"] = criterion.bind(places)
-        labels = [(one, table.places([column for column, _ in one.where])) for one in self.manifest.labels if _has(table, one.where)]
+        labels = [
+            (one, table.places([column for column, _ in one.where]))
+            for one in self.manifest.labels
+            if all(column in table.heads for column, _ in one.where)
+        ]
         used = {(session, place) for session, place in self._used(table, wide, rules.get("session"))}
         for line, row in zip(table.lines, table.rows, strict=True):
             try:
@@ -646,7 +650,3 @@ def _criterion(name: str, answers: _Answers, raters: _Raters, new: Ints) -> Crit
 def _some(names: Sequence[str]) -> str:
     """The first of these names, for a sentence."""
     return f"{', '.join(excerpt(name, 60) for name in names[:SHOWN])}{', …' if len(names) > SHOWN else ''}"
-
-
-def _has(table: RawTable, where: Where) -> bool:
-    return all(column in table.heads for column, _ in where)

@@ -77,7 +77,9 @@ def accepted(manifest: Manifest) -> str:
 
 def accept(manifest: Manifest) -> None:
     """Note that the operator accepted the licence as it is stated."""
-    (_private(manifest.name) / ACCEPTED).write_text(json.dumps({"licence": manifest.licence.name, "on": _today()}) + "\n")
+    (_private(manifest.name) / ACCEPTED).write_text(
+        json.dumps({"licence": manifest.licence.name, "on": datetime.now(UTC).date().isoformat()}) + "\n"
+    )
 
 
 def note_verified(record: EvidenceRecord, same: bool) -> None:
@@ -100,10 +102,6 @@ def verified(record: EvidenceRecord) -> datetime | None:
 
 def _digest(record: EvidenceRecord) -> str:
     return hashlib.sha256(record_file.to_toml(record).encode()).hexdigest()
-
-
-def _today() -> str:
-    return datetime.now(UTC).date().isoformat()
 
 
 def licence_text(manifest: Manifest, source: str, progress: fetching.Progress | None = None) -> str:

@@ -113,7 +113,8 @@ class Metric:
             if spec.level != "item":
                 scores = {spec.key: runner.finish([request], [scores], list(items), [ITEM] * len(items))[spec.key][0]}
         except ModuleNotFoundError as error:
-            raise _with_extra(error, "networks" if spec.networks else "score") from None
+            sentence = installed.missing(error.name or "", "networks" if spec.networks else "score")
+            raise ModuleNotFoundError(sentence or str(error), name=error.name) from None
         except ValueError as error:
             if not str(error).startswith(DEGENERATE):
                 raise
@@ -173,8 +174,3 @@ def function(name: str) -> Callable[..., Value]:
     called.__doc__ = described(spec)
     called.__signature__ = inspect.Signature([*arguments, *own], return_annotation="Value")  # type: ignore[attr-defined]
     return called
-
-
-def _with_extra(error: ModuleNotFoundError, extra: str) -> ModuleNotFoundError:
-    """The same error with the sentence that installs what is missing."""
-    return ModuleNotFoundError(installed.missing(error.name or "", extra) or str(error), name=error.name)

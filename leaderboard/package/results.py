@@ -226,7 +226,9 @@ class Result:
             found.append(f"not computed again, because {' and '.join(gone)} is not there")
         else:
             for side, place in places.items():
-                found += _changed(side, self.files[side], digests(place, self.kind))
+                before, now = self.files[side], digests(place, self.kind)
+                changed = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+                found += [f"{len(changed)} files of the {side} changed, such as {changed[0] or 'itself'}"] if changed else []
             if not found:
                 found += self._differing(places)
         others = versions.differences(versions.here(), {name: self.versions[name] for name in self.versions if name in versions.COMPUTING})
@@ -418,11 +420,6 @@ def _renamed(path: Path, match: str) -> Iterator[Path]:
         if not count:
             raise CannotEvaluate(f"No file in {path} is called {match}, without its suffix.")
         yield Path(folder)
-
-
-def _changed(side: str, before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    others = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
-    return [f"{len(others)} files of the {side} changed, such as {others[0] or 'itself'}"] if others else []
 
 
 def _bar(label: str, total: int) -> Any:

@@ -60,9 +60,9 @@ class Leader(Record):
 
 
 class Contradiction(Record):
-    """Two entries that metrics put in one order and people, beyond chance, in the other: how often people would pick theirs with its
-    interval (of opinion scores: by how many points), and of what. `lines` draw the two orders of the entries that have both; `ids` are of
-    all that it names."""
+    """Two entries that metrics put in one order and people significantly in the other. `ends` are how often people would pick theirs, with
+    its interval (of opinion scores: by how many points); `basis` are the answers. `lines` draw the two orders of the entries that have
+    both; `ids` are of all that it names."""
 
     ends: Ends
     basis: Basis

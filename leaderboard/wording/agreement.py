@@ -181,7 +181,7 @@ def claim(lines: Iterable[Line]) -> str:
 def order(title: str, rho: Figure) -> str:
     """Likeness of a metric's order of entries and people's."""
     if rho.value is None:
-        return f"{title} cannot be held against published means: too few entries have both."
+        return f"{title} cannot be compared with published means: too few entries have both."
     ends = f", 95 % interval {interval(rho.low, rho.high, 2)}" if rho.low is not None else ""
     return f"{title} and people order {rho.n} entries with Spearman's ρ {number(rho.value, 3)}{ends}. {sentence(rho.reason)}".strip()
 

@@ -9,8 +9,9 @@ from leaderboard.records.unit import Unit
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL, GROUPS_FOR_RARE_FAILURES
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST
 from leaderboard.stats.uncertainty import ALPHA, FIRST, RULE, Interval
-from leaderboard.wording.nouns import plural
+from leaderboard.wording.nouns import counted, plural
 
+RANGES = "95 % ranges of the ranks, for all entries at once"
 SENTENCES = {
     "pm": "±: 95 % interval of the value, over {n} {items}.",
     "few": "{n} {items}: too few for intervals, brackets or rank intervals; {least} are needed.",
@@ -97,18 +98,17 @@ def foot(board: Board, standing: Ranks) -> list[str]:
 
 
 def first_place(board: Board) -> str:
-    """Sentence on how many others may truly stand in the order's first place; empty where no rank interval is known."""
+    """Sentence on how many others may be first; empty where no rank interval is known."""
     overall = board.overall
     may = sum(low == 1 for low in overall.rank_low)
     leaders = [board.entries[n].name for n in overall.order if overall.rank[n] == 1]
     if not may or not leaders:
         return ""
     if len(leaders) > 1:
-        return f"{len(leaders)} entries are level in first place, and {may} may truly stand there: all entries at once, 95 %."
+        return f"{len(leaders)} entries share first place. {may} may be first ({RANGES})."
     if may == 1:
-        return f"No other than {leaders[0]} may truly stand first: all entries at once, 95 %."
-    others = f"{may - 1} other{' may' if may == 2 else 's may'}"
-    return f"{leaders[0]} stands first, and {others} truly stand there: all entries at once, 95 %."
+        return f"Only {leaders[0]} may be first ({RANGES})."
+    return f"{leaders[0]} is first. {counted(may - 1, 'other')} may be first too ({RANGES})."
 
 
 def leads(board: Board, standing: Ranks) -> tuple[str, list[tuple[BoardEntry, str, int]]]:

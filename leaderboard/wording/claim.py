@@ -9,7 +9,7 @@ from leaderboard.wording.nouns import NOUN, counted, verb
 from leaderboard.wording.reasons import sentence
 from leaderboard.wording.statement import Statement, name, person
 
-ALIKE = "nothing says how surely, because all raters and items say the same"
+ALIKE = "nothing says how certain this is, because all raters and items say the same"
 
 
 def others(first: FirstPlace) -> str:
@@ -63,7 +63,7 @@ def name_of(one: Named) -> str:
 
 def _of_means(claim: Claim) -> Statement:
     ours, theirs = (name_of(some[0]) if len(some) == 1 else f"{len(some)} entries together" for some in (claim.metrics, claim.people))
-    unsure = "; means alone do not say how surely."
+    unsure = "; means alone do not say how certain this is."
     if set(claim.metrics) == set(claim.people):
         return Statement.of("The metrics and people's published means both put ", person(ours), f" first{unsure}")
     return Statement.of("The metrics put ", name(ours), " first, people's published means ", person(theirs), unsure)

@@ -66,7 +66,7 @@ def _published(summary: Summary) -> Statement | None:
     best = max(mean for mean, _ in means)
     first = [method for mean, method in means if mean == best]
     known = any(line.mos[1] is not None for line in summary.ranked)
-    sure = "" if known else " Without single ratings nothing says how surely it leads."
+    sure = "" if known else " Without single ratings nothing says how certain its lead is."
     level = verb("has", len(first))
     return claim(f"{names(first)} {level} the highest published mean.", f"{best:.2f} of 5, among {counted(len(means), 'entry')}.{sure}")
 
@@ -87,9 +87,9 @@ def _preferred(summary: Summary, noun: Noun) -> Statement:
     if len(ranked) < 2:
         hidden = HIDDEN_NAME in summary.methods
         return claim("No two entries of those that people compared are shown here." if hidden else "No two entries met.")
-    if not open_:  # all answers are alike: nothing says how surely anything leads
+    if not open_:  # all answers are alike: nothing says how certain any lead is
         if len({line.reason for line in ranked}) > 1:  # each is of the ratings of one entry
-            return claim("Nothing says how surely people prefer any:", "all ratings of one entry are the same, with each of them.")
+            return claim("Nothing says how certain people's preferences are:", "all ratings of one entry are the same, with each of them.")
         return claim(sentence(ranked[0].reason or ALIKE, noun))
     end = ranked[0].rank[1] if ranked[0].rank is not None else None
     if end != 1:  # by the first's own range, as everywhere
@@ -305,7 +305,7 @@ def pair(summary: Summary, a: str, b: str, noun: str = NOUN) -> Statement:
         known = f"{answers(duel.answers, False)} on this pair"
     if low is None:
         figure += f", the same with every rater and every {noun}, so it has no interval"
-        said = f"Nothing says how surely people prefer {first}."
+        said = f"Nothing says how certain people's preference for {first} is."
     elif low > (0.0 if summary.opinions else 0.5):
         said = f"People prefer {first}."
     else:

@@ -1,12 +1,16 @@
 """Acceptance test of a metric with a network, or with clean views, before its column may rank: on what, by which damages, and what is
 required.
 
-Nothing heavy is imported here; `evaluation.networks.gate.trial` does it. What is asked depends on what the metric takes: one that needs no
-aligned reference is tried on clean views against the scene's other clean views; a full-reference one on its references; one of
-a whole set on the set damaged alike; meshes and wireframes by the damages of the property tests. The conditions are: a clean view
-first (A, not of full references), nothing wins by emptiness (B), stronger is worse (C), the map points at the damage (D). Also counted,
-and said, but not asked of a column: severe damage is below mild damage of another kind (E).
-The thresholds are our own choice, made on three scenes. PURE.
+Nothing heavy is imported here; `evaluation.networks.gate.trial` does it. The inputs of a metric decide its test:
+
+* without an aligned reference: clean views against the scene's other clean views;
+* with a full reference: damaged references;
+* of a whole set: the set, all damaged alike;
+* of meshes and wireframes: the damages of the sanity tests.
+
+A column must put a clean view first (A, except with a full reference), let no empty picture win (B), score stronger damage worse (C), and
+point at the damage in its map (D). The verdict also states how often severe damage is below mild damage of another kind (E), which is no
+condition. The thresholds are our own choice, made on three scenes. PURE.
 """
 
 from __future__ import annotations

@@ -180,7 +180,7 @@ class Command(BaseCommand):
             where = ", ".join(f"{phase.challenge.slug}/{phase.slug}" for phase in stale)
             raise CommandError(f"An earlier version may have read files of {where} wrongly; run `manage.py reread`")
         building = EvaluationBatch.objects.filter(state=EvaluationBatch.State.BUILDING).count()
-        again = f"; {building} being scored anew" if building else ""
+        again = f"; {building} being scored again" if building else ""
         return f"phases are scored with the current versions of their metrics{again}"
 
     def _waiting(self) -> str:

@@ -189,9 +189,9 @@ class TestAnEntry:
     def test_is_not_read_while_its_phase_is_being_scored_anew(self, phase, scored_before):
         scored_before()
         EvaluationBatch.start(phase)
-        with pytest.raises(Refused, match="is being scored anew"):
+        with pytest.raises(Refused, match="is being scored again"):
             rereading.read_anew(phase)
-        with pytest.raises(CommandError, match="is being scored anew"):
+        with pytest.raises(CommandError, match="is being scored again"):
             call_command("reread", stdout=StringIO())
         assert rereading.stale_phases() == [phase]
 

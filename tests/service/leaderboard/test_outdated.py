@@ -159,7 +159,7 @@ class TestTheOneAct:
             Doctor()._values()
         assert sentence in str(failed.value)
         EvaluationBatch.start(phase)
-        assert Doctor()._values().endswith("; 1 being scored anew")
+        assert Doctor()._values().endswith("; 1 being scored again")
         drain()
         assert Doctor()._values() == "phases are scored with the current versions of their metrics"
 

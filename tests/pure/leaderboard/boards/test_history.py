@@ -93,13 +93,13 @@ def test_what_was_hidden_since_is_counted_and_named_nowhere():
 
 def test_a_reevaluation_says_what_for():
     again = NOW.model_copy(update={"batch": 2})
-    assert said(NOW, again) == ["All entries were scored anew."]
+    assert said(NOW, again) == ["All entries were scored again."]
     other = again.metrics[1].model_copy(update={"fingerprint": "other"})
     assert said(NOW, again.model_copy(update={"metrics": [again.metrics[0], other]})) == [
-        "All entries were scored anew, with another definition of B."
+        "All entries were scored again, with another definition of B."
     ]
     assert said(NOW, again.model_copy(update={"metrics": again.metrics[:1], "reference": 2})) == [
-        "All entries were scored anew, under a new version of the reference; without B."
+        "All entries were scored again, under a new version of the reference; without B."
     ]
 
 

@@ -56,8 +56,8 @@ class TestSentence:
     def test_who_it_is_told_from_and_who_it_is_too_close_to(self):
         first, last = (reading(with_tests(), n) for n in (0, 3))
         assert first.rank == "Rank 1 of 4"
-        assert first.by_metrics == " by A: ahead of 1 beyond chance, tied with ridge and hip."
-        assert last.by_metrics == " by A: behind 3 beyond chance."
+        assert first.by_metrics == " by A: significantly ahead of 1, tied with ridge and hip."
+        assert last.by_metrics == " by A: significantly behind 3."
 
     def test_without_a_test_nothing_is_said_of_chance(self):
         ranks = {"rank_low": [None] * 3, "rank_high": [None] * 3}
@@ -75,7 +75,7 @@ class TestSentence:
         board = with_tests()
         several = board.overall.model_copy(update={"rule": "mean_rank", "metrics": ["a", "b"]})
         words = reading(board.model_copy(update={"overall": several}), 0).by_metrics
-        assert words == " by mean rank of 2: ahead of 1 beyond chance, tied with 2 others."
+        assert words == " by mean rank of 2: significantly ahead of 1, tied with 2 others."
 
     def test_people_are_said_with_interval_number_and_whom_they_do_not_tell_apart(self):
         found = reading(judged(with_tests()), 1)

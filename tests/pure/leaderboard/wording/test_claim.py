@@ -71,11 +71,11 @@ def test_who_else_could_be_first(first, said):
         ),
         (
             Claim((A,), (A,), SETTLED, means=True),
-            "The metrics and people's published means both put a first; means alone do not say how surely.",
+            "The metrics and people's published means both put a first; means alone do not say how certain this is.",
         ),
         (
             Claim((A, C), (B,), SETTLED, means=True),
-            "The metrics put 2 entries together first, people's published means b; means alone do not say how surely.",
+            "The metrics put 2 entries together first, people's published means b; means alone do not say how certain this is.",
         ),
         (
             Claim((A,), (B,), SETTLED, reason=few_raters(3)),

@@ -112,7 +112,7 @@ def test_where_all_answers_are_alike_nothing_says_how_surely_anything_leads():
     summary = summary_of([Vote(f"r{k}", "a", "b", "left", f"s{(k + n) % 5}") for k in range(5) for n in range(3)])
     assert sentences(summary) == [("All answers are alike.", "")] and summary.duels[0].asked is None
     told = of_pair(summary, "b", "a", "house")
-    assert told[0] == "Nothing says how surely people prefer B."
+    assert told[0] == "Nothing says how certain people's preference for B is."
     assert ", the same with every rater and every house, so it has no interval: 15 votes on this pair" in told[1]
 
 
@@ -415,7 +415,7 @@ def test_where_each_entry_has_one_score_from_everybody_no_score_is_said_to_be_th
     rows = [Rating(f"r{k}", name, score, f"s{n}") for k in range(6) for n in range(6) for name, score in (("a", 4.0), ("b", 2.0))]
     summary = read(analyse(rating.canonical(rows), seed=0))
     assert [line.reason for line in summary.ranked] == [Reason(Key.SAME_SCORES, have=36, value=score) for score in (4.0, 2.0)]
-    said = ("Nothing says how surely people prefer any:", "all ratings of one entry are the same, with each of them.")
+    said = ("Nothing says how certain people's preferences are:", "all ratings of one entry are the same, with each of them.")
     assert sentences(summary)[0] == said
     level = read(analyse(rating.canonical([replace(row, score=4.0) for row in rows]), seed=0))
     assert sentences(level)[0] == ("Nobody preferred either.", "")
@@ -465,7 +465,7 @@ def test_of_published_means_the_highest_is_named_and_nothing_said_of_how_surely(
     means = replace(clear, kind="opinions", of="means", scales=scales)
     [(first, rest)] = sentences(means)
     assert first == f"{scales[0].method} has the highest published mean."
-    assert rest == "4.50 of 5, among 2 entries. Without single ratings nothing says how surely it leads."
+    assert rest == "4.50 of 5, among 2 entries. Without single ratings nothing says how certain its lead is."
 
 
 NONE = Plan(None, 0.1, 0.2)

@@ -18,12 +18,12 @@ from tests.support.leaderboard.stats.ballots import vote
 
 def test_the_orders_first_place_is_as_firm_as_its_rank_intervals():
     said = certainty.first_place(board_of([0.9, 0.8, 0.1], overall={"rank_low": [1, 1, 3], "rank_high": [2, 2, 3]}))
-    assert said == "method 0 stands first, and 1 other may truly stand there: all entries at once, 95 %."
+    assert said == "method 0 is first. 1 other may be first too (95 % ranges of the ranks, for all entries at once)."
     said = certainty.first_place(board_of([0.9, 0.8, 0.1], overall={"rank_low": [1, 2, 3], "rank_high": [1, 2, 3]}))
-    assert said == "No other than method 0 may truly stand first: all entries at once, 95 %."
+    assert said == "Only method 0 may be first (95 % ranges of the ranks, for all entries at once)."
     level = {"rank": [1, 1, 3], "rank_low": [1, 1, 1], "rank_high": [3, 3, 3]}
     said = certainty.first_place(board_of([0.9, 0.9, 0.1], overall=level))
-    assert said == "2 entries are level in first place, and 3 may truly stand there: all entries at once, 95 %."
+    assert said == "2 entries share first place. 3 may be first (95 % ranges of the ranks, for all entries at once)."
     nothing = {"rank_low": [None] * 3, "rank_high": [None] * 3}
     assert certainty.first_place(board_of([0.9, 0.8, 0.1], overall=nothing)) == ""  # too few items for any
 

@@ -275,7 +275,7 @@ class TestSeveral:
         assert {pair: found.p for pair, found in pairs.items()} == P_OF_FOUR
         assert (pairs["ac"].difference.text, pairs["ac"].ends) == ("0.11", "0.00 to 0.23") and not pairs["ac"].is_apart
         page = " ".join(text(response).split())
-        assert "<b>By Corner F1 a-net has the best value,</b> but is not told from c-net, all their pairs counted." in page
+        assert "<b>By Corner F1 a-net has the best value,</b> but is tied with c-net, corrected for all pairs." in page
         assert page.count("these two only</a>") == 6 and 'class="piece g g3 loose"' in page
 
     def test_level_ones_are_not_called_better_than_each_other(self, client, four):
@@ -288,8 +288,8 @@ class TestSeveral:
     @pytest.mark.parametrize(
         ("other", "said"),
         [
-            ("c-net", ("By Corner F1 a-net has the best value,", "but is not told from c-net.")),
-            ("d-net", ("By Corner F1 a-net is better,", "told apart from d-net.")),
+            ("c-net", ("By Corner F1 a-net has the best value,", "but is tied with c-net.")),
+            ("d-net", ("By Corner F1 a-net is better,", "significantly different from d-net.")),
         ],
     )
     def test_of_two_nothing_is_said_of_others(self, client, four, other, said):
@@ -308,7 +308,7 @@ class TestSeveral:
         third = entry(phase, people.team, {**scores(0.5), "hss": [0.5, 0.5, 0.5, 0.5]}, method_name="third-net")
         page = text(client.get(lined_up([*two, third], 0, 1, 2)))
         assert f"4 items: too few for intervals, brackets or rank intervals; {GROUPS_FOR_BOARD_INTERVAL} are needed." in page
-        assert 'id="pairs"' not in page and "told from" not in page and "third-net" in page
+        assert 'id="pairs"' not in page and "but is tied with" not in page and "third-net" in page
 
     def test_withheld_values_are_not_tested(self, client, four):
         Phase.objects.filter(pk=four[0].phase_id).update(withhold_items=True)
