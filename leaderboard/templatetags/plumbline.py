@@ -6,7 +6,7 @@ How a number is drawn: `{% figure f %}`, `{% interval f %}`, `{% agreement f ano
 `{{ text|markdown }}`, `{{ text|markdown_note }}`, `{% moment at zone %}`, `{% day at zone %}`, `{{ size|bytes }}`, `{{ n|count }}`,
 `{{ seconds|duration }}`, `{{ value|number }}`, `{{ value|digits }}`, `{{ value|value }}`, `{{ cell|spread }}`, `{{ names|sentence_list }}`,
 `{{ param.source|source_words }}`, `{% entry_state it.state %}`, `{% entry_sentence it.state %}`, `{% install_command "score" %}`,
-`{% chart figure name %}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
+`{% chart figure name %}`, `{{ text|code_words }}`, `{% minimum "RATERS_FOR_FIGURE" %}`.
 `{{ found.basis|basis }}`, `{{ found.basis|answers }}`, `{{ line.place|place }}`: what figures of people are of, and places with people.
 """
 
@@ -59,6 +59,13 @@ STATEMENTS: tuple[Callable[..., Any], ...] = (
 )
 for made in STATEMENTS:
     register.filter(made.__name__, made)
+
+
+@register.filter
+def code_words(text: object) -> str:
+    """A line of plain text, with what stands between backticks as code."""
+    parts = enumerate(str(text).split("`"))
+    return format_html_join("", "{}", ((format_html("<code>{}</code>", part) if k % 2 else part,) for k, part in parts))
 
 
 @register.filter

@@ -23,7 +23,7 @@ from evaluation.networks import weights
 from leaderboard.boards import exports, metric_evidence
 from leaderboard.boards.payload import PEOPLE, MetricColumn
 from leaderboard.boards.people import of_board, with_people
-from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, rule_words
+from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, place_of, rule_words
 from leaderboard.boards.slope import slope, split_of
 from leaderboard.citation import Citation
 from leaderboard.evidence.shown import leading
@@ -220,6 +220,9 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         *seen, rows.choice, rows.theirs, place.challenge.slug, place.phase.slug, place.phase.time_zone, get_language(), pictured
     )
     split = split_of(board, rows.people)
+    peoples_place = people.found.firm.rank if people and people.found.firm else None
+    if people and people.found.places and people.found.first is not None:  # the range that the column of people shows
+        peoples_place = place_of(board, rows.people, people.found.first)
     return {
         "people": people,
         "missing": people_words.missing(people.found, people.lines, people.noun) if people else "",
@@ -244,6 +247,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "leads": certainty.leads(board, rows.standing),
         "first_place": certainty.first_place(board),
         "peoples_first": board.entries[people.found.first].name if people and people.found.first is not None else "",
+        "peoples_place": peoples_place,
         "hangs_on": study_words.fragile(people.found.firm, sampled_noun(people.noun, not people.sampled))
         if people and people.found.firm
         else "",

@@ -125,3 +125,8 @@ def test_lists_read_as_sentences():
     assert plumbline.sentence_list(["a"]) == "a"
     assert plumbline.sentence_list(["a", "b"]) == "a and b"
     assert plumbline.sentence_list(["a", "b", "c"], "or") == "a, b or c"
+
+
+def test_backticks_set_code_and_a_range_is_no_interval():
+    assert plumbline.code_words("as `a<b>` of `peer` 2") == "as <code>a&lt;b&gt;</code> of <code>peer</code> 2"
+    assert plumbline.extent((0.4, 0.361, 0.559)) == "0.36–0.56" and plumbline.extent((1.0, 2.25), 1) == "1.0–2.2"
