@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 
@@ -31,6 +32,7 @@ from leaderboard.wording.earlier import reason_of, with_states
 from leaderboard.wording.reasons import told
 
 FORMAT = 1
+WAITING = "waiting for re-evaluation"  # the state of an entry without a score that decides the order, of a metric with a newer version
 PEOPLE = "people"  # the slug of what people prefer, as a column
 Number = int | float  # as the organizer wrote it: 1 and 1.0 are other bytes
 Moment = Annotated[datetime, PlainSerializer(datetime.isoformat, return_type=str, when_used="json")]
@@ -189,7 +191,7 @@ class MetricColumn(ColumnHead, Stored):
 
     `scale` is the line that intervals are drawn on; `decimals` how many a figure was published with; `leads` has (entry, share of
     halves of the groups that it leads); `clean` has (scene, mean, least, greatest score of its clean views),
-    `flagged` (entry, flag of `flags.WORDS`, number of its items that have it). Rankings by the rule of
+    `flagged` (entry, flag of `wording.items.FLAGS`, number of its items that have it). Rankings by the rule of
     before have no `loose`, `untested`, `pairs` and `leads`.
     """
 
@@ -260,6 +262,15 @@ class MetricColumn(ColumnHead, Stored):
         if self.leads is not None:
             update["leads"] = [lead for lead in self.leads if lead[0] not in at]
         return self.model_copy(update=update)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Rule of an overall rank: over `n` metrics, or by the one called `title`."""
+
+    key: str
+    n: int
+    title: str = ""
 
 
 class Overall(Record):
@@ -500,6 +511,14 @@ class HumanAgreement(StudyFacts, Stored):
         """Answers that its figures are of."""
         return Basis(of=self.of, n=self.judgements, raters=self.raters)
 
+    def counts(self, noun: str = NOUN) -> tuple[int, int, str] | None:
+        """Raters and items, as the reference point that answers every comparison counts them, and what an item is called; None where
+        nothing is known of them, or they are too few."""
+        every = next((line.decided for line in self.metrics if line.guard and line.slug == "constant"), None)
+        if every is None or self.reason is not None:
+            return None
+        return every.raters, every.samples, "comparison" if self.unsampled else noun
+
     @model_serializer(mode="wrap")
     def _without_words(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """The keys that are stored; reasons are data there, and put into words where they are read."""
@@ -583,6 +602,13 @@ class Board(Record):
     def unit(self) -> Unit:
         """The unit of its intervals, in the nouns that it was made with."""
         return Unit(self.n_resampled, self.resampled, self.inner)
+
+    @property
+    def rule(self) -> Rule:
+        """The rule of its overall rank."""
+        metrics = self.overall.metrics
+        deciding = self.column(metrics[0]) if self.overall.rule == "primary" and metrics else None
+        return Rule(self.overall.rule, len(metrics), deciding.title if deciding is not None else "")
 
     @property
     def primary(self) -> MetricColumn | None:

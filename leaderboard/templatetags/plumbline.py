@@ -27,14 +27,15 @@ from django.utils.safestring import SafeString, mark_safe
 from evaluation.metrics.spec import Source
 from evaluation.models import MetricProgram
 from leaderboard import wheel
-from leaderboard.boards.digits import Rounded, rounded
 from leaderboard.boards.rows import Cell
 from leaderboard.charts import drawing
 from leaderboard.records.people import Basis
 from leaderboard.stats import minimums
 from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.wording import agreement as agreement_words
-from leaderboard.wording import figures, nouns, people, ranks
+from leaderboard.wording import figures, history, nouns, people, ranks
+from leaderboard.wording.comparison import untested
+from leaderboard.wording.digits import Rounded, rounded
 from leaderboard.wording.figures import NOTHING
 from leaderboard.wording.metric_parts import part_words
 from leaderboard.wording.statement import Statement, Tone
@@ -55,7 +56,7 @@ register.filter("part_words", part_words)
 STATEMENTS: tuple[Callable[..., Any], ...] = (
     *(agreement_words.caveats, agreement_words.head, agreement_words.notes, agreement_words.places, agreement_words.reading),
     *(agreement_words.state, agreement_words.tone, agreement_words.trained, agreement_words.trained_more),
-    *(people.basis, people.earlier, ranks.place, nouns.plural),
+    *(people.basis, people.earlier, ranks.place, nouns.plural, untested, history.change, history.leaders),
 )
 for made in STATEMENTS:
     register.filter(made.__name__, made)

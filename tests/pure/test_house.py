@@ -57,7 +57,6 @@ PURE = (
     "leaderboard/package",
     "leaderboard/records",
     "leaderboard/stats",
-    "leaderboard/boards/digits.py",
     "leaderboard/boards/exports.py",
     "leaderboard/charts/boards.py",
     "leaderboard/charts/judges.py",
