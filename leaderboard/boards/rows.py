@@ -15,6 +15,7 @@ from leaderboard.boards import exports
 from leaderboard.boards.unranked import unranked
 from leaderboard.records.board import PEOPLE, WAITING, Board, BoardEntry, Mark, MetricColumn, Ranks
 from leaderboard.records.front import Place
+from leaderboard.stats.crossed import Figure
 from leaderboard.stats.meaning import At, Difference
 from leaderboard.wording import board as wording
 from leaderboard.wording import certainty, items
@@ -23,6 +24,7 @@ from leaderboard.wording.entry_summary import unranked as unranked_words
 from leaderboard.wording.figures import share
 from leaderboard.wording.nouns import NOUN
 from leaderboard.wording.ranks import place, span
+from leaderboard.wording.reasons import why
 
 PER_PAGE = 100
 MIN_SHOWN, MAX_SHOWN = 3, 4  # metrics in sight where nobody chose others: those that rank, filled up with others in their order
@@ -267,11 +269,9 @@ class BoardRows:
         for line in found.metrics if found is not None else ():
             if found is None or line.guard:
                 continue
-            figures = {"rho": exports.Agreement(line.rho.value, line.rho.low, line.rho.high, line.rho.n, line.rho.state, line.rho.why)}
+            figures = {"rho": _exported(line.rho, board.resampled)}
             if found.of != "means" and not (found.people < 2 and found.kind == "opinions"):
-                name = "pairs" if found.people < 2 else "decided"
-                own = line.decided
-                figures = {name: exports.Agreement(own.value, own.low, own.high, own.n, own.state, own.why)} | figures
+                figures = {"pairs" if found.people < 2 else "decided": _exported(line.decided, board.resampled)} | figures
             people[line.slug] = exports.People(figures, line.places, line.trained, is_few=found.reason is not None and found.of != "means")
         columns = tuple(
             exports.Column(m.slug, m.title, m.higher_is_better, m.unit, m.decimals, people.get(m.slug), m.bounds) for m in board.metrics
@@ -289,6 +289,10 @@ class BoardRows:
             rank, low, high = overall.rank[index], overall.rank_low[index], overall.rank_high[index]
             rows.append(exports.Row(rank, entry.name, entry.team, cells, low, high, (*flags, *filter(None, [entry.state]))))
         return exports.Table(caption, columns, tuple(rows))
+
+
+def _exported(figure: Figure, noun: str) -> exports.Agreement:
+    return exports.Agreement(figure.value, figure.low, figure.high, figure.n, figure.state, why(figure, noun))
 
 
 def bracket_classes(groups: Sequence[int | None], loose: Sequence[bool]) -> list[str]:

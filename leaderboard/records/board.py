@@ -29,7 +29,6 @@ from leaderboard.stats.meaning import Difference
 from leaderboard.stats.states import Reason, State
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.wording.earlier import reason_of, with_states
-from leaderboard.wording.reasons import told
 
 FORMAT = 1
 WAITING = "waiting for re-evaluation"  # the state of an entry without a score that decides the order, of a metric with a newer version
@@ -469,16 +468,14 @@ class HumanAgreement(StudyFacts, Stored):
     places: list[tuple[int, int] | None] | None = None  # 95 % intervals of each place with people; none in rankings of before
 
     @classmethod
-    def read(cls, stored: Mapping[str, Any], noun: str = NOUN) -> Self:
-        """The part of a payload, with its reasons in words, in which an item is called `noun`. One of before version 4 gets today's form:
-        the same numbers, under the names that come nearest."""
+    def read(cls, stored: Mapping[str, Any]) -> Self:
+        """The part of a payload. One of before version 4 gets today's form: the same numbers, under the names that come nearest."""
         if stored.get("people", 1) >= 2:
             found = {"band": None, **stored}
-            parts = {name: found[name] for name in ("metrics", "band", "reason", "why") if name in found}
             if stored.get("people", 1) < 4:
-                parts = with_states(parts)
+                found |= with_states({name: found[name] for name in ("metrics", "band", "reason", "why") if name in found})
                 found["few"] = {pk: reason_of(words) for pk, words in (stored.get("few") or {}).items()} or None
-            return cls.model_validate(found | told(parts, noun))
+            return cls.model_validate(found)
         nothing = {"value": None, "low": None, "high": None}
         columns = []
         for line in stored["metrics"]:
@@ -586,7 +583,7 @@ class Board(Record):
         """A payload, of this format or an earlier one."""
         noun = raw.get("resampled", NOUN)
         names = {"resampled": noun, "n_resampled": raw["n_items"], "inner": "" if noun == NOUN else NOUN}
-        people = HumanAgreement.read(raw["people"], noun) if raw.get("people") else None
+        people = HumanAgreement.read(raw["people"]) if raw.get("people") else None
         return cls.model_validate({**names, **raw, "people": people})
 
     @classmethod

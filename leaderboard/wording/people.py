@@ -11,7 +11,7 @@ from leaderboard.records.people import Basis
 from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, ITEMS_FOR_FIRM_INTERVAL, RATERS_FOR_FIGURE, RATERS_FOR_FIRM_INTERVAL
 from leaderboard.wording import agreement
 from leaderboard.wording.nouns import NOUN, answers, counted, listed, people, plural, verb
-from leaderboard.wording.reasons import sentence
+from leaderboard.wording.reasons import why as reason_words
 
 EARLIER = (
     "These figures from people were made by an earlier rule: ties count half to whoever says equal, intervals are of these raters alone, "
@@ -48,7 +48,7 @@ def earlier(found: HumanAgreement) -> str:
 
 def why(found: HumanAgreement, noun: str = NOUN) -> str:
     """Reason why there are no figures; empty where there are. A ranking of before says it as it did then."""
-    return found.why or sentence(found.reason, noun)
+    return reason_words(found, noun)
 
 
 def missing(found: HumanAgreement, lines: Sequence[Line], noun: str = NOUN) -> str:
