@@ -16,6 +16,7 @@ from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.records import REFERENCE_TITLES, Metric
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.studies.summary import Summary
+from leaderboard.wording.nouns import of_scale
 
 EQUAL = 1e-12  # shares this near to each other are one
 
@@ -239,7 +240,7 @@ class People:
             fingerprint="",
             params={},
             higher_is_better=True,
-            unit="of 5" if self.opinions else "",
+            unit=of_scale(self.found.basis.scale) if self.opinions else "",
             is_primary=False,
             in_ranking=False,
             weight=0.0,

@@ -467,6 +467,7 @@ class StudySummary(Entries):
     version: int
     kind: str
     of: str = "votes"
+    scale: tuple[float, float] = (1.0, 5.0)  # of ratings, by its two ends
     votes: int = 0
     ratings: int = 0
     counted: int
