@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -15,6 +15,7 @@ from leaderboard.stats.evidence.by_name import POOLS, named_metrics
 from leaderboard.stats.evidence.figure import SetFigure
 from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, MetricFigures
 from leaderboard.stats.evidence.reproduction import PrintedLine, Statistic
+from leaderboard.stats.records import KNOW_NOTHING
 from leaderboard.wording import evidence as wording
 from leaderboard.wording.reasons import sentence
 
@@ -109,7 +110,7 @@ class Row:
 
     @property
     def knows_nothing(self) -> bool:
-        return self.is_reference_point and self.key in ("constant", "coin")
+        return self.is_reference_point and self.key in KNOW_NOTHING
 
     @property
     def is_uncompared(self) -> bool:
@@ -433,12 +434,7 @@ def records(folder: Path) -> dict[str, EvidenceRecord]:
         path = folder / name / catalogue.RECORD
         if path.is_file() and (record := _own(path, path.stat().st_mtime_ns)) is not None:
             found[name] = record
-
-    def order(record: EvidenceRecord) -> tuple[bool, bool, str]:
-        one = record.leading
-        return one is None or not one.basis.persons, one is None or not one.metrics, record.name
-
-    return {record.name: record for record in sorted(found.values(), key=order)}
+    return _in_order(found.values())
 
 
 @lru_cache(maxsize=64)
@@ -452,8 +448,16 @@ def _own(path: Path, changed: int) -> EvidenceRecord | None:
 
 @cache
 def shipped(folder: Path = RECORDS) -> dict[str, EvidenceRecord]:
-    """The records that ship, by name."""
-    return {path.stem: record_file.of_toml(path.read_text(encoding="utf-8"), path.name) for path in sorted(folder.glob("*.toml"))}
+    """The records that ship, in the order of `records`."""
+    return _in_order(record_file.of_toml(path.read_text(encoding="utf-8"), path.name) for path in folder.glob("*.toml"))
+
+
+def _in_order(found: Iterable[EvidenceRecord]) -> dict[str, EvidenceRecord]:
+    def order(record: EvidenceRecord) -> tuple[bool, bool, str]:
+        one = record.leading
+        return one is None or not one.basis.persons, one is None or not one.metrics, record.name
+
+    return {record.name: record for record in sorted(found, key=order)}
 
 
 def leading(record: EvidenceRecord) -> Set | None:

@@ -33,6 +33,7 @@ from leaderboard.stats.states import Reason, State, too_few
 from leaderboard.stats.uncertainty import ALPHA
 
 NOTHING: Ends = (None, None, None)
+KNOW_NOTHING = ("constant", "coin")  # reference points that decide half of all comparisons by definition
 REFERENCE_TITLES = {"constant": "Always equal", "coin": "Random", "size": "Size only", "reference only": "The reference's size only"}
 
 
