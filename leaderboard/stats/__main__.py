@@ -136,7 +136,7 @@ def _pairs(options: argparse.Namespace, step: Callable[[], None]) -> dict[str, t
     there = {name for _, chosen in rows for row in chosen for name in (row.left, row.right)}
     _check_named("--gold", (name for pair in options.gold for name in pair), there, options.votes)
     known = set() if any(row.gold for _, chosen in rows for row in chosen) else {frozenset(pair) for pair in options.gold}
-    found = {}
+    found: dict[str, tuple[StudySummary, list[str]]] = {}
     for criterion, chosen in rows:
         # A file that does not say which questions were gold has all of these pairs as such.
         votes = voting.canonical(replace(row, gold="yes") if {row.left, row.right} in known else row for row in chosen)
