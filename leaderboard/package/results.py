@@ -276,6 +276,9 @@ def evaluate(
     return scored(Path(prediction), Path(reference), *_requested(metrics), match, groups, metres_per(unit), manifest, jobs, progress)
 
 
+score = evaluate  # its name before, until 1.0.0
+
+
 def scored(
     prediction: Path,
     reference: Path,

@@ -405,13 +405,18 @@ class Rated:
     by_rater: Floats
 
 
-def across_items(ratings: Ratings, entries: Collection[str] | None, metrics: Mapping[str, Scored]) -> dict[str, Across]:
-    """Likeness of people's order of all results of these entries on all samples to that of each metric, with samples as clusters."""
+def stimuli(ratings: Ratings, entries: Collection[str] | None) -> tuple[Rated, Ints]:
+    """The stimuli of these entries that have a mean, samples as groups, and the method of each."""
     shape = len(ratings.raters), len(ratings.samples), len(ratings.methods)
     inside = np.array([entries is None or name in entries for name in ratings.methods], dtype=bool)
     group, method = np.nonzero(~np.isnan(ratings.means[:-1]) & inside)
-    rated = Rated(group, ratings.means[group, method], ratings.by_rater().reshape(shape)[:, group, method])
-    x = {key: metric.x[group, method] for key, metric in metrics.items()}
+    return Rated(group, ratings.means[group, method], ratings.by_rater().reshape(shape)[:, group, method]), method
+
+
+def across_items(ratings: Ratings, entries: Collection[str] | None, metrics: Mapping[str, Scored]) -> dict[str, Across]:
+    """Likeness of people's order of all results of these entries on all samples to that of each metric, with samples as clusters."""
+    rated, method = stimuli(ratings, entries)
+    x = {key: metric.x[rated.group, method] for key, metric in metrics.items()}
     among = [
         key
         for key, metric in metrics.items()
