@@ -51,7 +51,7 @@ def answer(opinions: bool) -> str:
 
 
 def of_scale(scale: tuple[float, float]) -> str:
-    """What follows a mean score: `of 5`, or `of -3 to 3` where the scale does not begin at 0 or 1."""
+    """Words that follow a mean score: `of 5`, or `of -3 to 3` where the scale does not begin at 0 or 1."""
     low, high = scale
     return f"of {high:g}" if low in (0, 1) else f"of {low:g} to {high:g}"
 
