@@ -159,7 +159,7 @@ class AnswerSetForm(forms.Form):
 
 
 def _fault(file: UploadedFile) -> str:
-    """What is wrong with a file before it is opened; empty where nothing is."""
+    """Sentence on what is wrong with a file before it is opened; empty where nothing is."""
     most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     if name_fault(file.name):
         return "Rename the file to something short and plain."
