@@ -9,7 +9,7 @@ from leaderboard.records.entry_summary import EntrySummary, FromFirst, NoRank, O
 from leaderboard.wording.board import rule
 from leaderboard.wording.digits import rounded
 from leaderboard.wording.figures import interval, share
-from leaderboard.wording.nouns import answers, counted, listed
+from leaderboard.wording.nouns import answers, counted, listed, of_scale
 from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.people import rough
 from leaderboard.wording.ranks import ordinal, place
@@ -69,7 +69,7 @@ def people(it: OwnPlace) -> Statement:
         head = name(f"People put it {place(it.place)} of {it.placed}")
     if it.basis.opinions:
         value = rounded(it.value, it.low, it.high, decimals=2).text
-        rest = f": {value} of 5 on average {interval(it.low, it.high, 2)}"
+        rest = f": {value} {of_scale(it.basis.scale)} on average {interval(it.low, it.high, 2)}"
     else:
         rest = f": it wins {share(it.value)} % of its comparisons {interval(it.low, it.high)}"
     if it.is_first and it.open:

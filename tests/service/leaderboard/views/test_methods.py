@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from leaderboard.boards.front import front
 from leaderboard.models import Snapshot, Study, read_board
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.tasks import build_due_boards
@@ -153,7 +154,8 @@ class TestMethod:
             "marks": {},
         }
         raw = board.model_dump(mode="json") | {"people": found}
-        Snapshot._keep(ridge, snapshot.batch, type(board).read(raw))
+        board = type(board).read(raw)
+        Snapshot.keep(ridge, snapshot.batch, board, front(board))
         page = text(client.get(method_page(people.team, "ridge-net")))
         assert "96 votes by 12 raters" in page and "<b>2nd</b>" in page
         Study.objects.filter(pk=study.pk).update(is_public=False)
