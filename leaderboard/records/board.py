@@ -17,6 +17,7 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar
 from pydantic import Field, PlainSerializer, SerializerFunctionWrapHandler, model_serializer
 from pydantic_core import from_json
 
+from leaderboard.records.earlier import reason_of, with_states
 from leaderboard.records.people import Basis
 from leaderboard.records.record import Record
 from leaderboard.records.study import HIDDEN_NAME
@@ -29,7 +30,6 @@ from leaderboard.stats.meaning import Difference
 from leaderboard.stats.mos_table import USUAL
 from leaderboard.stats.states import Reason, State
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.wording.earlier import reason_of, with_states
 
 FORMAT = 1
 WAITING = "waiting for re-evaluation"  # the state of an entry without a score that decides the order, of a metric with a newer version

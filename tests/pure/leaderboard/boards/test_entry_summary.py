@@ -71,7 +71,7 @@ class TestRank:
         assert entry_summary(board_of([0.9, 0.9, 0.9], overall=ranks), 0).rank.level == 3
 
     def test_tied_entries_are_not_named_where_several_metrics_decide(self):
-        """Which pairs such a rule leaves open is not kept."""
+        """The pairs that such a rule leaves open are not kept."""
         board = with_tests()
         several = board.overall.model_copy(update={"rule": "mean_rank", "metrics": ["a", "b"]})
         rank = entry_summary(board.model_copy(update={"overall": several}), 0).rank
