@@ -181,7 +181,7 @@ def test_the_command_says_it(tmp_path, capsys):
     write_folder(VIEWS, tmp_path / "reference")
     (tmp_path / "challenge.yaml").write_text(
         "slug: rooms\ntitle: Rooms\nfamily: render\nphases:\n  - slug: one\n    title: One\n    opens_at: 2026-01-01T00:00\n"
-        "    metrics: [{key: osim, params: {weights: own}}]\n    reference: {path: reference}\n"
+        "    metrics: [{key: osim, params: {weights: yolox-nano}}]\n    reference: {path: reference}\n"
     )
     call_command("challenge", "apply", str(tmp_path), "--yes")
     assert f"! phase one: {SENTENCE}" in capsys.readouterr().out and Phase.objects.count() == 1

@@ -89,13 +89,16 @@ def test_columns_of_two_precisions_share_no_work_and_other_metrics_keep_float32(
     assert current() == "float32"
 
 
-def test_every_precision_gives_nearly_the_values_of_float32_and_tf32_is_left_to_cards(every_unit):
-    plain = scores("lite0_distance")
+def test_every_precision_gives_nearly_the_values_of_float32_and_tf32_is_left_to_cards(every_unit, monkeypatch, tmp_path):
+    random_weights.shelf(monkeypatch, tmp_path)
+    random_weights.put(monkeypatch, "squeezenet1_1", random_weights.backbone("squeezenet1_1"))
+    random_weights.put(monkeypatch, "lpips-squeeze", random_weights.head("squeeze"))
+    plain = scores("lpips_squeeze")
     for name in ("bfloat16", "float16"):
-        assert np.allclose(scores("lite0_distance", precision=name), plain, rtol=0.02), name
-        assert scores("lite0_distance", precision=name) != plain
+        assert np.allclose(scores("lpips_squeeze", precision=name), plain, rtol=0.02), name
+        assert scores("lpips_squeeze", precision=name) != plain
     with pytest.raises(PrecisionMissing):
-        scores("lite0_distance", precision="tf32")
+        scores("lpips_squeeze", precision="tf32")
 
 
 def test_a_metric_program_may_have_a_parameter_of_that_name(monkeypatch):
