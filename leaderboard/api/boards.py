@@ -16,9 +16,9 @@ from evaluation.metrics.spec import Source
 from evaluation.models import EvaluationBatch, Score
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.build import finite_bounds
-from leaderboard.boards.payload import Board, ColumnHead, PublicEntry, Ranks, StudyFacts, StudyName
 from leaderboard.lookup import audience_of, current_ranking, snapshot_of
 from leaderboard.models import Snapshot
+from leaderboard.records.board import Board, ColumnHead, PublicEntry, Ranks, StudyFacts, StudyName
 from leaderboard.records.record import Record
 from leaderboard.stats.another_rater import Person, Standing
 from leaderboard.stats.crossed import Figure
@@ -179,7 +179,7 @@ class Row(PublicEntry):
         None,
         description=(
             "People's figure: how often they would pick it against the others, by its `n` answers, or its mean of `n` scores; 0 if "
-            "that number is not known. The interval of a mean is not cut to the scale from 1 to 5."
+            "that number is not known. The interval of a mean is not cut to the scale."
         ),
     )
     scores: dict[str, CellOut]

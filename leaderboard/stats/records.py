@@ -1,7 +1,7 @@
 """Everything that a study's answers on one criterion say, as records: the names that pages, exports, the API and the command share.
 
 What computes a figure makes its record, `None` in the place of what is not a number. A record is written as its fields stand
-(`plain`) and never reshaped; `leaderboard.studies.summary` says how it is stored and read. Two sets of entries have the same
+(`plain`) and never reshaped; `leaderboard.records.study` says how it is stored and read. Two sets of entries have the same
 figures: the entries of teams and baselines, which everything is headed by, and `all`, damaged and empty entries and the reference
 included.
 """
@@ -33,6 +33,7 @@ from leaderboard.stats.states import Reason, State, too_few
 from leaderboard.stats.uncertainty import ALPHA
 
 NOTHING: Ends = (None, None, None)
+KNOW_NOTHING = ("constant", "coin")  # reference points that decide half of all comparisons by definition
 REFERENCE_TITLES = {"constant": "Always equal", "coin": "Random", "size": "Size only", "reference only": "The reference's size only"}
 
 
@@ -467,6 +468,7 @@ class StudySummary(Entries):
     version: int
     kind: str
     of: str = "votes"
+    scale: tuple[float, float] = (1.0, 5.0)  # of ratings, by its two ends
     votes: int = 0
     ratings: int = 0
     counted: int

@@ -2,7 +2,7 @@
 
 A study gives one figure to a metric: decided agreement on its leading criterion, by values of one definition. From three studies on they
 are pooled (`leaderboard.stats.pooled`); one or two are shown as the larger one has them, which a board follows too
-(`leaderboard.studies.summary.precedence`). Studies that share items or a rater's account are no evidence of their own: they are analysed
+(`leaderboard.records.study.precedence`). Studies that share items or a rater's account are no evidence of their own: they are analysed
 together as one (`leaderboard.studies.joint`), and until they are, or where they cannot be, the largest of them stands for all. Made-up
 studies count only where there are no others, and say so.
 """
@@ -22,6 +22,7 @@ from leaderboard.boards.people import line_of
 from leaderboard.models import JointAnalysis, Rater, Study, StudyAnalysis
 from leaderboard.records.agreement import Known, Line, Verdict
 from leaderboard.records.people import Basis
+from leaderboard.records.study import Summary, precedence
 from leaderboard.service.page_cache import PageCache
 from leaderboard.stats import agreement, another_rater, pooled
 from leaderboard.stats.agreement import Agreement
@@ -29,12 +30,12 @@ from leaderboard.stats.another_rater import Person
 from leaderboard.stats.crossed import Estimate, Figure
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import STUDIES_FOR_MEAN
+from leaderboard.stats.mos_table import USUAL, Scale
 from leaderboard.stats.pooled import Pooled
 from leaderboard.stats.records import Metric
 from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.states import State as FigureState
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.studies.summary import Summary, precedence
 from leaderboard.wording import agreement as agreement_words
 from submissions.kinds import FAMILIES
 
@@ -71,11 +72,12 @@ class Evidence:
     reference: tuple[int, int] | None = None  # the phase, and the version of its reference
     joined: tuple[int, ...] = ()
     sharing: tuple[int, ...] = ()
+    scale: Scale = USUAL  # of ratings
 
     @property
     def basis(self) -> Basis:
         """Answers that its figures are of."""
-        return Basis(of="ratings" if self.opinions else "votes", n=self.judgements, raters=self.people)
+        return Basis(of="ratings" if self.opinions else "votes", n=self.judgements, raters=self.people, scale=self.scale)
 
     @cached_property
     def precedence(self) -> tuple[bool, bool, float, int, int]:
@@ -249,6 +251,7 @@ def _evidence(study: Study, summary: Summary, current: Collection[str], accounts
         summary.counted,
         summary.opinions,
         (study.phase_id, study.reference_id) if study.reference_id else None,
+        scale=summary.scale,
     )
 
 
@@ -270,9 +273,9 @@ def family(key: str, evidence: Iterable[Evidence], joint: Mapping[frozenset[int]
         analysed = [*(one for some, one in joint.items() if some <= members), *among]
         first = joint[members] if members in joint else max(analysed, key=lambda study: study.precedence)
         studies.append(replace(first, sharing=tuple(study.id for study in among if study.id not in (first.id, *first.joined))))
-        # They can be joined if they ask for one kind of answer, on one version of each reference.
+        # They can be joined if they ask for one kind of answer, on one scale and one version of each reference.
         versions = {study.reference for study in among if study.reference is not None}
-        one_kind = len({study.opinions for study in among}) == 1
+        one_kind = len({(study.opinions, study.scale) for study in among}) == 1
         if len(among) > 1 and one_kind and len({phase for phase, _ in versions}) == len(versions):
             sets.append(tuple(sorted(members)))
     studies.sort(key=lambda study: study.precedence, reverse=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from leaderboard.records.study import Summary
 from leaderboard.stats.crossed import Ends
 from leaderboard.stats.records import NOTHING
-from leaderboard.studies.summary import Summary
 
 
 @dataclass(frozen=True)

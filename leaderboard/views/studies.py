@@ -15,7 +15,6 @@ from django.urls import reverse
 
 from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
-from leaderboard.boards.payload import Board
 from leaderboard.boards.people import lines_of, spread
 from leaderboard.boards.rows import rule_words
 from leaderboard.charts import studies as study_charts
@@ -23,6 +22,8 @@ from leaderboard.evidence.shown import leading
 from leaderboard.lookup import current_ranking, not_shown_yet, shown_board, study_of
 from leaderboard.models import Rater, Study, StudyAnalysis, StudyLook
 from leaderboard.records.agreement import Line
+from leaderboard.records.board import Board
+from leaderboard.records.study import HIDDEN_NAME, Summary
 from leaderboard.service.responses import attachment
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import screening
@@ -37,7 +38,6 @@ from leaderboard.studies.judge import answers
 from leaderboard.studies.judge.shown import TITLES, of_study
 from leaderboard.studies.metric_ranking import source_of
 from leaderboard.studies.screening_effects import effects
-from leaderboard.studies.summary import HIDDEN_NAME, Summary
 from leaderboard.views import answer_sets
 from leaderboard.wording import agreement
 from leaderboard.wording import study as words
@@ -315,7 +315,7 @@ def _analysis_context(
         for n, place in zip(own, rank([ordered[n].value[0] for n in own], True), strict=True):
             places[n] = place
     rates = [line.value for line in ordered]
-    ends_of_scale = [(1.0, 5.0)] if summary.opinions else [(0.0, 1.0)]
+    ends_of_scale = [summary.scale] if summary.opinions else [(0.0, 1.0)]
     standing: dict[str, str] = {}  # the rank on the board of each entry that has a page and a rank, as `3rd`
     for label, page in pages.items():
         index = board.index_of(page.id) if board is not None else None
@@ -445,7 +445,7 @@ def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> dict[s
     ]
     if len(points) < 2:
         return None
-    return study_charts.scatter(titles.get(metric.key, metric.title), metric.higher_is_better, points).to_dict()
+    return study_charts.scatter(titles.get(metric.key, metric.title), metric.higher_is_better, points, summary.scale).to_dict()
 
 
 def titled(study: Study, criteria: Iterable[str]) -> list[tuple[str, str]]:

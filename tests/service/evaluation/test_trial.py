@@ -16,8 +16,8 @@ from evaluation.networks.gate.trial import verdict
 from evaluation.work import trials
 from evaluation.work.sandbox import sandbox
 from leaderboard.boards import build, rows, scorecard
-from leaderboard.boards.payload import ColumnTrial
 from leaderboard.models import Snapshot, Study
+from leaderboard.records.board import ColumnTrial
 from leaderboard.studies.analysis import metric_scores
 from submissions.formats.render.views import CleanViews, View, render
 from submissions.models import Phase, Submission

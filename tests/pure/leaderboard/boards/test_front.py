@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from leaderboard.boards.front import TOP, front
-from leaderboard.boards.payload import Against, Mark
+from leaderboard.records.board import Against, Mark
 from leaderboard.records.front import Front, Parted, SlopeLine, Turned
 from leaderboard.records.people import Basis
 from tests.support.leaderboard.boards import board_of, column_of, judged

@@ -11,12 +11,12 @@ from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
 from leaderboard.boards import human_agreement
-from leaderboard.boards.payload import HumanAgreement
 from leaderboard.boards.people import People, of_board, with_people
 from leaderboard.boards.rows import BoardRows, Choice
 from leaderboard.models import Snapshot, Study, StudyEntry
 from leaderboard.models.question import Opinion
 from leaderboard.models.rater import Rater
+from leaderboard.records.board import HumanAgreement
 from leaderboard.records.claim import Claim
 from leaderboard.stats.minimums import RATERS_FOR_FIGURE
 from leaderboard.stats.mos_table import Rating
@@ -275,7 +275,7 @@ def test_opinion_scores_give_their_column_and_marks(judged, client):  # noqa: F8
     head = page.partition("By criterion</h2>")[2].partition("</thead>")[0]
     assert head.index("overall") > head.index("semantic")  # as the study asks them
     for words in (
-        "Mean score from 1 to 5",
+        "Mean score on a scale from 1 to 5",
         "By criterion",
         "semantic",
         "How reliable the raters are",

@@ -10,10 +10,10 @@ from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
 from leaderboard.models import JointAnalysis, Rater, Study
+from leaderboard.records.study import Summary
 from leaderboard.stats.votes import Vote
 from leaderboard.studies import joint, metric_ranking
 from leaderboard.studies.analysis import analyse_due
-from leaderboard.studies.summary import Summary
 from tests.support.factories import UserFactory
 from tests.support.leaderboard.studies.scored_houses import duels, items, scored_houses, scores
 
@@ -115,7 +115,7 @@ def test_of_one_accounts_answers_in_two_studies_that_given_first_counts_whicheve
 
 def test_pairs_and_scores_are_not_analysed_together(scored):
     mixed = [imported(scored, "pairs", duels(scored)), Study.import_ratings(scored, None, scores(scored), slug="mos", title="M", **ABOUT)]
-    with pytest.raises(ValueError, match="pairs and of opinion scores"):
+    with pytest.raises(ValueError, match="of pairs, and of opinion scores on each scale"):
         joint.together(mixed)
     while analyse_due():
         pass
