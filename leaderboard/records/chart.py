@@ -56,7 +56,7 @@ class Axis:
 
     @property
     def has_zero(self) -> bool:
-        """Whether 0 among its numbers has a line of its own."""
+        """Test whether a line is drawn at 0, as between numbers."""
         return self.scale == "linear" and self.ticks is None and not self.names
 
 
