@@ -11,10 +11,10 @@ from typing import TypeGuard
 
 import numpy as np
 
-from leaderboard.boards.digits import rounded
 from leaderboard.records.chart import Axis, Bars, Box, Chart, Dot, Dots, Level, Line, Mark, short
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.uncertainty import Paired
+from leaderboard.wording.digits import rounded
 from leaderboard.wording.nouns import NOUN, counted, verb
 
 MAX_ENTRIES = 30  # rows that can still be read

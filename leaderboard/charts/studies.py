@@ -90,14 +90,14 @@ class Point:
     is_out: bool = False
 
 
-def scatter(title: str, higher_is_better: bool, points: Sequence[Point]) -> Chart:
-    """Mean opinion scores, with their intervals, over a metric's values."""
+def scatter(title: str, higher_is_better: bool, points: Sequence[Point], scale: tuple[float, float] = (1.0, 5.0)) -> Chart:
+    """Mean opinion scores on their scale, with their intervals, over a metric's values."""
     columns = ("Entry", title, "Opinion score", "95 % low", "95 % high")
     if not points:
         return Chart("No entry has both a value of this metric and an opinion score.", columns)
     ends = [end for point in points for end in (point.low, point.high) if end is not None]  # which may lie beyond the scale
     groups: dict[bool, list[Dot]] = {False: [], True: []}
-    for point, (label, side) in zip(points, _labels(points), strict=True):
+    for point, (label, side) in zip(points, _labels(points, scale), strict=True):
         said = f"{point.label}: {point.value:.4g}, opinion score {point.mos:.2f}"
         groups[point.is_out].append(Dot(point.value, point.mos, said, label, side, point.low, point.high))
     marks: list[Mark] = []
@@ -108,7 +108,8 @@ def scatter(title: str, higher_is_better: bool, points: Sequence[Point]) -> Char
     out = [point.label for point in points if point.is_out]
     summary = f"Opinion scores of {len(points)} entries over {title}" + (f"; hollow: left out, {', '.join(out)}." if out else ".")
     x = Axis(f"{title} ({'higher' if higher_is_better else 'lower'} is better)")
-    y = Axis("opinion score", ends=(min([1.0, *ends]) - 0.1, max([5.0, *ends]) + 0.1))
+    room = (scale[1] - scale[0]) / 40
+    y = Axis("opinion score", ends=(min([scale[0], *ends]) - room, max([scale[1], *ends]) + room))
     rows = tuple(
         (point.label, f"{point.value:.4g}", f"{point.mos:.3f}", *("–" if end is None else f"{end:.3f}" for end in (point.low, point.high)))
         for point in sorted(points, key=lambda point: -point.mos)
@@ -116,10 +117,11 @@ def scatter(title: str, higher_is_better: bool, points: Sequence[Point]) -> Char
     return Chart(summary, columns, rows, x, y, tuple(marks), height=380)
 
 
-def _labels(points: Sequence[Point]) -> list[tuple[str, Side]]:
+def _labels(points: Sequence[Point], scale: tuple[float, float]) -> list[tuple[str, Side]]:
     """The text beside each point and on which side it has room; none where it would lie over another one or over a point."""
     low, high = min(point.value for point in points), max(point.value for point in points)
-    places = [((point.value - low) / ((high - low) or 1.0) * WIDE, (5 - point.mos) / 4 * TALL) for point in points]
+    tall = TALL / (scale[1] - scale[0])
+    places = [((point.value - low) / ((high - low) or 1.0) * WIDE, (scale[1] - point.mos) * tall) for point in points]
     taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in places]
     labels: list[tuple[str, Side]] = [("", SIDES[0])] * len(points)
     for n in sorted(range(len(points)), key=lambda n: -points[n].mos):

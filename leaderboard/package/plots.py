@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leaderboard.boards.digits import rounded
 from leaderboard.package import installed
 from leaderboard.package.comparison import compare
 from leaderboard.package.errors import CannotEvaluate
 from leaderboard.package.tables import best
 from leaderboard.records.chart import Axis, Chart, Dot, Dots, Tone
+from leaderboard.wording.digits import rounded
 
 if TYPE_CHECKING:
     from leaderboard.package.results import Column, Result
