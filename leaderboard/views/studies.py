@@ -157,12 +157,12 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
 
 
 def every_study(request: HttpRequest) -> HttpResponse:
-    """The studies of all challenges that are shown to everybody, newest first, and those that everybody may take part in."""
+    """The studies of all challenges that are shown to everybody, the newest first and simulated ones last; and those that ask everybody."""
     now = timezone.now()
     phases = Phase.objects.filter(challenge__in=visible_challenges(request.user)).select_related("challenge", "parent")
     out = [phase.pk for phase in phases if board_is_out(phase, now)]
     shown = Study.objects.filter(phase__in=out).shown().select_related("phase__challenge").prefetch_related("analyses", "entries")
-    page = page_of(request, shown.order_by("-created_at", "-pk"), PER_PAGE)
+    page = page_of(request, shown.order_by("made_up", "-created_at", "-pk"), PER_PAGE)
     context = {
         "rows": [_listed(study, hidden_ids(study.phase, now)) for study in page.object_list],
         "asking": Study.objects.filter(phase__in=out).select_related("phase__challenge").asking_everybody(now),
