@@ -61,9 +61,8 @@ class Param:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The values that a choice may have: `choices`, and the sets of weights there are of its network, but those that are retired."""
-        named = weights.names(self.network) if self.network else ()
-        return tuple(dict.fromkeys((*self.choices, *(name for name in named if (self.network, name) not in weights.RETIRED))))
+        """The values that a choice may have: `choices`, and the sets of weights there are of its network."""
+        return tuple(dict.fromkeys((*self.choices, *(weights.names(self.network) if self.network else ()))))
 
     def allows(self, value: str) -> bool:
         """True if a choice may be that; whether weights of that name are here is another question (`weights.refusal`)."""
@@ -229,6 +228,7 @@ class MetricSpec:
     # Of a metric program that an organizer brought: the digest of its files, what runs it (where that is here), and its published source.
     contents: str = ""
     program: Program | None = None
+    removed: str = ""  # of a metric that is no longer computed: what to use in its place
     source: str = ""
 
     def at(self, version: int | None) -> MetricSpec | None:

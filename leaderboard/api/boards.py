@@ -26,6 +26,7 @@ from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.states import State
 from leaderboard.wording.reasons import sentence
+from leaderboard.wording.worded import worded
 from submissions.api.common import (
     ANYBODY,
     ERRORS,
@@ -179,7 +180,7 @@ class Row(PublicEntry):
         None,
         description=(
             "People's figure: how often they would pick it against the others, by its `n` answers, or its mean of `n` scores; 0 if "
-            "that number is not known. The interval of a mean is not cut to the scale from 1 to 5."
+            "that number is not known. The interval of a mean is not cut to the scale."
         ),
     )
     scores: dict[str, CellOut]
@@ -239,7 +240,7 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> SnapshotFul
     counts = metric_evidence.counts(metric.fingerprint for metric in board.metrics)
     outdated = {column.slug: column.sentence for column in snapshot.batch.outdated()}
     rows = f"/api/v1/challenges/{phase.challenge.slug}/phases/{phase.slug}/snapshots/{snapshot.digest}/rows"
-    people = board.people
+    people = worded(board.people, board.resampled)
     agreement: dict[str, PeopleOut] = {}
     only_means = people is not None and people.of == "means"
     for line in people.metrics if people is not None else ():

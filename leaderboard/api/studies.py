@@ -18,6 +18,7 @@ from leaderboard.lookup import study_of
 from leaderboard.models import Study
 from leaderboard.records.study import PlannedLook, Summary
 from leaderboard.views import answer_sets
+from leaderboard.wording.worded import worded
 from submissions.api.common import ANYBODY, ERRORS, Page, PageQuery, Slug, newest_first
 from submissions.models import Phase
 from submissions.visibility import hidden_from
@@ -30,7 +31,7 @@ class StudyBrief(Schema):
     title: str
     question: str = Field(description="The question to raters.")
     source: str = Field(description="Who collected the answers, if not this service.")
-    kind: str = Field(description="pairs, or opinions (scores from 1 to 5).")
+    kind: str = Field(description="pairs, or opinions (scores on a scale).")
     state: str = Field(description="draft, open or closed.")
     rater_skill: str = Field(
         description=(
@@ -60,9 +61,9 @@ class StudyFull(StudyBrief):
         description=(
             "By criterion, the output of `python -m leaderboard.stats --json`: each metric's agreement with people, with intervals "
             "over raters and samples, states, places and reference points; what people prefer, with ranges of places; another rater; "
-            "contradictions, reliability, and whether there are enough answers. Intervals of mean scores are not cut to the scale from "
-            "1 to 5. The top level covers entries of teams and baselines, `all` damaged ones too. Raters are numbered; only organizers "
-            "see how consistent each is."
+            "contradictions, reliability, and whether there are enough answers. Intervals of mean scores are not cut to `scale`, "
+            "the two ends of the scale of ratings. The top level covers entries of teams and baselines, `all` damaged ones too. Raters are "
+            "numbered; only organizers see how consistent each is."
         )
     )
     record: dict[str, Any] | None = Field(
@@ -112,7 +113,7 @@ def get_study(request: HttpRequest, challenge: Slug, phase: Slug, study: Slug) -
     done = {one.criterion: one.summary for one in row.analyses.all() if one.summary is not None}
     organizes = place.viewer.organizes
     hidden = row.hidden_labels(hidden_from(place.viewer, place.phase))
-    analyses = {name: done[name].without(hidden).numbered(organizes) for name in row.in_order(done)}
+    analyses = {name: worded(done[name].without(hidden).numbered(organizes), row.noun) for name in row.in_order(done)}
     looks = {"planned_looks": row.planned_looks, "planned_answers": row.planned_answers}
     looks["looks"] = [look.record(hidden) for look in row.looks.all()]
     answers = answer_sets.of_study(row)

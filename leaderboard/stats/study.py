@@ -29,7 +29,7 @@ from leaderboard.stats.answers import Answers, answers
 from leaderboard.stats.evidence.across import likeness
 from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.metric_board import Scored
-from leaderboard.stats.mos_table import LOWEST, Ratings
+from leaderboard.stats.mos_table import USUAL, Ratings
 from leaderboard.stats.opinions import Likelihood
 from leaderboard.stats.people import ONLY_DAMAGED, People, by_group, people, scored_entry
 from leaderboard.stats.records import (
@@ -279,6 +279,7 @@ def analyse(
         **vars(replace(figures, metrics=[whole(row) for row in figures.metrics], scales=scales)),
         version=VERSION,
         kind="opinions" if is_rated else "pairs",
+        scale=given.scale if isinstance(given, Ratings) else USUAL,
         of="ratings" if is_rated else "votes",
         votes=0 if is_rated else len(votes),
         ratings=len(given) if is_rated else 0,
@@ -456,7 +457,9 @@ def _scored(ratings: Ratings, rows: Sequence[Entry], fit: Likelihood) -> list[En
         row = replace(row, mos_mle_reason=unshown, scenes=scenes if len(ratings.samples) > 1 else {})
         if own.any():  # else all its raters were screened
             opinion = correlation.mean_opinion(ratings.score[own])
-            row = replace(row, sd=opinion.sd, n=opinion.n, normalised=(opinion.mean - LOWEST) / 4)
+            row = replace(
+                row, sd=opinion.sd, n=opinion.n, normalised=(opinion.mean - ratings.scale[0]) / (ratings.scale[1] - ratings.scale[0])
+            )
         if unshown is None:
             better = opinions.likelihood_of(ratings, fit, n)
             row = replace(row, mos_mle=better.ends, mos_mle_reason=better.reason)

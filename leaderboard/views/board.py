@@ -22,7 +22,7 @@ from evaluation.models.batch import sentences
 from evaluation.networks import weights
 from leaderboard.boards import exports, metric_evidence
 from leaderboard.boards.people import of_board, with_people
-from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, place_of, rule_words
+from leaderboard.boards.rows import BoardRows, Choice, place_of
 from leaderboard.boards.slope import slope, split_of
 from leaderboard.citation import Citation
 from leaderboard.evidence.shown import leading
@@ -41,6 +41,8 @@ from leaderboard.wording import agreement, certainty, contradiction
 from leaderboard.wording import claim as claim_words
 from leaderboard.wording import people as people_words
 from leaderboard.wording import study as study_words
+from leaderboard.wording.board import ENTRIES, VALUE_TITLES
+from leaderboard.wording.board import rule as rule_words
 from leaderboard.wording.nouns import counted, plural, sampled_noun
 from submissions.lookup import YEAR, PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
@@ -244,7 +246,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "snapshot": snapshot,
         "ranking": board,
         "rows": rows,
-        "rule": rule_words(board),
+        "rule": rule_words(board.rule),
         "n_folded_of_rule": sum(metric.slug in board.overall.metrics for metric in rows.folded) if board.overall.rule != "primary" else 0,
         "foot": certainty.foot(board, rows.standing),
         "made_before": certainty.before(board),
@@ -255,7 +257,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "hangs_on": study_words.fragile(people.found.firm, sampled_noun(people.noun, not people.sampled))
         if people and people.found.firm
         else "",
-        "entry_words": ENTRY_WORDS[board.phase.entries],
+        "entry_words": ENTRIES[board.phase.entries],
         "value_title": VALUE_TITLES.get(board.overall.rule, ""),
         "columns": [
             BoardColumn(

@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from evaluation.metrics import registry
 from leaderboard.boards.comparison import MAX_ENTRIES, compared
+from leaderboard.boards.entry_summary import entry_summary, strips
 from leaderboard.boards.people import lines_of, of_board, spread
-from leaderboard.boards.reading import reading, strips
 from leaderboard.boards.rows import Cell, bar, position
 from leaderboard.boards.scorecard import current_evaluation, results
 from leaderboard.charts.cards import Figure, Row, Sentence, Sheet, SlopeChart, Strip, Words, drawn, legible, shortened
@@ -26,7 +26,6 @@ from leaderboard.records.board import Board
 from leaderboard.records.front import Contradiction, Front, Turned
 from leaderboard.records.unit import Unit
 from leaderboard.service.responses import for_everybody
-from leaderboard.stats.mos_table import HIGHEST, LOWEST
 from leaderboard.stats.ranking import rank
 from leaderboard.studies import metric_ranking
 from leaderboard.studies.metric_ranking import MADE_UP, source_of
@@ -37,8 +36,10 @@ from leaderboard.views.home import MAX_SHOWN, cards, surest_contradiction, visib
 from leaderboard.views.metric_studies import measured, verdict_on
 from leaderboard.views.studies import metric_titles
 from leaderboard.wording import agreement, contradiction
+from leaderboard.wording import comparison as comparison_words
+from leaderboard.wording import entry_summary as summary_words
 from leaderboard.wording import study as study_words
-from leaderboard.wording.nouns import answer, answers, counted, plural
+from leaderboard.wording.nouns import answer, answers, counted, on_scale, plural
 from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.ranks import ordinal, place, span
 from leaderboard.wording.statement import Statement, Tone
@@ -162,10 +163,10 @@ def entry_sheet(board: Board, index: int, line: str, foot: str, picture: bytes |
         for entry in board.entries
     ]
     own, people = board.entries[index], of_board(board)
-    said = reading(board.model_copy(update={"entries": named}), index)
-    beneath: list[Sentence] = [(Words(f"{said.rank}{said.by_metrics}"),)]
-    if said.people:
-        beneath.insert(0, (Words(said.people, "accent" if said.people_first else "ink"), Words(said.by_people)))
+    summary = entry_summary(board.model_copy(update={"entries": named}), index)
+    beneath: list[Sentence] = [(Words(summary_words.verdict(summary).text),)]
+    if summary.people is not None:
+        beneath.insert(0, pieces(summary_words.people(summary.people)))
     bars = []
     for strip in strips(board, index):
         if strip.is_people or not board.overall.metrics or strip.slug in board.overall.metrics:
@@ -177,7 +178,7 @@ def entry_sheet(board: Board, index: int, line: str, foot: str, picture: bytes |
     notes = []
     if people is not None and any(strip.is_people for strip in strips(board, index)):
         made_up = ", simulated" if people.study.made_up and not board.challenge.made_up else ""
-        notes.append(f"People: {said.people_basis or basis_words(people.basis)}{made_up}.")
+        notes.append(f"People: {summary_words.people_basis(summary.people) if summary.people else basis_words(people.basis)}{made_up}.")
     if any(strip.width for strip in bars):
         notes.append("Thick lines: 95 % intervals.")
     team = legible(own.team, "") if own.team and not board.imported else ""
@@ -223,7 +224,7 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
                     at["width"],
                 )
             )
-        what = f"Mean scores, {LOWEST} to {HIGHEST}" if summary.opinions else "Comparisons won"
+        what = f"Mean scores {on_scale(summary.scale)}" if summary.opinions else "Comparisons won"
         of = f"; the first {MAX_STRIPS} of {len(bars)} entries" if len(bars) > MAX_STRIPS else ""
         note = f"{what}, with 95 % intervals{of}."
     basis = basis_words(summary.basis)
@@ -307,7 +308,7 @@ def compare_card(request: HttpRequest, challenge: str, phase: str) -> HttpRespon
     return sent(
         Sheet(
             f"{_line(place.phase)} · {len(names)} entries side by side",
-            tuple((Words(sentence),) for sentence in shown.claim(names) if sentence),
+            tuple((Words(part.text),) for part in comparison_words.statement(shown.order, names).parts if part.text.strip()),
             strips=tuple(bars),
             note=f"{what}{'; thick lines: 95 % intervals' if any(strip.width for strip in bars) else ''}",
             foot=f"{unit.n:,} {plural(unit.noun, unit.n)}",

@@ -18,7 +18,6 @@ from django.utils import timezone
 from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
 from leaderboard.boards.people import lines_of, spread
-from leaderboard.boards.rows import rule_words
 from leaderboard.charts import studies as study_charts
 from leaderboard.evidence.shown import leading
 from leaderboard.lookup import current_ranking, not_shown_yet, page_numbers, page_of, shown_board, study_of
@@ -43,6 +42,7 @@ from leaderboard.studies.screening_effects import effects
 from leaderboard.views import answer_sets
 from leaderboard.wording import agreement
 from leaderboard.wording import study as words
+from leaderboard.wording.board import rule as rule_words
 from leaderboard.wording.nouns import plural
 from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.ranks import ordinal, span
@@ -337,7 +337,7 @@ def _analysis_context(
         for n, place in zip(own, rank([ordered[n].value[0] for n in own], True), strict=True):
             places[n] = place
     rates = [line.value for line in ordered]
-    ends_of_scale = [(1.0, 5.0)] if summary.opinions else [(0.0, 1.0)]
+    ends_of_scale = [summary.scale] if summary.opinions else [(0.0, 1.0)]
     standing: dict[str, str] = {}  # the rank on the board of each entry that has a page and a rank, as `3rd`
     for label, page in pages.items():
         index = board.index_of(page.id) if board is not None else None
@@ -444,7 +444,7 @@ def _analysis_context(
         "n_camps": len(summary.camps.sizes) if summary.camps else 0,
         "n_metrics": sum(not line.guard for line in lines),
         "has_board": bool(standing),
-        "rule": rule_words(board) if board is not None else "",
+        "rule": rule_words(board.rule) if board is not None else "",
         "answers": [answers[0], answers[-1]] if answers else [],
         "chosen": chosen,
         "scatter": _scatter(summary, chosen, titles) if summary.opinions and chosen is not None else None,
@@ -467,7 +467,7 @@ def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> dict[s
     ]
     if len(points) < 2:
         return None
-    return study_charts.scatter(titles.get(metric.key, metric.title), metric.higher_is_better, points).to_dict()
+    return study_charts.scatter(titles.get(metric.key, metric.title), metric.higher_is_better, points, summary.scale).to_dict()
 
 
 def titled(study: Study, criteria: Iterable[str]) -> list[tuple[str, str]]:

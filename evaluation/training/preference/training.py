@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from evaluation.metrics.wireframe.learned.network import Head, accuracy, pair_loss
 from evaluation.synthetic.distortions import generator
-from evaluation.training.checkpoint import write
-from evaluation.training.course import exported
+from evaluation.training.checkpoint import exported, write
 from evaluation.training.errors import DataError
 from evaluation.training.phased import Phased
 from evaluation.training.preference.material import Seen

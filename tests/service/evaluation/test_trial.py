@@ -15,8 +15,8 @@ from evaluation.networks.gate.design import CLEAN, PICTURE_DAMAGES, Row
 from evaluation.networks.gate.trial import verdict
 from evaluation.work import trials
 from evaluation.work.sandbox import sandbox
-from leaderboard.boards import build, rows, scorecard
-from leaderboard.models import Snapshot, Study
+from leaderboard.boards import build, rows, scorecard, snapshots
+from leaderboard.models import Study
 from leaderboard.records.board import ColumnTrial
 from leaderboard.studies.analysis import metric_scores
 from submissions.formats.render.views import CleanViews, View, render
@@ -147,7 +147,7 @@ class TestBoards:
         best = entry(phase, team, {"distance": [1.0] * 4 + [90.0] * 2, "psnr": [30.0] * 6})
         Trial.request_missing()
         judge(Trial.objects.get(), failing=("hall",))
-        Snapshot.make(phase, "public")
+        snapshots.make(phase, "public")
         page = client.get(reverse("entry", args=[best.pk])).content.decode()
         row = page.partition('aria-label="Scores"')[2].partition("Piece distance")[2].partition("</tr>")[0]
         assert "<b>1.000</b>" in row and "30.67" not in row
@@ -196,7 +196,7 @@ class TestBoards:
         )
         Trial.request_missing()
         judge(Trial.objects.get(), failing=scenes[7:])
-        board = Snapshot.make(phase, "public").board
+        board = snapshots.make(phase, "public").board
         assert build.alone(board, board.column("distance"), board.index_of(wild.pk)) == (1, 1)
         page = client.get(reverse("entry", args=[tame.pk])).content.decode()
         above = " ".join(page.partition('aria-labelledby="above"')[2].partition("</section>")[0].split())
@@ -212,7 +212,7 @@ class TestBoards:
         judge(Trial.objects.get(key="piece_distance"))
         assert column(phase, "pieces").clean == [("attic", 0.5, 0.4, 0.6), ("garden", 0.4, 0.3, 0.5)]
         assert "clean" not in column(phase, "distance")
-        Snapshot.make(phase, "public")
+        snapshots.make(phase, "public")
         page = " ".join(client.get(reverse("board", args=[phase.challenge.slug, phase.slug])).content.decode().split())
         assert "clean views 0.30–0.60</button>" in page and "<li>garden <b>0.40</b> (0.30–0.50)</li>" in page
         assert page.count('class="clean"') == 1 and "<li>hall " not in page
@@ -411,11 +411,11 @@ class TestWorkers:
 
 
 class TestRetired:
-    @pytest.fixture
-    def phase(self) -> Phase:
+    @pytest.fixture(params=["puzzlesim", "lpips_plumbline_small", "lpips_plumbline_small@mask", "lpips_plumbline_small@bbox"])
+    def phase(self, request) -> Phase:
         phase = PhaseFactory(challenge=ChallengeFactory(family="render"))
         give_reference(phase, pictures.views(2), metrics=(PSNR,))
-        add_column(phase, "map", "puzzlesim")
+        add_column(phase, "map", request.param)
         entry(phase, TeamFactory(challenge=phase.challenge), {"psnr": [20.0, 21.0], "map": [0.4, 0.6]})
         return phase
 
@@ -425,7 +425,7 @@ class TestRetired:
         newer = entry(phase, TeamFactory(challenge=phase.challenge), {"psnr": [25.0, 26.0]})
         assert Evaluation.objects.get(submission=newer).waiting() == []
         found = column(phase, "map")
-        said = "Shown, not ranked: in-house weights retired."
+        said = "No longer computed: its values stay and do not rank."
         assert found.trial == ColumnTrial(state="retired", sentence=said)
         assert found.value == [0.5, None] and set(found.rank) == {None}
         assert column(phase, "psnr").rank == [2, 1] and Trial.request_missing() == 0

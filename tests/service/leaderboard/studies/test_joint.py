@@ -115,7 +115,7 @@ def test_of_one_accounts_answers_in_two_studies_that_given_first_counts_whicheve
 
 def test_pairs_and_scores_are_not_analysed_together(scored):
     mixed = [imported(scored, "pairs", duels(scored)), Study.import_ratings(scored, None, scores(scored), slug="mos", title="M", **ABOUT)]
-    with pytest.raises(ValueError, match="pairs and of opinion scores"):
+    with pytest.raises(ValueError, match="of pairs, and of opinion scores on each scale"):
         joint.together(mixed)
     while analyse_due():
         pass

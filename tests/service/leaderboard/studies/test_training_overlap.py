@@ -17,6 +17,7 @@ from evaluation.training.preference.material import study as read_study
 from evaluation.training.preference.model_card import card as card_of
 from evaluation.training.preference.training import Plan
 from evaluation.training.preference.votes import read
+from leaderboard.boards import snapshots
 from leaderboard.models import Snapshot, Study
 from leaderboard.stats import votes as voting
 from leaderboard.studies import metric_ranking
@@ -34,7 +35,7 @@ SEEN = {"samples": ["s1", "s2"], "methods": ["x", "y", "new"]}
 
 @pytest.fixture
 def shelf(monkeypatch, tmp_path):
-    return random_weights.shelf(monkeypatch, tmp_path / "shelf")
+    return random_weights.learned_shelf(monkeypatch, tmp_path / "shelf")
 
 
 @pytest.fixture
@@ -102,7 +103,7 @@ def test_what_was_not_learnt_from_people_is_not_asked(study):
 
 @pytest.mark.parametrize("key", ["locase", "lpips_plumbline_small"])
 def test_weights_that_may_order_nothing_have_no_place_whatever_they_were_trained_on(study, key):
-    """By their model card, or because they are retired; figures of the same name that a paper prints are not theirs."""
+    """By their model card, or because the metric was removed; figures of the same name that a paper prints are not theirs."""
     metric = PhaseMetric(slug="m", key=key, params={}).snapshot()
     assert trained_on(study, metric, SAMPLES, METHODS) == "refused"
     assert trained_on(study, metric | {"imported": {"higher_is_better": True, "unit": "", "decimals": 3}}, SAMPLES, METHODS) == ""
@@ -115,8 +116,8 @@ def test_a_card_says_of_a_folder_which_study_it_is(judged, tmp_path):  # noqa: F
     about = read_study(tmp_path / "folder")
     decisions = read(about.votes)
     results = {"final": {"losses": [0.1]}}
-    plan = Plan("plumbline-small", "0", 0, 1, folds=0)
-    said = card_of("panel", b"", plan, KNOWN["plumbline-small"], decisions, about.said, results, 1, "2026-11-21")["data"]
+    plan = Plan("dinov2-vitb14", "0", 0, 1, folds=0)
+    said = card_of("panel", b"", plan, KNOWN["dinov2-vitb14"], decisions, about.said, results, 1, "2026-11-21")["data"]
     assert (said["study"], said["study_created_at"]) == (study.slug, study.created_at.isoformat()) and said["phase"] == place(study)
     assert (said["samples"], said["methods"]) == (sorted(decisions.samples), sorted(decisions.methods))
 
@@ -143,7 +144,7 @@ def test_what_its_card_forbids_to_rank_has_neither_place_nor_state_word(judged, 
     analyse_due()
     line = next(one for one in study.analyses.get().summary.metrics if one.metric == forbidden)
     assert line.trained == "refused" and line.places is None and line.decided.value is not None
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     board = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/").content.decode()
     assert "<b>not ranked</b>" in board and "Its weights may order nothing" in board
     ranking = metric_ranking.of(AnonymousUser()).families[phase.challenge.family]
@@ -161,7 +162,7 @@ def test_the_board_the_study_exports_and_the_api_say_it(judged, shelf, client): 
     slug = learned(phase, shelf, **said)
     analyse_due()
     assert [line.trained for line in study.analyses.get().summary.metrics if not line.reference_point] == ["these"]
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     board = client.get(address).content.decode()
     assert "<b>trained on these votes</b>" in board and "so its agreement with them is no evidence" in board
@@ -183,7 +184,7 @@ def test_other_columns_say_nothing_of_it(judged, client):  # noqa: F811
     phase, entries = judged
     imported(phase, votes_for(entries, list(phase.batches.get(state="current").reference.item_ids), 0))
     analyse_due()
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
     assert "trained on" not in client.get(address).content.decode() + client.get(f"{address}people/people/").content.decode()
     digest = Snapshot.current(phase, "public").digest
