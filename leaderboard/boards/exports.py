@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
-from leaderboard.boards.digits import Bounds, rounded
 from leaderboard.stats.states import State
+from leaderboard.wording.digits import Bounds, rounded
 from submissions.formats.formulas import plain_text
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")

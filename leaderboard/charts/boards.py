@@ -14,9 +14,9 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from leaderboard.boards.digits import rounded
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.uncertainty import Paired
+from leaderboard.wording.digits import rounded
 from leaderboard.wording.nouns import NOUN, plural
 
 MAX_ENTRIES = 30  # rows that can still be read

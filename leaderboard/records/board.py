@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import Field, PlainSerializer, SerializerFunctionWrapHandler, model_serializer
 from pydantic_core import from_json
 
+from leaderboard.records.earlier import reason_of, with_states
 from leaderboard.records.people import Basis
 from leaderboard.records.record import Record
 from leaderboard.records.study import HIDDEN_NAME
@@ -28,10 +30,9 @@ from leaderboard.stats.meaning import Difference
 from leaderboard.stats.mos_table import USUAL
 from leaderboard.stats.states import Reason, State
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.wording.earlier import reason_of, with_states
-from leaderboard.wording.reasons import told
 
 FORMAT = 1
+WAITING = "waiting for re-evaluation"  # the state of an entry without a score that decides the order, of a metric with a newer version
 PEOPLE = "people"  # the slug of what people prefer, as a column
 Number = int | float  # as the organizer wrote it: 1 and 1.0 are other bytes
 Moment = Annotated[datetime, PlainSerializer(datetime.isoformat, return_type=str, when_used="json")]
@@ -190,7 +191,7 @@ class MetricColumn(ColumnHead, Stored):
 
     `scale` is the line that intervals are drawn on; `decimals` how many a figure was published with; `leads` has (entry, share of
     halves of the groups that it leads); `clean` has (scene, mean, least, greatest score of its clean views),
-    `flagged` (entry, flag of `flags.WORDS`, number of its items that have it). Rankings by the rule of
+    `flagged` (entry, flag of `wording.items.FLAGS`, number of its items that have it). Rankings by the rule of
     before have no `loose`, `untested`, `pairs` and `leads`.
     """
 
@@ -261,6 +262,15 @@ class MetricColumn(ColumnHead, Stored):
         if self.leads is not None:
             update["leads"] = [lead for lead in self.leads if lead[0] not in at]
         return self.model_copy(update=update)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Rule of an overall rank: over `n` metrics, or by the one called `title`."""
+
+    key: str
+    n: int
+    title: str = ""
 
 
 class Overall(Record):
@@ -461,16 +471,14 @@ class HumanAgreement(StudyFacts, Stored):
     scale: tuple[float, float] | None = None  # of ratings, by its two ends; none where it is the usual one, 1 to 5
 
     @classmethod
-    def read(cls, stored: Mapping[str, Any], noun: str = NOUN) -> Self:
-        """The part of a payload, with its reasons in words, in which an item is called `noun`. One of before version 4 gets today's form:
-        the same numbers, under the names that come nearest."""
+    def read(cls, stored: Mapping[str, Any]) -> Self:
+        """The part of a payload. One of before version 4 gets today's form: the same numbers, under the names that come nearest."""
         if stored.get("people", 1) >= 2:
             found = {"band": None, **stored}
-            parts = {name: found[name] for name in ("metrics", "band", "reason", "why") if name in found}
             if stored.get("people", 1) < 4:
-                parts = with_states(parts)
+                found |= with_states({name: found[name] for name in ("metrics", "band", "reason", "why") if name in found})
                 found["few"] = {pk: reason_of(words) for pk, words in (stored.get("few") or {}).items()} or None
-            return cls.model_validate(found | told(parts, noun))
+            return cls.model_validate(found)
         nothing = {"value": None, "low": None, "high": None}
         columns = []
         for line in stored["metrics"]:
@@ -502,6 +510,14 @@ class HumanAgreement(StudyFacts, Stored):
     def basis(self) -> Basis:
         """Answers that its figures are of."""
         return Basis(of=self.of, n=self.judgements, raters=self.raters, scale=self.scale or USUAL)
+
+    def counts(self, noun: str = NOUN) -> tuple[int, int, str] | None:
+        """Raters and items, as the reference point that answers every comparison counts them, and what an item is called; None where
+        nothing is known of them, or they are too few."""
+        every = next((line.decided for line in self.metrics if line.guard and line.slug == "constant"), None)
+        if every is None or self.reason is not None:
+            return None
+        return every.raters, every.samples, "comparison" if self.unsampled else noun
 
     @model_serializer(mode="wrap")
     def _without_words(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -570,7 +586,7 @@ class Board(Record):
         """A payload, of this format or an earlier one."""
         noun = raw.get("resampled", NOUN)
         names = {"resampled": noun, "n_resampled": raw["n_items"], "inner": "" if noun == NOUN else NOUN}
-        people = HumanAgreement.read(raw["people"], noun) if raw.get("people") else None
+        people = HumanAgreement.read(raw["people"]) if raw.get("people") else None
         return cls.model_validate({**names, **raw, "people": people})
 
     @classmethod
@@ -586,6 +602,13 @@ class Board(Record):
     def unit(self) -> Unit:
         """The unit of its intervals, in the nouns that it was made with."""
         return Unit(self.n_resampled, self.resampled, self.inner)
+
+    @property
+    def rule(self) -> Rule:
+        """The rule of its overall rank."""
+        metrics = self.overall.metrics
+        deciding = self.column(metrics[0]) if self.overall.rule == "primary" and metrics else None
+        return Rule(self.overall.rule, len(metrics), deciding.title if deciding is not None else "")
 
     @property
     def primary(self) -> MetricColumn | None:

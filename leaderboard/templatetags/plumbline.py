@@ -20,6 +20,7 @@ from typing import Any
 
 from django import template
 from django.conf import settings
+from django.template import Context
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join, json_script
 from django.utils.safestring import SafeString, mark_safe
@@ -27,14 +28,15 @@ from django.utils.safestring import SafeString, mark_safe
 from evaluation.metrics.spec import Source
 from evaluation.models import MetricProgram
 from leaderboard import wheel
-from leaderboard.boards.digits import Rounded, rounded
 from leaderboard.boards.rows import Cell
 from leaderboard.charts import drawing
 from leaderboard.records.people import Basis
 from leaderboard.stats import minimums
 from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.wording import agreement as agreement_words
-from leaderboard.wording import figures, nouns, people, ranks
+from leaderboard.wording import figures, history, nouns, people, ranks, reasons
+from leaderboard.wording.comparison import untested
+from leaderboard.wording.digits import Rounded, rounded
 from leaderboard.wording.figures import NOTHING
 from leaderboard.wording.metric_parts import part_words
 from leaderboard.wording.statement import Statement, Tone
@@ -56,7 +58,7 @@ register.filter("part_words", part_words)
 STATEMENTS: tuple[Callable[..., Any], ...] = (
     *(agreement_words.caveats, agreement_words.head, agreement_words.notes, agreement_words.places, agreement_words.reading),
     *(agreement_words.state, agreement_words.tone, agreement_words.trained, agreement_words.trained_more),
-    *(people.basis, people.earlier, ranks.place, nouns.plural),
+    *(people.basis, people.earlier, ranks.place, nouns.plural, untested, history.change, history.leaders, reasons.why),
 )
 for made in STATEMENTS:
     register.filter(made.__name__, made)
@@ -100,11 +102,12 @@ def interval(of: Figure | Ends | None, digits: int | str | None = None) -> str:
     return figures.interval(low, high, digits)
 
 
-@register.simple_tag
-def figure(of: Figure | Ends | None, digits: int | str | None = None, n: int | None = None) -> str:
-    """A figure in a table: its value above its interval and `n`; a dash, with the reason in its tooltip, where a reader sees no number."""
+@register.simple_tag(takes_context=True)
+def figure(context: Context, of: Figure | Ends | None, digits: int | str | None = None, n: int | None = None) -> str:
+    """A figure in a table: its value above its interval and `n`; a dash, with the reason in its tooltip, where a reader sees no number. The
+    reason calls an item by the `noun` of the page."""
     value, low, high = ends_of(of)
-    why = getattr(of, "why", "")
+    why = reasons.why(of, context.get("noun", reasons.SAMPLE))
     if value is None or not getattr(of, "shown", True):
         return format_html('<span class="none" title="{}">{}</span>', why, NOTHING) if why else NOTHING
     below = ", ".join(filter(None, [figures.interval(low, high, digits) or "no interval", "" if n is None else f"n {n:,}"]))

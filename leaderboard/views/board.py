@@ -22,7 +22,7 @@ from evaluation.models.batch import sentences
 from evaluation.networks import weights
 from leaderboard.boards import exports, metric_evidence
 from leaderboard.boards.people import of_board, with_people
-from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, place_of, rule_words
+from leaderboard.boards.rows import BoardRows, Choice, place_of
 from leaderboard.boards.slope import slope, split_of
 from leaderboard.citation import Citation
 from leaderboard.evidence.shown import leading
@@ -40,6 +40,8 @@ from leaderboard.wording import agreement, certainty, contradiction
 from leaderboard.wording import claim as claim_words
 from leaderboard.wording import people as people_words
 from leaderboard.wording import study as study_words
+from leaderboard.wording.board import ENTRIES, VALUE_TITLES
+from leaderboard.wording.board import rule as rule_words
 from leaderboard.wording.nouns import counted, plural, sampled_noun
 from submissions.lookup import YEAR, PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
@@ -241,7 +243,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "snapshot": snapshot,
         "ranking": board,
         "rows": rows,
-        "rule": rule_words(board),
+        "rule": rule_words(board.rule),
         "foot": certainty.foot(board, rows.standing),
         "made_before": certainty.before(board),
         "leads": certainty.leads(board, rows.standing),
@@ -251,7 +253,7 @@ def table_context(request: HttpRequest, place: PhasePlace, snapshot: Snapshot | 
         "hangs_on": study_words.fragile(people.found.firm, sampled_noun(people.noun, not people.sampled))
         if people and people.found.firm
         else "",
-        "entry_words": ENTRY_WORDS[board.phase.entries],
+        "entry_words": ENTRIES[board.phase.entries],
         "value_title": VALUE_TITLES.get(board.overall.rule, ""),
         "columns": [
             BoardColumn(

@@ -8,7 +8,9 @@ from django.shortcuts import render
 from leaderboard.boards import history
 from leaderboard.lookup import audience_of, not_shown_yet
 from leaderboard.models import Snapshot, read_board
+from leaderboard.records.history import Step
 from leaderboard.service.page_cache import PARTS
+from leaderboard.wording import history as words
 from submissions.lookup import PhasePlace, phase_place
 from submissions.visibility import hidden_from
 from submissions.wording import KEPT_OFF, WITHDRAWN
@@ -31,7 +33,7 @@ def board_history(request: HttpRequest, challenge: str, phase: str) -> HttpRespo
     key = ("history", tuple((row.pk, row.digest) for row in rows), hidden, studies, place.phase.board_revision)
     steps, chart = PARTS.of(key, lambda: _computed(place, rows, hidden, studies))
     if is_brief:  # what the board's page asks for when somebody has read so far
-        told = [(step.at, step.changes[0].words) for step in steps if step.changes[0].kind not in ("nothing", "texts")]
+        told = [(step.at, words.change(step.changes[0])) for step in steps if not step.changes[0].is_small]
         return render(request, "leaderboard/parts/lately.html", {"changes": told[:LATELY], "phase": place.phase})
     context = place.context("history") | {"steps": steps, "chart": chart, "is_cut": len(rows) == MAX_RANKINGS}
     return render(request, "leaderboard/history.html", context)
@@ -39,7 +41,7 @@ def board_history(request: HttpRequest, challenge: str, phase: str) -> HttpRespo
 
 def _computed(
     place: PhasePlace, rows: list[Snapshot], hidden: frozenset[int], studies: frozenset[int]
-) -> tuple[list[history.Step], history.RankChart | None]:
+) -> tuple[list[Step], history.RankChart | None]:
     moments = []
     for row in reversed(rows):
         people = read_board(row.pk, row.digest).people

@@ -16,7 +16,6 @@ from django.urls import reverse
 from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
 from leaderboard.boards.people import lines_of, spread
-from leaderboard.boards.rows import rule_words
 from leaderboard.charts import studies as study_charts
 from leaderboard.evidence.shown import leading
 from leaderboard.lookup import current_ranking, not_shown_yet, shown_board, study_of
@@ -41,6 +40,7 @@ from leaderboard.studies.screening_effects import effects
 from leaderboard.views import answer_sets
 from leaderboard.wording import agreement
 from leaderboard.wording import study as words
+from leaderboard.wording.board import rule as rule_words
 from leaderboard.wording.nouns import plural
 from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.ranks import ordinal, span
@@ -422,7 +422,7 @@ def _analysis_context(
         "n_camps": len(summary.camps.sizes) if summary.camps else 0,
         "n_metrics": sum(not line.guard for line in lines),
         "has_board": bool(standing),
-        "rule": rule_words(board) if board is not None else "",
+        "rule": rule_words(board.rule) if board is not None else "",
         "answers": [answers[0], answers[-1]] if answers else [],
         "chosen": chosen,
         "scatter": _scatter(summary, chosen, titles) if summary.opinions and chosen is not None else None,

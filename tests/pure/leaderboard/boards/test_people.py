@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from leaderboard.boards.entry_summary import entry_summary
 from leaderboard.boards.front import front
 from leaderboard.boards.people import People, of_board, spread
-from leaderboard.boards.reading import reading
 from leaderboard.records.agreement import Line
 from leaderboard.records.board import Against, HumanAgreement
 from leaderboard.stats.another_rater import Standing
@@ -77,7 +77,7 @@ def test_an_entry_that_alone_was_judged_is_first_of_nothing():
     people = of_board(made)
     assert people.claim(made) is None and people.first_place(made) is None
     assert people.column(made).rank == [None, None] and people.column(made).value == [0.3, None]
-    assert reading(made, 0).people == "People judged it"
+    assert entry_summary(made, 0).people.place is None
     assert [one.place for one in front(made).top] == [None, None]
 
 

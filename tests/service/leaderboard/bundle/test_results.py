@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 
 from evaluation.models import Evaluation, EvaluationBatch, ResultTable, Score
+from leaderboard.boards import snapshots
 from leaderboard.bundle.apply import apply, plan_for
 from leaderboard.bundle.document import BundleError
 from leaderboard.bundle.export import export
@@ -112,14 +113,14 @@ def test_details_with_titles_stand_under_a_name_and_come_back(tmp_path):
 def test_a_newer_table_keeps_entries_by_name_and_withdraws_those_that_went(tmp_path):
     apply(parse(bundle(tmp_path)).definition)
     before = dict(Submission.objects.values_list("method_name", "pk"))
-    first = Snapshot.make(phase_of(), "public")
+    first = snapshots.make(phase_of(), "public")
     table = TABLE.replace("Two,2021,0.75", "Four,2023,0.9").replace("0.80", "0.81")
     apply(parse(bundle(tmp_path, BUNDLE.replace("left_out: [Two]", "left_out: [Four]"), table)).definition)
     phase = phase_of()
     assert ResultTable.of(phase).version == 2 and phase.batches.count() == 2
     now = dict(Submission.objects.filter(withdrawn_at=None).values_list("method_name", "pk"))
     assert now["One"] == before["One"] and set(now) == {"One", "Three", "Four"}
-    content = Snapshot.make(phase, "public").board
+    content = snapshots.make(phase, "public").board
     assert content.reference == 2 and [entry.name for entry in content.entries] == ["One", "Three", "Four"]
     assert first.board.metrics[0].value == [0.8, 0.75, 0.7]  # the old ranking stays
     assert first.board.metrics[0].fingerprint != content.metrics[0].fingerprint
@@ -227,7 +228,7 @@ def published():
     apply(parse(PUBLISHED).definition)
     assert analyse_due() == 1
     found = phase_of("radiance-fields")
-    Snapshot.make_all(found)
+    snapshots.make_all(found)
     return found
 
 

@@ -14,6 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation.work.heartbeat import process_name
+from leaderboard.boards import snapshots
 from leaderboard.boards.people import of_board
 from leaderboard.models import Snapshot, Study, StudyAnalysis
 from leaderboard.stats import votes as voting
@@ -151,13 +152,13 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     batch = phase.batches.get(state="current")
     items = list(batch.reference.item_ids)
     address = f"/challenges/{phase.challenge.slug}/{phase.slug}/"
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     assert "no people yet" in client.get(address).content.decode()
     worse, slug = 1, "corner_f1"
     study = imported(phase, votes_for(entries, items, worse))
     analyse_due()
     assert "no people yet" in client.get(address).content.decode()  # the ranking is of before
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     content = Snapshot.current(phase, "public").board
     found = of_board(content)
     assert found.study.id == study.pk and found.line(slug).percent < 50 and found.line(slug).level is Standing.WORSE_THAN_CHANCE
@@ -176,7 +177,7 @@ def test_the_board_says_how_far_each_metric_agrees_and_marks_what_contradicts(ju
     study.publish(None, False)
     assert "no people yet" in client.get(address).content.decode()  # at once, before the next ranking is made
     assert "no people yet" in client.get(f"{address}snapshots/{old}/").content.decode()
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     assert "no people yet" in client.get(address).content.decode()
     assert Snapshot.current(phase, "organizers").board.people.study.id == study.pk
 
@@ -186,7 +187,7 @@ def test_the_front_page_tells_the_surest_duel_that_a_metric_turns_round_where_no
     items = list(phase.batches.get(state="current").reference.item_ids)
     study = imported(phase, votes_for(entries, items, 1))
     analyse_due()
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     board = Snapshot.current(phase, "public")
     turned = board.front.turned
     assert (turned.first, turned.preferred) == (("near", entries[0].pk), ("far off", entries[1].pk)) and turned.sample in items
@@ -585,7 +586,7 @@ def test_a_study_just_opened_promises_figures_from_the_smallest_numbers_on(phase
     page = client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/people/{study.slug}/").content.decode()
     assert f"once there are {RATERS_FOR_FIGURE} raters and {ITEMS_FOR_FIGURE} items." in page
     assert f"shows counts only until {RATERS_FOR_FIGURE} raters have answered on {ITEMS_FOR_FIGURE} items." in page
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
     board = " ".join(client.get(f"/challenges/{phase.challenge.slug}/{phase.slug}/").content.decode().split())
     assert f"{study.title}</a> has begun. No vote is counted yet." in board and "No study of this phase yet" not in board
     Study.objects.update(is_public=False)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
+from leaderboard.boards import snapshots
 from leaderboard.models import Snapshot
 from submissions.models import Phase
 from tests.service.leaderboard.views.test_board import address, scores, signed_in, text
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def rank(phase: Phase) -> None:
-    Snapshot.make_all(phase)
+    snapshots.make_all(phase)
 
 
 @pytest.fixture

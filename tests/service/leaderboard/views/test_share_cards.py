@@ -10,6 +10,7 @@ import pytest
 from django.http import HttpResponse
 from PIL import Image
 
+from leaderboard.boards import snapshots
 from leaderboard.boards.front import front
 from leaderboard.charts.cards import Sheet, drawn
 from leaderboard.models import Snapshot, Study
@@ -82,7 +83,7 @@ def judged_evenly(board: Phase, **changes) -> Study:
     study = Study.import_votes(board, None, rows, **({"slug": "level", "title": "Level", "question": "?", "is_public": True} | changes))
     while analyse_due():
         pass
-    Snapshot.make_all(board)
+    snapshots.make_all(board)
     return study
 
 
@@ -93,7 +94,7 @@ def test_cards_tell_places_that_are_shared_and_figures_with_their_intervals(clie
     study, entry = sheets
     assert [(strip.place, strip.value, strip.more) for strip in study.strips] == [("1–2", "50 %", "[33, 67]")] * 2
     assert study.foot == "36 votes by 6 raters" and all(strip.width > 0 for strip in study.strips)
-    assert "People put it first, level with valley-net: it wins 50 % of its duels [33, 67]" in entry.words
+    assert "People put it first, level with valley-net: it wins 50 % of its comparisons [33, 67]" in entry.words
     people, *metrics = entry.strips
     assert (people.name, people.value, people.more, people.place) == ("People", "50 %", "[33, 67]", "1–2")
     assert metrics and "36 votes by 6 raters" in entry.note
@@ -109,7 +110,7 @@ def test_who_has_no_account_is_shown_no_people_of_a_study_that_is_not_public(cli
     for _ in range(2):  # before the next ranking, and with it
         client.get(entry)
         client.get(f"{address(board)}card.png")
-        Snapshot.make_all(board)
+        snapshots.make_all(board)
     said = ["eople" in f"{sheet.words}{sheet.note}{sheet.strips}{sheet.rows}" for sheet in sheets]
     assert said == [True, True, False, False, False, False]
     assert client.get(f"{address(board)}people/level/card.png").status_code == 404
@@ -229,7 +230,7 @@ def test_an_entry_that_nobody_judged_has_no_strip_of_people():
     ranking = judged(board_of([0.9, 0.5, 0.1]), [0.3, 0.8, None], over=OVER)
     judged_, unjudged = (share_cards.entry_sheet(ranking, index, "C · P", "snapshot") for index in (1, 2))
     assert [strip.name for strip in judged_.strips] == ["People", "A"]
-    assert "People put it first: it wins 80 % of its duels [75, 85]." in judged_.words
+    assert "People put it first: it wins 80 % of its comparisons [75, 85]." in judged_.words
     assert [strip.name for strip in unjudged.strips] == ["A"] and "significantly behind 2." in unjudged.words
     assert judged_.line == "C · P · team 1" and "People" not in unjudged.note
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from leaderboard.records.earlier import SENTENCES, reason_of, with_states
 from leaderboard.stats.states import Counted, Key, Reason, State
-from leaderboard.wording.earlier import reason_of, with_states
-from leaderboard.wording.reasons import sentence, told
+from leaderboard.wording.reasons import told
 
 
 @pytest.mark.parametrize(
@@ -33,11 +33,12 @@ def test_a_sentence_that_was_stored_has_its_reason(words, reason):
     assert reason_of(words) == reason
 
 
-@pytest.mark.parametrize("key", [key for key in Key if key is not Key.EARLIER])
-def test_every_sentence_of_now_is_known_whatever_its_numbers(key):
+@pytest.mark.parametrize(("key", "words"), SENTENCES)
+def test_every_sentence_is_known_whatever_its_numbers(key, words):
     """Entries and pairs of the first two kinds were told by one sentence."""
-    found = reason_of(sentence(Reason(key, Counted.RATERS, 12, 1, 24.0), "room"))
+    found = reason_of(words.format_map({"counted": "raters", "need": 12, "have": 1, "are": "is", "value": 24.0, "item": "room"}))
     assert found.key is (Key.FEW if key is Key.FEW_FOR_DIFFERENCE else key)
+    assert {key for key, _ in SENTENCES} == set(Key) - {Key.EARLIER}
 
 
 def figure(value, low, high, **more):
