@@ -16,12 +16,13 @@ import json
 import zoneinfo
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import template
 from django.conf import settings
 from django.template import Context
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join, json_script
 from django.utils.safestring import SafeString, mark_safe
 
@@ -45,6 +46,10 @@ from submissions.entry_states import EntryState, Reader, State
 from submissions.markdown import laid_out
 from submissions.moments import in_words
 from submissions.wording import label, sentence, tone
+
+if TYPE_CHECKING:
+    from leaderboard.views.home import Card
+    from submissions.models import Challenge
 
 register = template.Library()
 IN_SCRIPT = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}  # what could end a script or a line of it
@@ -242,6 +247,16 @@ def install_command(context: template.Context, extra: str = "") -> str:
     found = wheel.address(request.build_absolute_uri("/") if request else "")
     named = f'"plumbline[{extra}] @ {found}"' if extra else found
     return f"python -m pip install {named}" if found else ""
+
+
+@register.simple_tag(takes_context=True)
+def card_of(context: template.Context, challenge: Challenge) -> Card | None:
+    """The challenge's card for its viewer: the newest public ranking of its main phase, and what is pictured."""
+    from leaderboard.views import home  # pages load these tags
+
+    request = context["request"]
+    found = home.visible(request.user).filter(pk=challenge.pk)
+    return next(iter(home.cards(request, found, timezone.now())), None)
 
 
 @register.simple_tag(takes_context=True)

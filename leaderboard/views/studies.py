@@ -6,19 +6,21 @@ import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from django.db.models import F, Value
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
 from leaderboard.boards.people import lines_of, spread
 from leaderboard.charts import studies as study_charts
 from leaderboard.evidence.shown import leading
-from leaderboard.lookup import current_ranking, not_shown_yet, shown_board, study_of
+from leaderboard.lookup import current_ranking, not_shown_yet, page_numbers, page_of, shown_board, study_of
 from leaderboard.models import Rater, Study, StudyAnalysis, StudyLook
 from leaderboard.records.agreement import Line
 from leaderboard.records.board import Board
@@ -47,12 +49,13 @@ from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.ranks import ordinal, span
 from leaderboard.wording.reasons import sentence, told
 from leaderboard.wording.statement import Statement
-from submissions.formats.formulas import neutral_row
+from submissions.formats.formulas import BYTE_ORDER_MARK, neutral_row
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Phase
-from submissions.visibility import hidden_from, through, visible_to
+from submissions.visibility import board_is_out, hidden_from, hidden_ids, through, visible_challenges, visible_to
 
 MAX_CONTRADICTIONS = 30
+PER_PAGE = 20
 
 
 @dataclass
@@ -148,24 +151,44 @@ def studies(request: HttpRequest, challenge: str, phase: str) -> HttpResponse:
     place = phase_place(request.user, challenge, phase)
     if not place.sees_board:
         return not_shown_yet(request, place, "people")
-    rows, hidden_ids = [], hidden_from(place.viewer, place.phase)
-    for study in seen(place):
-        summary, brief = study.main_summary(hidden_ids), None
-        if summary is not None:
-            between = summary.another
-            noun = partial(getattr, study, "noun")  # which few sentences name
-            missing = sentence(summary.reason, noun) or words.two_raters(summary, noun)
-            first = words.opening(summary, noun)
-            basis = "" if summary.of == "means" else basis_words(summary.basis)
-            brief = StudyBrief(basis, summary.counted, summary.n_people, between, missing, first)
-        if (answer_set := answer_sets.of_study(study)) is not None and answer_set.record is not None:
-            set_ = leading(answer_set.record)
-            if set_ is not None:
-                claim = (set_.claim or [""])[0]
-                brief = StudyBrief(set_.people, set_.criterion.answers, set_.criterion.raters, None, "", Statement.of(claim))
-        rows.append({"study": study, "found": brief, "is_set": answer_set is not None})
+    hidden = hidden_from(place.viewer, place.phase)
+    rows = [_listed(study, hidden) for study in seen(place)]
     asking = Study.objects.filter(phase=place.phase).asking_everybody()
     return render(request, "leaderboard/studies.html", place.context("people") | {"rows": rows, "asking": asking})
+
+
+def every_study(request: HttpRequest) -> HttpResponse:
+    """The studies of all challenges that are shown to everybody, the newest first and simulated ones last; and those that ask everybody."""
+    now = timezone.now()
+    phases = Phase.objects.filter(challenge__in=visible_challenges(request.user)).select_related("challenge", "parent")
+    out = [phase.pk for phase in phases if board_is_out(phase, now)]
+    shown = Study.objects.filter(phase__in=out).shown().select_related("phase__challenge").prefetch_related("analyses", "entries")
+    page = page_of(request, shown.order_by("made_up", "-created_at", "-pk"), PER_PAGE)
+    context = {
+        "rows": [_listed(study, hidden_ids(study.phase, now)) for study in page.object_list],
+        "asking": Study.objects.filter(phase__in=out).select_related("phase__challenge").asking_everybody(now),
+        "pages": page_numbers(page.number, page.paginator.num_pages),
+        "page": page.number,
+    }
+    return render(request, "leaderboard/every_study.html", context)
+
+
+def _listed(study: Study, hidden: frozenset[int]) -> dict[str, Any]:
+    """The row of a study in a list of studies."""
+    summary, brief = study.main_summary(hidden), None
+    if summary is not None:
+        between = summary.another
+        noun = partial(getattr, study, "noun")  # which few sentences name
+        missing = sentence(summary.reason, noun) or words.two_raters(summary, noun)
+        first = words.opening(summary, noun)
+        basis = "" if summary.of == "means" else basis_words(summary.basis)
+        brief = StudyBrief(basis, summary.counted, summary.n_people, between, missing, first)
+    if (answer_set := answer_sets.of_study(study)) is not None and answer_set.record is not None:
+        set_ = leading(answer_set.record)
+        if set_ is not None:
+            claim = (set_.claim or [""])[0]
+            brief = StudyBrief(set_.people, set_.criterion.answers, set_.criterion.raters, None, "", Statement.of(claim))
+    return {"study": study, "found": brief, "is_set": answer_set is not None}
 
 
 def study(request: HttpRequest, challenge: str, phase: str, slug: str) -> HttpResponse:
@@ -285,9 +308,8 @@ def study_judges(request: HttpRequest, challenge: str, phase: str, slug: str) ->
 def csv_response(table: Iterable[list[str]], name: str) -> StreamingHttpResponse:
     """Rows as a file that is sent as they come."""
     writer = csv.writer(Echo())
-    return attachment(
-        StreamingHttpResponse((writer.writerow(neutral_row(row)) for row in table), content_type="text/csv; charset=utf-8"), name
-    )
+    lines = (writer.writerow(neutral_row(row)) for row in table)
+    return attachment(StreamingHttpResponse(chain([BYTE_ORDER_MARK], lines), content_type="text/csv; charset=utf-8"), name)
 
 
 def seen(place: PhasePlace) -> list[Study]:
