@@ -18,7 +18,7 @@ from torch.nn import functional
 from evaluation.networks.backbones import SqueezeNet, imagenet
 from evaluation.synthetic.objects import KINDS
 from evaluation.training.augment import cut, damaged, recoloured
-from evaluation.training.course import Plan, generator
+from evaluation.training.resumable_run import Plan, generator
 from evaluation.training.scenes import Scene
 
 STORED = 96  # side of a stored crop, in pixels

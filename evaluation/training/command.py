@@ -14,7 +14,7 @@ from evaluation.training.errors import reported
 from evaluation.training.preference import command as preference
 
 if TYPE_CHECKING:
-    from evaluation.training.course import Course, Plan
+    from evaluation.training.resumable_run import Course, Plan
     from evaluation.training.scenes import Scene
 
 NAME = "plumbline-small"
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
 def _train(options: argparse.Namespace) -> None:
     import torch
 
-    from evaluation.training.course import Course, Lesson, Plan
+    from evaluation.training.resumable_run import Course, Lesson, Plan
 
     torch.set_num_threads(options.threads)
     defaults = DEFAULTS[options.network]
@@ -115,7 +115,7 @@ def _backbone(course: Course, held_out: list[Scene]) -> tuple[bytes, int, list[d
 
     from evaluation.networks.backbones import SqueezeNet
     from evaluation.training.backbone import accuracy, crops, folded
-    from evaluation.training.course import exported
+    from evaluation.training.resumable_run import exported
 
     trained = course.average
     assert isinstance(trained, SqueezeNet)
@@ -131,8 +131,8 @@ def _backbone(course: Course, held_out: list[Scene]) -> tuple[bytes, int, list[d
 def _detector(course: Course, held_out: list[Scene]) -> tuple[bytes, int, list[dict[str, Any]]]:
     """The file, the number of its parameters, and the figures of the network it holds."""
     from evaluation.networks.yolox import Yolox
-    from evaluation.training.course import exported
     from evaluation.training.detector import figures
+    from evaluation.training.resumable_run import exported
 
     weights, network = exported(course.average.state_dict()), course.average.eval()
     assert isinstance(network, Yolox)

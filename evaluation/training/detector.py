@@ -14,8 +14,8 @@ from evaluation.networks.yolox import Yolox, decoded
 from evaluation.networks.yolox import loss as yolox_loss
 from evaluation.synthetic.objects import KINDS
 from evaluation.training.augment import cut, damaged, recoloured
-from evaluation.training.course import Plan, generator
 from evaluation.training.precision import OVERLAPS, Found, matched, precisions
+from evaluation.training.resumable_run import Plan, generator
 from evaluation.training.scenes import Scene
 
 SIZES = (0.75, 0.875, 1.0, 1.125, 1.25)  # of the input in a step, over the plan's size, to whole strides of 32

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from evaluation.synthetic.objects import KINDS
-from evaluation.training.course import Plan
+from evaluation.training.resumable_run import Plan
 
 STATEMENTS = {
     "backbone": "These weights know procedural rooms only: they have seen no photograph and no human judgement. They tell twelve "

@@ -21,10 +21,10 @@ from leaderboard.lookup import audience_of, current_ranking, snapshot_of
 from leaderboard.models import Snapshot
 from leaderboard.records.record import Record
 from leaderboard.stats.another_rater import Person, Standing
-from leaderboard.stats.crossed import Figure
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.states import State
+from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.wording.reasons import sentence
 from submissions.api.common import (
     ANYBODY,
@@ -121,7 +121,7 @@ class Column(ColumnHead):
 class SnapshotFull(SnapshotBrief):
     challenge: str
     phase: str
-    made_up: bool
+    simulated: bool
     reference: int = Field(description="The reference's version, or that of the table of imported figures.")
     imported_from: str = Field(description="Where the figures were published; empty if they were measured here.")
     imported_url: str
@@ -251,7 +251,7 @@ def _full(request: HttpRequest, snapshot: Snapshot, phase: Phase) -> SnapshotFul
         **dict(_brief(request, snapshot, phase)),
         challenge=phase.challenge.slug,
         phase=phase.slug,
-        made_up=board.challenge.made_up,
+        simulated=board.challenge.simulated,
         reference=board.reference,
         imported_from=board.imported.source if board.imported else "",
         imported_url=board.imported.url if board.imported else "",

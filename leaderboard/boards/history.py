@@ -157,7 +157,7 @@ def _changes(before: Board, after: Board, left: Mapping[int, str]) -> list[Chang
         more = f", and {len(moves) - MOVES} more" if len(moves) > MOVES else ""
         found.append(Change("moved", f"{', '.join(said)}{more}."))
 
-    judged, now_judged = (board.people.judgements if board.people is not None else 0 for board in (before, after))
+    judged, now_judged = (board.people.answers if board.people is not None else 0 for board in (before, after))
     was_scores, opinions = (board.people is not None and board.people.kind == "opinions" for board in (before, after))
     in_all = answers(now_judged, opinions)
     if not judged and now_judged:

@@ -21,10 +21,10 @@ from leaderboard.records.record import Record
 from leaderboard.records.unit import NOUN, Unit
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Ceiling, Person, Standing
-from leaderboard.stats.crossed import Ends, Figure
 from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.states import Reason, State
+from leaderboard.stats.two_way_intervals import Ends, Figure
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.studies.summary import HIDDEN_NAME
 from leaderboard.wording.earlier import reason_of, with_states
@@ -56,7 +56,7 @@ class Stored(Record):
 class ChallengeName(Record):
     slug: str
     title: str
-    made_up: bool
+    simulated: bool
 
 
 class PhaseRules(Record):
@@ -155,12 +155,12 @@ class Pairs(Record):
     p: list[list[float | None]]
 
 
-class ColumnTrial(Record):
-    """Outcome of a column's trial, where it needs one; see `evaluation.models.trial.Standing`."""
+class ColumnAcceptanceTest(Record):
+    """Outcome of a column's acceptance test, where it needs one; see `evaluation.models.acceptance_test.Standing`."""
 
     state: str
     sentence: str
-    trial: int | None = None
+    id: int | None = None
     scenes: list[str] | None = None
 
 
@@ -193,7 +193,7 @@ class MetricColumn(ColumnHead, Stored):
     before have no `loose`, `untested`, `pairs` and `leads`.
     """
 
-    optional = frozenset({"trial", "clean", "flagged"})
+    optional = frozenset({"acceptance_test", "clean", "flagged"})
 
     bounds: tuple[Number | None, Number | None] = (None, None)
     scale: tuple[Number, Number]
@@ -211,15 +211,15 @@ class MetricColumn(ColumnHead, Stored):
     pairs: Pairs | None = None
     leads: list[tuple[int, float]] | None = None
     order: list[int]
-    trial: ColumnTrial | None = None
+    acceptance_test: ColumnAcceptanceTest | None = None
     clean: list[tuple[str, float, float, float]] | None = None
     flagged: list[tuple[int, str, int]] | None = None
     percent: bool = Field(False, exclude=True)  # the people's own column: how often they would pick an entry
 
     @property
     def may_rank(self) -> bool:
-        """True if the column needs no trial, or passed it."""
-        return self.trial is None or self.trial.state == "passed"
+        """True if the column needs no acceptance test, or passed it."""
+        return self.acceptance_test is None or self.acceptance_test.state == "passed"
 
     def flags(self, index: int) -> dict[str, int]:
         """The number of an entry's items by their flag."""
@@ -317,13 +317,13 @@ class StudyName(Record):
     slug: str
     title: str
     question: str
-    made_up: bool
+    simulated: bool
 
 
 class StudyOf(StudyName, Stored):
     """Study that a board's figures are of."""
 
-    keys = ("id", "slug", "title", "question", "source", "made_up")
+    keys = ("id", "slug", "title", "question", "source", "simulated")
 
     id: int
     source: str
@@ -342,7 +342,7 @@ class Mark(Record):
 
 class ColumnAgreement(Stored):
     """Agreement of one column of the board with people; by the names of `leaderboard.stats.records`. `seen`, `tier` and `of_ceiling` are
-    of rankings by earlier rules, and are not shown any more; a `guard` is a reference point."""
+    of rankings by earlier rules, and are not shown any more; a `reference_point` is a reference point."""
 
     optional = frozenset({"difference", "person", "standing", "places", "may_be_best"})
 
@@ -355,7 +355,7 @@ class ColumnAgreement(Stored):
     seen: Any = None
     tier: int | None = None
     of_ceiling: float | None = None
-    guard: bool = False
+    reference_point: bool = False
     trained: str = ""
     above_size: bool | None = None
     groups: dict[str, Agreement] = {}
@@ -367,7 +367,7 @@ class ColumnAgreement(Stored):
 
 
 class Against(Record):
-    """People's first against an entry: how often they pick it, and the p of that after Holm over all duels."""
+    """People's first against an entry: how often they pick it, and the p of that after Holm over all pairs."""
 
     value: Ends
     p_holm: float | None
@@ -375,7 +375,7 @@ class Against(Record):
 
 class PeoplesFirst(Record):
     """Certainty of people's first place: its rank interval, whether first place is settled, and the figures it hangs on, of so many
-    judgements, people and samples. `p_best` is of rankings by earlier rules, and is not shown any more."""
+    answers, people and samples. `p_best` is of rankings by earlier rules, and is not shown any more."""
 
     rank: tuple[int, int]
     p_best: float | None = None
@@ -392,7 +392,7 @@ class StudyFacts(Record):
     kind: str = Field(description="pairs or opinions.")
     of: str = Field(description="votes, ratings or means (published ones, of which nothing else is known).")
     raters: int | None
-    judgements: int
+    answers: int
     questions: int = Field(description="Pairs of a sample that were judged; 0 of opinion scores.")
     at: datetime
     note: str
@@ -416,7 +416,7 @@ class HumanAgreement(StudyFacts, Stored):
         "criterion",
         "raters",
         "groups",
-        "judgements",
+        "answers",
         "questions",
         "at",
         "note",
@@ -454,7 +454,7 @@ class HumanAgreement(StudyFacts, Stored):
     firm: PeoplesFirst | None = None  # of the first, where no other is level with it; none in rankings of before
     may_be_first: list[int] | None = None  # none in rankings of before
     few: dict[str, Reason] | None = None  # by id, why an entry has no figure where people read it though others have; none where all have
-    unsampled: bool | None = None  # True where judgements name no sample; else none
+    unsampled: bool | None = None  # True where answers name no sample; else none
     places: list[tuple[int, int] | None] | None = None  # 95 % intervals of each place with people; none in rankings of before
 
     @classmethod
@@ -498,7 +498,7 @@ class HumanAgreement(StudyFacts, Stored):
     @property
     def basis(self) -> Basis:
         """Answers that its figures are of."""
-        return Basis(of=self.of, n=self.judgements, raters=self.raters)
+        return Basis(of=self.of, n=self.answers, raters=self.raters)
 
     @model_serializer(mode="wrap")
     def _without_words(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:

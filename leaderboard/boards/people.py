@@ -11,9 +11,9 @@ from leaderboard.records.claim import Claim, FirstPlace
 from leaderboard.records.front import Parted
 from leaderboard.records.people import Basis
 from leaderboard.records.unit import NOUN
-from leaderboard.stats.crossed import Figure
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.records import REFERENCE_TITLES, Metric
+from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.studies.summary import Summary
 
@@ -74,7 +74,7 @@ class People:
         self.study, self.at = found.study, found.at
         self.opinions = found.kind == "opinions"
         self.sampled = not found.unsampled
-        self.columns = {line.slug: line for line in found.metrics if not line.guard}
+        self.columns = {line.slug: line for line in found.metrics if not line.reference_point}
 
     @property
     def another(self) -> Figure | None:
@@ -108,12 +108,12 @@ class People:
         return self._line(column, group)
 
     def _line(self, column: ColumnAgreement, group: str = "") -> Line:
-        title = REFERENCE_TITLES[column.slug] if column.guard else self.titles.get(column.slug, column.slug)
+        title = REFERENCE_TITLES[column.slug] if column.reference_point else self.titles.get(column.slug, column.slug)
         figure = column.groups[group] if group else column.decided
         line = Line(
             title,
             figure,
-            guard=column.guard,
+            reference_point=column.reference_point,
             trained=column.trained,
             key=column.slug,
             noun=self.noun,
@@ -133,7 +133,7 @@ class People:
         )
 
     def charts(self) -> list[GroupChart]:
-        """The metrics by how far they agree with people, guards last: with all of them, then with each group of them. None where the
+        """The metrics by how far they agree with people, reference points last: with all of them, then with each group of them. None where the
         figures are too few for any, or of an earlier rule."""
         if self.found.people < 2 or self.only_means:
             return []
@@ -142,7 +142,7 @@ class People:
         charts = []
         for name in ["", *(named if len(named) > 1 else [])]:
             lines = [self._line(column, name) for column in every if not name or name in column.groups]
-            if any(line.shown for line in lines if not line.guard):
+            if any(line.shown for line in lines if not line.reference_point):
                 charts.append(GroupChart(name, lines, self.another if not name else None))
         return charts
 
@@ -218,7 +218,7 @@ class People:
             people=people[0],
             ends=against.value,
             basis=self.basis,
-            made_up=self.study.made_up,
+            simulated=self.study.simulated,
             imported=board.imported is not None,
         )
         return replace(claim, parted=parted)

@@ -137,7 +137,7 @@ def _people(board: Board, index: int) -> tuple[str, str, str, bool]:
     if people.opinions:
         rest = f": {shown.text} of 5 on average [{low:.2f}, {high:.2f}]"
     else:
-        rest = f": it wins {shown.text} of its duels [{round(100 * low)}, {round(100 * high)}]"
+        rest = f": it wins {shown.text} of its comparisons [{round(100 * low)}, {round(100 * high)}]"
     if place == 1 and theirs is not None and theirs.open:
         who = _some(board, theirs.open, len(theirs.open) + len(theirs.behind))
         rest += f"; {who} may be first too" if theirs.tested else f"; they do not tell it from {who}"
@@ -235,7 +235,7 @@ def strips(board: Board, index: int) -> list[Strip]:
                 width=width,
                 place=place_words(place_of(board, column, index)) if is_people else ordinal(rank) if rank is not None else "",
                 ranks=ranks if "–" in ranks else "",
-                note=_note(board, column, index) if not is_people else "duels won; 50 % is even" if column.percent else "",
+                note=_note(board, column, index) if not is_people else "comparisons won; 50 % is even" if column.percent else "",
                 is_people=is_people,
             )
         )

@@ -71,7 +71,7 @@ class Cell:
     against: tuple[Mark, ...] = ()  # entries that people prefer to this one, and this metric does not
     name: str = ""  # of the cell in its page, where there is something against it
     slug: str = ""
-    share: int | None = None  # there: how many of 100 duels people would give it
+    share: int | None = None  # there: how many of 100 comparisons people would give it
     gap: str = ""
     flag: str = ""  # what is special about items of it
 
@@ -269,7 +269,7 @@ class BoardRows:
         board, overall, found = self.board, self.board.overall, self.board.people
         people = {}
         for line in found.metrics if found is not None else ():
-            if found is None or line.guard:
+            if found is None or line.reference_point:
                 continue
             figures = {"rho": exports.Agreement(line.rho.value, line.rho.low, line.rho.high, line.rho.n, line.rho.state, line.rho.why)}
             if found.of != "means" and not (found.people < 2 and found.kind == "opinions"):
@@ -343,7 +343,7 @@ def cell(metric: MetricColumn, index: int, noun: str = NOUN) -> Cell:
     best = rank == 1 and any(other is not None and other > 1 for other in metric.rank)  # where all are level none is the best
     left, width = bar(metric.scale, low, high)
     if metric.percent:  # whole hundredths, its interval drawn and in the title
-        words[0] = f"people would pick it in {100 * value:.1f} % of duels"
+        words[0] = f"people would pick it in {100 * value:.1f} % of comparisons"
         if low is not None and high is not None:
             words[1] = f"95 % interval {100 * low:.1f} to {100 * high:.1f} %"
         shown = round(100 * value)

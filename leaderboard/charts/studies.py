@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.charts.boards import TOKENS, Figure, Palette, base_layout, nothing, plain, short
-from leaderboard.stats.adequacy import Curve
+from leaderboard.stats.subsample_stability import Curve
 from leaderboard.wording.nouns import NOUN, plural
 
 _COLUMNS = ("Rater", "Other", "Agreement", "Pairs in common")
@@ -79,7 +79,7 @@ def agreement_map(
 def adequacy(curve: Curve, colours: Palette = TOKENS, noun: str = NOUN) -> Figure:
     """Tau to the ranking by all over the size of the part: the mean as a line, the middle 95 % of the parts as a band. ``noun`` is what
     samples are called."""
-    what = {"raters": "people", "comparisons": "judgements", "samples": plural(noun)}[curve.resource]
+    what = {"raters": "people", "comparisons": "answers", "samples": plural(noun)}[curve.resource]
     columns = (what.capitalize(), "Mean τ", "95 % of parts from", "to")
     known = [row for row in zip(curve.sizes, curve.mean, curve.low, curve.high, strict=True) if row[1] is not None]
     if not known and len(curve.sizes) > 1:

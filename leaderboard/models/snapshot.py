@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from evaluation.models import EvaluationBatch
 from leaderboard.boards import build
-from leaderboard.boards.front import front
+from leaderboard.boards.board_summary import front
 from leaderboard.boards.payload import Board
 from leaderboard.records.front import Front
 from submissions import database_clock
@@ -82,7 +82,7 @@ class Snapshot(models.Model):
 
     @property
     def withdrawn(self) -> int:
-        """The number of judgements withdrawn since that its figures of people rest on."""
+        """The number of answers withdrawn since that its figures of people rest on."""
         people = self.board.people
         study = self.phase.studies.filter(pk=people.study.id).first() if people else None
         return study.withdrawn(since=people.at) if people and study else 0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from leaderboard.stats.crossed import Ends
 from leaderboard.stats.records import NOTHING
+from leaderboard.stats.two_way_intervals import Ends
 from leaderboard.studies.summary import Summary
 
 

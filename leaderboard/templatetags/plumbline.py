@@ -32,15 +32,15 @@ from leaderboard.boards.rows import Cell
 from leaderboard.charts import drawing
 from leaderboard.records.people import Basis
 from leaderboard.stats import minimums
-from leaderboard.stats.crossed import Ends, Figure
+from leaderboard.stats.two_way_intervals import Ends, Figure
 from leaderboard.wording import agreement as agreement_words
 from leaderboard.wording import figures, nouns, people, ranks
 from leaderboard.wording.figures import NOTHING
 from leaderboard.wording.metric_parts import part_words
 from leaderboard.wording.statement import Statement, Tone
 from submissions.entry_states import EntryState, Reader, State
+from submissions.format_time import in_words
 from submissions.markdown import laid_out
-from submissions.moments import in_words
 from submissions.wording import label, sentence, tone
 
 register = template.Library()

@@ -32,7 +32,7 @@ from leaderboard.models import Snapshot
 from leaderboard.models.snapshot import read_shown
 from leaderboard.service.page_cache import kept
 from leaderboard.service.responses import attachment
-from leaderboard.stats.crossed import Figure
+from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.studies import paper_figures
 from leaderboard.viewer import thumbnails
 from leaderboard.views import answer_sets
@@ -405,7 +405,7 @@ def standing_context(place: PhasePlace) -> dict:
 def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
     """Source of an exported table."""
     path = reverse("snapshot", args=[place.challenge.slug, place.phase.slug, snapshot.digest])
-    made_up = " (simulated data)" if place.challenge.made_up else ""
+    simulated = " (simulated data)" if place.challenge.simulated else ""
     made = snapshot.created_at
     board = snapshot.board
     phase = f"{place.phase.title} (figures imported from {board.imported.source})" if board.imported else place.phase.title
@@ -414,13 +414,13 @@ def caption(place: PhasePlace, snapshot: Snapshot) -> exports.Caption:
     people, study = of_board(board), ""
     if people is not None:
         lines = (people.line(slug) for slug in people.columns)
-        title = f"{people.study.title}{' (simulated)' if people.study.made_up else ''}"
+        title = f"{people.study.title}{' (simulated)' if people.study.simulated else ''}"
         study = f"{title}, {people_words.basis(people.basis)}, {people.at:%Y-%m-%d}"
         study += "".join(f"; {line.title}: {agreement.trained(line)}" for line in lines if line is not None and line.trained)
         study += f"; {people_words.withdrawn(snapshot.withdrawn, people.opinions)}" if snapshot.withdrawn else ""
 
     return exports.Caption(
-        f"{place.challenge.title}{made_up}", phase, snapshot.short, f"{made:%Y-%m-%dT%H:%MZ}", f"{settings.SITE_URL}{path}", study
+        f"{place.challenge.title}{simulated}", phase, snapshot.short, f"{made:%Y-%m-%dT%H:%MZ}", f"{settings.SITE_URL}{path}", study
     )
 
 

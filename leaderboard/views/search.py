@@ -56,7 +56,9 @@ def search(request: HttpRequest) -> HttpResponse:
 
     visible, now = visible_challenges(request.user), timezone.now()
     rows = visible.filter(_with_all(words, "title", "summary", "slug")).order_by("-pk")[:MAX_FOUND]
-    challenges = [Found(reverse("challenge", args=[one.slug]), one.title, one.summary, "simulated" if one.made_up else "") for one in rows]
+    challenges = [
+        Found(reverse("challenge", args=[one.slug]), one.title, one.summary, "simulated" if one.simulated else "") for one in rows
+    ]
 
     # Entries by the name of their method or team: those on boards that are out, and those of the viewer's own teams in any state.
     phases = Phase.objects.filter(challenge__in=visible).select_related("challenge", "parent")

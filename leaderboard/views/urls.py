@@ -13,6 +13,7 @@ from django.urls.converters import StringConverter
 from django.views.decorators.http import require_safe
 
 from leaderboard.views import (
+    acceptance_test,
     board,
     charts,
     choosing_metrics,
@@ -36,7 +37,6 @@ from leaderboard.views import (
     share_cards,
     status,
     studies,
-    trial,
 )
 from submissions import throttling
 from submissions.kinds import NAME
@@ -95,8 +95,12 @@ urlpatterns = [
     page(f"{PHASE}/people/<slug:slug>/analysis.json", studies.study_json, "study_json"),
     page(f"{PHASE}/people/<slug:slug>/votes.csv", studies.study_votes, "study_votes"),
     page(f"{PHASE}/people/<slug:slug>/judges.csv", studies.study_judges, "study_judges"),
-    page("trials/<int:pk>/", trial.trial, "trial"),
-    page("trials/<int:pk>/pictures/<int:scene>/<slug:damage>.webp", trial.trial_picture, "trial_picture"),
+    page("acceptance-tests/<int:pk>/", acceptance_test.acceptance_test, "acceptance_test"),
+    page(
+        "acceptance-tests/<int:pk>/pictures/<int:scene>/<slug:damage>.webp",
+        acceptance_test.acceptance_test_picture,
+        "acceptance_test_picture",
+    ),
     page(f"{PHASE}/starter-kit.zip", downloads.starter_kit, "starter_kit"),
     page("client/<str:name>", downloads.package, "package"),
     page(f"{PHASE}/reference.zip", long(downloads.reference_files), "reference_files"),

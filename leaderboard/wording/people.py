@@ -58,7 +58,7 @@ def missing(found: HumanAgreement, lines: Sequence[Line], noun: str = NOUN) -> s
 
 def rough_on_board(found: HumanAgreement, noun: str = NOUN) -> str:
     """`rough` as the reference point that answers every comparison counts raters and samples."""
-    every = next((line.decided for line in found.metrics if line.guard and line.slug == "constant"), None)
+    every = next((line.decided for line in found.metrics if line.reference_point and line.slug == "constant"), None)
     if every is None or found.reason is not None:
         return ""
     return rough(every.raters, every.samples, sampled_noun(noun, bool(found.unsampled)))

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from evaluation.metrics.wireframe.learned.network import Head, accuracy, pair_loss
 from evaluation.synthetic.distortions import generator
 from evaluation.training.checkpoint import write
-from evaluation.training.course import exported
 from evaluation.training.errors import DataError
-from evaluation.training.phased import Phased
 from evaluation.training.preference.material import Seen
 from evaluation.training.preference.votes import Decisions, Fold, folds, named
+from evaluation.training.resumable_run import exported
+from evaluation.training.run_sequence import Phased
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from evaluation.training.course import Course, exported
+from evaluation.training.resumable_run import Course, exported
 from tests.pure.evaluation.training.test_training import SMALL, drawn, lesson
 
 __all__ = ["drawn"]  # the fixture

@@ -16,9 +16,9 @@ from evaluation.synthetic.objects import KINDS
 from evaluation.training import backbone, command, detector
 from evaluation.training.augment import cut, damaged, recoloured
 from evaluation.training.backbone import Naming, crops, folded, untrained
-from evaluation.training.course import Course, Plan
 from evaluation.training.detector import Finding
 from evaluation.training.errors import TrainingError
+from evaluation.training.resumable_run import Course, Plan
 from evaluation.training.scenes import Scene, scenes
 from tests import ROOT
 

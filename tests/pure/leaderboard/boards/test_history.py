@@ -76,8 +76,8 @@ def test_a_teams_better_entry_is_the_reason_why_its_other_went():
 
 
 def test_what_people_gave_is_counted_by_its_own_name():
-    few, more = (judged(NOW, [0.2, 0.8, 0.5, 0.4], judgements=n) for n in (120, 150))
-    some, most = (judged(NOW, [4.2, 3.1, 2.0, 1.5], kind="opinions", of="ratings", judgements=n) for n in (90, 60))
+    few, more = (judged(NOW, [0.2, 0.8, 0.5, 0.4], answers=n) for n in (120, 150))
+    some, most = (judged(NOW, [4.2, 3.1, 2.0, 1.5], kind="opinions", of="ratings", answers=n) for n in (90, 60))
     assert said(NOW, few) == ["People's part came: 120 votes."] and said(NOW, some) == ["People's part came: 90 ratings."]
     assert said(few, more) == ["People: 30 more votes, 150 in all."]
     assert said(some, most) == ["People: 30 fewer ratings, 60 in all."]

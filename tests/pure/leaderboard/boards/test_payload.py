@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaderboard.boards.payload import Board, BoardEntry, ColumnTrial, HumanAgreement, Pairs
+from leaderboard.boards.payload import Board, BoardEntry, ColumnAcceptanceTest, HumanAgreement, Pairs
 from leaderboard.studies.summary import HIDDEN_NAME
 from tests import ROOT
 from tests.support.leaderboard.boards import board_of, column_of
@@ -46,8 +46,8 @@ def test_every_number_is_read_to_its_last_bit():
 
 
 def test_what_only_some_rankings_hold_is_written_where_they_do():
-    trial = ColumnTrial(state="passed", sentence="Passed.", trial=3, scenes=["attic"])
-    first = column_of("a", [0.5, 0.4], trial=trial, clean=[], weight=2, scale=[0, 1])
+    acceptance_test = ColumnAcceptanceTest(state="passed", sentence="Passed.", id=3, scenes=["attic"])
+    first = column_of("a", [0.5, 0.4], acceptance_test=acceptance_test, clean=[], weight=2, scale=[0, 1])
     card = {"weights": ["https://example.org/w", None], "parameters": [38_000_000, None], "run_seconds": [0.4, None]}
     board = board_of(
         [0.5, 0.4], waiting=[["b"], None], **card, received_at=["2026-03-01T12:00:00.250000+00:00", "2026-03-01T14:00:00+02:00"]
@@ -59,8 +59,8 @@ def test_what_only_some_rankings_hold_is_written_where_they_do():
     assert list(written["entries"][0]) == list(BoardEntry.keys) and list(written["entries"][1]) == list(BoardEntry.keys[:-4])
     assert [entry["received_at"] for entry in written["entries"]] == ["2026-03-01T12:00:00.250000+00:00", "2026-03-01T14:00:00+02:00"]
     assert written["frozen_at"] == "2026-03-02T00:00:00+00:00"
-    assert written["metrics"][0]["clean"] == [] and written["metrics"][0]["trial"] == trial.model_dump()
-    assert not written["metrics"][1].keys() & {"trial", "clean", "percent"}
+    assert written["metrics"][0]["clean"] == [] and written["metrics"][0]["acceptance_test"] == acceptance_test.model_dump()
+    assert not written["metrics"][1].keys() & {"acceptance_test", "clean", "percent"}
     assert (repr(written["metrics"][0]["weight"]), repr(written["metrics"][1]["weight"])) == ("2", "1.0"), "as the organizer wrote it"
     assert Board.read(written) == board
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.boards.front import front
+from leaderboard.boards.board_summary import front
 from leaderboard.boards.payload import Against, HumanAgreement
 from leaderboard.boards.people import People, of_board, spread
 from leaderboard.boards.reading import reading
@@ -21,12 +21,12 @@ def test_a_metric_worse_than_chance_and_one_below_human_level_are_two_states():
     assert People(found(), {}).line("other") is None
 
 
-def test_charts_are_of_all_and_of_each_group_with_guards_last():
+def test_charts_are_of_all_and_of_each_group_with_reference_points_last():
     groups = {"x": agreement(0.9, 0.8, 1.0), "y": agreement(0.6, 0.5, 0.7)}
     metrics = [
         column("a", agreement(0.8, 0.7, 0.9), groups=groups),
         column("b", agreement(0.7, 0.6, 0.8), groups=groups),
-        column("constant", agreement(0.5), guard=True),
+        column("constant", agreement(0.5), reference_point=True),
     ]
     charts = People(found(metrics=metrics, groups=["x", "y"]), {"a": "A", "b": "B"}).charts()
     assert [(chart.group, [line.title for line in chart.lines]) for chart in charts] == [
@@ -36,7 +36,7 @@ def test_charts_are_of_all_and_of_each_group_with_guards_last():
     ]
     assert charts[0].another == TWO and charts[1].another is None  # how well a metric could do with one group is not known
     early = agreement(0.8, raters=3).because(few_raters(3))
-    few = found(metrics=[column("a", early), column("constant", agreement(0.5), guard=True)], reason=few_raters(3))
+    few = found(metrics=[column("a", early), column("constant", agreement(0.5), reference_point=True)], reason=few_raters(3))
     assert People(few, {"a": "A"}).charts() == []
 
 

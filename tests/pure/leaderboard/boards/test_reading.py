@@ -27,13 +27,13 @@ def judged(board: Board, **changes) -> Board:
     over = [None if p is None else {"value": (0.8, 0.7, 0.9), "p_holm": p} for p in (0.01, None, 0.4, 0.001)]
     people = {
         "people": 4,
-        "study": {"id": 7, "slug": "s", "title": "S", "question": "", "source": "", "made_up": False},
+        "study": {"id": 7, "slug": "s", "title": "S", "question": "", "source": "", "simulated": False},
         "kind": "pairs",
         "of": "votes",
         "criterion": "closer",
         "raters": 12,
         "groups": [],
-        "judgements": 2880,
+        "answers": 2880,
         "questions": 480,
         "at": "2026-05-01T00:00:00Z",
         "note": "",
@@ -80,19 +80,19 @@ class TestSentence:
     def test_people_are_said_with_interval_number_and_whom_they_do_not_tell_apart(self):
         found = reading(judged(with_tests()), 1)
         assert (found.people, found.people_first) == ("People put it first", True)
-        assert found.by_people == ": it wins 80 % of its duels [74, 85]; they do not tell it from hip."
+        assert found.by_people == ": it wins 80 % of its comparisons [74, 85]; they do not tell it from hip."
         assert found.people_basis == "310 votes of it, 2,880 votes by 12 raters in all"
         third, last = (reading(judged(with_tests()), n) for n in (2, 3))
         assert (third.people, third.by_people) == (
             "People put it 2nd of 4",
-            ": it wins 60 % of its duels [50, 70], tied with their first, ridge.",
+            ": it wins 60 % of its comparisons [50, 70], tied with their first, ridge.",
         )
         assert last.by_people.endswith("behind their first, ridge.")
 
     def test_who_may_be_first_too_is_named_by_the_intervals_of_places(self):
-        """As the board and the study say it: the first's duels, all pairs counted, are another test."""
+        """As the board and the study say it: the first's comparisons, all pairs counted, are another test."""
         board = with_tests()
-        assert reading(judged(board, may_be_first=[1]), 1).by_people == ": it wins 80 % of its duels [74, 85]."
+        assert reading(judged(board, may_be_first=[1]), 1).by_people == ": it wins 80 % of its comparisons [74, 85]."
         assert reading(judged(board, may_be_first=[1]), 2).by_people.endswith(", behind their first, ridge.")
         both = judged(board, may_be_first=[1, 2])
         assert reading(both, 1).by_people.endswith("; hip may be first too.")
@@ -102,7 +102,7 @@ class TestSentence:
         board = judged(with_tests(), value=[0.5, 0.6, 0.6, 0.3], may_be_first=[0, 1, 2])
         found = reading(board, 1)
         assert found.people == "People put it first, level with hip"
-        assert found.by_people == ": it wins 60 % of its duels [74, 85]; gable may be first too."
+        assert found.by_people == ": it wins 60 % of its comparisons [74, 85]; gable may be first too."
         assert reading(board, 0).by_people.endswith("tied with their first, ridge and hip.")
         assert reading(board, 3).by_people.endswith("behind their first, ridge and hip.")
 
@@ -119,7 +119,11 @@ class TestSentence:
         board = judged(with_tests())
         left = board.people.redacted({1}, {board.entries[1].id}, {"ridge"})
         found = reading(board.model_copy(update={"people": left}), 2)
-        assert (found.people, found.by_people, found.people_first) == ("People judged it", ": it wins 60 % of its duels [50, 70].", False)
+        assert (found.people, found.by_people, found.people_first) == (
+            "People judged it",
+            ": it wins 60 % of its comparisons [50, 70].",
+            False,
+        )
 
     def test_below_the_smallest_numbers_there_is_no_figure_of_people(self):
         for changes in ({"reason": few_raters(3)}, {"people": 1}, {"low": [None] * 4, "high": [None] * 4}):

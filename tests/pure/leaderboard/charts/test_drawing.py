@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from leaderboard import charts
 from leaderboard.charts import boards, judges, ranking_variants, studies
 from leaderboard.charts.drawing import _SYMBOLS, _Axis, _dates, _ticks, draw
-from leaderboard.stats.adequacy import Curve
+from leaderboard.stats.subsample_stability import Curve
 from leaderboard.stats.uncertainty import paired
 from tests.support.examples import examples
 
@@ -27,7 +27,7 @@ START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def figures(seed: int) -> dict[str, list[boards.Figure]]:
-    """Charts of made-up numbers by the function that makes them, all that there are."""
+    """Charts of simulated numbers by the function that makes them, all that there are."""
     rng = np.random.default_rng(seed)
     n, scale = int(rng.integers(2, 9)), 10.0 ** rng.integers(-4, 5)
     items = [f"house_{k}" for k in range(n)]

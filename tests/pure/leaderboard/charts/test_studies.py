@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.charts.studies import MAX_NAMES, Point, adequacy, agreement_map, scatter
-from leaderboard.stats.adequacy import Curve
+from leaderboard.stats.subsample_stability import Curve
 
 
 def curve(resource: str, enough: int | None) -> Curve:
@@ -32,7 +32,7 @@ def test_people_keep_the_order_from_the_smallest_number_that_bears_a_figure_on()
     assert adequacy(many).summary == "People: the order stays with parts of 5 of 9 and more."
 
 
-def test_where_all_entries_are_level_there_is_no_order_to_keep_and_no_lack_of_judgements():
+def test_where_all_entries_are_level_there_is_no_order_to_keep_and_no_lack_of_answers():
     nothing = [None] * 3
     level = Curve(resource="comparisons", sizes=[1, 30, 960], mean=nothing, low=nothing, high=nothing, enough=None)
     assert adequacy(level).summary == "All stand level, so there is no order that a part of the judgements could keep."
