@@ -13,11 +13,11 @@ from evaluation.models.results import ResultTable
 from evaluation.models.score import Score
 
 __all__ = [
+    "AcceptanceTest",
     "ComputeBudget",
     "Evaluation",
     "EvaluationBatch",
     "MetricProgram",
-    "RemoteWorker",
     "Part",
     "PartRecord",
     "PhaseMetric",
@@ -25,8 +25,8 @@ __all__ = [
     "Process",
     "PropertyRun",
     "Reference",
+    "RemoteWorker",
     "ResultTable",
     "Score",
-    "AcceptanceTest",
     "WorkerToken",
 ]

@@ -26,7 +26,7 @@ from submissions.leases import LeasedQuerySet
 class Standing:
     """The standing of a column of a batch: may it rank, and the sentence that says so.
 
-    `scenes` are those it ranks by, where it does not rank by all. `acceptance_test` is the row whose page has the evidence, if there is one.
+    `scenes` are those it ranks by, where it does not rank by all. `id` is that of the row whose page has the evidence, if there is one.
     """
 
     state: str  # "passed", "refused", "waiting", "failed", "outdated" or "retired"

@@ -272,8 +272,8 @@ def try_column(folder: Path, job: dict) -> dict:
 
 
 def check_program(folder: Path, job: dict) -> dict:
-    """A slice of one check of a program that has arrived, see `evaluation.programs.program_checks`: what it `found`, None while calls are left,
-    and what the `calls` that were made by now have answered."""
+    """A slice of one check of a new program, see `evaluation.programs.program_checks`: what it `found`, None while calls are left, and what
+    the `calls` that were made by now have answered."""
     from evaluation.programs import program_checks
     from evaluation.programs.slices import Paused
     from submissions.kinds import FAMILIES

@@ -1,4 +1,5 @@
-"""Workers that only call out: they claim a part, say that they are at it, and bring its result. See `evaluation.work.remote_worker_server`."""
+"""Remote workers, which only call out: they claim a part, renew their lease, and bring its result. See
+`evaluation.work.remote_worker_server`."""
 
 from __future__ import annotations
 

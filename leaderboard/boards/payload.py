@@ -342,7 +342,7 @@ class Mark(Record):
 
 class ColumnAgreement(Stored):
     """Agreement of one column of the board with people; by the names of `leaderboard.stats.records`. `seen`, `tier` and `of_ceiling` are
-    of rankings by earlier rules, and are not shown any more; a `reference_point` is a reference point."""
+    of rankings by earlier rules, and are not shown any more."""
 
     optional = frozenset({"difference", "person", "standing", "places", "may_be_best"})
 

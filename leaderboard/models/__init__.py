@@ -16,6 +16,7 @@ from leaderboard.models.study import Study
 
 __all__ = [
     "AnswerSet",
+    "InterimAnalysis",
     "JointAnalysis",
     "JudgeAnswer",
     "JudgeBudget",
@@ -33,7 +34,6 @@ __all__ = [
     "StudyAnalysis",
     "StudyEntry",
     "StudyInvitation",
-    "InterimAnalysis",
     "StudySample",
     "StudyVote",
     "Tally",

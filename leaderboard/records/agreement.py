@@ -17,8 +17,8 @@ LOW_COVERAGE = 0.9  # share of comparisons that a metric has values for, below w
 
 @dataclass(frozen=True)
 class Line:
-    """One metric, or reference point (`reference_point`), and how far it agrees with people. `standing` is None where the figure alone says it,
-    `places` are those among the metrics of its study. `trained` is a key of `leaderboard.studies.training_overlap`, empty where it may be
+    """One metric, or one reference point, and how far it agrees with people. `standing` is None where the figure alone says it, `places`
+    are those among the metrics of its study. `trained` is a key of `leaderboard.studies.training_overlap`, empty where it may be
     claimed that it agrees."""
 
     title: str

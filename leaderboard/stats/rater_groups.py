@@ -1,4 +1,4 @@
-"""Rater groups of people: raters who judge alike among themselves and unlike the others, named only where a test on other samples holds."""
+"""Rater groups: raters who agree with each other and not with the others, named only where a test on other samples confirms it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ PERMUTATIONS = 4999
 
 @dataclass(frozen=True)
 class RaterGroups:
-    """Rater groups of people, `sizes` their numbers of people, the largest first; the rater group of a single one is told to nobody. `within` and
-    `between` are the mean agreement of two of one rater group and of two rater groups on the samples that the check held back, `p` how often names
-    drawn at random would differ as much there."""
+    """Rater groups. `sizes` are their numbers of raters, the largest first. A group of one rater is not shown. `within` and `between` are
+    the mean agreement of two raters of one group and of two groups on the samples that the check held back; `p` is how often random groups
+    differ as much there."""
 
     sizes: list[int]
     silhouette: float
@@ -31,7 +31,7 @@ class RaterGroups:
 
 @dataclass(frozen=True)
 class LabelledRaterGroups(RaterGroups):
-    """With the rater group of each rater, from 0."""
+    """Rater groups with the group of each rater, from 0."""
 
     label: list[int]
 
@@ -58,14 +58,14 @@ def rater_groups(asked: reliability.Questions, seed: int = 0) -> LabelledRaterGr
         return None
     rng = np.random.Generator(np.random.PCG64(seed))
     drawn = (np.subtract(*_means(even, odd[rng.permutation(k)])) for _ in range(PERMUTATIONS))
-    # Rounding must not tell two namings of the same rater groups apart.
+    # Rounding must not tell two labellings of the same groups apart.
     p = float(1 + sum(gap >= within - between - 1e-12 for gap in drawn)) / (1 + PERMUTATIONS)
     sizes, label = np.bincount(found.label).tolist(), found.label.tolist()
     return LabelledRaterGroups(sizes, found.silhouette, within, between, p, label) if p <= ALPHA else None
 
 
 def _means(agreement: Floats, label: Ints) -> tuple[float, float]:
-    """Mean agreement of two raters of one rater group, and of two rater groups; NaN where there are no such two with a common question."""
+    """Mean agreement of two raters of one group, and of two groups; NaN where no such two have a common question."""
     first, second = np.triu_indices(len(label), 1)
     values, same = agreement[first, second], label[first] == label[second]
     known = ~np.isnan(values)

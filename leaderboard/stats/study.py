@@ -62,7 +62,7 @@ class MetricScores:
 
     Differences of at most `tie`, in its unit, are ties. `overall` float64[methods] is its value over everything, where that is not
     the mean over samples: a metric of the whole set, or a figure that was published, has nothing else and answers no question.
-    `trained` is not empty where it was, or may have been, learnt from these judgements or others about the same methods.
+    `trained` is not empty where it was, or may have been, learnt from these answers or others about the same methods.
     `metric`, `title` and `fingerprint` say which metric it is, where that is known.
     """
 

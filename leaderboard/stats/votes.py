@@ -1,4 +1,4 @@
-"""Human judgements as arrays: who, on which pair of which sample, said what.
+"""Answers of people as arrays: who, on which pair of which sample, said what.
 
 Votes are kept as they were shown (`choice` is left, right or tie, of the two names in `left` and
 `right`); here they are put into one form, once: a pair is (a, b) in the order of the method names,
@@ -28,7 +28,7 @@ from submissions.formats.errors import MAX_PROBLEMS, TableError, control_charact
 from submissions.formats.formulas import restored
 from submissions.formats.stand_in import stand_in
 
-VERSION = 25  # of what is computed of judgements: raised whenever any number can change
+VERSION = 25  # of what is computed from answers: raised whenever any number can change
 COLUMNS = ("study", "rater", "group", "sample", "left", "right", "choice", "swapped", "seconds", "repeat_of", "criterion")
 # Stand behind them, in the order in which they came: who reads files of before by the place of a column finds it where it was.
 MORE = ("gold", "order", "at")

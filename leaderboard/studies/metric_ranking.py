@@ -136,9 +136,9 @@ def counted_in(studies: Iterable[Evidence]) -> str:
 
 @dataclass(frozen=True)
 class Family:
-    """The ranking of one family. `state` is "pooled", "alone" or "none"; `simulated` says that it is of simulated studies alone. `studies` are
-    those that count, the largest first; `early` is the number of those that are there and have too few people or items for any figure.
-    `sets` are the ids of studies that share items or raters and can be analysed together."""
+    """The ranking of one family. `state` is "pooled", "alone" or "none"; `simulated` is true if all its studies are. `studies` are those
+    that count, the largest first; `early` is the number of those with too few people or items for any figure. `sets` are the ids of
+    studies that share items or raters and can be analysed together."""
 
     key: str
     state: str = "none"

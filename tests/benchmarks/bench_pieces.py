@@ -153,7 +153,7 @@ def measured(chosen: argparse.Namespace, queue: Any) -> None:
         n = len(acceptance_test.scored(spec, params, views, subjects[0], 1.0, lambda done: None, known))
         one = time.process_time() - begun
         print(
-            f"  an acceptance test: {n} scores of a view {one:.1f} s, so {len(subjects)} views and the fit {len(subjects) * one + fit:.0f} s"
+            f"  an acceptance test: {n} scores of a view {one:.1f} s; {len(subjects)} views and the fit {len(subjects) * one + fit:.0f} s"
         )
     queue.put(met)
 

@@ -82,7 +82,7 @@ class Outlook:
 @dataclass(frozen=True)
 class PlannedLook:
     """One look at first place before it is taken: after how many `answers`, which so many `raters` give, how many of them are on the
-    first and one that is not yet told from it (`comparisons`), and the smallest preference for the first, over each other, that settles it in
+    first and one that is still tied with it (`comparisons`), and the smallest preference for the first, over each other, that settles it in
     four of five studies (None: not even everybody's)."""
 
     number: int

@@ -254,12 +254,12 @@ class TestBoards:
 
 
 class TestOtherCleanViews:
-    """A value belongs to the clean views it was found with: these are part of the reference, and no board, acceptance test or file has values of
-    two references."""
+    """A value belongs to the clean views it was found with: these are part of the reference. No board, acceptance test or file has values
+    of two references."""
 
     @pytest.fixture
     def batches(self) -> tuple[EvaluationBatch, EvaluationBatch]:
-        """Three entries scored, a column that passed its acceptance test, and then a reference that differs in one pixel of one clean view."""
+        """Three entries scored, a column that passed its acceptance test, then a reference that differs in one pixel of a clean view."""
         phase = phase_of(PIECES, scenes=("garden",))
         AcceptanceTest.request_missing()
         judge(AcceptanceTest.objects.get())

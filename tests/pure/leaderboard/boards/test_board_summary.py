@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from leaderboard.boards.board_summary import TOP, front
 from leaderboard.boards.payload import Against, Mark
-from leaderboard.records.front import Front, Parted, SlopeLine, Turned
+from leaderboard.records.front import Parted, SlopeLine, Turned
 from leaderboard.records.people import Basis
 from tests.support.leaderboard.boards import board_of, column_of, judged
 
@@ -118,23 +116,6 @@ def test_answers_are_counted_as_what_they_are():
     votes = judged(board_of([0.9, 0.5, 0.1]), [0.2, 0.8, 0.5])
     ratings = judged(board_of([0.9, 0.5, 0.1]), [2.1, 4.2, 3.0], kind="opinions", of="ratings", answers=1)
     assert [front(board).people for board in (votes, ratings)] == [Basis(of="votes", n=120, raters=9), Basis(of="ratings", n=1, raters=9)]
-
-
-def test_one_of_before_is_converted_and_read():
-    converted = import_module("leaderboard.migrations.0036_fronts_as_data").converted
-    first = {"id": 1, "name": "a", "team": "t", "metric": "A", "value": "0.9"}
-    assert Front.model_validate(converted(first)).top == ()
-    line = {"id": 1, "name": "a", "left": 9.0, "right": 9.0, "kind": "metrics", "place": "2–4"}
-    turned = {"metric": "A", "first": ["d", 4], "preferred": ["a", 1], "ends": [0.7, 0.6, 0.8], "opinions": False, "simulated": False}
-    turned |= {"basis": "1,200 answers by 9 people", "sample": "s", "lines": [line], "ids": [1, 4]}
-    old = first | {"top": [{"rank": 1, "id": 1, "name": "a", "team": "t", "place": "3rd"}], "turned": turned}
-    old |= {"answers": 1200, "opinions": False, "people_simulated": True}
-    found = Front.model_validate(converted(old))
-    assert found.people == found.turned.basis == Basis(of="votes", n=1200, raters=9)
-    assert (found.top[0].place, found.turned.lines[0].place, found.people_simulated) == ((3, 3), (2, 4), True)
-    assert converted(converted(old)) == converted(old)
-    unknown = converted(first | {"answers": 9, "opinions": True, "turned": turned | {"basis": "9 scores by people unknown"}})
-    assert Front.model_validate(unknown).turned.basis == Basis(of="ratings", n=9, raters=None)
 
 
 def test_equal_entries_share_first_place():

@@ -1,4 +1,4 @@
-"""The summary of a study's answers: contradictions, comparisons, reference points, what is enough, and judges, on answers that were made to say so."""
+"""The summary of a study's answers: contradictions, pairs, reference points, what is enough, and judges, on answers made for the test."""
 
 from __future__ import annotations
 
