@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, re_path, register_converter
 from django.urls.converters import StringConverter
 from django.views.decorators.http import require_safe
+from django.views.generic import RedirectView
 
 from leaderboard.views import (
     acceptance_test,
@@ -48,6 +49,8 @@ BOARD = rf"^challenges/(?P<challenge>[-\w]+)/(?!(?:{'|'.join(sorted(RESERVED_SLU
 # Exports end in a suffix, which separates it from the digest here.
 RANKING = r"^challenges/(?P<challenge>[-\w]+)/(?P<phase>[-\w]+)/snapshots/(?P<digest>[0-9a-f]{8,64})"
 CITATION = r"^challenges/(?P<challenge>[-\w]+)/citation\.(?P<kind>cff|bib)$"
+# Addresses that had another name before version 1.0.
+MOVED = RedirectView.as_view(pattern_name="acceptance_test", permanent=True, http_method_names=["get", "head", "options"])
 EXPORT = rf"{RANKING}\.(?P<kind>csv|json|tex|md)$"
 
 
@@ -95,6 +98,7 @@ urlpatterns = [
     page(f"{PHASE}/people/<slug:slug>/analysis.json", studies.study_json, "study_json"),
     page(f"{PHASE}/people/<slug:slug>/votes.csv", studies.study_votes, "study_votes"),
     page(f"{PHASE}/people/<slug:slug>/judges.csv", studies.study_judges, "study_judges"),
+    path("trials/<int:pk>/", MOVED),
     page("acceptance-tests/<int:pk>/", acceptance_test.acceptance_test, "acceptance_test"),
     page(
         "acceptance-tests/<int:pk>/pictures/<int:scene>/<slug:damage>.webp",

@@ -51,17 +51,19 @@ GET    /-/health                                    yyyyyyyy
 GET    /-/ready                                     yyyyyyyy
 GET    /-/metrics                                   yyyyyyyy
 
-GET    /acceptance-tests/{acceptance_test}/                             yyyyyyyy
-GET    /acceptance-tests/{acceptance_test_open}/                        yyyyyyyy
-GET    /acceptance-tests/{acceptance_test_masked}/                      yyyyyyyy
-GET    /acceptance-tests/{acceptance_test_private}/                     xxxxxyxy
-GET    /acceptance-tests/999999/                              xxxxxxxx
-GET    /acceptance-tests/{acceptance_test}/pictures/0/clean.webp        nnnnnyny
-GET    /acceptance-tests/{acceptance_test_open}/pictures/0/clean.webp   yyyyyyyy
-GET    /acceptance-tests/{acceptance_test_masked}/pictures/0/clean.webp nnnnnyny
-GET    /acceptance-tests/{acceptance_test_private}/pictures/0/clean.webp xxxxxyxy
-GET    /acceptance-tests/{acceptance_test_open}/pictures/0/nothing.webp xxxxxxxx
-GET    /acceptance-tests/{acceptance_test_open}/pictures/7/clean.webp   xxxxxxxx
+GET    /trials/{acceptance_test}/                                                yyyyyyyy
+GET    /trials/999999/                                                           yyyyyyyy
+GET    /acceptance-tests/{acceptance_test}/                                      yyyyyyyy
+GET    /acceptance-tests/{acceptance_test_open}/                                 yyyyyyyy
+GET    /acceptance-tests/{acceptance_test_masked}/                               yyyyyyyy
+GET    /acceptance-tests/{acceptance_test_private}/                              xxxxxyxy
+GET    /acceptance-tests/999999/                                                 xxxxxxxx
+GET    /acceptance-tests/{acceptance_test}/pictures/0/clean.webp                 nnnnnyny
+GET    /acceptance-tests/{acceptance_test_open}/pictures/0/clean.webp            yyyyyyyy
+GET    /acceptance-tests/{acceptance_test_masked}/pictures/0/clean.webp          nnnnnyny
+GET    /acceptance-tests/{acceptance_test_private}/pictures/0/clean.webp         xxxxxyxy
+GET    /acceptance-tests/{acceptance_test_open}/pictures/0/nothing.webp          xxxxxxxx
+GET    /acceptance-tests/{acceptance_test_open}/pictures/7/clean.webp            xxxxxxxx
 
 GET    /challenges/{c}/                             yyyyyyyy
 GET    /challenges/{private}/                       xxxxxyxy
