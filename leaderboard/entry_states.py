@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from leaderboard.boards.payload import Board
+from leaderboard.records.board import Board
 from submissions.entry_states import EntryState, Reason, State, Why
 from submissions.models import Phase, Submission
 from submissions.models.frozen_board import too_late

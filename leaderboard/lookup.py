@@ -12,8 +12,8 @@ from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from leaderboard.boards.payload import Board
 from leaderboard.models import Snapshot, Study
+from leaderboard.records.board import Board
 from submissions.errors import Refused
 from submissions.lookup import PhasePlace, challenge_for, phase_of, phase_place
 from submissions.models import Challenge, Phase

@@ -16,9 +16,9 @@ from evaluation.metrics.spec import Source
 from evaluation.models import EvaluationBatch, Score
 from leaderboard.boards import metric_evidence
 from leaderboard.boards.build import finite_bounds
-from leaderboard.boards.payload import Board, ColumnHead, PublicEntry, Ranks, StudyFacts, StudyName
 from leaderboard.lookup import audience_of, current_ranking, snapshot_of
 from leaderboard.models import Snapshot
+from leaderboard.records.board import Board, ColumnHead, PublicEntry, Ranks, StudyFacts, StudyName
 from leaderboard.records.record import Record
 from leaderboard.stats.another_rater import Person, Standing
 from leaderboard.stats.meaning import Difference

@@ -16,7 +16,7 @@ from leaderboard.api.boards import board_place
 from leaderboard.evidence.record_file import as_plain
 from leaderboard.lookup import study_of
 from leaderboard.models import Study
-from leaderboard.studies.summary import PlannedLook, Summary
+from leaderboard.records.study import PlannedLook, Summary
 from leaderboard.views import answer_sets
 from submissions.api.common import ANYBODY, ERRORS, Page, PageQuery, Slug, newest_first
 from submissions.models import Phase

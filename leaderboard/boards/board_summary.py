@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaderboard.boards.payload import Board
 from leaderboard.boards.people import of_board
 from leaderboard.boards.rows import cell, place_of
 from leaderboard.boards.slope import slope, slope_of_two, split_of
+from leaderboard.records.board import Board
 from leaderboard.records.front import Front, Leader, SlopeLine, Turned
 
 TOP = 3  # entries

@@ -21,7 +21,8 @@ from evaluation.models.acceptance_test import Standing
 from evaluation.networks.gate import design as gate
 from evaluation.result_tables import spec_of
 from leaderboard.boards import flags, human_agreement
-from leaderboard.boards.payload import (
+from leaderboard.boards.rows import WAITING
+from leaderboard.records.board import (
     FORMAT,
     Board,
     BoardEntry,
@@ -33,7 +34,6 @@ from leaderboard.boards.payload import (
     Pairs,
     PhaseRules,
 )
-from leaderboard.boards.rows import WAITING
 from leaderboard.records.unit import Unit
 from leaderboard.stats import ranking, uncertainty
 from leaderboard.stats.overall import FIRST as OVERALL_FIRST

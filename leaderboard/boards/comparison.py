@@ -15,10 +15,10 @@ import numpy as np
 from evaluation.metrics.spec import MetricSpec
 from evaluation.models import EvaluationBatch
 from leaderboard.boards.digits import Rounded, rounded
-from leaderboard.boards.payload import Board, ColumnHead, MetricColumn
 from leaderboard.boards.people import spread
 from leaderboard.boards.rows import Cell, bracket_classes, meaning_words
 from leaderboard.boards.scorecard import Result
+from leaderboard.records.board import Board, ColumnHead, MetricColumn
 from leaderboard.records.unit import Unit
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.uncertainty import ALPHA, brackets, paired, unit_matrix

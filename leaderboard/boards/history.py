@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from leaderboard.boards.payload import Board, BoardEntry
-from leaderboard.studies.summary import HIDDEN_NAME
+from leaderboard.records.board import Board, BoardEntry
+from leaderboard.records.study import HIDDEN_NAME
 from leaderboard.wording.nouns import answer, answers, listed, plural
 
 NAMED = 3  # entries that a sentence names; of more it gives the number

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from leaderboard.boards.payload import Against, BoardEntry, ColumnAgreement, HumanAgreement, Mark, PeoplesFirst, StudyOf
+from leaderboard.records.board import Against, BoardEntry, ColumnAgreement, HumanAgreement, Mark, PeoplesFirst, StudyOf
+from leaderboard.records.study import Summary, precedence
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.records import places_among
-from leaderboard.studies.summary import Summary, precedence
 from submissions.models import Phase
 
 if TYPE_CHECKING:

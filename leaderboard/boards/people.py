@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from leaderboard.boards.payload import PEOPLE, Board, ColumnAgreement, HumanAgreement, MetricColumn
 from leaderboard.records.agreement import Line
+from leaderboard.records.board import PEOPLE, Board, ColumnAgreement, HumanAgreement, MetricColumn
 from leaderboard.records.claim import Claim, FirstPlace
 from leaderboard.records.front import Parted
 from leaderboard.records.people import Basis
+from leaderboard.records.study import Summary
 from leaderboard.records.unit import NOUN
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.records import REFERENCE_TITLES, Metric
 from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.studies.summary import Summary
 
 EQUAL = 1e-12  # shares this near to each other are one
 

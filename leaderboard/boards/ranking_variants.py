@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.boards.payload import Board, BoardEntry, MetricColumn
 from leaderboard.models import Snapshot, read_board
+from leaderboard.records.board import Board, BoardEntry, MetricColumn
 from leaderboard.service.page_cache import kept
 from leaderboard.stats import ranking_variants
 from leaderboard.stats.ranking import Column

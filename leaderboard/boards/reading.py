@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard.boards.payload import PEOPLE, Board, MetricColumn
 from leaderboard.boards.people import of_board
 from leaderboard.boards.rows import WAITING, Cell, cell, place_of, position, rule_words
+from leaderboard.records.board import PEOPLE, Board, MetricColumn
 from leaderboard.stats.uncertainty import ALPHA
 from leaderboard.wording.nouns import answers, listed
 from leaderboard.wording.people import basis as basis_words

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from leaderboard.boards import exports, flags
 from leaderboard.boards.digits import rounded
-from leaderboard.boards.payload import PEOPLE, Board, BoardEntry, Mark, MetricColumn, Ranks
+from leaderboard.records.board import PEOPLE, Board, BoardEntry, Mark, MetricColumn, Ranks
 from leaderboard.records.front import Place
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL

@@ -17,7 +17,7 @@ from evaluation.result_tables import spec_of
 from leaderboard.boards import flags, rows
 from leaderboard.boards.build import column_of
 from leaderboard.boards.digits import rounded
-from leaderboard.boards.payload import Board, ColumnHead
+from leaderboard.records.board import Board, ColumnHead
 from leaderboard.records.unit import Unit
 from leaderboard.stats import ranking
 from leaderboard.wording.ranks import span

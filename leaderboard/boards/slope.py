@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from leaderboard.boards.payload import Board, MetricColumn
 from leaderboard.boards.rows import place_of
+from leaderboard.records.board import Board, MetricColumn
 from leaderboard.records.front import STEP, TOP, Slope, SlopeLine, Split
 
 MIN_LINES, MAX_LINES = 3, 8  # entries drawn: as many as names of 11 px at their ends leave apart in the height of a board's claim

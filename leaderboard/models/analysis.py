@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from leaderboard.models.judge import JudgeRun
 from leaderboard.models.study import Study
-from leaderboard.studies.summary import Summary
+from leaderboard.records.study import Summary
 from leaderboard.wording.reasons import told
 from submissions import worker_notify
 from submissions.choices import TextChoices

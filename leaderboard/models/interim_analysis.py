@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from leaderboard.models.study import Study
 from leaderboard.records.looks import Looks
+from leaderboard.records.study import HIDDEN_NAME, PlannedLook
 from leaderboard.stats.records import StudySummary
-from leaderboard.studies.summary import HIDDEN_NAME, PlannedLook
 
 
 class InterimAnalysis(models.Model):

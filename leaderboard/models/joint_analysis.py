@@ -9,8 +9,8 @@ from typing import Any, Self
 from django.db import models
 from django.utils import timezone
 
+from leaderboard.records.study import Summary
 from leaderboard.stats.votes import VERSION
-from leaderboard.studies.summary import Summary
 from leaderboard.wording.reasons import told
 from submissions.choices import TextChoices
 from submissions.leases import Leased, LeasedQuerySet

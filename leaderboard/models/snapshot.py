@@ -18,7 +18,7 @@ from django.utils import timezone
 from evaluation.models import EvaluationBatch
 from leaderboard.boards import build
 from leaderboard.boards.board_summary import front
-from leaderboard.boards.payload import Board
+from leaderboard.records.board import Board
 from leaderboard.records.front import Front
 from submissions import database_clock
 from submissions.choices import TextChoices
@@ -31,7 +31,7 @@ class Snapshot(models.Model):
 
     Two audiences: the public's holds what the board may show to those who may see it, the
     organizers' holds hidden and late entries too. `payload` is compressed JSON (see
-    `leaderboard.boards.payload`); it never changes, so the boards read from it are shared within a process.
+    `leaderboard.records.board`); it never changes, so the boards read from it are shared within a process.
     `revision` only says up to which change of the phase the ranking is known to hold.
     """
 

@@ -17,13 +17,13 @@ from evaluation.models import AcceptanceTest, EvaluationBatch, Reference
 from leaderboard.models.entry import StudyEntry
 from leaderboard.models.question import Opinion, StudyVote
 from leaderboard.models.rater import Rater
+from leaderboard.records.study import Summary
 from leaderboard.records.unit import Unit
 from leaderboard.stats.labels import DAMAGED, LabelsError
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.screening import DEFAULTS
 from leaderboard.stats.votes import VERSION, Vote, moment, number_cell, order_number, stamp
 from leaderboard.studies.judge.instructions import KEYS
-from leaderboard.studies.summary import Summary
 from submissions import worker_notify
 from submissions.choices import TextChoices
 from submissions.errors import Refused

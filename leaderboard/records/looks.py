@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from leaderboard.studies.summary import PlannedLook
+from leaderboard.records.study import PlannedLook
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 A study gives one figure to a metric: decided agreement on its leading criterion, by values of one definition. From three studies on they
 are pooled (`leaderboard.stats.pooled`); one or two are shown as the larger one has them, which a board follows too
-(`leaderboard.studies.summary.precedence`). Studies that share items or a rater's account are no evidence of their own: they are analysed
+(`leaderboard.records.study.precedence`). Studies that share items or a rater's account are no evidence of their own: they are analysed
 together as one (`leaderboard.studies.joint`), and until they are, or where they cannot be, the largest of them stands for all. Simulated
 studies count only where there are no others, and say so.
 """
@@ -22,6 +22,7 @@ from leaderboard.boards.people import line_of
 from leaderboard.models import JointAnalysis, Rater, Study, StudyAnalysis
 from leaderboard.records.agreement import Known, Line, Verdict
 from leaderboard.records.people import Basis
+from leaderboard.records.study import Summary, precedence
 from leaderboard.service.page_cache import PageCache
 from leaderboard.stats import agreement, another_rater, pooled
 from leaderboard.stats.agreement import Agreement
@@ -34,7 +35,6 @@ from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.states import State as FigureState
 from leaderboard.stats.two_way_intervals import Estimate, Figure
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.studies.summary import Summary, precedence
 from leaderboard.wording import agreement as agreement_words
 from submissions.kinds import FAMILIES
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from leaderboard.records.study import Summary
 from leaderboard.stats.records import NOTHING
 from leaderboard.stats.two_way_intervals import Ends
-from leaderboard.studies.summary import Summary
 
 
 @dataclass(frozen=True)

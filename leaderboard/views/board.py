@@ -21,7 +21,6 @@ from evaluation.models import Evaluation, EvaluationBatch, Part
 from evaluation.models.batch import sentences
 from evaluation.networks import weights
 from leaderboard.boards import exports, metric_evidence
-from leaderboard.boards.payload import PEOPLE, MetricColumn
 from leaderboard.boards.people import of_board, with_people
 from leaderboard.boards.rows import ENTRY_WORDS, VALUE_TITLES, BoardRows, Choice, place_of, rule_words
 from leaderboard.boards.slope import slope, split_of
@@ -30,6 +29,7 @@ from leaderboard.evidence.shown import leading
 from leaderboard.lookup import audience_of, not_shown_yet, page_number, page_numbers, search_text, shown_board, snapshot_of
 from leaderboard.models import Snapshot
 from leaderboard.models.snapshot import read_shown
+from leaderboard.records.board import PEOPLE, MetricColumn
 from leaderboard.service.page_cache import kept
 from leaderboard.service.responses import attachment
 from leaderboard.stats.two_way_intervals import Figure

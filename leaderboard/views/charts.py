@@ -10,9 +10,9 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from evaluation.models import EvaluationBatch, Score
-from leaderboard.boards.payload import Board, MetricColumn
 from leaderboard.charts import boards
 from leaderboard.lookup import current_ranking, not_shown_yet
+from leaderboard.records.board import Board, MetricColumn
 from leaderboard.service.page_cache import PARTS
 from submissions.lookup import PhasePlace, phase_place
 from submissions.models import Submission

@@ -12,12 +12,12 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from leaderboard.boards import ranking_variants
-from leaderboard.boards.payload import BoardEntry, MetricColumn
 from leaderboard.boards.ranking_variants import Agreement
 from leaderboard.boards.rows import rule_words
 from leaderboard.charts import ranking_variants as variant_charts
 from leaderboard.lookup import audience_of, not_shown_yet
 from leaderboard.models import Snapshot
+from leaderboard.records.board import BoardEntry, MetricColumn
 from leaderboard.service.page_cache import PARTS
 from leaderboard.stats.minimums import ENTRIES_FOR_LIKENESS
 from leaderboard.stats.ranking_variants import TOGETHER, RankingVariant, centre

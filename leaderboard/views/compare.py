@@ -22,9 +22,9 @@ from leaderboard.charts import boards
 from leaderboard.kinds import KINDS
 from leaderboard.lookup import current_ranking, not_shown_yet
 from leaderboard.models import Study
+from leaderboard.records.study import Summary
 from leaderboard.records.unit import Unit
 from leaderboard.stats.uncertainty import ALPHA, Paired, paired, unit_matrix
-from leaderboard.studies.summary import Summary
 from leaderboard.viewer import render_scene
 from leaderboard.views.studies import seen
 from leaderboard.wording import certainty

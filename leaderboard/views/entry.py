@@ -17,12 +17,12 @@ from evaluation.result_tables import spec_of
 from evaluation.work.progress import standing
 from leaderboard.boards import build, reading
 from leaderboard.boards.digits import rounded
-from leaderboard.boards.payload import Board
 from leaderboard.boards.people import of_board
 from leaderboard.boards.scorecard import ItemTable, Result, current_evaluation, results
 from leaderboard.entry_states import states
 from leaderboard.lookup import current_ranking, page_numbers, page_of
 from leaderboard.models import Snapshot, read_board
+from leaderboard.records.board import Board
 from leaderboard.records.unit import Unit
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL
 from leaderboard.stats.states import too_few

@@ -15,11 +15,11 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.boards.payload import Board
 from leaderboard.boards.people import of_board
 from leaderboard.boards.rows import Cell, cell, place_of, rule_words
 from leaderboard.entry_states import states
 from leaderboard.lookup import current_boards
+from leaderboard.records.board import Board
 from leaderboard.records.people import Basis
 from leaderboard.wording.ranks import place, span
 from submissions.entry_states import EntryState, State

@@ -18,12 +18,12 @@ from leaderboard.boards.people import lines_of
 from leaderboard.kinds import KINDS
 from leaderboard.models import Study, StudyAnalysis
 from leaderboard.records.agreement import Line, Verdict
+from leaderboard.records.study import Summary
 from leaderboard.records.unit import Unit
 from leaderboard.service.page_cache import PARTS
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.records import Contradiction, Metric
 from leaderboard.studies.metric_ranking import SIMULATED, Family, Standing, source_of, verdict
-from leaderboard.studies.summary import Summary
 from leaderboard.viewer.svg import Drawing
 from leaderboard.wording import agreement
 from leaderboard.wording.people import basis

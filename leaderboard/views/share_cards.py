@@ -14,7 +14,6 @@ from django.utils import timezone
 
 from evaluation.metrics import registry
 from leaderboard.boards.comparison import MAX_ENTRIES, compared
-from leaderboard.boards.payload import Board
 from leaderboard.boards.people import lines_of, of_board, spread
 from leaderboard.boards.reading import reading, strips
 from leaderboard.boards.rows import Cell, bar, position
@@ -23,6 +22,7 @@ from leaderboard.charts.cards import Figure, Row, Sentence, Sheet, SlopeChart, S
 from leaderboard.evidence.shown import resembling, resembling_words
 from leaderboard.lookup import current_ranking, shown_board, study_of
 from leaderboard.models import Snapshot, StudyAnalysis
+from leaderboard.records.board import Board
 from leaderboard.records.front import Contradiction, Front, Turned
 from leaderboard.records.unit import Unit
 from leaderboard.service.responses import for_everybody

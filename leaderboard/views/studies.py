@@ -15,7 +15,6 @@ from django.urls import reverse
 
 from evaluation.models import EvaluationBatch
 from evaluation.models.batch import sentences
-from leaderboard.boards.payload import Board
 from leaderboard.boards.people import lines_of, spread
 from leaderboard.boards.rows import rule_words
 from leaderboard.charts import studies as study_charts
@@ -23,6 +22,8 @@ from leaderboard.evidence.shown import leading
 from leaderboard.lookup import current_ranking, not_shown_yet, shown_board, study_of
 from leaderboard.models import InterimAnalysis, Rater, Study, StudyAnalysis
 from leaderboard.records.agreement import Line
+from leaderboard.records.board import Board
+from leaderboard.records.study import HIDDEN_NAME, Summary
 from leaderboard.service.responses import attachment
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import screening
@@ -37,7 +38,6 @@ from leaderboard.studies.judge import answers
 from leaderboard.studies.judge.shown import TITLES, of_study
 from leaderboard.studies.metric_ranking import source_of
 from leaderboard.studies.screening_effects import effects
-from leaderboard.studies.summary import HIDDEN_NAME, Summary
 from leaderboard.views import answer_sets
 from leaderboard.wording import agreement
 from leaderboard.wording import study as words

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard.boards.payload import HumanAgreement
 from leaderboard.records.agreement import Line
+from leaderboard.records.board import HumanAgreement
 from leaderboard.records.people import Basis
 from leaderboard.stats.minimums import ITEMS_FOR_FIGURE, ITEMS_FOR_FIRM_INTERVAL, RATERS_FOR_FIGURE, RATERS_FOR_FIRM_INTERVAL
 from leaderboard.wording import agreement

@@ -8,12 +8,12 @@ from typing import Protocol
 
 from leaderboard.records.agreement import Line
 from leaderboard.records.looks import Looks
+from leaderboard.records.study import HIDDEN_NAME, Summary
 from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.davidson import Fragile, share_of
 from leaderboard.stats.minimums import ITEMS_FOR_LOOK, RATERS_FOR_LOOK
 from leaderboard.stats.states import Reason, too_few
 from leaderboard.stats.two_way_intervals import ALIKE, Ends
-from leaderboard.studies.summary import HIDDEN_NAME, Summary
 from leaderboard.wording import people as people_words
 from leaderboard.wording.agreement import may_be_best, sentenced
 from leaderboard.wording.figures import interval, number, share

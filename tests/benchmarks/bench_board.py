@@ -44,8 +44,8 @@ from django.utils import timezone  # noqa: E402
 
 from evaluation.metrics.registry import REGISTRY  # noqa: E402
 from evaluation.models import Evaluation, EvaluationBatch, Score  # noqa: E402
-from leaderboard.boards.payload import Board  # noqa: E402
 from leaderboard.models import Snapshot, read_board  # noqa: E402
+from leaderboard.records.board import Board  # noqa: E402
 from leaderboard.views.board import written  # noqa: E402
 from submissions.models import Phase, Status, Submission, Team, User  # noqa: E402
 from tests.benchmarks.timing import shortest  # noqa: E402

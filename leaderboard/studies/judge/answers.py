@@ -19,13 +19,13 @@ from django.db.models import QuerySet
 from leaderboard.models import JudgeAnswer, JudgeRun, Study
 from leaderboard.models.money import plain
 from leaderboard.records.record import Record
+from leaderboard.records.study import HIDDEN_NAME
 from leaderboard.stats import judges
 from leaderboard.stats import votes as voting
 from leaderboard.stats.judges import JudgeAnswers, Judged, JudgeScores, MethodScore
 from leaderboard.stats.votes import Vote
 from leaderboard.studies.judge.instructions import KEYS, Row
 from leaderboard.studies.judge.materials import Materials
-from leaderboard.studies.summary import HIDDEN_NAME
 
 CHOICES = {-1: "left", 0: "tie", 1: "right"}
 # `requests` to `cost` and `instruction` are of a whole comparison and stand on its first line alone, so that they add up.

@@ -11,12 +11,12 @@ from leaderboard.charts import judges
 from leaderboard.models import JudgeRun, Study, StudyEntry
 from leaderboard.models.judge_budget import money
 from leaderboard.records.agreement import Line
+from leaderboard.records.study import Summary
 from leaderboard.stats.judges import MethodScore
 from leaderboard.stats.records import Judge, PairTogether, Together
 from leaderboard.stats.two_way_intervals import Ends
 from leaderboard.studies.judge.answers import CriterionScores, RunFacts, facts, scores_of
 from leaderboard.studies.judge.instructions import CRITERIA, KEYS, OVERALL
-from leaderboard.studies.summary import Summary
 
 TITLES = {one.key: one.title for one in CRITERIA}
 OVERALL_KEY = KEYS[OVERALL]

@@ -16,8 +16,8 @@ from evaluation.networks.gate.design import CLEAN, PICTURE_DAMAGES, Row
 from evaluation.work import acceptance_tests
 from evaluation.work.sandbox import sandbox
 from leaderboard.boards import build, rows, scorecard
-from leaderboard.boards.payload import ColumnAcceptanceTest
 from leaderboard.models import Snapshot, Study
+from leaderboard.records.board import ColumnAcceptanceTest
 from leaderboard.studies.analysis import metric_scores
 from submissions.formats.render.views import CleanViews, View, render
 from submissions.models import Phase, Submission

@@ -10,10 +10,10 @@ from django.urls import reverse
 from evaluation.metrics import registry
 from evaluation.models import Evaluation, EvaluationBatch, Part
 from evaluation.work.worker import drain, score
-from leaderboard.boards.payload import Board
 from leaderboard.boards.rows import WAITING
 from leaderboard.management.commands.doctor import Command as Doctor
 from leaderboard.models import Snapshot
+from leaderboard.records.board import Board
 from leaderboard.service.mail import send_due_mail
 from leaderboard.studies.analysis import analyse_due
 from submissions.entry_states import Reason, Why

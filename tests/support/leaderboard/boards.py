@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.boards.payload import Board, HumanAgreement, MetricColumn
+from leaderboard.records.board import Board, HumanAgreement, MetricColumn
 from leaderboard.stats import ranking
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.boards.payload import Board, ColumnAgreement, HumanAgreement
+from leaderboard.records.board import Board, ColumnAgreement, HumanAgreement
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Ceiling, Standing
 from leaderboard.stats.two_way_intervals import Figure

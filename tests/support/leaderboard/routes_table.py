@@ -51,8 +51,8 @@ GET    /-/health                                    yyyyyyyy
 GET    /-/ready                                     yyyyyyyy
 GET    /-/metrics                                   yyyyyyyy
 
-GET    /trials/{acceptance_test}/                                                yyyyyyyy
-GET    /trials/999999/                                                           yyyyyyyy
+GET    /acceptance-tests/{acceptance_test}/                                                yyyyyyyy
+GET    /acceptance-tests/999999/                                                           yyyyyyyy
 GET    /acceptance-tests/{acceptance_test}/                                      yyyyyyyy
 GET    /acceptance-tests/{acceptance_test_open}/                                 yyyyyyyy
 GET    /acceptance-tests/{acceptance_test_masked}/                               yyyyyyyy

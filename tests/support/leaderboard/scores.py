@@ -14,7 +14,7 @@ from evaluation.metrics import registry
 from evaluation.metrics.aggregation import summarise
 from evaluation.metrics.runner import MetricRequest, SampleScores, score_items
 from evaluation.models import Evaluation, EvaluationBatch, Score
-from leaderboard.boards.payload import Board
+from leaderboard.records.board import Board
 from submissions.formats.arrays import Mesh, Wireframe
 from submissions.kinds import FAMILIES
 from submissions.models import Phase, Status, Submission, Team

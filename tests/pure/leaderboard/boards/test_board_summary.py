@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from leaderboard.boards.board_summary import TOP, front
-from leaderboard.boards.payload import Against, Mark
+from leaderboard.records.board import Against, Mark
 from leaderboard.records.front import Parted, SlopeLine, Turned
 from leaderboard.records.people import Basis
 from tests.support.leaderboard.boards import board_of, column_of, judged

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from leaderboard.boards.history import Moment, chart, steps
-from leaderboard.boards.payload import Board
+from leaderboard.records.board import Board
 from tests.support.leaderboard.boards import board_of, judged
 
 START = datetime(2026, 3, 1, tzinfo=UTC)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from leaderboard.boards.board_summary import front
-from leaderboard.boards.payload import Against, HumanAgreement
 from leaderboard.boards.people import People, of_board, spread
 from leaderboard.boards.reading import reading
 from leaderboard.records.agreement import Line
+from leaderboard.records.board import Against, HumanAgreement
 from leaderboard.stats.another_rater import Standing
 from leaderboard.stats.records import REFERENCE_TITLES
 from leaderboard.wording import people as people_wording

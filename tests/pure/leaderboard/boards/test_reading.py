@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.boards.payload import Board, HumanAgreement
 from leaderboard.boards.reading import above, close_to, reading, strips, unranked
+from leaderboard.records.board import Board, HumanAgreement
 from tests.support.leaderboard.boards import board_of
 from tests.support.leaderboard.reasons import few_raters
 

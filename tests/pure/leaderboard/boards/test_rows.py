@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.boards import exports
-from leaderboard.boards.payload import Board, ColumnAgreement
 from leaderboard.boards.people import with_people
 from leaderboard.boards.rows import BoardRows, Choice, bar, cell, meaning_words, position, rule_words
+from leaderboard.records.board import Board, ColumnAgreement
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.states import State

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from leaderboard.boards.payload import Mark
 from leaderboard.boards.slope import MAX_LINES, MIN_LINES, slope, slope_of_two, split_of
+from leaderboard.records.board import Mark
 from leaderboard.records.front import STEP, TOP, Split
 from tests.support.leaderboard.boards import board_of, column_of
 

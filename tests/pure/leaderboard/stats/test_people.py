@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from leaderboard.records.study import Summary
 from leaderboard.stats import opinions, study, two_way_intervals
 from leaderboard.stats.answers import answers
 from leaderboard.stats.judges import JudgeAnswers, Judged
@@ -21,7 +22,6 @@ from leaderboard.stats.states import Key, Reason, State
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.two_way_intervals import Clusters
 from leaderboard.stats.votes import Vote, canonical
-from leaderboard.studies.summary import Summary
 from tests.support.leaderboard.reasons import few_items, few_raters
 
 SAMPLES = [f"s{n}" for n in range(8)]

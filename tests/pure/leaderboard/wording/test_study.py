@@ -10,6 +10,7 @@ import pytest
 
 from leaderboard.boards.people import lines_of
 from leaderboard.records.agreement import Line
+from leaderboard.records.study import Summary
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Standing
@@ -24,7 +25,6 @@ from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.subsample_stability import Curve
 from leaderboard.stats.two_way_intervals import ALIKE, Figure
 from leaderboard.stats.votes import Vote, canonical
-from leaderboard.studies.summary import Summary
 from leaderboard.wording import agreement
 from leaderboard.wording import study as words
 from leaderboard.wording.nouns import NOUN, sampled_noun

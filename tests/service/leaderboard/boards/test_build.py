@@ -14,8 +14,8 @@ from evaluation.models import Evaluation, EvaluationBatch, Reference, Score
 from leaderboard import tasks
 from leaderboard.api import boards as api
 from leaderboard.boards import build
-from leaderboard.boards.payload import Board, BoardEntry, ColumnHead, MetricColumn, PublicEntry, StudyFacts, StudyName
 from leaderboard.models import Snapshot, read_board
+from leaderboard.records.board import Board, BoardEntry, ColumnHead, MetricColumn, PublicEntry, StudyFacts, StudyName
 from leaderboard.tasks import build_due_boards, due_phases
 from submissions.errors import Refused
 from submissions.models import Phase, Submission

@@ -18,8 +18,8 @@ from django.urls import reverse
 
 from evaluation.models import EvaluationBatch, Score
 from leaderboard.boards import build
-from leaderboard.boards.payload import Pairs
 from leaderboard.models import Snapshot, read_board
+from leaderboard.records.board import Pairs
 from leaderboard.stats.minimums import GROUPS_FOR_BOARD_INTERVAL, GROUPS_FOR_RARE_FAILURES
 from leaderboard.stats.uncertainty import paired
 from leaderboard.views.compare import Comparison

@@ -11,12 +11,12 @@ from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
 from leaderboard.boards import human_agreement
-from leaderboard.boards.payload import HumanAgreement
 from leaderboard.boards.people import People, of_board, with_people
 from leaderboard.boards.rows import BoardRows, Choice
 from leaderboard.models import Snapshot, Study, StudyEntry
 from leaderboard.models.question import Opinion
 from leaderboard.models.rater import Rater
+from leaderboard.records.board import HumanAgreement
 from leaderboard.records.claim import Claim
 from leaderboard.stats.minimums import RATERS_FOR_FIGURE
 from leaderboard.stats.mos_table import Rating

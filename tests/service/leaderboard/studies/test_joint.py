@@ -10,10 +10,10 @@ from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
 from leaderboard.models import JointAnalysis, Rater, Study
+from leaderboard.records.study import Summary
 from leaderboard.stats.votes import Vote
 from leaderboard.studies import joint, metric_ranking
 from leaderboard.studies.analysis import analyse_due
-from leaderboard.studies.summary import Summary
 from tests.support.factories import UserFactory
 from tests.support.leaderboard.studies.scored_houses import comparisons, items, scored_houses, scores
 

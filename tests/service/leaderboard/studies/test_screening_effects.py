@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from leaderboard.records.study import Summary
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats.mos_table import Rating
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.studies.screening_effects import effects
-from leaderboard.studies.summary import Summary
 from tests.pure.leaderboard.stats.test_people import read
 
 

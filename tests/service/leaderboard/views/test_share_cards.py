@@ -11,9 +11,9 @@ from django.http import HttpResponse
 from PIL import Image
 
 from leaderboard.boards.board_summary import front
-from leaderboard.boards.payload import Against, Board, Mark
 from leaderboard.charts.cards import Sheet, drawn
 from leaderboard.models import Snapshot, Study
+from leaderboard.records.board import Against, Board, Mark
 from leaderboard.studies.analysis import analyse_due
 from leaderboard.views import share_cards
 from leaderboard.wording.contradiction import first

@@ -9,13 +9,13 @@ import numpy as np
 from django.template.loader import render_to_string
 
 from leaderboard.boards.people import lines_of
+from leaderboard.records.study import Summary
 from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.records import plain
 from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.study import MetricScores, analyse
 from leaderboard.stats.votes import canonical
 from leaderboard.studies.judge.shown import TogetherRow
-from leaderboard.studies.summary import Summary
 from leaderboard.wording.reasons import sentence, told
 from tests.support.leaderboard.stats.ballots import simulated_votes
 

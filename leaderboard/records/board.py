@@ -18,6 +18,7 @@ from pydantic_core import from_json
 
 from leaderboard.records.people import Basis
 from leaderboard.records.record import Record
+from leaderboard.records.study import HIDDEN_NAME
 from leaderboard.records.unit import NOUN, Unit
 from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Ceiling, Person, Standing
@@ -26,7 +27,6 @@ from leaderboard.stats.meaning import Difference
 from leaderboard.stats.states import Reason, State
 from leaderboard.stats.two_way_intervals import Ends, Figure
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.studies.summary import HIDDEN_NAME
 from leaderboard.wording.earlier import reason_of, with_states
 from leaderboard.wording.reasons import told
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaderboard.boards.payload import Board, BoardEntry, ColumnAcceptanceTest, HumanAgreement, Pairs
-from leaderboard.studies.summary import HIDDEN_NAME
+from leaderboard.records.board import Board, BoardEntry, ColumnAcceptanceTest, HumanAgreement, Pairs
+from leaderboard.records.study import HIDDEN_NAME
 from tests import ROOT
 from tests.support.leaderboard.boards import board_of, column_of
 
