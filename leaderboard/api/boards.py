@@ -103,7 +103,7 @@ class StudyOut(StudyFacts, StudyName):
     withdrawn: int = Field(description="Answers in these figures that raters have withdrawn since.")
     rules: int = Field(
         description=(
-            "4: today's rules; 3: the same, kept as sentences; 2: rules that compared no metric with another rater; 1: earlier ones, "
+            "4: today's rules; 2: rules that compared no metric with another rater; 1: earlier ones, "
             "where `decided` is the share of equal answers, ties half."
         )
     )
@@ -127,7 +127,6 @@ class SnapshotFull(SnapshotBrief):
     imported_url: str
     rule: str = Field(description="The metric or rule of the overall rank.")
     uncertainty: int = Field(
-        1,
         description="The rule of intervals, brackets and rank intervals: 3; 2 for rankings tested by 999 patterns of signs in the order of "
         "items, 1 for percentile bootstraps.",
     )

@@ -11,11 +11,12 @@ from leaderboard.models.judge_key import JudgeKey
 from leaderboard.models.metric_challenge import MetricChallenge, MetricEntry, ProgramValues
 from leaderboard.models.question import Opinion, PracticeQuestion, Question, StudyVote
 from leaderboard.models.rater import Rater, StudyInvitation, Tally
-from leaderboard.models.snapshot import Snapshot, read_board
+from leaderboard.models.snapshot import EarlierForm, Snapshot, read_board
 from leaderboard.models.study import Study
 
 __all__ = [
     "AnswerSet",
+    "EarlierForm",
     "InterimAnalysis",
     "JointAnalysis",
     "JudgeAnswer",

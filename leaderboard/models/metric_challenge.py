@@ -286,11 +286,8 @@ class MetricChallenge(models.Model):
 
     @staticmethod
     def read(standings: dict[str, Any] | None, half: str) -> list[Standing]:
-        """The standings of a half of the samples; of those of before November 2026, which put metrics into tiers, order and figures."""
-        rows = (standings or {}).get(half, [])
-        if "people" not in (standings or {}):
-            rows = [{"trained": "", "person": None, "standing": None, "reference_point": row["reference_point"]} | row for row in rows]
-        return READER.validate_python(rows)
+        """The standings of a half of the samples."""
+        return READER.validate_python((standings or {}).get(half, []))
 
 
 class MetricEntry(models.Model):

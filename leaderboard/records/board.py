@@ -24,13 +24,12 @@ from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Ceiling, Person, Standing
 from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.meaning import Difference
-from leaderboard.stats.states import Reason, State
+from leaderboard.stats.states import Reason
 from leaderboard.stats.two_way_intervals import Ends, Figure
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.wording.earlier import reason_of, with_states
 from leaderboard.wording.reasons import told
 
-FORMAT = 1
+FORMAT = 2
 PEOPLE = "people"  # the slug of what people prefer, as a column
 Number = int | float  # as the organizer wrote it: 1 and 1.0 are other bytes
 Moment = Annotated[datetime, PlainSerializer(datetime.isoformat, return_type=str, when_used="json")]
@@ -341,10 +340,10 @@ class Mark(Record):
 
 
 class ColumnAgreement(Stored):
-    """Agreement of one column of the board with people; by the names of `leaderboard.stats.records`. `seen`, `tier` and `of_ceiling` are
-    of rankings by earlier rules, and are not shown any more."""
+    """Agreement of one column of the board with people; by the names of `leaderboard.stats.records`. Only rankings
+    by earlier rules have `seen`, `tier` and `of_ceiling`, which pages do not show."""
 
-    optional = frozenset({"difference", "person", "standing", "places", "may_be_best"})
+    optional = frozenset({"seen", "tier", "of_ceiling", "difference", "person", "standing", "places", "may_be_best"})
 
     slug: str
     decided: Agreement
@@ -373,9 +372,11 @@ class Against(Record):
     p_holm: float | None
 
 
-class PeoplesFirst(Record):
+class PeoplesFirst(Stored):
     """Certainty of people's first place: its rank interval, whether first place is settled, and the figures it hangs on, of so many
-    answers, people and samples. `p_best` is of rankings by earlier rules, and is not shown any more."""
+    answers, people and samples. Only rankings by earlier rules have `p_best`, which pages do not show."""
+
+    optional = frozenset({"p_best"})
 
     rank: tuple[int, int]
     p_best: float | None = None
@@ -405,8 +406,7 @@ class StudyFacts(Record):
 class HumanAgreement(StudyFacts, Stored):
     """Findings of people. `value`, `low`, `high`, `n` are the people's column, `over` what people's first is to each entry; all in the
     order of the ranking's entries. `may_be_first` are the indices of those whose rank interval holds first place; None where there are
-    no such intervals. `people` is the version of the rules: 1 and 2 are earlier ones; 3 held sentences where
-    reasons are now."""
+    no such intervals. `people` is the version of the rules: 1 and 2 are earlier ones."""
 
     keys = (
         "people",
@@ -459,41 +459,9 @@ class HumanAgreement(StudyFacts, Stored):
 
     @classmethod
     def read(cls, stored: Mapping[str, Any], noun: str = NOUN) -> Self:
-        """The part of a payload, with its reasons in words, in which an item is called `noun`. One of before version 4 gets today's form:
-        the same numbers, under the names that come nearest."""
-        if stored.get("people", 1) >= 2:
-            found = {"band": None, **stored}
-            parts = {name: found[name] for name in ("metrics", "band", "reason", "why") if name in found}
-            if stored.get("people", 1) < 4:
-                parts = with_states(parts)
-                found["few"] = {pk: reason_of(words) for pk, words in (stored.get("few") or {}).items()} or None
-            return cls.model_validate(found | told(parts, noun))
-        nothing = {"value": None, "low": None, "high": None}
-        columns = []
-        for line in stored["metrics"]:
-            by = {name: figure | {"raters": stored["raters"] or 0} for name, figure in line["by"].items()}
-            decided = by.pop("", nothing)
-            if stored["kind"] == "opinions":
-                decided, by = nothing, {}
-            correlations = {
-                name: {
-                    "value": line["order"][old],
-                    **dict(zip(("low", "high"), line["order"].get(f"{old}_ci") or (None, None), strict=True)),
-                }
-                | {"n": line["order"]["n"]}
-                for name, old in (("rho", "srocc"), ("tau", "krocc"), ("r", "plcc"))
-            }
-            columns.append({"slug": line["slug"], "decided": decided, "groups": by, "trained": line.get("trained", ""), **correlations})
-        marks = {
-            slug: {pk: [one | {"value": (None, None, None)} for one in each] for pk, each in by_entry.items()}
-            for slug, by_entry in stored["marks"].items()
-        }
-        n = stored.get("n") or [0] * len(stored["value"])
-        # Of these nothing says why there is no interval, and there is a value for readers only where there is one.
-        for figure in (figure for column in columns for figure in (column["decided"], *column["groups"].values())):
-            figure["state"] = State.TOO_FEW if figure["low"] is None else State.KNOWN
-        given = {"band": None, "left_out": [], "note": "", **stored}
-        return cls.model_validate({**given, "people": 1, "metrics": with_states(columns), "marks": marks, "n": n})
+        """The part of a payload, with its reasons in words, in which an item is called `noun`."""
+        parts = {name: stored[name] for name in ("metrics", "band", "reason", "why") if name in stored}
+        return cls.model_validate({**stored, **told(parts, noun)})
 
     @property
     def basis(self) -> Basis:
@@ -543,7 +511,7 @@ class Board(Record):
     groups, `inner` is what their items are called."""
 
     format: int
-    uncertainty: int = 1
+    uncertainty: int
     audience: str
     batch: int
     challenge: ChallengeName
@@ -564,11 +532,9 @@ class Board(Record):
 
     @classmethod
     def read(cls, raw: Mapping[str, Any]) -> Self:
-        """A payload, of this format or an earlier one."""
-        noun = raw.get("resampled", NOUN)
-        names = {"resampled": noun, "n_resampled": raw["n_items"], "inner": "" if noun == NOUN else NOUN}
-        people = HumanAgreement.read(raw["people"], noun) if raw.get("people") else None
-        return cls.model_validate({**names, **raw, "people": people})
+        """The ranking that a payload holds."""
+        people = HumanAgreement.read(raw["people"], raw["resampled"]) if raw.get("people") else None
+        return cls.model_validate({**raw, "people": people})
 
     @classmethod
     def from_json(cls, data: bytes) -> Self:

@@ -167,6 +167,7 @@ def snapshot(request: HttpRequest, challenge: str, phase: str, digest: str) -> H
     people = ranking.board.people
     context["withdrawn"] = people_words.withdrawn(ranking.withdrawn, people is not None and people.kind == "opinions")
     context["outdated"] = sentences(ranking.batch.outdated())
+    context["earlier_forms"] = ranking.earlier_forms.defer("payload")
     return render(request, "leaderboard/snapshot.html", context)
 
 
@@ -180,6 +181,16 @@ def snapshot_export(request: HttpRequest, challenge: str, phase: str, digest: st
     response = HttpResponse(content, content_type=f"{EXPORTS[kind][1]}; charset=utf-8")
     name = f"{place.challenge.slug}-{place.phase.slug}-{ranking.short}.{kind}"
     return attachment(response, name)
+
+
+def snapshot_content(request: HttpRequest, challenge: str, phase: str, digest: str) -> HttpResponse:
+    """The bytes that a digest is of: those of the ranking, or those it had before the form of rankings changed."""
+    place = shown_board(request.user, challenge, phase)
+    ranking = snapshot_of(place.phase, place.viewer, digest)
+    if ranking.board is not read_board(ranking.pk, ranking.digest):
+        raise Refused("These bytes name entries or figures that have been hidden since. Ask the organizers for them.", "hidden_since")
+    response = HttpResponse(ranking.content(digest), content_type="application/json")
+    return attachment(response, f"{place.challenge.slug}-{place.phase.slug}-{digest[:8]}-content.json")
 
 
 def choice_of(request: HttpRequest, phase: Phase) -> Choice:

@@ -84,6 +84,7 @@ urlpatterns = [
     re_path(BOARD, require_safe(long(board.board)), name="board"),
     re_path(EXPORT, require_safe(long(board.snapshot_export)), name="snapshot_export"),
     re_path(rf"{RANKING}\.(?P<kind>cff|bib)$", require_safe(long(describe.snapshot_cite)), name="snapshot_cite"),
+    re_path(rf"{RANKING}/content\.json$", require_safe(long(board.snapshot_content)), name="snapshot_content"),
     re_path(rf"{RANKING}\.crate\.zip$", require_safe(long(describe.snapshot_crate)), name="snapshot_crate"),
     page("challenges/<slug:challenge>/croissant.json", describe.challenge_croissant, "croissant"),
     re_path(CITATION, require_safe(describe.challenge_cite), name="challenge_cite"),
