@@ -28,7 +28,7 @@ from leaderboard.citation import Citation
 from leaderboard.evidence.shown import leading
 from leaderboard.lookup import audience_of, not_shown_yet, page_number, page_numbers, search_text, shown_board, snapshot_of
 from leaderboard.models import Snapshot
-from leaderboard.models.snapshot import read_shown
+from leaderboard.models.snapshot import read_board, read_shown
 from leaderboard.records.board import PEOPLE, MetricColumn
 from leaderboard.service.page_cache import kept
 from leaderboard.service.responses import attachment
@@ -41,6 +41,7 @@ from leaderboard.wording import claim as claim_words
 from leaderboard.wording import people as people_words
 from leaderboard.wording import study as study_words
 from leaderboard.wording.nouns import counted, plural, sampled_noun
+from submissions.errors import Refused
 from submissions.lookup import YEAR, PhasePlace, phase_place
 from submissions.models import Phase, Status, Submission
 from submissions.models.frozen_board import frozen_since

@@ -48,7 +48,8 @@ def board_of(a: list[float | None], b: list[float | None] | None = None, groups=
     ranks |= {"rule": "primary", "metrics": ["a"], "explanation": [""] * len(a), "problem": ""} | (overall or {})
     return Board.read(
         {
-            "format": 1,
+            "format": 2,
+            "uncertainty": 1,
             "audience": "public",
             "batch": 1,
             "challenge": {"slug": "c", "title": "C", "simulated": True},
@@ -58,6 +59,9 @@ def board_of(a: list[float | None], b: list[float | None] | None = None, groups=
             "n_teams": len(a),
             "n_entries": len(a),
             "n_items": 4,
+            "resampled": "item",
+            "n_resampled": 4,
+            "inner": "",
             "entries": rows,
             "metrics": [first, column_of("b", b or a, higher=False)],
             "overall": ranks,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.stats.states import Counted, Key, Reason, State
-from leaderboard.wording.earlier import reason_of, with_states
-from leaderboard.wording.reasons import sentence, told
+from leaderboard.stats.states import STATES, Counted, Key, Reason, State
+from leaderboard.migrations._sentences_as_states import SENTENCES, reason_of, with_states
+from leaderboard.wording.reasons import read, told
 
 
 @pytest.mark.parametrize(
@@ -30,14 +30,12 @@ from leaderboard.wording.reasons import sentence, told
     ],
 )
 def test_a_sentence_that_was_stored_has_its_reason(words, reason):
-    assert reason_of(words) == reason
+    assert read(reason_of(words)) == reason
 
 
-@pytest.mark.parametrize("key", [key for key in Key if key is not Key.EARLIER])
-def test_every_sentence_of_now_is_known_whatever_its_numbers(key):
-    """Entries and pairs of the first two kinds were told by one sentence."""
-    found = reason_of(sentence(Reason(key, Counted.RATERS, 12, 1, 24.0), "room"))
-    assert found.key is (Key.FEW if key is Key.FEW_FOR_DIFFERENCE else key)
+@pytest.mark.parametrize("key", SENTENCES)
+def test_every_reason_is_one_that_is_read_and_leads_to_its_state(key):
+    assert STATES[Key(key)] == SENTENCES[key][0]
 
 
 def figure(value, low, high, **more):
