@@ -43,13 +43,13 @@ class Package:
         project = tomllib.loads((root / "pyproject.toml").read_text())
         self.settings, self.name = project["tool"]["plumbline"]["package"], project["project"]["name"]
         # Path in the wheel and content of each file, in order.
-        top, left_out = self.settings["top"], tuple(self.settings["without"])
+        top = self.settings["top"]
         found: dict[str, bytes] = {f"{self.name}/{room}/__init__.py": b"" for room in ROOMS}
         for part in (top, *self.settings["modules"]):
             paths = sorted((root / part).rglob("*")) if (root / part).is_dir() else [root / part]
             for path in paths:
                 inner = path.relative_to(root).as_posix()
-                if not path.is_file() or set(LEFT_OUT) & set(path.parts) or inner.endswith(left_out):
+                if not path.is_file() or set(LEFT_OUT) & set(path.parts):
                     continue
                 place = inner.removeprefix(f"{top}/") if part == top else inner
                 found[f"{self.name}/{place}"] = self.rewritten(path.read_text()).encode() if path.suffix == ".py" else path.read_bytes()

@@ -17,6 +17,7 @@ from typing import Any
 
 from evaluation.images import inpaint_command as inpainting
 from evaluation.metrics.description import described
+from evaluation.metrics.mesh.locase import tables_command as locase
 from evaluation.metrics.registry import REGISTRY, UnknownMetric, get
 from evaluation.networks import fetch_command as fetching
 from evaluation.networks import weights
@@ -41,6 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return properties.run(options, _progress)
         if options.command == "train":
             return training.run(options)
+        if options.command == locase.COMMAND:
+            return locase.run(options)
         if options.command == rendering.COMMAND:
             return rendering.run(options, _progress)
         if options.command == "inpaint":
@@ -82,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     score.add_argument("reference", type=Path, metavar="REFERENCE", help="file, folder or zip")
     properties.add_to(commands)
     training.add_to(commands)
+    locase.add_to(commands)
     fetching.add_to(commands)
     rendering.add_to(commands)
     inpainting.add_to(commands)

@@ -14,5 +14,5 @@ class EvaluationConfig(AppConfig):
         from evaluation.models.program import spec_of
 
         app.set_default()
-        registry.look_up_programs(spec_of)
+        registry.look_up_others(spec_of)
         weights.use_cache(settings.WEIGHTS)

@@ -118,7 +118,7 @@ LINK_SECONDS = env.integer("LINK_SECONDS", 600, least=1, most=604_800)  # life o
 PACKAGE = env.folder("PACKAGE", HOME / "package").absolute()  # the package of participants, which this server makes and serves
 WEIGHTS = env.folder("WEIGHTS", HOME / "weights").absolute()  # fetched weights of networks; one folder for all processes
 EVIDENCE_DIR = env.folder("EVIDENCE_DIR", HOME / "evidence").absolute()  # published sets of answers that were fetched, for its owner alone
-EVIDENCE_RECORDS = env.texts("EVIDENCE_RECORDS")  # names of published sets whose figures are shown; empty: all that ship; none: no set
+EVIDENCE_RECORDS = env.texts("EVIDENCE_RECORDS")  # names of published sets whose figures are shown; empty: all; none: no set
 FREE_BYTES = env.integer("FREE_BYTES", 2_000_000_000, least=0)  # room below HOME without which the service says that it is not ready
 CACHE_BYTES = env.integer("CACHE_BYTES", 5_000_000_000)  # local copies of objects in S3, below HOME
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024

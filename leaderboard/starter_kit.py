@@ -99,7 +99,7 @@ def _notebook(made: dict[str, Any]) -> str:
         ("markdown", "The verdict is the server's, and needs no account."),
         ("code", f'import plumbline\n\nverdict = plumbline.check("{example}", "manifest.json")\nverdict.accepted, verdict.problems'),
         ("markdown", "The numbers are the server's, too."),
-        ("code", f'print(plumbline.score("{example}", "{reference}", manifest="manifest.json").table())'),
+        ("code", f'plumbline.evaluate("{example}", "{reference}", manifest="manifest.json").summary()'),
         ("markdown", "The newest ranking: one row per entry, with the ends of each 95 % interval and the number of groups it is of."),
         ("code", f'site = plumbline.Site("{made["site"]}")\nboard = site.board("{challenge}", "{phase}")\nboard'),
         ("markdown", f"To upload, make a token with the scope submit at {made['site']}/account/tokens/."),

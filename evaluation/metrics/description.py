@@ -8,6 +8,10 @@ from itertools import chain
 from evaluation.metrics import peers
 from evaluation.metrics.spec import MetricSpec
 
+OF_POINTS = (
+    "Points without faces, as an array [N, 3], are their own samples. A value against a reference of points has no fingerprint: no "
+    "leaderboard has such a reference."
+)
 WIDTH = 100  # characters of a line
 
 
@@ -20,6 +24,7 @@ def described(spec: MetricSpec) -> str:
         lines += [] if one is not spec.params[0] else ["Parameters:"]
         lines.append(f"    {one.name} ({one.kind}, {one.default!r}{f' {one.unit}' if one.unit else ''}): {one.doc}")
     lines += [""] if spec.params else []
+    lines += [OF_POINTS, ""] if spec.of_points else []
     others = peers.of(spec.key)
     lines += ["Beside other programs:", *(f"    {peer}" for peer in others), ""] if others else []
     lines += [f"Source: {spec.origin}."] if spec.origin else []

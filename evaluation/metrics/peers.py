@@ -52,7 +52,8 @@ CHAMFER = Peer(
     "point-cloud-utils `chamfer_distance`",
     False,
     "it adds both directions, of the points that it is given, in their unit; here they are averaged, of 100,000 samples of each surface, "
-    'as fractions of the reference\'s longest side (`normalize="none"`: metres). Of the same points it is twice the value',
+    'as fractions of the reference\'s longest side (`normalize="none"`: metres). Of points without faces, given as arrays, it is '
+    'twice the value with `normalize="none"`',
     "mesh/test_distances.py::test_parity_with_point_cloud_utils",
 )
 PEERS: Mapping[str, tuple[Peer, ...]] = MappingProxyType(

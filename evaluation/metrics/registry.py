@@ -32,7 +32,7 @@ __all__ = [
     "fingerprint",
     "get",
     "is_current",
-    "look_up_programs",
+    "look_up_others",
     "parse_param",
     "require_computed",
     "resolve_params",
@@ -100,11 +100,11 @@ REGISTRY: Mapping[str, MetricSpec] = MappingProxyType(
 
 
 _programs: dict[str, MetricSpec] = {}  # what this process was given, by key
-_source: Callable[[str], MetricSpec | None] | None = None  # where programs are looked up that it was not given
+_source: Callable[[str], MetricSpec | None] | None = None  # where metrics are looked up that neither has
 
 
-def look_up_programs(source: Callable[[str], MetricSpec | None]) -> None:
-    """Ask `source` for metric programs, whose keys are challenge/key: the service keeps them, not this table."""
+def look_up_others(source: Callable[[str], MetricSpec | None]) -> None:
+    """Ask `source` for metrics that this table lacks: programs, whose keys are challenge/key, and removed ones. The service keeps them."""
     global _source
     _source = source
 
@@ -122,10 +122,8 @@ def with_programs(specs: Iterable[MetricSpec]) -> Iterator[None]:
 
 
 def find(key: str) -> MetricSpec | None:
-    """The spec of `key`, a metric of ours or a program's; None if there is none."""
-    if key in REGISTRY or "/" not in key:
-        return REGISTRY.get(key)
-    return _programs.get(key) or (_source(key) if _source is not None else None)
+    """The spec of `key`, a metric of ours or a program's, in the service also of a removed one; None if there is none."""
+    return REGISTRY.get(key) or _programs.get(key) or (_source(key) if _source is not None else None)
 
 
 def get(key: str) -> MetricSpec:

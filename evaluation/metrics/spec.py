@@ -61,9 +61,8 @@ class Param:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The values that a choice may have: `choices`, and the sets of weights there are of its network, but those that are retired."""
-        named = weights.names(self.network) if self.network else ()
-        return tuple(dict.fromkeys((*self.choices, *(name for name in named if (self.network, name) not in weights.RETIRED))))
+        """The values that a choice may have: `choices`, and the sets of weights there are of its network."""
+        return tuple(dict.fromkeys((*self.choices, *(weights.names(self.network) if self.network else ()))))
 
     def allows(self, value: str) -> bool:
         """True if a choice may be that; whether weights of that name are here is another question (`weights.refusal`)."""
@@ -219,6 +218,7 @@ class MetricSpec:
     aggregation: str = "macro_mean"
     micro: Micro | None = None
     effort: Effort | None = None
+    of_points: bool = False  # it looks at samples alone, so that a reference may be points without faces, outside of leaderboards
     learnt: bool = False  # learnt from the references, so that it ranks only after an acceptance test, though it has no network
     warning: str = ""  # what nobody may overlook who uses it, in a sentence or two, for its pages
     formula: str = ""  # the equation in a line or two of plain Unicode, for the metric's page
@@ -228,6 +228,7 @@ class MetricSpec:
     # Of a metric program that an organizer brought: the digest of its files, what runs it (where that is here), and its published source.
     contents: str = ""
     program: Program | None = None
+    removed: str = ""  # of a metric that is no longer computed: what to use in its place
     source: str = ""
 
     def at(self, version: int | None) -> MetricSpec | None:

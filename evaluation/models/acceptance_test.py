@@ -214,14 +214,14 @@ class AcceptanceTest(Run):
 
 def needs_acceptance_test(column: Mapping[str, Any]) -> bool:
     """Return whether a column of a batch ranks only after an acceptance test. Imported figures are other people's, and need none."""
-    spec = registry.REGISTRY.get(column["key"]) if column["key"] and "imported" not in column else None
+    spec = registry.find(column["key"]) if column["key"] and "imported" not in column else None
     return spec is not None and (bool(gate.kind_of(spec, column["params"])) or is_retired(column))
 
 
 def standing(column: Mapping[str, Any], row: AcceptanceTest | None, noun: str = "scene") -> Standing:
     """Return whether a column may rank, by its acceptance test; `noun` is the challenge's word for a scene."""
     if is_retired(column):
-        return Standing("retired", "Shown, not ranked: in-house weights retired.")
+        return Standing("retired", "No longer computed: its values stay and do not rank.")
     if not _may_rank(column):
         return Standing("refused", "Shown, not ranked: its weights miss requirements that their model card lists.")
     if row is None and not registry.is_current(column):

@@ -48,9 +48,9 @@ class Outdated:
 
 
 def is_retired(column: Mapping[str, Any]) -> bool:
-    """Return whether a column of a batch uses retired weights."""
-    spec = registry.REGISTRY.get(column["key"])
-    return spec is not None and weights.is_retired(spec, column["params"])
+    """Return whether a column of a batch is no longer computed: its metric, or the weights that it used, were removed."""
+    spec = registry.find(column["key"]) if column["key"] else None
+    return spec is not None and weights.are_removed(spec, column["params"])
 
 
 def sentences(outdated: Iterable[Outdated]) -> list[str]:
@@ -166,7 +166,7 @@ class EvaluationBatch(models.Model):
         current = cls.current(phase)
         if current is not None and current.reference is not None:
             phase.refresh_from_db()
-            manifest = current.reference.manifest(current.metrics).to_dict()
+            manifest = current.reference.manifest([one for one in current.metrics if not is_retired(one)]).to_dict()
             Phase.objects.filter(pk=phase.pk).update(manifest_data=manifest)
 
     @classmethod
@@ -192,7 +192,7 @@ class EvaluationBatch(models.Model):
         with transaction.atomic():
             # The same lock as in Evaluation.begin: an entry accepted meanwhile joins either way.
             phase.lock()
-            # Columns on retired weights take no new values; a new order is made without them.
+            # Columns that are no longer computed take no new values; a new order is made without them.
             metrics = [metric.snapshot() for metric in PhaseMetric.objects.filter(phase=phase) if not metric.is_retired]
             told_apart(metrics)
             old = cls.current(phase)
@@ -229,8 +229,8 @@ class EvaluationBatch(models.Model):
         return batch
 
     def outdated(self) -> list[Outdated]:
-        """The columns whose values are not of the current version of their metric, in the board's order, but those on retired weights.
-        Imported figures have none."""
+        """The columns whose values are not of the current version of their metric, in the board's order, but those that are no longer
+        computed. Imported figures have none."""
         found = []
         for column in self.metrics:
             if column["key"] and not is_retired(column) and not registry.is_current(column):
@@ -253,7 +253,7 @@ class EvaluationBatch(models.Model):
         return [column for column in self.outdated() if not column.computed]
 
     def retired(self) -> list[str]:
-        """The slugs of the columns on retired weights: their values stay, and new entries are scored without them."""
+        """The slugs of the columns that are no longer computed: their values stay, and new entries are scored without them."""
         return [column["slug"] for column in self.metrics if is_retired(column)]
 
     def scores_without(self, lost: Collection[Outdated]) -> bool:

@@ -68,8 +68,9 @@ class PhaseMetric(models.Model):
 
     @property
     def is_retired(self) -> bool:
-        """Return whether it uses retired weights."""
-        return self.key in registry.REGISTRY and weights.is_retired(self.spec, self.resolved)
+        """Return whether it is no longer computed: the metric, or the weights that it used, were removed."""
+        spec = registry.find(self.key)
+        return spec is not None and weights.are_removed(spec, self.resolved)
 
     def snapshot(self) -> dict:
         """Return what a batch keeps of this metric, so that later edits cannot change old scores' meaning."""

@@ -139,7 +139,7 @@ class Evaluation(models.Model):
 
     def waiting(self) -> list[dict]:
         """The batch's columns that it has no score in though it is done: the code had another version of the metric, and the phase is
-        to be re-evaluated. Imported figures have none such, and columns on retired weights wait for nothing."""
+        to be re-evaluated. Imported figures have none such, and columns that are no longer computed wait for nothing."""
         if self.state != self.State.DONE or self.batch.is_imported:
             return []
         scored = {score.slug for score in self.scores.all()} | set(self.batch.retired())

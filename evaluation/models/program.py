@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import models, transaction
 from django.utils import timezone
 
+from evaluation import removed_metrics
 from evaluation.metrics import registry
 from evaluation.metrics.spec import MetricSpec
 from evaluation.models.definition import PhaseMetric, Reference
@@ -344,7 +345,9 @@ def forget() -> None:
 
 
 def spec_of(key: str) -> MetricSpec | None:
-    """The spec of the newest version of a program that may score; None where there is none."""
+    """The spec of the newest version of a program that may score, or of a removed metric; None where there is none."""
+    if "/" not in key:
+        return removed_metrics.SPECS.get(key)
     found = _known.get(key)
     if found is None or found[0] < time.monotonic():
         scope, _, name = key.partition("/")

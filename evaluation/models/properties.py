@@ -76,7 +76,7 @@ class PropertyRun(Run):
                 fingerprint, params = metric.fingerprint, metric.resolved
             except (registry.UnknownMetric, registry.ParamError):
                 continue  # of a metric, or a parameter, that is no more
-            if is_measurable(metric.spec) and not bundled_tables.tables(fingerprint):
+            if not metric.is_retired and is_measurable(metric.spec) and not bundled_tables.tables(fingerprint):
                 wanted[fingerprint] = (metric.key, params)
         for program in MetricProgram.objects.newest():
             if is_measurable(program.spec):

@@ -92,8 +92,8 @@ def needed_by() -> dict[str, list[str]]:
                     users = found.setdefault(file.name, [])
                     if spec.key not in users:
                         users.append(spec.key)
-    for key, pairs in weights.FEATURES.items():
-        for file in (file for pair in pairs for file in weights.get(*pair).files):
+    for key, features in weights.FEATURES.items():
+        for file in weights.get(*features).files:
             users = found.setdefault(file.name, [])
             if key not in users:
                 users.append(key)

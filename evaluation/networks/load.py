@@ -85,9 +85,9 @@ _ready: dict[tuple[str, str, str, str], nn.Module] = {}  # by network, set, dige
 def load(network: str, name: str, device: torch.device | str = "cpu") -> nn.Module:
     """The network with the set of weights of that name (see evaluation/networks/weights.py), for inference; read once per process.
 
-    "backbone" gives a module with `features`, which takes images as `normalise.imagenet` leaves them; the set's name or,
-    for a shipped set, its model card's `architecture` says which. "lpips_*" gives its backbone and, as `heads`, the list
-    of the weights float32[C] of the channels at each tap. "clip_text" has, as `tokenizer`, what makes numbers of a text.
+    "backbone" gives a module with `features`, which takes images as `normalise.imagenet` leaves them; the set's name says which.
+    "lpips_*" gives its backbone and, as `heads`, the list of the weights float32[C] of the channels at each tap. "clip_text" has, as
+    `tokenizer`, what makes numbers of a text.
     "inception", "lite0", "clip", "dinov2" and "yolox" are modules of this package.
     WeightsError where a file is absent, changed, or not of this network.
     """
@@ -106,15 +106,13 @@ def forget() -> None:
 
 
 def _backbone(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
-    return _stack(found.card.get("architecture") or found.name.partition("-")[0], paths[0])
+    return _stack(found.name.partition("-")[0], paths[0])
 
 
 def _stack(architecture: str, path: Path) -> nn.Module:
     state = read_state(path)
     if architecture == "squeezenet":
-        # As many classes as the file's classifier has; 1000 if it has none, which is then reported missing.
-        last = state.get("classifier.1.weight")
-        return fill(_meta(lambda: SqueezeNet(classes=1000 if last is None else len(last))), state, path.name)
+        return fill(_meta(SqueezeNet), state, path.name)
     if architecture == "alexnet":
         return fill(_meta(AlexNet), state, path.name, ignored=("classifier.",))
     if architecture == "vgg16":
@@ -162,11 +160,8 @@ def _dinov2(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
 
 
 def _yolox(found: Weights, paths: tuple[Path, ...]) -> nn.Module:
-    if found.name in yolox.SIZES:
-        network = _meta(lambda: yolox.build(found.name))
-    else:
-        network = _meta(lambda: yolox.build_small(len(found.card["classes"])))
-    # The CPU takes its small convolutions faster with the channels of a pixel side by side: 1.7 times for the in-house one.
+    network = _meta(lambda: yolox.build(found.name))
+    # The CPU takes its small convolutions faster with the channels of a pixel side by side.
     filled: Any = fill(network, read_state(paths[0]), paths[0].name)  # of the keywords of `to` torch's stubs do not know this one
     return filled.to(memory_format=torch.channels_last)
 

@@ -1,6 +1,6 @@
 """Every network file that metrics may use: its source, its digest, its licence; and the sets of them that metrics name.
 
-A *set* of weights is what a metric's parameter `weights` names: one file or several. Shipped sets lie beside the code as NAME.safetensors
+A *set* of weights is what a metric's parameter `weights` names: one file or several. Shipped sets lie beside the metric as NAME.safetensors
 with a model card NAME.json that states their sha256. Packaged files come with a Python package. Published files are fetched (`manage.py
 fetch_weights`, or `python -m evaluation fetch`) into one folder that all workers share. Sets that the service's operator trained are in
 that folder too, under the name of their network, like shipped ones. A file counts as there only once its digest has been checked, and is
@@ -22,13 +22,11 @@ if TYPE_CHECKING:
     from evaluation.metrics.spec import MetricSpec
 
 _HERE = Path(__file__).parent.parent
-_MESH, _NETWORKS = _HERE / "metrics" / "mesh", _HERE / "networks" / "shipped"
+_MESH = _HERE / "metrics" / "mesh"
 _FOLDERS = {  # of the shipped sets, by network; those of saucd_w and wf_learned hold none
     "locase": _MESH / "locase" / "weights",
     "saucd_w": _MESH / "saucd_weights",
     "wf_learned": _HERE / "metrics" / "wireframe" / "learned" / "weights",
-    "backbone": _NETWORKS / "backbone",
-    "yolox": _NETWORKS / "yolox",
 }
 # Beside the code in a checkout; for the participants' package in the user's home folder.
 DEFAULT_CACHE = _HERE.parent / "var" / "weights" if (_HERE.parent / "manage.py").is_file() else Path("~/.cache/plumbline/weights")
@@ -320,16 +318,8 @@ PUBLISHED: Mapping[str, Mapping[str, tuple[str, ...]]] = {  # network -> name of
     "yolox": {name: (name,) for name in ("yolox-nano", "yolox-tiny", "yolox-s", "yolox-m", "yolox-l", "yolox-x")},
 }
 
-# What the weights of a network may be trained on the features of, the one to prefer first: (network, set).
-FEATURES: Mapping[str, tuple[tuple[str, str], ...]] = {"wf_learned": (("dinov2", "dinov2-vitb14"), ("backbone", "plumbline-small"))}
-
-# Sets that columns once used and no longer do, (network, set), with the reason and the replacement. Their old values stay on old
-# boards and are not ranked. The files stay: operators who train sets of their own begin with them.
-RETIRED: Mapping[tuple[str, str], str] = {
-    ("backbone", "plumbline-small"): "a flat grey picture scored about as well with them as a clean view; puzzlesim_pieces and "
-    "piece_distance need no weights",
-    ("yolox", "plumbline-small"): "they find objects in photographs that are not there; osim_rois takes regions that an organizer marks",
-}
+# The set, (network, name), on whose features the weights of a network are trained.
+FEATURES: Mapping[str, tuple[str, str]] = {"wf_learned": ("dinov2", "dinov2-vitb14")}
 
 NOT_NETWORKS = ("saucd_w",)  # whose sets of weights are numbers in a formula
 TRAINED_WITH = {"wf_learned": "python -m evaluation train wireframe-preference"}  # where none ship
@@ -405,9 +395,9 @@ def digest_of(spec: MetricSpec, params: Mapping[str, Any]) -> str | None:
 
 
 def may_rank(spec: MetricSpec, params: Mapping[str, Any]) -> bool:
-    """True if the metric's weights, with these (full) parameters, are not retired, and no model card of theirs says that a column with
+    """True if the metric's weights, with these (full) parameters, were not removed, and no model card of theirs says that a column with
     them must not rank."""
-    if is_retired(spec, params):
+    if are_removed(spec, params):
         return False
     sets = (_sets(network).get(str(params.get(name))) for network, name in spec.networks)
     return all(found is None or found.card is None or found.card.get("may_rank", True) for found in sets)
@@ -422,9 +412,13 @@ def statement(spec: MetricSpec, params: Mapping[str, Any]) -> str:
     return " ".join(str(found.card["statement"]) for found in sets if found is not None and found.card.get("statement"))
 
 
-def is_retired(spec: MetricSpec, params: Mapping[str, Any]) -> bool:
-    """True if the metric with these (full) parameters uses retired weights."""
-    return any((network, str(params.get(name))) in RETIRED for network, name in spec.networks)
+def are_removed(spec: MetricSpec, params: Mapping[str, Any]) -> bool:
+    """True if the metric was removed, or with these (full) parameters uses weights that there are no longer: of a network all of whose
+    sets are published, and of no published name."""
+    return bool(spec.removed) or any(
+        network in PUBLISHED and network not in _FOLDERS and str(params.get(name)) not in PUBLISHED[network]
+        for network, name in spec.networks
+    )
 
 
 def refusal(spec: MetricSpec, params: Mapping[str, Any], command: str = FETCH) -> str:
@@ -432,9 +426,8 @@ def refusal(spec: MetricSpec, params: Mapping[str, Any], command: str = FETCH) -
 
     `params` are the metric's full parameters.
     """
-    for network, name in spec.networks:
-        if why := RETIRED.get((network, str(params[name]))):
-            return f"The weights “{params[name]}” of {spec.title} are retired, because {why}."
+    if spec.removed:
+        return f"{spec.key} is no longer computed; use {spec.removed}."
     try:
         wanted = [get(network, params[name]) for network, name in spec.networks]
     except WeightsError as error:
@@ -506,12 +499,11 @@ def _described(network: str, folder: Path) -> dict[str, Weights]:
         if card is None:
             continue
         # The card names features that this network may be trained on, or none where it is trained on none.
-        features, known = card.get("features"), FEATURES.get(network, ())
-        if features is None or not known:
-            fits = features is None and not known
+        features, known = card.get("features"), FEATURES.get(network)
+        if features is None or known is None:
+            fits = features is None and known is None
         else:
-            named = isinstance(features, dict) and "sha256" in features
-            fits = named and [features.get("network"), features.get("name")] in [list(one) for one in known]
+            fits = isinstance(features, dict) and "sha256" in features and (features.get("network"), features.get("name")) == known
         if fits:
             file = ShippedFile(f"{network}/{path.stem}", path.with_suffix(".safetensors"), card["sha256"])
             of_features = get(features["network"], features["name"]).files if features else ()

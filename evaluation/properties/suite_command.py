@@ -18,6 +18,7 @@ from evaluation.metrics.runner import MetricRequest
 from evaluation.properties import bundled_tables, datasets, measure, suite
 from evaluation.properties.suite import Dataset, Table
 from submissions.formats.errors import FormatError
+from submissions.formats.formulas import neutral
 from submissions.kinds import FAMILIES
 
 
@@ -71,7 +72,8 @@ def _measured(
         rows = [(column.slug, *astuple(one)) for column in columns for one in measure.misordered((column.key, column.params, None), items)]
         try:
             with options.misordered.open("w", newline="", encoding="utf-8") as file:
-                csv.writer(file).writerows([("metric", *(field.name for field in fields(measure.Misordered))), *rows])
+                heads = ("metric", *(field.name for field in fields(measure.Misordered)))
+                csv.writer(file).writerows([heads, *([neutral(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)])
         except OSError as error:
             raise CannotScore(f"{options.misordered} cannot be written: {error.strerror or error}.") from error
     if options.json:

@@ -55,3 +55,10 @@ def write(file: Path, data: bytes) -> None:
     unfinished = file.with_suffix(".part")
     unfinished.write_bytes(data)
     os.replace(unfinished, file)
+
+
+def exported(state: Mapping[str, torch.Tensor]) -> bytes:
+    """Tensors as safetensors, float32 and without counters of batch norms: the same bytes for the same weights."""
+    from safetensors.torch import save
+
+    return save({name: tensor.detach().float().contiguous() for name, tensor in sorted(state.items()) if tensor.is_floating_point()})

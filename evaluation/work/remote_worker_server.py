@@ -261,8 +261,8 @@ def _evaluation(part: Part) -> Evaluation:
 
 
 def _columns(part: Part, evaluation: Evaluation) -> list[Mapping[str, Any]]:
-    """The columns of a part that are computed: not those on retired weights, nor of another version of their metric than this code's
-    where entries are scored without."""
+    """The columns of a part that are computed: not those of removed metrics, nor of another version of their metric than this code's where
+    entries are scored without."""
     batch = evaluation.batch
     lost = batch.not_computed()
     if not batch.scores_without(lost):

@@ -34,8 +34,8 @@ def published_sets(request: HttpRequest) -> Any:
 
 @router.get("/evidence/{published}/", response={200: EvidenceRecord, **ERRORS}, exclude_none=True, summary="All figures of a published set")
 def published_set(request: HttpRequest, published: Slug) -> Any:
-    """The record that ships: the set, its source and licence, and by criterion and metric every figure with its interval, its number of
-    answers and its state. A field that is left out has no value."""
+    """The record, as it ships or as the operator made it: the set, its source and licence, and by criterion and metric every figure with
+    its interval, its number of answers and its state. A field that is left out has no value."""
     record = records().get(published)
     if record is None:
         raise Http404

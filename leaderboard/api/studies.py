@@ -30,7 +30,7 @@ class StudyBrief(Schema):
     title: str
     question: str = Field(description="The question to raters.")
     source: str = Field(description="Who collected the answers, if not this service.")
-    kind: str = Field(description="pairs, or opinions (scores from 1 to 5).")
+    kind: str = Field(description="pairs, or opinions (scores on a scale).")
     state: str = Field(description="draft, open or closed.")
     rater_skill: str = Field(
         description=(
@@ -60,9 +60,9 @@ class StudyFull(StudyBrief):
         description=(
             "By criterion, the output of `python -m leaderboard.stats --json`: each metric's agreement with people, with intervals "
             "over raters and samples, states, places and reference points; what people prefer, with ranges of places; another rater; "
-            "contradictions, reliability, and whether there are enough answers. Intervals of mean scores are not cut to the scale from "
-            "1 to 5. The top level covers entries of teams and baselines, `all` damaged ones too. Raters are numbered; only organizers "
-            "see how consistent each is."
+            "contradictions, reliability, and whether there are enough answers. Intervals of mean scores are not cut to `scale`, "
+            "the two ends of the scale of ratings. The top level covers entries of teams and baselines, `all` damaged ones too. Raters are "
+            "numbered; only organizers see how consistent each is."
         )
     )
     record: dict[str, Any] | None = Field(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from leaderboard.records.board import Against, BoardEntry, ColumnAgreement, HumanAgreement, Mark, PeoplesFirst, StudyOf
 from leaderboard.records.study import Summary, precedence
+from leaderboard.stats.mos_table import USUAL
 from leaderboard.stats.ranking import order, rank
 from leaderboard.stats.records import places_among
 from submissions.models import Phase
@@ -143,4 +144,5 @@ def of_phase(phase: Phase, is_public: bool, entries: Sequence[BoardEntry], finge
         few=few or None,
         unsampled=summary.unsampled or None,
         places=ranges if any(ranges) else None,
+        scale=None if summary.scale == USUAL else summary.scale,
     )

@@ -12,10 +12,12 @@ from leaderboard.records.front import Parted
 from leaderboard.records.people import Basis
 from leaderboard.records.study import Summary
 from leaderboard.records.unit import NOUN
+from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.ranking import order, rank
-from leaderboard.stats.records import REFERENCE_TITLES, Metric
+from leaderboard.stats.records import KNOW_NOTHING, REFERENCE_TITLES, Metric
 from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.stats.uncertainty import ALPHA
+from leaderboard.wording.nouns import of_scale
 
 EQUAL = 1e-12  # shares this near to each other are one
 
@@ -43,7 +45,7 @@ def line_of(metric: Metric, another: Figure | None, noun: str = NOUN, opinions: 
     """One metric of an analysis."""
     return Line(
         metric.title or metric.key,
-        metric.decided,
+        _by_definition(metric.key, metric.decided) if metric.reference_point else metric.decided,
         another,
         metric.standing,
         metric.places,
@@ -55,6 +57,11 @@ def line_of(metric: Metric, another: Figure | None, noun: str = NOUN, opinions: 
         compared=metric.decided.coverage is not None,
         opinions=opinions,
     )
+
+
+def _by_definition(key: str, figure: Agreement) -> Agreement:
+    """The figure of a reference point: one that knows nothing decides half of all comparisons, wherever its draw fell."""
+    return replace(figure, value=0.5, low=None, high=None) if key in KNOW_NOTHING and figure.value is not None else figure
 
 
 @dataclass(frozen=True)
@@ -110,6 +117,7 @@ class People:
     def _line(self, column: ColumnAgreement, group: str = "") -> Line:
         title = REFERENCE_TITLES[column.slug] if column.reference_point else self.titles.get(column.slug, column.slug)
         figure = column.groups[group] if group else column.decided
+        figure = _by_definition(column.slug, figure) if column.reference_point else figure
         line = Line(
             title,
             figure,
@@ -133,7 +141,7 @@ class People:
         )
 
     def charts(self) -> list[GroupChart]:
-        """The metrics by how far they agree with people, reference points last: with all people, then with each group. None where the
+        """The metrics by how far they agree with people, reference points last: with all of them, then with each group of them. None where the
         figures are too few for any, or of an earlier rule."""
         if self.found.people < 2 or self.only_means:
             return []
@@ -239,7 +247,7 @@ class People:
             fingerprint="",
             params={},
             higher_is_better=True,
-            unit="of 5" if self.opinions else "",
+            unit=of_scale(self.found.basis.scale) if self.opinions else "",
             is_primary=False,
             in_ranking=False,
             weight=0.0,

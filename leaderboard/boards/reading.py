@@ -13,7 +13,7 @@ from leaderboard.boards.people import of_board
 from leaderboard.boards.rows import WAITING, Cell, cell, place_of, position, rule_words
 from leaderboard.records.board import PEOPLE, Board, MetricColumn
 from leaderboard.stats.uncertainty import ALPHA
-from leaderboard.wording.nouns import answers, listed
+from leaderboard.wording.nouns import answers, listed, of_scale
 from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.people import rough_on_board
 from leaderboard.wording.ranks import ordinal, span
@@ -135,7 +135,7 @@ def _people(board: Board, index: int) -> tuple[str, str, str, bool]:
     else:
         head = f"People put it {place_words(place_of(board, column, index))} of {n_judged}"
     if people.opinions:
-        rest = f": {shown.text} of 5 on average [{low:.2f}, {high:.2f}]"
+        rest = f": {shown.text} {of_scale(people.basis.scale)} on average [{low:.2f}, {high:.2f}]"
     else:
         rest = f": it wins {shown.text} of its comparisons [{round(100 * low)}, {round(100 * high)}]"
     if place == 1 and theirs is not None and theirs.open:

@@ -130,8 +130,10 @@ class Point:
     is_out: bool = False
 
 
-def scatter(title: str, higher_is_better: bool, points: Sequence[Point], colours: Palette = TOKENS) -> Figure:
-    """Mean opinion scores, with their intervals, over a metric's values."""
+def scatter(
+    title: str, higher_is_better: bool, points: Sequence[Point], scale: tuple[float, float] = (1.0, 5.0), colours: Palette = TOKENS
+) -> Figure:
+    """Mean opinion scores on their scale, with their intervals, over a metric's values."""
     columns = ("Entry", title, "Opinion score", "95 % low", "95 % high")
     if not points:
         return nothing("No entry has both a value of this metric and an opinion score.", columns, colours)
@@ -139,11 +141,12 @@ def scatter(title: str, higher_is_better: bool, points: Sequence[Point], colours
     arrow = "higher is better" if higher_is_better else "lower is better"
     layout["xaxis"] |= {"title": {"text": f"{plain(title)} ({arrow})", "font": {"color": colours.soft}}}
     ends = [end for point in points for end in (point.low, point.high) if end is not None]  # which may lie beyond the scale
+    room = (scale[1] - scale[0]) / 40
     layout["yaxis"] |= {
-        "range": [min([1.0, *ends]) - 0.1, max([5.0, *ends]) + 0.1],
+        "range": [min([scale[0], *ends]) - room, max([scale[1], *ends]) + room],
         "title": {"text": "opinion score", "font": {"color": colours.soft}},
     }
-    data, labels = [], _labels(points)
+    data, labels = [], _labels(points, scale)
     for is_out, colour, symbol in ((False, colours.accent, "circle"), (True, colours.soft, "circle-open")):
         chosen = [n for n, point in enumerate(points) if point.is_out == is_out]
         part = [points[n] for n in chosen]
@@ -182,10 +185,11 @@ def scatter(title: str, higher_is_better: bool, points: Sequence[Point], colours
     return Figure(tuple(data), layout, summary, columns, rows)
 
 
-def _labels(points: Sequence[Point]) -> list[tuple[str, str]]:
+def _labels(points: Sequence[Point], scale: tuple[float, float]) -> list[tuple[str, str]]:
     """The text beside each point and on which side it has room; none where it would lie over another one or over a point."""
     low, high = min(point.value for point in points), max(point.value for point in points)
-    places = [((point.value - low) / ((high - low) or 1.0) * WIDE, (5 - point.mos) / 4 * TALL) for point in points]
+    tall = TALL / (scale[1] - scale[0])
+    places = [((point.value - low) / ((high - low) or 1.0) * WIDE, (scale[1] - point.mos) * tall) for point in points]
     taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in places]
     labels = [("", POSITIONS[0])] * len(points)
     for n in sorted(range(len(points)), key=lambda n: -points[n].mos):

@@ -14,6 +14,7 @@ from submissions.formats.errors import excerpt
 FOLDER = Path(__file__).with_name("sets")
 RECORDS = Path(__file__).with_name("records")
 NOT_TRIED = "not_tried.toml"
+RECORD = "record.toml"  # of an operator's own set, beside its manifest
 
 
 @dataclass(frozen=True)

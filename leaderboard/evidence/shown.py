@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
-from leaderboard.evidence import record_file
+from leaderboard.evidence import catalogue, record_file
 from leaderboard.evidence.catalogue import RECORDS
 from leaderboard.evidence.manifest import published_names
 from leaderboard.stats.evidence.by_name import POOLS, named_metrics
 from leaderboard.stats.evidence.figure import SetFigure
 from leaderboard.stats.evidence.record import CriterionFigures, EvidenceRecord, MetricFigures
 from leaderboard.stats.evidence.reproduction import PrintedLine, Statistic
+from leaderboard.stats.records import KNOW_NOTHING
 from leaderboard.wording import evidence as wording
 from leaderboard.wording.reasons import sentence
 
@@ -109,7 +110,7 @@ class Row:
 
     @property
     def knows_nothing(self) -> bool:
-        return self.is_reference_point and self.key in ("constant", "coin")
+        return self.is_reference_point and self.key in KNOW_NOTHING
 
     @property
     def is_uncompared(self) -> bool:
@@ -424,16 +425,39 @@ def in_several(sets: Sequence[Set]) -> list[InSeveral]:
     return sorted(made, key=lambda one: one.title.lower())
 
 
+def records(folder: Path) -> dict[str, EvidenceRecord]:
+    """The records that ship and those of the operator's own sets below `folder`, by name: sets with raters first, those without values of
+    metrics last. Of one name the operator's own counts. A record that another version made is left out; `evidence list` says so."""
+    found = dict(shipped())
+    for name in catalogue.own(folder):
+        found.pop(name, None)
+        path = folder / name / catalogue.RECORD
+        if path.is_file() and (record := _own(path, path.stat().st_mtime_ns)) is not None:
+            found[name] = record
+    return _in_order(found.values())
+
+
+@lru_cache(maxsize=64)
+def _own(path: Path, changed: int) -> EvidenceRecord | None:
+    """The record in a file as it was `changed`; None where it cannot be read."""
+    try:
+        return record_file.of_toml(path.read_text(encoding="utf-8"), path.name)
+    except record_file.RecordError:
+        return None
+
+
 @cache
 def shipped(folder: Path = RECORDS) -> dict[str, EvidenceRecord]:
-    """The records that ship, by name: sets with raters first, those without values of metrics last."""
-    records = [record_file.of_toml(path.read_text(encoding="utf-8"), path.name) for path in sorted(folder.glob("*.toml"))]
+    """The records that ship, in the order of `records`."""
+    return _in_order(record_file.of_toml(path.read_text(encoding="utf-8"), path.name) for path in folder.glob("*.toml"))
 
+
+def _in_order(found: Iterable[EvidenceRecord]) -> dict[str, EvidenceRecord]:
     def order(record: EvidenceRecord) -> tuple[bool, bool, str]:
         one = record.leading
         return one is None or not one.basis.persons, one is None or not one.metrics, record.name
 
-    return {record.name: record for record in sorted(records, key=order)}
+    return {record.name: record for record in sorted(found, key=order)}
 
 
 def leading(record: EvidenceRecord) -> Set | None:

@@ -27,7 +27,7 @@ from leaderboard.evidence.reading import Reading
 from leaderboard.stats.evidence.record import EvidenceRecord
 from submissions.formats.errors import FormatError, size_text
 
-RAW, TABLES, ACCEPTED, VERIFIED, RECORD = "raw", "tables", "accepted.json", "verified.json", "record.toml"
+RAW, TABLES, ACCEPTED, VERIFIED = "raw", "tables", "accepted.json", "verified.json"
 Ask = Callable[[str], bool]
 
 
@@ -58,7 +58,7 @@ def find(name: str) -> Manifest:
 def record_path(name: str) -> Path:
     """The place of a set's record: with the code for a set of the catalogue, in the operator's folder for one of their own."""
     is_own = name in catalogue.own(settings.EVIDENCE_DIR)
-    return folder_of(name) / RECORD if is_own else catalogue.RECORDS / f"{name}.toml"
+    return folder_of(name) / catalogue.RECORD if is_own else catalogue.RECORDS / f"{name}.toml"
 
 
 def is_here(manifest: Manifest) -> bool:

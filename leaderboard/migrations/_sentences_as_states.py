@@ -1,6 +1,6 @@
 """Reasons and states of the sentences that rows stored in their place before version 23 of the statistics.
 
-Migrations 0035 and 0041 use it. The sentences and their states are those of that time: they do not follow what pages say today.
+Migrations 0035 and 0042 use it. The sentences and their states are those of that time: they do not follow what pages say today.
 """
 
 import re

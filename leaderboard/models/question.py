@@ -137,7 +137,7 @@ class StudyVote(Answer):
 
 
 class Opinion(Answer):
-    """A score from 1 to 5 that a rater gave one entry on one sample, on one criterion."""
+    """A score on the study's scale that a rater gave one entry on one sample, on one criterion."""
 
     study = models.ForeignKey("leaderboard.Study", on_delete=models.CASCADE, related_name="opinions")
     rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="opinions")
@@ -145,14 +145,13 @@ class Opinion(Answer):
     sample = models.CharField(max_length=240, blank=True)
     entry = models.ForeignKey(StudyEntry, on_delete=models.CASCADE, related_name="+")
     criterion = models.CharField(max_length=60, blank=True)
-    score = models.PositiveSmallIntegerField()
+    score = models.FloatField()
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=Q(score__gte=1, score__lte=5), name="opinion_from_1_to_5"),
             models.UniqueConstraint(fields=["question", "criterion"], name="opinion_once"),
         ]
         indexes = [models.Index(fields=["study", "criterion", "entry"])]
 
     def __str__(self) -> str:
-        return f"{self.entry} {self.score}"
+        return f"{self.entry} {self.score:g}"

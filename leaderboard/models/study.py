@@ -20,7 +20,7 @@ from leaderboard.models.rater import Rater
 from leaderboard.records.study import Summary
 from leaderboard.records.unit import Unit
 from leaderboard.stats.labels import DAMAGED, LabelsError
-from leaderboard.stats.mos_table import Rating
+from leaderboard.stats.mos_table import HIGHEST, LOWEST, USUAL, Rating, Scale
 from leaderboard.stats.screening import DEFAULTS
 from leaderboard.stats.votes import VERSION, Vote, moment, number_cell, order_number, stamp
 from leaderboard.studies.judge.instructions import KEYS
@@ -60,7 +60,7 @@ class StudyQuerySet(models.QuerySet):
 
 
 class Study(models.Model):
-    """A campaign on the entries of a phase: pairs to choose from, or single entries to score from 1 to 5.
+    """A campaign on the entries of a phase: pairs to choose from, or single entries to score.
 
     Votes are stored as they were shown. `revision` counts what changed in them; an analysis says
     which revision it is of. `simulated` labels everything that is shown of it. A study whose answers
@@ -70,7 +70,7 @@ class Study(models.Model):
 
     class Kind(TextChoices):
         PAIRS = "pairs", "Pairs: which of two entries is better"
-        OPINIONS = "opinions", "Opinion scores: one entry, from 1 to 5"
+        OPINIONS = "opinions", "Opinion scores: one entry at a time"
 
     class State(TextChoices):
         DRAFT = "draft", "Draft"
@@ -109,6 +109,9 @@ class Study(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
 
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.PAIRS)
+    # The ends of the scale of opinion scores; another one than 1 to 5 where they were brought from elsewhere.
+    lowest_score = models.FloatField(default=LOWEST)
+    highest_score = models.FloatField(default=HIGHEST)
     state = models.CharField(max_length=6, choices=State, default=State.CLOSED)
     key = models.CharField(max_length=40, unique=True, null=True, blank=True, editable=False)
     criteria = models.JSONField(default=list, blank=True)
@@ -212,13 +215,20 @@ class Study(models.Model):
 
     @classmethod
     def import_ratings(
-        cls, phase: Phase, actor: User | None, ratings: Sequence[Rating], labels: Mapping[str, str] | None = None, **values: Any
+        cls,
+        phase: Phase,
+        actor: User | None,
+        ratings: Sequence[Rating],
+        labels: Mapping[str, str] | None = None,
+        scale: Scale = USUAL,
+        **values: Any,
     ) -> Self:
-        """As `import_votes`, of opinion scores; these are whole numbers from 1 to 5."""
-        if any(not rating.score.is_integer() for rating in ratings):
+        """As `import_votes`, of opinion scores on that scale; from 1 to 5 they are whole numbers."""
+        if scale == USUAL and any(not rating.score.is_integer() for rating in ratings):
             raise ValueError("A score is not a whole number; each is what one rater gave, from 1 to 5.")
+        values |= {"kind": cls.Kind.OPINIONS, "lowest_score": scale[0], "highest_score": scale[1]}
         with transaction.atomic():
-            study = cls.bring(phase, actor, "scores", len(ratings), kind=cls.Kind.OPINIONS, **values)
+            study = cls.bring(phase, actor, "scores", len(ratings), **values)
             entries = study.store_entries({rating.entry for rating in ratings}, labels or {})
             raters = study._store_raters(ratings)
             Opinion.objects.bulk_create(
@@ -229,7 +239,7 @@ class Study(models.Model):
                         sample=one.sample,
                         entry=entries[one.entry],
                         criterion=one.criterion,
-                        score=int(one.score),
+                        score=one.score,
                         seconds=one.seconds,
                         order=order_number(one.order),
                         given_at=moment(one.at),
@@ -290,7 +300,7 @@ class Study(models.Model):
         columns = ("rater__name", "entry__label", "score", "sample", "rater__group", "criterion", "seconds", *CONDITIONS)
         rows = _chosen(self.opinions, criterion, counted)
         for rater, entry, score, sample, group, about, seconds, *given in rows.values_list(*columns).iterator():
-            yield Rating(rater, entry, float(score), sample, group, about, self.slug, seconds, **conditions(*given))
+            yield Rating(rater, entry, score, sample, group, about, self.slug, seconds, **conditions(*given))
 
     @property
     def damaged(self) -> frozenset[str]:
@@ -395,6 +405,11 @@ class Study(models.Model):
         """True if everybody who comes by this site may judge at `now`: who is not sent by the panel of a study that has one may not."""
         is_open = self.access == self.Access.OPEN and self.state == self.State.OPEN and self.key is not None
         return is_open and not self.panel_parameters and not self.closed_sentence(now)
+
+    @property
+    def scale(self) -> Scale:
+        """The two ends of the scale of its opinion scores."""
+        return self.lowest_score, self.highest_score
 
     @property
     def main_criterion(self) -> str:

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from leaderboard.package.frames import Site
     from leaderboard.package.human_studies import HumanStudy, means, opinions, votes
     from leaderboard.package.inputs import InputError
-    from leaderboard.package.local import check, score
+    from leaderboard.package.local import check
     from leaderboard.package.metric_functions import Metric, Value, metric
     from leaderboard.package.metric_table import metrics
-    from leaderboard.package.results import Result, evaluate, read
+    from leaderboard.package.results import Result, evaluate, read, score
 
 _HOMES = {
     "CannotEvaluate": "errors",
@@ -48,7 +48,7 @@ _HOMES = {
     "metrics": "metric_table",
     "opinions": "human_studies",
     "read": "results",
-    "score": "local",
+    "score": "results",
     "votes": "human_studies",
 }
 # Metrics under the names that the field has for them, and their keys.

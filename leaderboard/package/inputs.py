@@ -111,8 +111,8 @@ def _of_file(path: Path, family: Family, side: str, metric: str) -> Any:
 
 def _model(data: Any, family: Family, side: str, metric: str) -> Wireframe | Mesh:
     wanted: arrays.Elements = family.elements
-    label = wanted.label
-    vertices, elements, scores = _taken_apart(data, family, side, metric)
+    label, alone = wanted.label, _points(data, wanted)
+    vertices, elements, scores = _taken_apart(data, family, side, metric) if alone is None else (alone, (), None)
     points = _numbers(vertices, side, "vertices", "V", 3, "iuf")
     try:
         rows = _numbers(elements, side, label, label[0].upper(), wanted.columns, "iuf")
@@ -140,6 +140,13 @@ def _model(data: Any, family: Family, side: str, metric: str) -> Wireframe | Mes
     return found
 
 
+def _points(data: Any, wanted: arrays.Elements) -> Any:
+    """Vertices of what has nothing else: an array [N, 3], or a cloud of points of another program; None for all that has elements."""
+    if not wanted.points or isinstance(data, (tuple, list, Mapping)) or any(hasattr(data, name) for _, name in wanted.attributes):
+        return None
+    return next((getattr(data, name) for name in wanted.points if hasattr(data, name)), data if hasattr(data, "shape") else None)
+
+
 def _taken_apart(data: Any, family: Family, side: str, metric: str) -> tuple[Any, Any, Any]:
     """(vertices, edges or faces, scores of edges or None) of a pair, a mapping or an object with attributes of these names."""
     wanted: arrays.Elements = family.elements
@@ -155,7 +162,8 @@ def _taken_apart(data: Any, family: Family, side: str, metric: str) -> tuple[Any
     for vertices, elements in wanted.attributes:
         if hasattr(data, vertices) and hasattr(data, elements):
             return getattr(data, vertices), getattr(data, elements), getattr(data, "edge_score", None) if wanted.scored else None
-    raise InputError(f"the {side} must be a path, (vertices, {label}), or an object with these attributes, got {_named(data)}")
+    points = ", an array [N, 3] of points" if wanted.points else ""
+    raise InputError(f"the {side} must be a path, (vertices, {label}){points}, or an object with these attributes, got {_named(data)}")
 
 
 def _numbers(data: Any, side: str, label: str, letter: str, columns: int, kinds: str) -> np.ndarray:

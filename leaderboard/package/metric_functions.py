@@ -14,9 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation.kinds import KINDS
 from evaluation.metrics import registry, runner
 from evaluation.metrics.description import described
-from evaluation.metrics.result import Status
+from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.runner import MetricRequest
 from evaluation.metrics.spec import MetricSpec
 from evaluation.networks import weights
@@ -25,14 +26,15 @@ from submissions.kinds import FAMILIES
 
 ITEM = "item"
 DEGENERATE = "degenerate_gt: "
+WITHOUT_SURFACE = "The reference is points without a surface, which no leaderboard has: the value has no fingerprint."
 
 
 @dataclass(frozen=True)
 class Value:
     """One value of a metric: `float(v)` is the number, NaN where there is none, and `status` and `flags` say why it is what it is.
 
-    `parameters` are all of the metric's, defaults included. `fingerprint` is that of a leaderboard's column with the same values. `notes`
-    say what was changed in the input before it was measured.
+    `parameters` are all of the metric's, defaults included. `fingerprint` is that of a leaderboard's column with the same values, and None
+    for a value that no leaderboard computes. `notes` say why, and what was changed in the input before it was measured.
     """
 
     key: str
@@ -40,7 +42,7 @@ class Value:
     status: str
     parts: dict[str, float]
     parameters: dict[str, Any]
-    fingerprint: str
+    fingerprint: str | None
     unit: str = ""
     higher_is_better: bool = True
     flags: tuple[str, ...] = ()
@@ -55,6 +57,7 @@ class Value:
     def __repr__(self) -> str:
         number = "no value" if self.value is None else f"{self.value:.6g}{f' {self.unit}' if self.unit else ''}"
         more = [self.status] if self.status != Status.OK else []
+        more += ["no fingerprint"] if self.fingerprint is None else []
         more += [f"{len(self.notes)} note{'s' if len(self.notes) > 1 else ''}"] if self.notes else []
         return f"<{self.key} {number} ({', '.join(more)})>" if more else f"<{self.key} {number}>"
 
@@ -106,12 +109,20 @@ class Metric:
                 items = {f"{ITEM}/{n:06}": pair for n, pair in enumerate(zip(*sides, strict=True))}
             predictions = {name: inputs.item(pair[0], family, "prediction", spec.key, notes) for name, pair in items.items()}
             references = {name: self._reference(pair[1], mask, notes) for name, pair in items.items()}
-            if any(map(family.is_degenerate, references.values())):
+            points = spec.of_points and len(references[ITEM].vertices) > len(getattr(references[ITEM], family.elements.label)) == 0
+            if not points and any(map(family.is_degenerate, references.values())):
                 raise inputs.InputError(f"nothing can be measured against the reference: it needs {family.needs}")
             request = MetricRequest(spec.key, spec.key, self._given)
-            scores = runner.score_items(predictions, references, [request], scale)
-            if spec.level != "item":
-                scores = {spec.key: runner.finish([request], [scores], list(items), [ITEM] * len(items))[spec.key][0]}
+            if points:
+                notes.append(WITHOUT_SURFACE)
+                pair = KINDS[spec.family].pair_type.of_points(predictions[ITEM], references[ITEM], scale)
+                found = spec.compute(pair, registry.resolve_params(spec.key, self._given))
+            else:
+                scores = runner.score_items(predictions, references, [request], scale)
+                if spec.level != "item":
+                    scores = {spec.key: runner.finish([request], [scores], list(items), [ITEM] * len(items))[spec.key][0]}
+                one = scores[spec.key]
+                found = MetricResult(one.values[0], Status(one.statuses[0]), one.flags[0], one.parts[0])
         except ModuleNotFoundError as error:
             sentence = installed.missing(error.name or "", "networks" if spec.networks else "score")
             raise ModuleNotFoundError(sentence or str(error), name=error.name) from None
@@ -119,17 +130,16 @@ class Metric:
             if not str(error).startswith(DEGENERATE):
                 raise
             raise inputs.InputError(str(error).removeprefix(DEGENERATE)) from None
-        found = scores[spec.key]
         return Value(
             key=spec.key,
-            value=found.values[0],
-            status=found.statuses[0],
-            parts=dict(found.parts[0]),
+            value=found.value,
+            status=found.status,
+            parts=dict(found.parts),
             parameters=dict(self.parameters),
-            fingerprint=self.fingerprint,
+            fingerprint=None if points else self.fingerprint,
             unit=spec.unit,
             higher_is_better=spec.higher_is_better,
-            flags=found.flags[0],
+            flags=found.flags,
             notes=tuple(dict.fromkeys(notes)),
         )
 

@@ -34,6 +34,7 @@ from leaderboard.package.errors import CannotEvaluate, Rejected
 from leaderboard.package.frames import frame
 from leaderboard.package.inputs import metres_per
 from submissions.formats.archive import open_package
+from submissions.formats.formulas import neutral
 from submissions.kinds import FAMILIES
 
 if TYPE_CHECKING:
@@ -147,11 +148,11 @@ class Result:
         return names, unit_matrix([values], self.groups, level, self.items)[0]
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str:
-        """The rows as CSV, written to `path` where one is given."""
+        """The rows as CSV, written to `path` where one is given. Text that a spreadsheet could take for a formula gets an apostrophe."""
         text, rows = io.StringIO(newline=""), self.rows()
-        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(map(neutral, rows[0]))
+        writer.writerows([neutral(cell) if isinstance(cell, str) else cell for cell in row.values()] for row in rows)
         return _written(text.getvalue(), path)
 
     def to_latex(self, path: str | PathLike[str] | None = None, name: str = "Ours", beside: Mapping[str, Result] | None = None) -> str:
@@ -273,6 +274,9 @@ def evaluate(
     Raises CannotEvaluate with a sentence for each problem.
     """
     return scored(Path(prediction), Path(reference), *_requested(metrics), match, groups, metres_per(unit), manifest, jobs, progress)
+
+
+score = evaluate  # its name before, until 1.0.0
 
 
 def scored(

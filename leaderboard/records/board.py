@@ -24,6 +24,7 @@ from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Ceiling, Person, Standing
 from leaderboard.stats.davidson import Fragile
 from leaderboard.stats.meaning import Difference
+from leaderboard.stats.mos_table import USUAL
 from leaderboard.stats.states import Reason
 from leaderboard.stats.two_way_intervals import Ends, Figure
 from leaderboard.stats.uncertainty import ALPHA
@@ -436,8 +437,9 @@ class HumanAgreement(StudyFacts, Stored):
         "few",
         "unsampled",
         "places",
+        "scale",
     )
-    optional = frozenset({"firm", "may_be_first", "few", "unsampled", "places"})
+    optional = frozenset({"firm", "may_be_first", "few", "unsampled", "places", "scale"})
 
     people: int = 4
     study: StudyOf
@@ -456,6 +458,7 @@ class HumanAgreement(StudyFacts, Stored):
     few: dict[str, Reason] | None = None  # by id, why an entry has no figure where people read it though others have; none where all have
     unsampled: bool | None = None  # True where answers name no sample; else none
     places: list[tuple[int, int] | None] | None = None  # 95 % intervals of each place with people; none in rankings of before
+    scale: tuple[float, float] | None = None  # of ratings, by its two ends; none where it is the usual one, 1 to 5
 
     @classmethod
     def read(cls, stored: Mapping[str, Any], noun: str = NOUN) -> Self:
@@ -466,7 +469,7 @@ class HumanAgreement(StudyFacts, Stored):
     @property
     def basis(self) -> Basis:
         """Answers that its figures are of."""
-        return Basis(of=self.of, n=self.answers, raters=self.raters)
+        return Basis(of=self.of, n=self.answers, raters=self.raters, scale=self.scale or USUAL)
 
     @model_serializer(mode="wrap")
     def _without_words(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:

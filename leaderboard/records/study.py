@@ -54,7 +54,7 @@ class Summary(StudySummary):
     @property
     def basis(self) -> Basis:
         """Answers that its figures are of."""
-        return Basis(of=self.of, n=self.counted, raters=self.n_people)
+        return Basis(of=self.of, n=self.counted, raters=self.n_people, scale=self.scale)
 
     @property
     def unsampled(self) -> bool:

@@ -13,7 +13,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ from tqdm import tqdm
 from leaderboard.stats import labels, screening
 from leaderboard.stats import mos_table as rating
 from leaderboard.stats import votes as voting
+from leaderboard.stats.evidence.figure import SetFigure
+from leaderboard.stats.evidence.plain_correlations import correlations
 from leaderboard.stats.mos_table import Ratings
 from leaderboard.stats.records import (
     NOTHING,
@@ -33,8 +35,8 @@ from leaderboard.stats.records import (
     plain,
 )
 from leaderboard.stats.states import too_few
-from leaderboard.stats.study import MetricScores, analyse
-from leaderboard.stats.votes import Votes, VotesError
+from leaderboard.stats.study import MetricScores, analyse, stimuli
+from leaderboard.stats.votes import Votes, VotesError, without_raters
 from leaderboard.wording.agreement import STANDINGS, may_be_best
 from leaderboard.wording.reasons import sentence, told
 from leaderboard.wording.settling import settling
@@ -120,25 +122,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     if options.json:
-        print(json.dumps({"criteria": {name: _json(summary) for name, summary in analyses.items()}}, ensure_ascii=False))
+        print(json.dumps({"criteria": {name: _json(summary) for name, (summary, _) in analyses.items()}}, ensure_ascii=False))
         return 0
-    for criterion, analysis in analyses.items():
-        print("\n".join(_report(criterion, analysis)))
+    for criterion, (summary, more) in analyses.items():
+        print("\n".join([*_report(criterion, summary), *more]))
     return 0
 
 
-def _pairs(options: argparse.Namespace, step: Callable[[], None]) -> dict[str, StudySummary]:
-    """The analysis of votes on pairs, by criterion."""
+def _pairs(options: argparse.Namespace, step: Callable[[], None]) -> dict[str, tuple[StudySummary, list[str]]]:
+    """The analysis of votes on pairs, by criterion, and further lines of its report."""
     _refuse(options, ("screen", "left_out"), "votes on pairs")
     rows = list(_by_criterion(options, voting.read(options.votes, dict(options.column), options.value), "votes"))
     there = {name for _, chosen in rows for row in chosen for name in (row.left, row.right)}
     _check_named("--gold", (name for pair in options.gold for name in pair), there, options.votes)
     known = set() if any(row.gold for _, chosen in rows for row in chosen) else {frozenset(pair) for pair in options.gold}
-    found = {}
+    found: dict[str, tuple[StudySummary, list[str]]] = {}
     for criterion, chosen in rows:
         # A file that does not say which questions were gold has all of these pairs as such.
         votes = voting.canonical(replace(row, gold="yes") if {row.left, row.right} in known else row for row in chosen)
-        found[criterion] = analyse(
+        summary = analyse(
             votes,
             _metrics(options, votes),
             options.gold,
@@ -148,11 +150,12 @@ def _pairs(options: argparse.Namespace, step: Callable[[], None]) -> dict[str, S
             damaged=_damaged(options, votes),
             fragility=not options.no_fragility,
         )
+        found[criterion] = summary, []
     return found
 
 
-def _opinions(options: argparse.Namespace, step: Callable[[], None]) -> dict[str, StudySummary]:
-    """The analysis of opinion scores, by criterion."""
+def _opinions(options: argparse.Namespace, step: Callable[[], None]) -> dict[str, tuple[StudySummary, list[str]]]:
+    """The analysis of opinion scores, by criterion, and further lines of its report."""
     _refuse(options, ("gold", "anchor", "value"), "opinion scores")
     rows = list(_by_criterion(options, rating.read(options.votes, dict(options.column)), "scores"))
     _check_named("--left-out", options.left_out, {row.entry for _, chosen in rows for row in chosen}, options.votes)
@@ -161,6 +164,7 @@ def _opinions(options: argparse.Namespace, step: Callable[[], None]) -> dict[str
     for criterion, scores in counted.items():
         metrics, damaged = _metrics(options, scores), _damaged(options, scores)
         rule = {options.screen: screening.DEFAULTS[options.screen]} if options.screen else {}
+        screened = screening.of_scores(scores, rule)
         summary = analyse(
             scores,
             metrics,
@@ -169,9 +173,13 @@ def _opinions(options: argparse.Namespace, step: Callable[[], None]) -> dict[str
             damaged=damaged,
             left_out=options.left_out,
             screening=options.screen or False,
-            screened=screening.of_scores(scores, rule),
+            screened=screened,
         )
-        found[criterion] = replace(summary, scales=[row for row in summary.scales if row.method not in (damaged or ())])
+        entries = set(scores.methods).difference(damaged or (), options.left_out)
+        rated, method = stimuli(without_raters(scores, screened), entries)
+        more = correlations(rated, {one.key: one.scored.x[rated.group, method] for one in metrics}, persons=True)
+        summary = replace(summary, scales=[row for row in summary.scales if row.method not in (damaged or ())])
+        found[criterion] = summary, _stimulus_report(summary, more)
     return found
 
 
@@ -332,6 +340,26 @@ def _metric_report(summary: StudySummary) -> list[str]:
         lines.append(f"{row.key[:28]:28} {cells} {' '.join(f'{_number(value):>7}' for value in more)}  {state}".rstrip())
     if said := may_be_best({row.title or row.key: row.places for row in summary.metrics if row.places is not None}):
         lines += ["", f"{said} Each statement holds for one metric at 95 %, not for all at once."]
+    return lines
+
+
+def _stimulus_report(summary: StudySummary, more: Mapping[str, Mapping[str, SetFigure]]) -> list[str]:
+    """Correlations of each metric with mean scores over all stimuli. `more` are Pearson's and Kendall's, "pearson" and "kendall"."""
+    rows = [row for row in summary.metrics if not row.reference_point and row.srocc is not None]
+    if not rows:
+        return []
+    lines = ["", "Over all stimuli, each an entry on a sample, with 95 % intervals:", ""]
+    lines.append(f"{'metric':28} {'stimuli':>8} {'SRCC':>24} {'PLCC':>24} {'KRCC':>24}")
+    for row in rows:
+        assert row.srocc is not None
+        if too_few(row.srocc.reason):
+            lines.append(f"{row.key[:28]:28} {sentence(row.srocc.reason)}")
+            continue
+        cells = []
+        for figure in (row.srocc, more["pearson"][row.key], more["kendall"][row.key]):
+            ends = "" if figure.low is None else f" [{_number(figure.low)}, {_number(figure.high)}]"
+            cells.append(f"{_number(figure.value) + ends:>24}")
+        lines.append(f"{row.key[:28]:28} {row.srocc.n:>8} {' '.join(cells)}")
     return lines
 
 

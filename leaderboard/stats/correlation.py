@@ -15,7 +15,6 @@ from leaderboard.stats.states import Counted, Key, Reason
 from leaderboard.stats.two_way_intervals import Figure
 from leaderboard.stats.votes import Floats
 
-LOWEST, HIGHEST = 1, 5
 SCREENED = 0.3  # a rater whose correlation with the mean of the others is less may be left out
 ROUNDING = 1e-12  # differences of a metric's values up to this are rounding
 FITTED = 1e-9  # the same of what people prefer, which a search ends near
@@ -51,12 +50,12 @@ class Order:
 
 
 def mean_opinion(ratings: Sequence[float]) -> Opinion:
-    """mean +/- t(.975, n - 1) sd / sqrt(n). ValueError without ratings or for one outside 1 to 5."""
+    """mean +/- t(.975, n - 1) sd / sqrt(n). ValueError without ratings."""
     from scipy import stats
 
     values = np.asarray(ratings, dtype=np.float64)
-    if not len(values) or not ((values >= LOWEST) & (values <= HIGHEST)).all():
-        raise ValueError("opinion scores are one or more numbers from 1 to 5")
+    if not len(values):
+        raise ValueError("there is no opinion score to take a mean of")
     mean = float(values.mean())
     if len(values) == 1:
         return Opinion(mean, None, None, None, 1)

@@ -1,4 +1,4 @@
-"""Opinion scores as arrays: who gave which entry of which sample how much, from 1 to 5.
+"""Opinion scores as arrays: who gave which entry of which sample how much, on a scale with two ends.
 
 As with votes, the first score of a rater for an entry of a sample on a criterion counts; a later one is kept in the
 file and left out of the figures.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,14 @@ import numpy as np
 from leaderboard.stats.answers import pairs_within
 from leaderboard.stats.votes import CONDITIONS, Floats, Ints, Votes, check_conditions, numbered, read_records, records, seconds_in
 from submissions.formats.decimals import cell
+from submissions.formats.errors import excerpt
 
+Scale = tuple[float, float]
 COLUMNS = ("study", "rater", "group", "sample", "entry", "criterion", "score", "seconds")
 MORE = ("order", "at")  # stand behind them, as in files of votes
 NEEDED = ("rater", "entry", "score")
 LOWEST, HIGHEST = 1, 5
+USUAL: Scale = (LOWEST, HIGHEST)  # the scale of studies that people rate here, and of files that declare no other
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Rating:
 class Ratings:
     """The scores that count, on one criterion. All arrays have one entry per score.
 
-    `rater`, `sample`, `method` index `raters`, `samples`, `methods` (sorted names); `score` lies in 1 to 5; `seconds` is NaN
+    `rater`, `sample`, `method` index `raters`, `samples`, `methods` (sorted names); `score` lies on `scale`; `seconds` is NaN
     where it is not known; `groups` gives each rater's group.
     """
 
@@ -63,14 +66,15 @@ class Ratings:
     method: Ints
     score: Floats
     seconds: Floats = field(repr=False)
+    scale: Scale = USUAL
 
     def __len__(self) -> int:
         return len(self.score)
 
     def take(self, chosen: np.ndarray) -> Ratings:
         """These scores, under the same numbering of raters, samples and methods."""
-        columns = (self.rater, self.sample, self.method, self.score, self.seconds)
-        return Ratings(self.raters, self.samples, self.methods, self.groups, *(column[chosen] for column in columns))
+        columns = ("rater", "sample", "method", "score", "seconds")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in columns})
 
     def comparisons(self) -> Votes:
         """The scores as votes: on each two entries of one sample that one rater scored, the one with the higher score is better, and equal
@@ -113,12 +117,24 @@ class Ratings:
         return table
 
 
-def canonical(ratings: Iterable[Rating]) -> Ratings:
-    """The scores as arrays. ValueError for one that is not from 1 to 5."""
+def scale_of(text: str) -> Scale:
+    """The scale in a text such as `0:100`. ValueError, in a sentence, for any other text."""
+    low, _, high = text.partition(":")
+    try:
+        ends = float(low), float(high)
+    except ValueError:
+        ends = math.nan, math.nan
+    if not (math.isfinite(ends[0]) and math.isfinite(ends[1]) and ends[0] < ends[1]):
+        raise ValueError(f"“{excerpt(text)}” is no scale; write its two ends, such as 0:100.")
+    return ends
+
+
+def canonical(ratings: Iterable[Rating], scale: Scale = USUAL) -> Ratings:
+    """The scores as arrays. ValueError for one that is not on the scale."""
     rows = list(ratings)
     for row in rows:
-        if not LOWEST <= row.score <= HIGHEST:
-            raise ValueError(f"no score from {LOWEST} to {HIGHEST}: {row}")
+        if not scale[0] <= row.score <= scale[1]:
+            raise ValueError(f"no score from {scale[0]:g} to {scale[1]:g}: {row}")
     first: dict[tuple[str, str, str], Rating] = {}
     for row in rows:
         first.setdefault((row.rater, row.sample, row.entry), row)
@@ -129,17 +145,15 @@ def canonical(ratings: Iterable[Rating]) -> Ratings:
     methods, method = numbered(row.entry for row in rows)
     score = np.array([row.score for row in rows], dtype=np.float64)
     seconds = np.array([math.nan if row.seconds is None else row.seconds for row in rows], dtype=np.float64)
-    return Ratings(raters, samples, methods, tuple(group[name] for name in raters), rater, sample, method, score, seconds)
+    return Ratings(raters, samples, methods, tuple(group[name] for name in raters), rater, sample, method, score, seconds, scale)
 
 
-def read(path: Path, columns: Mapping[str, str] | None = None) -> list[Rating]:
+def read(path: Path, columns: Mapping[str, str] | None = None, scale: Scale = USUAL) -> list[Rating]:
     """The scores of a CSV file with a head line; `columns` as in `votes.read`. Raises `VotesError` with every problem, by line."""
-    return read_records(path, lambda stream, name: parse(stream, name, columns))
+    return read_records(path, lambda stream, name: parse(stream, name, columns, scale))
 
 
-def parse(
-    lines: Iterable[str], name: str, columns: Mapping[str, str] | None = None, scale: tuple[float, float] = (LOWEST, HIGHEST)
-) -> list[Rating]:
+def parse(lines: Iterable[str], name: str, columns: Mapping[str, str] | None = None, scale: Scale = USUAL) -> list[Rating]:
     """The scores in the lines of a CSV file called `name`, on that scale; see `read`."""
     return records(lines, name, columns, (*COLUMNS, *MORE, *CONDITIONS), NEEDED, partial(_rating, scale=scale), "scores")
 
@@ -153,14 +167,14 @@ def write(ratings: Iterable[Rating]) -> Iterator[list[str]]:
         yield ["" if value is None else str(value) for value in cells]
 
 
-def _rating(row: Mapping[str, str], scale: tuple[float, float]) -> Rating:
+def _rating(row: Mapping[str, str], scale: Scale) -> Rating:
     """ValueError, in a sentence, where the row is no score."""
     for column in NEEDED:
         if not row[column]:
             raise ValueError(f"{column} is empty; no score can do without.")
     score = cell(row["score"], "score")
     if not scale[0] <= score <= scale[1]:
-        raise ValueError(f"score is {row['score']!r}; it must be a number from {scale[0]:g} to {scale[1]:g}.")
+        raise ValueError(f"score is {row['score']!r}; it must be a number from {scale[0]:g} to {scale[1]:g}. Is the scale another one?")
     seconds = seconds_in(row)
     check_conditions(row)
     values: dict[str, Any] = {**row, "score": score, "seconds": seconds}

@@ -11,7 +11,7 @@ import numpy as np
 from leaderboard.stats import correlation
 from leaderboard.stats.agreement import Agreement, ThreeWay
 from leaderboard.stats.correlation import Order
-from leaderboard.stats.mos_table import LOWEST
+from leaderboard.stats.mos_table import USUAL, Scale
 from leaderboard.stats.preference import RESAMPLES
 from leaderboard.stats.records import Entry, Metric, RatersFound, Soft, StudySummary
 from leaderboard.stats.states import Key, Reason, State
@@ -35,6 +35,7 @@ class Means:
     high: Floats = field(repr=False)
     n: Floats = field(repr=False)
     raters: int | None = None
+    scale: Scale = USUAL
 
 
 def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: Collection[str] = (), seed: int = 0) -> StudySummary:
@@ -45,7 +46,7 @@ def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: 
             method=name,
             mos=(finite(means.mean[n]), finite(means.low[n]), finite(means.high[n])),
             n=None if np.isnan(means.n[n]) else int(means.n[n]),
-            normalised=finite((means.mean[n] - LOWEST) / 4),
+            normalised=finite((means.mean[n] - means.scale[0]) / (means.scale[1] - means.scale[0])),
             state=State.NO_INTERVAL if np.isnan(means.low[n]) else State.KNOWN,
         )
         for n, name in enumerate(means.methods)
@@ -92,6 +93,7 @@ def analyse_means(means: Means, metrics: Sequence[MetricScores] = (), left_out: 
         forecast=None,
         version=VERSION,
         kind="opinions",
+        scale=means.scale,
         of="means",
         counted=0,
         raters=[],

@@ -33,6 +33,7 @@ from leaderboard.stats.two_way_intervals import Ends, Estimate, Figure
 from leaderboard.stats.uncertainty import ALPHA
 
 NOTHING: Ends = (None, None, None)
+KNOW_NOTHING = ("constant", "coin")  # reference points that decide half of all comparisons by definition
 REFERENCE_TITLES = {"constant": "Always equal", "coin": "Random", "size": "Size only", "reference only": "The reference's size only"}
 
 
@@ -467,6 +468,7 @@ class StudySummary(Entries):
     version: int
     kind: str
     of: str = "votes"
+    scale: tuple[float, float] = (1.0, 5.0)  # of ratings, by its two ends
     votes: int = 0
     ratings: int = 0
     counted: int

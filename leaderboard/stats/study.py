@@ -29,7 +29,7 @@ from leaderboard.stats.evidence.across import likeness
 from leaderboard.stats.judge_substitution import Asked, Joined
 from leaderboard.stats.judges import JudgeAnswers, Judged
 from leaderboard.stats.metric_board import Scored
-from leaderboard.stats.mos_table import LOWEST, Ratings
+from leaderboard.stats.mos_table import USUAL, Ratings
 from leaderboard.stats.opinions import Likelihood
 from leaderboard.stats.people import ONLY_DAMAGED, People, by_group, people, scored_entry
 from leaderboard.stats.records import (
@@ -279,6 +279,7 @@ def analyse(
         **vars(replace(figures, metrics=[whole(row) for row in figures.metrics], scales=scales)),
         version=VERSION,
         kind="opinions" if is_rated else "pairs",
+        scale=given.scale if isinstance(given, Ratings) else USUAL,
         of="ratings" if is_rated else "votes",
         votes=0 if is_rated else len(votes),
         ratings=len(given) if is_rated else 0,
@@ -404,13 +405,18 @@ class Rated:
     by_rater: Floats
 
 
-def across_items(ratings: Ratings, entries: Collection[str] | None, metrics: Mapping[str, Scored]) -> dict[str, Across]:
-    """Likeness of people's order of all results of these entries on all samples to that of each metric, with samples as clusters."""
+def stimuli(ratings: Ratings, entries: Collection[str] | None) -> tuple[Rated, Ints]:
+    """The stimuli of these entries that have a mean, samples as groups, and the method of each."""
     shape = len(ratings.raters), len(ratings.samples), len(ratings.methods)
     inside = np.array([entries is None or name in entries for name in ratings.methods], dtype=bool)
     group, method = np.nonzero(~np.isnan(ratings.means[:-1]) & inside)
-    rated = Rated(group, ratings.means[group, method], ratings.by_rater().reshape(shape)[:, group, method])
-    x = {key: metric.x[group, method] for key, metric in metrics.items()}
+    return Rated(group, ratings.means[group, method], ratings.by_rater().reshape(shape)[:, group, method]), method
+
+
+def across_items(ratings: Ratings, entries: Collection[str] | None, metrics: Mapping[str, Scored]) -> dict[str, Across]:
+    """Likeness of people's order of all results of these entries on all samples to that of each metric, with samples as clusters."""
+    rated, method = stimuli(ratings, entries)
+    x = {key: metric.x[rated.group, method] for key, metric in metrics.items()}
     among = [
         key
         for key, metric in metrics.items()
@@ -451,7 +457,9 @@ def _scored(ratings: Ratings, rows: Sequence[Entry], fit: Likelihood) -> list[En
         row = replace(row, mos_mle_reason=unshown, scenes=scenes if len(ratings.samples) > 1 else {})
         if own.any():  # else all its raters were screened
             opinion = correlation.mean_opinion(ratings.score[own])
-            row = replace(row, sd=opinion.sd, n=opinion.n, normalised=(opinion.mean - LOWEST) / 4)
+            row = replace(
+                row, sd=opinion.sd, n=opinion.n, normalised=(opinion.mean - ratings.scale[0]) / (ratings.scale[1] - ratings.scale[0])
+            )
         if unshown is None:
             better = opinions.likelihood_of(ratings, fit, n)
             row = replace(row, mos_mle=better.ends, mos_mle_reason=better.reason)

@@ -120,7 +120,7 @@ def _figures(row: StudyAnalysis, batch: EvaluationBatch | None, step: Callable[[
     given: Ratings | Votes
     is_rated = study.kind == Study.Kind.OPINIONS
     if is_rated:
-        given = mos_table.canonical(study.ratings(row.criterion, counted=True))
+        given = mos_table.canonical(study.ratings(row.criterion, counted=True), study.scale)
         screened = screening.of_scores(given, study.screening)
     else:
         gold = [(better.label, worse.label) for better, worse in gold_pairs(list(study.entries.all()))]

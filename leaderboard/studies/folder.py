@@ -40,7 +40,7 @@ COLUMNS = {
     "right": "the entry on the right",
     "entry": "the entry that was scored",
     "choice": "left, right or tie",
-    "score": "from 1 (bad) to 5 (excellent)",
+    "score": "on the scale that `study.json` gives; where people rated here from 1 (bad) to 5 (excellent)",
     "swapped": "1 where the sides were turned against the order of the study's entries",
     "seconds": "how long the answer took; the time of a question is shared evenly among its criteria",
     "repeat_of": "the `order` of the rater's earlier question that is asked again; empty for any other",
@@ -148,6 +148,7 @@ def write_study(study: Study, folder: Path) -> Written:
         "screening": bool(study.screening),
         "screening_rules": study.screening,
         "kind": study.kind,
+        "scale": study.scale if study.kind == Study.Kind.OPINIONS else None,
         "criteria": study.criteria,
         "phase": f"{phase.challenge.slug}/{phase.slug}",
         "family": family.key,
@@ -179,7 +180,7 @@ def _scores(
     """`reference, distorted, score`: the mean opinion of every entry on every sample by the leading criterion, for each file of it."""
     asked = {rating.criterion for rating in ratings}
     lead = study.leading(asked)
-    counted = scoring.canonical(rating for rating in ratings if rating.criterion == lead)
+    counted = scoring.canonical((rating for rating in ratings if rating.criterion == lead), study.scale)
     if out := screening.of_scores(counted, study.screening):
         counted = counted.take(~np.isin(counted.rater, [counted.raters.index(name) for name in out]))
     yield ["reference", "distorted", "score"]

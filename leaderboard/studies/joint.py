@@ -88,10 +88,9 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
 
     ValueError where some ask for pairs and others for opinion scores.
     """
-    kinds = {study.kind for study in studies}
-    if len(kinds) != 1:
-        raise ValueError("studies of pairs and of opinion scores are not analysed together")
-    opinions = kinds == {Study.Kind.OPINIONS}
+    if len({(study.kind, study.scale) for study in studies}) != 1:
+        raise ValueError("studies of pairs, and of opinion scores on each scale, are not analysed together")
+    opinions, scale = studies[0].kind == Study.Kind.OPINIONS, studies[0].scale
     parts = []
     for study in studies:
         criterion = study.leading(study.judged_criteria())
@@ -100,7 +99,7 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
         given: list[Any]
         if opinions:
             given = list(study.ratings(criterion, counted=True))
-            reasons = screening.of_scores(rating.canonical(given), study.screening) if study.screening else {}
+            reasons = screening.of_scores(rating.canonical(given, scale), study.screening) if study.screening else {}
         else:
             given, out = list(study.votes(criterion, counted=True)), frozenset()
             reasons = screening.of_pairs(voting.canonical(given), study.screening, gold)
@@ -128,7 +127,7 @@ def together(studies: Sequence[Study], step: Callable[[], None] = lambda: None) 
             as_one = replace(one, rater=part.raters[one.rater], sample=part.sample(one.sample), group="", criterion="", **names)
             dated.append((one.at if part.study.key is not None else "", as_one))
     renamed = [one for _, one in sorted(dated, key=lambda answer: answer[0])]
-    answers: Any = rating.canonical(renamed) if opinions else voting.canonical(renamed)
+    answers: Any = rating.canonical(renamed, scale) if opinions else voting.canonical(renamed)
     columns, size = _columns(parts, answers.samples, answers.methods), np.full((len(answers.samples), len(answers.methods)), math.nan)
     reference = np.full(len(answers.samples), math.nan)
     places = {name: n for n, name in enumerate(answers.samples)}, {name: n for n, name in enumerate(answers.methods)}

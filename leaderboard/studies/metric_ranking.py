@@ -29,6 +29,7 @@ from leaderboard.stats.agreement import Agreement
 from leaderboard.stats.another_rater import Person
 from leaderboard.stats.meaning import Difference
 from leaderboard.stats.minimums import STUDIES_FOR_MEAN
+from leaderboard.stats.mos_table import USUAL, Scale
 from leaderboard.stats.pooled import Pooled
 from leaderboard.stats.records import Metric
 from leaderboard.stats.states import Key, Reason
@@ -71,11 +72,12 @@ class Evidence:
     reference: tuple[int, int] | None = None  # the phase, and the version of its reference
     joined: tuple[int, ...] = ()
     sharing: tuple[int, ...] = ()
+    scale: Scale = USUAL  # of ratings
 
     @property
     def basis(self) -> Basis:
         """Answers that its figures are of."""
-        return Basis(of="ratings" if self.opinions else "votes", n=self.answers, raters=self.people)
+        return Basis(of="ratings" if self.opinions else "votes", n=self.answers, raters=self.people, scale=self.scale)
 
     @cached_property
     def precedence(self) -> tuple[bool, bool, float, int, int]:
@@ -249,6 +251,7 @@ def _evidence(study: Study, summary: Summary, current: Collection[str], accounts
         summary.counted,
         summary.opinions,
         (study.phase_id, study.reference_id) if study.reference_id else None,
+        scale=summary.scale,
     )
 
 
@@ -270,9 +273,9 @@ def family(key: str, evidence: Iterable[Evidence], joint: Mapping[frozenset[int]
         analysed = [*(one for some, one in joint.items() if some <= members), *among]
         first = joint[members] if members in joint else max(analysed, key=lambda study: study.precedence)
         studies.append(replace(first, sharing=tuple(study.id for study in among if study.id not in (first.id, *first.joined))))
-        # They can be joined if they ask for one kind of answer, on one version of each reference.
+        # They can be joined if they ask for one kind of answer, on one scale and one version of each reference.
         versions = {study.reference for study in among if study.reference is not None}
-        one_kind = len({study.opinions for study in among}) == 1
+        one_kind = len({(study.opinions, study.scale) for study in among}) == 1
         if len(among) > 1 and one_kind and len({phase for phase, _ in versions}) == len(versions):
             sets.append(tuple(sorted(members)))
     studies.sort(key=lambda study: study.precedence, reverse=True)

@@ -213,7 +213,7 @@ def answers_of(study: Study) -> tuple[Answers, Ratings | None]:
     criterion = study.leading(criteria) if criteria else study.main_criterion
     labels = set(scored_entries(study).values_list("label", flat=True)) - study.damaged
     if study.kind == Study.Kind.OPINIONS:
-        ratings = mos_table.canonical(study.ratings(criterion, counted=True))
+        ratings = mos_table.canonical(study.ratings(criterion, counted=True), study.scale)
         ratings = without_raters(ratings, screening.of_scores(ratings, study.screening))
         return answers(ratings.comparisons(), labels & set(ratings.methods)), ratings
     votes = voting.canonical(study.votes(criterion, counted=True))

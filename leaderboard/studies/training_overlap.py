@@ -21,7 +21,7 @@ MIN_SHARED = 2  # methods that a study and what was learnt from must have in com
 def trained_on(study: Study, metric: Mapping[str, Any], samples: Collection[str], methods: Collection[str]) -> str:
     """Verdict of the model card of a column's weights on them and the answers of this study: THESE were learnt from; others
     about ENTRIES of the same phase; UNKNOWN, where the card does not say enough; REFUSED, where the card forbids to rank by them or they
-    are retired; NO.
+    are no longer computed with; NO.
 
     `metric` is the column as the batch has it, `samples` and `methods` are what the study's answers are about.
     """

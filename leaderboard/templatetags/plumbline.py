@@ -50,6 +50,7 @@ register.filter("number", figures.number)
 register.filter("percent", figures.share)
 register.filter("points", figures.points)
 register.filter("counted", nouns.counted)
+register.filter("on_scale", nouns.on_scale)
 register.filter("part_words", part_words)
 # Statements of records, each as a filter of its name.
 STATEMENTS: tuple[Callable[..., Any], ...] = (

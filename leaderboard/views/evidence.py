@@ -1,4 +1,4 @@
-"""Published judgements of people: the list of sets whose figures ship, and a page of each."""
+"""Published judgements of people: the list of sets whose figures are here, and a page of each."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from leaderboard.wording import evidence as wording
 
 
 def records() -> dict[str, EvidenceRecord]:
-    """The records that this service shows: those that ship, unless the operator names fewer."""
+    """The records that this service shows: those that ship and those that the operator made, unless the operator names fewer."""
     wanted = settings.EVIDENCE_RECORDS
-    return {name: record for name, record in shown.shipped().items() if not wanted or name in wanted}
+    return {name: record for name, record in shown.records(settings.EVIDENCE_DIR).items() if not wanted or name in wanted}
 
 
 def sets() -> list[Set]:
@@ -26,7 +26,7 @@ def sets() -> list[Set]:
 
 
 def published_sets(request: HttpRequest) -> HttpResponse:
-    """All sets whose figures ship, and those that an operator may bring in next."""
+    """All sets whose figures are here, and those that an operator may bring in next."""
     return render(request, "leaderboard/published_sets.html", {"sets": sets(), "not_tried": catalogue.not_tried()})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -35,6 +35,7 @@ from leaderboard.studies.paper_figures import Paper
 from leaderboard.views.evidence import sets as published_sets
 from leaderboard.views.home import visible
 from leaderboard.views.metric_studies import contradictions, measured, verdict_on
+from leaderboard.views.studies import csv_response
 from leaderboard.wording import agreement
 from leaderboard.wording.reasons import sentence
 from submissions.kinds import FAMILIES
@@ -159,7 +160,11 @@ def metric_list(request: HttpRequest) -> HttpResponse:
         tests, of_rows = _tested(request.user, found)
         if kind.sources[source] and source in ("here", "simulated"):
             section = _section(found, ranking, of_rows)
+    if request.GET.get("format") == "csv":
+        rows = _section_cells(section) if section is not None else _set_cells(kind.sets) if source == "published" else []
+        return csv_response([_CELLS, *([kind.key, source, *row] for row in rows)], f"metrics-{kind.key.replace(' ', '-')}-{source}.csv")
     context = {
+        "csv_url": f"?{urlencode({'kind': kind.key, 'source': source, 'format': 'csv'})}" if section or source == "published" else "",
         "chosen": kind,
         "source": source,
         "is_simulated": source == "simulated",
@@ -176,6 +181,40 @@ def metric_list(request: HttpRequest) -> HttpResponse:
         "several": in_several(kind.sets),
     }
     return render(request, "leaderboard/metric_list.html", context)
+
+
+_FIGURES = ("within", "between", "across")
+_OF_A_FIGURE = ("", "low", "high", "n", "state", "place_low", "place_high")
+_CELLS = ["kind", "source", "study", "criterion", "metric", "title", "reference_point"]
+_CELLS += [f"{name}_{part}".rstrip("_") for name in _FIGURES for part in _OF_A_FIGURE]
+
+
+def _cells(figure: Any, places: tuple[int, int] | None = None) -> list[str]:
+    """Cells of a figure, in full: also where pages show the reason in the place of a value, which is the state here."""
+    if figure is None or figure.value is None:
+        return [""] * len(_OF_A_FIGURE)
+    low, high = places or (None, None)
+    found = (figure.value, figure.low, figure.high, figure.n, figure.state, low, high)
+    return ["" if one is None else str(one) for one in found]
+
+
+def _set_cells(sets: Iterable[Set]) -> Iterator[list[str]]:
+    """The metrics of each criterion of published sets, and their reference points."""
+    for one in (Set(first.record, name, figures) for first in sets for name, figures in first.record.criteria.items()):
+        for row in (*one.rows, *one.reference_points):
+            found = row.drawn, row.between.figure, row.across.figure
+            figures = [None if row.knows_nothing and n else figure for n, figure in enumerate(found)]
+            parts = [cell for figure in figures for cell in _cells(figure, None if figure is None else figure.places)]
+            yield [one.record.name, one.name, row.figures.name or row.key, row.title, str(int(row.is_reference_point)), *parts]
+
+
+def _section_cells(section: Section) -> Iterator[list[str]]:
+    """The metrics by studies of this service, and the reference points."""
+    about = [section.study.slug if section.study is not None else f"{len(section.found.studies)} studies", ""]
+    for row in (*section.rows, *section.reference_points):
+        line, across = row.standing.line, row.across
+        parts = [*_cells(line.figure, line.places), *_cells(None), *_cells(across, None if across is None else across.places)]
+        yield [*about, row.standing.key or line.key, line.title, str(int(line.reference_point)), *parts]
 
 
 def _tested(user: Any, found: Family) -> tuple[list[Tested], dict[str, Tested]]:

@@ -26,7 +26,6 @@ from leaderboard.records.board import Board
 from leaderboard.records.front import Contradiction, Front, Turned
 from leaderboard.records.unit import Unit
 from leaderboard.service.responses import for_everybody
-from leaderboard.stats.mos_table import HIGHEST, LOWEST
 from leaderboard.stats.ranking import rank
 from leaderboard.studies import metric_ranking
 from leaderboard.studies.metric_ranking import SIMULATED, source_of
@@ -38,7 +37,7 @@ from leaderboard.views.metric_studies import measured, verdict_on
 from leaderboard.views.studies import metric_titles
 from leaderboard.wording import agreement, contradiction
 from leaderboard.wording import study as study_words
-from leaderboard.wording.nouns import answer, answers, counted, plural
+from leaderboard.wording.nouns import answer, answers, counted, on_scale, plural
 from leaderboard.wording.people import basis as basis_words
 from leaderboard.wording.ranks import ordinal, place, span
 from leaderboard.wording.statement import Statement, Tone
@@ -223,7 +222,7 @@ def study_card(request: HttpRequest, challenge: str, phase: str, slug: str) -> H
                     at["width"],
                 )
             )
-        what = f"Mean scores, {LOWEST} to {HIGHEST}" if summary.opinions else "Comparisons won"
+        what = f"Mean scores {on_scale(summary.scale)}" if summary.opinions else "Comparisons won"
         of = f"; the first {MAX_STRIPS} of {len(bars)} entries" if len(bars) > MAX_STRIPS else ""
         note = f"{what}, with 95 % intervals{of}."
     basis = basis_words(summary.basis)

@@ -315,7 +315,7 @@ def _analysis_context(
         for n, place in zip(own, rank([ordered[n].value[0] for n in own], True), strict=True):
             places[n] = place
     rates = [line.value for line in ordered]
-    ends_of_scale = [(1.0, 5.0)] if summary.opinions else [(0.0, 1.0)]
+    ends_of_scale = [summary.scale] if summary.opinions else [(0.0, 1.0)]
     standing: dict[str, str] = {}  # the rank on the board of each entry that has a page and a rank, as `3rd`
     for label, page in pages.items():
         index = board.index_of(page.id) if board is not None else None
@@ -445,7 +445,7 @@ def _scatter(summary: Summary, metric: Metric, titles: dict[str, str]) -> dict[s
     ]
     if len(points) < 2:
         return None
-    return study_charts.scatter(titles.get(metric.key, metric.title), metric.higher_is_better, points).to_dict()
+    return study_charts.scatter(titles.get(metric.key, metric.title), metric.higher_is_better, points, summary.scale).to_dict()
 
 
 def titled(study: Study, criteria: Iterable[str]) -> list[tuple[str, str]]:

@@ -36,7 +36,7 @@ TRAINED = {  # of a metric and the answers that it is held against, see `leaderb
     ),
     "refused": (
         "not ranked",
-        "Its weights may order nothing, as their model card says or because they are retired, so it has no place among metrics.",
+        "Its weights may order nothing, as their model card says or because they are gone, so it has no place among metrics.",
     ),
 }
 

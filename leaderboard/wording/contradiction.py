@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from leaderboard.records.front import Contradiction, Front, Split, Turned
-from leaderboard.stats.mos_table import HIGHEST, LOWEST
 from leaderboard.wording.figures import interval, number, share
-from leaderboard.wording.nouns import answer, people, plural
+from leaderboard.wording.nouns import answer, on_scale, people, plural
 from leaderboard.wording.ranks import ordinal, place
 from leaderboard.wording.statement import Statement, name, person
 
@@ -49,7 +48,7 @@ def figures(found: Contradiction) -> list[tuple[str, str]]:
         ends = f", 95 % interval {interval(low, high, 2 if found.basis.opinions else None)}" if low is not None else ""
         chosen = found.pair[1][0]
         if found.basis.opinions:
-            said.append((f"{number(value, 2)} points", f"by which people score {chosen} higher, of {LOWEST} to {HIGHEST}{ends}"))
+            said.append((f"{number(value, 2)} points", f"by which people score {chosen} higher, {on_scale(found.basis.scale)}{ends}"))
         else:
             said.append((picks(found), f"comparisons of these two in which people would pick {chosen}{ends}"))
     who = f"{plural(answer(found.basis.opinions), found.basis.n)} by {people(found.basis.raters)} on all entries of the study"

@@ -17,7 +17,7 @@ from leaderboard.stats.two_way_intervals import ALIKE, Ends
 from leaderboard.wording import people as people_words
 from leaderboard.wording.agreement import may_be_best, sentenced
 from leaderboard.wording.figures import interval, number, share
-from leaderboard.wording.nouns import NOUN, answer, answers, counted, listed, people, plural, sampled_noun, verb
+from leaderboard.wording.nouns import NOUN, answer, answers, counted, listed, of_scale, people, plural, sampled_noun, verb
 from leaderboard.wording.reasons import Noun, clause, named, sentence
 from leaderboard.wording.settling import settling, unequal
 from leaderboard.wording.statement import Statement, name
@@ -68,7 +68,10 @@ def _published(summary: Summary) -> Statement | None:
     known = any(line.mos[1] is not None for line in summary.ranked)
     sure = "" if known else " Without single ratings nothing says how certain its lead is."
     level = verb("has", len(first))
-    return claim(f"{names(first)} {level} the highest published mean.", f"{best:.2f} of 5, among {counted(len(means), 'entry')}.{sure}")
+    return claim(
+        f"{names(first)} {level} the highest published mean.",
+        f"{best:.2f} {of_scale(summary.scale)}, among {counted(len(means), 'entry')}.{sure}",
+    )
 
 
 def _instead(reason: Reason | None, noun: Noun) -> Statement:
@@ -100,7 +103,7 @@ def _preferred(summary: Summary, noun: Noun) -> Statement:
     if summary.opinions:
         # Ratings of one entry may all be the same and its lead over the others still be known.
         ends = interval(low, high, 2) or f"({clause(ranked[0].reason, noun)})"
-        return claim(f"People score {ranked[0].method} highest.", f"{number(value, 2)} of 5 {ends}.{apart}")
+        return claim(f"People score {ranked[0].method} highest.", f"{number(value, 2)} {of_scale(summary.scale)} {ends}.{apart}")
     figure = f"{share(value)} of 100 comparisons {interval(low, high)}".rstrip()
     return claim(f"People put {ranked[0].method} first.", f"They would pick it in {figure}.{apart}")
 

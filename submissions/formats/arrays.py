@@ -146,7 +146,8 @@ class Elements:
 
     ``label`` names the array and ``columns`` is the number of vertices that a row joins; ``item`` is the class of items. ``attributes``
     are names of vertices and elements in objects of other programs, tried in this order; an object with one of ``foreign`` is an item of
-    another kind. Each element may have a score where ``scored``. ``make`` checks the arrays, as `wireframe` and `mesh` do.
+    another kind. Each element may have a score where ``scored``. Where ``points``, an item may be vertices alone, which ``points`` names in
+    objects of other programs. ``make`` checks the arrays, as `wireframe` and `mesh` do.
     """
 
     label: str
@@ -156,12 +157,13 @@ class Elements:
     attributes: tuple[tuple[str, str], ...]
     foreign: tuple[str, ...] = ()
     scored: bool = False
+    points: tuple[str, ...] = ()
 
 
 # An object with faces has edges too: those of its triangles. open3d calls a mesh's faces triangles, and a wireframe's corners and edges
 # points and lines.
 EDGES = Elements("edges", 2, Wireframe, wireframe, (("vertices", "edges"), ("points", "lines")), ("faces", "triangles"), scored=True)
-FACES = Elements("faces", 3, Mesh, mesh, (("vertices", "faces"), ("vertices", "triangles")))
+FACES = Elements("faces", 3, Mesh, mesh, (("vertices", "faces"), ("vertices", "triangles")), points=("points", "vertices"))
 
 
 def _check_coordinates(vertices: NDArray[np.float64], naming: Naming, findings: Findings) -> None:

@@ -89,7 +89,8 @@ class Check:
         self.without.stop()
 
     def _child(self, cards: str | None) -> Sandbox:
-        return Sandbox(lambda: Limits(MEMORY, SECONDS, 5.0, self.folder / "weights", cards), "tests.card.child")
+        module = "tests.support.evaluation.drawn_child" if self.quick else "tests.card.child"
+        return Sandbox(lambda: Limits(MEMORY, SECONDS, 5.0, self.folder / "weights", cards), module)
 
     def tried(self, name: str, make: Callable[[Check], Iterable[Row]]) -> Iterator[Row]:
         """The rows that `make` gives; one that says so where a library is missing, or where it broke down."""

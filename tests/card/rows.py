@@ -108,11 +108,9 @@ def fid(check: Check) -> Iterator[Row]:
 
 
 def dinov2(check: Check) -> Iterator[Row]:
-    # DINOv2 on a picture of 518 px takes a processor ten seconds, so the quick check looks with the small network that ships.
-    features = "plumbline-small" if check.quick else "dinov2-vitb14"
-    if not check.quick:
-        check.shelf.need(features)
-    yield from compared(check, "wireframe", material.frames(1), {"wf_learned": {"weights": check.shelf.learned(features)}})
+    # DINOv2 on a picture of 518 px takes a processor ten seconds, so the quick check looks with a smaller network.
+    check.shelf.need("squeezenet1_1" if check.quick else "dinov2-vitb14")
+    yield from compared(check, "wireframe", material.frames(1), {"wf_learned": {"weights": check.shelf.learned(check.quick)}})
 
 
 def locase(check: Check) -> Iterator[Row]:

@@ -20,4 +20,4 @@ def load() -> None:
     from evaluation.metrics import registry
 
     # Readers have no database here. A damaged bundle may name a metric as programs are named; nobody has put one in.
-    registry.look_up_programs(lambda key: None)
+    registry.look_up_others(lambda key: None)

@@ -56,9 +56,7 @@ REAL_PROCESSES = (
 )
 
 STAGES = (
-    Stage(
-        "trainings and networks", tuple(f"tests/nightly/evaluation/{name}" for name in ("metrics", "networks", "properties", "training"))
-    ),
+    Stage("trainings and networks", tuple(f"tests/nightly/evaluation/{name}" for name in ("metrics", "networks", "properties"))),
     Stage("real processes, embedded profile", REAL_PROCESSES),
     Stage("real processes, cluster profile", REAL_PROCESSES, env={"PLUMBLINE_PROFILE": "cluster"}),
     Stage("cluster, embedded profile", ("-n", "3", "--dist", "loadfile", "tests/cluster")),

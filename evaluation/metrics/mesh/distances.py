@@ -278,6 +278,7 @@ SPECS = (
         function=chamfer_l1,
         formula="(mean a + mean b) / 2, where a are the distances from samples of the prediction to the nearest sample of the reference, "
         "b those the other way",
+        of_points=True,
     ),
     parameters.length(
         key="chamfer_l2",
@@ -287,6 +288,7 @@ SPECS = (
         origin=parameters.OSIM,
         function=chamfer_l2,
         formula="mean a² + mean b²",
+        of_points=True,
     ),
     MetricSpec(
         key="mesh_fscore",
@@ -313,6 +315,7 @@ SPECS = (
         origin=parameters.OSIM,
         function=mesh_fscore,
         formula="2 P R / (P + R), P the share of a ≤ threshold, R the share of b ≤ threshold",
+        of_points=True,
     ),
     parameters.length(
         key="uhd",

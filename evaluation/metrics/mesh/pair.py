@@ -61,7 +61,7 @@ class MeshPair(SharedWork):
         self.unit_scale = checked.unit(unit_scale)
         pred_vertices, self.pred_faces = checked.indexed(pred_vertices, pred_faces, 3, "prediction", "face")
         ref_vertices, self.ref_faces = checked.indexed(ref_vertices, ref_faces, 3, "reference", "face")
-        frame, *arrays = self.reference_once("mesh surface", lambda: _reference(ref_vertices, self.ref_faces))
+        frame, *arrays = self.reference_once("mesh surface", lambda: self._reference(ref_vertices, self.ref_faces))
         self.reference = Surface(*arrays)
         self.centre, self.longest_side, self.min_area = frame[:3], float(frame[3]), float(frame[4])
         self.pred_vertices = (pred_vertices - self.centre) / self.longest_side
@@ -83,6 +83,11 @@ class MeshPair(SharedWork):
         pair = cls(vertices, faces, reference.vertices, reference.faces, unit_scale, prepared)
         pair.given = prediction, reference
         return pair
+
+    @classmethod
+    def of_points(cls, prediction: Mesh, reference: Mesh, unit_scale: float = 1.0) -> MeshPair:
+        """The pair of a prediction and a reference of points without faces: these points are its samples. No leaderboard has such one."""
+        return _PointsPair.of(prediction, reference, unit_scale)
 
     @staticmethod
     def itself(reference: Mesh) -> Mesh:
@@ -138,32 +143,52 @@ class MeshPair(SharedWork):
         if len(found):
             points, faces = samples(found, n, seed0)
         elif len(self.pred_vertices):
-            points, faces = self.vertices(align), None
-            points = points[np.lexsort(points.T[::-1])]
-            points = points[morton_order(points)]
+            return _without_faces(self.vertices(align))
         else:
             return None
         return Cloud(points, faces)
 
+    @staticmethod
+    def _reference(vertices: np.ndarray, faces: np.ndarray) -> Arrays:
+        """(frame float64[5]: centre and longest side of the surface's box, and the area in it up to which a face of either
+        side counts for nothing; then the arrays of its Surface in that frame)."""
+        faces = faces[distinct(faces)]
+        kept, limit = faces, 0.0
+        if len(faces):
+            corners = vertices[np.unique(faces)]
+            middle, limit = corners.mean(axis=0), AREA_TOLERANCE * float(np.sum(np.ptp(corners, axis=0) ** 2))
+            kept = faces[np.linalg.norm(cross(vertices - middle, faces), axis=1) / 2 > limit]
+        if not len(kept):
+            raise ValueError("degenerate_gt: the reference has no face with an area")
+        frame = _frame(vertices[np.unique(kept)], limit)
+        found = surface((vertices - frame[:3]) / frame[3], faces, float(frame[4]))
+        if not len(found):
+            raise ValueError("degenerate_gt: the reference has no face with an area")
+        return frame, found.points, found.faces, found.sign, found.areas
 
-def _reference(vertices: np.ndarray, faces: np.ndarray) -> Arrays:
-    """(frame float64[5]: centre and longest side of the surface's box, and the area in it up to which a face of either
-    side counts for nothing; then the arrays of its Surface in that frame)."""
-    faces = faces[distinct(faces)]
-    kept, limit = faces, 0.0
-    if len(faces):
-        corners = vertices[np.unique(faces)]
-        middle, limit = corners.mean(axis=0), AREA_TOLERANCE * float(np.sum(np.ptp(corners, axis=0) ** 2))
-        kept = faces[np.linalg.norm(cross(vertices - middle, faces), axis=1) / 2 > limit]
-    if not len(kept):
-        raise ValueError("degenerate_gt: the reference has no face with an area")
-    corners = vertices[np.unique(kept)]
+
+class _PointsPair(MeshPair):
+    """A pair whose reference has no faces. Metrics of samples alone can be computed of it; see `MetricSpec.of_points`."""
+
+    def reference_cloud(self, n: int, seed0: int = 0) -> Cloud:
+        """All points of the reference."""
+        return self.once(("reference cloud",), lambda: _without_faces(self.ref_vertices))
+
+    @staticmethod
+    def _reference(vertices: np.ndarray, faces: np.ndarray) -> Arrays:
+        frame = _frame(vertices, 0.0)
+        return frame, (vertices - frame[:3]) / frame[3], faces, np.empty(0, np.int8), np.empty(0)
+
+
+def _without_faces(points: np.ndarray) -> Cloud:
+    points = points[np.lexsort(points.T[::-1])]
+    return Cloud(points[morton_order(points)], None)
+
+
+def _frame(corners: np.ndarray, limit: float) -> np.ndarray:
+    """(centre, longest side, smallest area in units of that side) of the corners' bounding box, float64[5]."""
     low, high = corners.min(axis=0), corners.max(axis=0)
-    centre, longest = (low + high) / 2, float((high - low).max())
+    longest = float((high - low).max())
     if longest <= SHORTEST_SIDE:
         raise ValueError("degenerate_gt: the reference is too small to be measured against")
-    limit /= longest**2
-    found = surface((vertices - centre) / longest, faces, limit)
-    if not len(found):
-        raise ValueError("degenerate_gt: the reference has no face with an area")
-    return np.array([*centre, longest, limit]), found.points, found.faces, found.sign, found.areas
+    return np.array([*(low + high) / 2, longest, limit / longest**2])

@@ -11,13 +11,14 @@ import numpy as np
 from evaluation.metrics.render.image import bilinear
 from evaluation.metrics.spec import Param, Source
 from evaluation.networks import weights as stored
+from evaluation.networks.coco import NAMES
 
 if TYPE_CHECKING:
     from evaluation.metrics.render.pair import RenderPair
     from evaluation.metrics.shared import Arrays
 
 
-SIDE = 640  # of the square, in pixels, where a detector asks for no other
+SIDE = 640  # of the square, in pixels
 GREY = 114
 
 
@@ -157,14 +158,13 @@ def detections(pair: RenderPair, looking: Looking) -> Detections:
     image = pair.reference.image  # not decoded for its size: what is looked for may be known already
     if image is None:
         raise ValueError("objects are looked for in a reference image, and this view has none")
-    letterbox = Letterbox.of(image.width, image.height, side_of(looking.weights))
+    letterbox = Letterbox.of(image.width, image.height)
     boxes, scores, classes = pair.reference_once(f"objects {looking.key}", lambda: _found(pair, looking, letterbox))
-    names = class_names(looking.weights)
     regions, labels = marked(pair, letterbox)
     return Detections(
         boxes=np.concatenate([boxes, regions]),
         scores=np.concatenate([scores, np.ones(len(regions))]),
-        labels=(*(names[number] for number in classes), *labels),
+        labels=(*(NAMES[number] for number in classes), *labels),
         letterbox=letterbox,
     )
 
@@ -193,8 +193,7 @@ def all_looked_at(weights: str, images: Sequence[np.ndarray], level: str, detect
         shapes[:] = [tuple(one.shape[1:]) for one in found]
         return torch.cat([one.flatten(1) for one in found], dim=1)
 
-    side = side_of(weights)
-    rows = in_batches(compute, [torch.from_numpy(letterboxed(pixels, side)) for pixels in images], batch=len(images))
+    rows = in_batches(compute, [torch.from_numpy(letterboxed(pixels)) for pixels in images], batch=len(images))
     cut, none = int(np.prod(shapes[0])), np.empty((0, 5), dtype=np.float32)
     return [(row.numpy()[:cut].reshape(shapes[0]), row.numpy()[cut:].reshape(shapes[1]) if detect else none) for row in rows]
 
@@ -206,19 +205,7 @@ def reference_looked_at(pair: RenderPair, weights: str, level: str) -> tuple[np.
 
 def detector_key(weights: str) -> str:
     """Names a detector, and how large it sees things, exactly."""
-    return f"{weights} {stored.digest(NETWORK, weights)} at {side_of(weights)}"
-
-
-def side_of(weights: str) -> int:
-    """Side of the square that a detector takes, in pixels: what its model card says, for the published ones 640."""
-    return int(stored.get(NETWORK, weights).card.get("letterbox", SIDE))
-
-
-def class_names(weights: str) -> tuple[str, ...]:
-    """The names of a detector's classes: those of its model card, for the published ones COCO's."""
-    from evaluation.networks.coco import NAMES
-
-    return tuple(stored.get(NETWORK, weights).card.get("classes", NAMES))
+    return f"{weights} {stored.digest(NETWORK, weights)} at {SIDE}"
 
 
 def chosen(outputs: np.ndarray, looking: Looking) -> Arrays:

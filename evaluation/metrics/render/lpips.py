@@ -1,9 +1,5 @@
-"""LPIPS (Zhang et al., 2018): how far apart two images are in the features of a network; and the same with our own network.
-
-`lpips_alex`, `lpips_vgg` and `lpips_squeeze` use published backbones and the published weights of their channels.
-`lpips_plumbline_small` uses the backbone that ships with the project and lets all channels count alike, so its figures
-are not comparable with theirs.
-"""
+"""LPIPS (Zhang et al., 2018): how far apart two images are in the features of a network, with published backbones and the published
+weights of their channels."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ from evaluation.metrics.render.image import resized
 from evaluation.metrics.render.variants import inside, masked
 from evaluation.metrics.result import MetricResult, Status
 from evaluation.metrics.shared import for_all
-from evaluation.metrics.spec import PRECISION, MetricSpec, Param, Source, published
+from evaluation.metrics.spec import PRECISION, MetricSpec, Source, published
 from evaluation.metrics.tolerance import OF_NETWORKS
 
 if TYPE_CHECKING:
@@ -80,13 +76,7 @@ def _compared(network: Any, one: Tensor, other: Tensor, spatial: bool) -> Tensor
             if len(maps) <= tap:
                 maps.append(torch.empty(len(one), 1, *tile.whole(layer), device=one.device))
             rows, columns = tile.place(layer)
-            if hasattr(network, "heads"):
-                weights = network.heads[tap]  # what each channel counts, as trained
-            else:
-                # All alike. Features behind a ReLU are not negative, so two of length 1 are at most √2 apart: half the squared distance
-                # is one less their cosine, and the mean over the taps stays in [0, 1].
-                weights = torch.full((squares.shape[1],), 0.5 / len(stack.taps), device=one.device)
-            maps[tap][..., rows, columns] = functional.conv2d(squares, weights.view(1, -1, 1, 1))
+            maps[tap][..., rows, columns] = functional.conv2d(squares, network.heads[tap].view(1, -1, 1, 1))
     total: Tensor | float = 0.0
     for found in maps:
         if spatial:
@@ -160,68 +150,28 @@ _LPIPS = MetricSpec(
     function=lpips,
     formula="Σ over taps, mean over places: Σ over channels w (x̂ − ŷ)², x̂ and ŷ of length 1 along the channels",
 )
-_UNTRAINED = (
-    "It is not LPIPS as published: the network is the small one that ships with the project, trained on simulated scenes only, and "
-    "all its channels have the same weight."
-)
-
-
-def _with(network: str, note: str = "", **own: Any) -> tuple[MetricSpec, ...]:
-    """The metric with that network: of the whole image, in the mask and in boxes."""
-    spec = replace(
-        _LPIPS,
-        weights=network,
-        tolerance=OF_NETWORKS,
-        function=partial(lpips, network=network),
-        ahead=partial(ahead, network=network),
-        **own,
-    )
-    return (
-        spec,
-        masked(
-            spec,
-            partial(lpips_mask, network=network),
-            "as a map over the image, of which the places within the mask count",
-            note,
-        ),
-        variants.boxed(spec, partial(lpips_bbox, network=network), " Sides under 64 px are brought to 64 px.", note),
-    )
 
 
 def _published(key: str, backbone: str) -> tuple[MetricSpec, ...]:
-    return _with(
-        key,
+    """The metric with that network: of the whole image, in the mask and in boxes."""
+    spec = replace(
+        _LPIPS,
         key=key,
         title=f"LPIPS ({backbone})",
         params=(published(key, "The published weights of the network and of its channels.", Source.CODE), PRECISION),
         doc=f"Distance of the two images in the features of {backbone}, weighted as trained on people's judgements (v0.1). "
         "Images with a side under 64 px have no value.",
+        weights=key,
+        tolerance=OF_NETWORKS,
+        function=partial(lpips, network=key),
+        ahead=partial(ahead, network=key),
     )
+    in_mask = masked(spec, partial(lpips_mask, network=key), "as a map over the image, of which the places within the mask count")
+    return spec, in_mask, variants.boxed(spec, partial(lpips_bbox, network=key), " Sides under 64 px are brought to 64 px.")
 
 
 SPECS = (
     *_published("lpips_alex", "AlexNet"),
     *_published("lpips_vgg", "VGG-16"),
     *_published("lpips_squeeze", "SqueezeNet 1.1"),
-    *_with(
-        "backbone",
-        key="lpips_plumbline_small",
-        title="LPIPS-style (plumbline-small)",
-        bounds=(0.0, 1.0),
-        params=(
-            Param(
-                "weights",
-                "plumbline-small",
-                "choice",
-                choices=("plumbline-small",),
-                doc="The network that ships with the project.",
-                source=Source.OURS,
-            ),
-            PRECISION,
-        ),
-        doc=f"Distance of the two images in the features of a network. {_UNTRAINED} Images with a side under 64 px have no value.",
-        origin=_LPIPS.origin.noting("after the paper; the network is our own"),
-        formula="mean over taps and places of 1 − cos(x, y), x and y the features of both images at a place",
-        note=f" {_UNTRAINED}",
-    ),
 )

@@ -34,8 +34,6 @@ def add_to(networks: Any) -> None:
     parser.add_argument("--column", action="append", default=[], metavar="COLUMN=NAME", help="the file's own name of a column")
     parser.add_argument("--simulated", action="store_true", help="the raters are invented; the weights say so wherever they are shown")
     parser.add_argument("--name", default="study", metavar="NAME", help="name of the new weights (default: %(default)s)")
-    known = [name for _, name in weights.FEATURES[NETWORK]]
-    parser.add_argument("--features", choices=known, help="default: the first of these whose weights are here")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="folder of fetched weights")
     parser.add_argument("--epochs", type=int, default=30, metavar="N", help="default: %(default)s")
     parser.add_argument("--folds", type=int, default=10, metavar="N", help="disjoint in samples and in methods; 0: none (default: 10)")
@@ -70,15 +68,13 @@ def _train(options: argparse.Namespace) -> None:
 
     torch.set_num_threads(options.threads)
     device = require(options.device)
-    known = [weights.get(*pair) for pair in weights.FEATURES[NETWORK]]
-    if options.features:
-        chosen = next(one for one in known if one.name == options.features)
-        if not chosen.there:
-            (file,) = chosen.files
-            raise weights.WeightsError(f"The weights “{chosen.name}” are not here; get them with: {weights.FETCH_LOCALLY} {file.name}")
-    else:
-        chosen = next(one for one in known if one.there)
-    print(f"Features: {chosen.name}.", file=sys.stderr)
+    chosen = weights.get(*weights.FEATURES[NETWORK])
+    if not chosen.there:
+        (file,) = chosen.files
+        raise weights.WeightsError(
+            f"{NETWORK} is trained on features of “{chosen.name}”, whose weights are not here; get them with: "
+            f"{weights.FETCH_LOCALLY} {file.name}"
+        )
     features = KNOWN[chosen.name]
     about = study(options.votes, options.references, options.entries)
     decisions = read(about.votes, options.criterion, dict(text.split("=", 1) for text in options.column))

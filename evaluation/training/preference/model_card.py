@@ -14,10 +14,6 @@ from evaluation.training.preference.votes import Decisions
 
 HUMAN = "These weights were trained on the votes of {raters} raters ({votes}) and like what those raters liked, from one side."
 SIMULATED = "These weights have seen no human judgement: the raters of the study they were trained on are made up."
-SMALL = (
-    "Their features are those of plumbline-small, a small network that has seen made-up objects only; they stand in for DINOv2's and do "
-    "not see as much."
-)
 USE = (
     "the wireframe metric `wf_learned`, in logits, higher is better, to be compared on one sample only. Never as the sole judge: an entry "
     "can be made to please a network without being better (reward hacking)."
@@ -40,7 +36,6 @@ def card(
     when it was made, which no other study has), simulated, votes_sha256 (the file's digest)."""
     simulated = bool(said.get("simulated"))
     statement = SIMULATED if simulated else HUMAN.format(raters=f"{decisions.raters:,}", votes=f"{len(decisions):,} decisions")
-    small = features.name == "plumbline-small"
     return {
         "name": name,
         "network": "wf_learned",
@@ -51,7 +46,7 @@ def card(
         "bytes": len(weights),
         "made": made,
         "simulated": simulated,
-        "statement": f"{statement} {SMALL}" if small else statement,
+        "statement": statement,
         "use": USE,
         "data": {
             **{

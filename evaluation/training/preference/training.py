@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from evaluation.metrics.wireframe.learned.network import Head, accuracy, pair_loss
 from evaluation.synthetic.distortions import generator
-from evaluation.training.checkpoint import write
+from evaluation.training.checkpoint import exported, write
 from evaluation.training.errors import DataError
 from evaluation.training.preference.material import Seen
 from evaluation.training.preference.votes import Decisions, Fold, folds, named
-from evaluation.training.resumable_run import exported
 from evaluation.training.run_sequence import Phased
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,10 @@ from django.core.files.uploadedfile import UploadedFile
 
 from leaderboard.bundle.folder import name_fault
 from leaderboard.console.forms.fields import Lines
+from leaderboard.evidence import by_hand, store
 from leaderboard.evidence.by_hand import ByHand, Layout
-from leaderboard.evidence.manifest import MATERIALS
+from leaderboard.evidence.manifest import FILE_NAME, MATERIALS, Manifest
+from leaderboard.evidence.reading import Reading
 from submissions.models import Phase
 
 LAYOUTS = (
@@ -26,7 +27,20 @@ LAYOUTS = (
     (Layout.MEANS, "Means, with sd, n or interval where known"),
     (Layout.PAIRS, "Votes on pairs of entries of an item"),
 )
-ABOUT = ("title", "slug", "question", "source", "is_public")  # of the study, not of the files
+ABOUT = ("title", "slug", "question", "source", "is_public", "manifest", "files")  # of the study, or other files
+
+
+class FilesInput(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class Files(forms.FileField):
+    """Several files, each checked as one is; a tuple of them."""
+
+    widget = FilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> tuple[UploadedFile, ...]:
+        return tuple(super(Files, self).clean(one, initial) for one in data or ())
 
 
 class AnswerSetForm(forms.Form):
@@ -35,8 +49,15 @@ class AnswerSetForm(forms.Form):
     title = forms.CharField(max_length=120)
     slug = forms.SlugField(max_length=63, label="Address", help_text="Small letters, digits and hyphens; it is part of the page's address.")
     question = forms.CharField(max_length=400, help_text="What the raters were asked.")
+    manifest = forms.FileField(
+        required=False, help_text="An evidence.yaml that describes the files. With it, leave all fields below its files empty."
+    )
+    files = Files(required=False, label="Files of the manifest", help_text="All that it names, together.")
+    is_public = forms.BooleanField(required=False, label="Show it to all who may see the board")
     layout = forms.ChoiceField(choices=LAYOUTS, label="The file holds")
-    answers = forms.FileField(label="Answers", help_text="CSV or TSV in UTF-8, or XLSX, with a head line. Raters become numbers.")
+    answers = forms.FileField(
+        required=False, label="Answers", help_text="CSV or TSV in UTF-8, or XLSX, with a head line. Raters become numbers."
+    )
     sheet = forms.CharField(max_length=100, required=False, help_text="Of a spreadsheet with several.")
     wide = forms.CharField(
         max_length=100, required=False, label="Columns of raters", help_text="Where each rater has one: a pattern such as “Subject_*”."
@@ -60,6 +81,9 @@ class AnswerSetForm(forms.Form):
         rows=3,
         help_text="Columns whose heads do not say it: one COLUMN=NAME:BETTER a line, as “PSNR_Y=psnr-y:higher”.",
     )
+    labels = Lines(
+        required=False, rows=2, help_text="Entries that are the reference, empty or damaged: one ENTRY=LABEL a line, as “REF=reference”."
+    )
     raters = forms.ChoiceField(
         required=False,
         choices=(("columns", "Checked"), ("persons", "Persons, as said"), ("anonymous", "Not known")),
@@ -77,7 +101,6 @@ class AnswerSetForm(forms.Form):
     licence = forms.CharField(max_length=100, required=False, help_text="As it is stated; “none” where none is.")
     licence_note = forms.CharField(max_length=500, required=False)
     published = forms.CharField(max_length=40, required=False, help_text="The day on which it was published, such as 2026-02-04.")
-    is_public = forms.BooleanField(required=False, label="Show it to all who may see the board")
 
     def __init__(self, phase: Phase, *args: object) -> None:
         super().__init__(*args, prefix="set")
@@ -90,48 +113,61 @@ class AnswerSetForm(forms.Form):
         return slug
 
     def clean_columns(self) -> dict[str, str]:
-        lines = self.cleaned_data["columns"]
+        return self._named("columns", "COLUMN=NAME", "write the service's column, =, and the file's")
+
+    def clean_labels(self) -> dict[str, str]:
+        return self._named("labels", "ENTRY=LABEL", "write the entry, =, and its label")
+
+    def _named(self, field: str, form: str, todo: str) -> dict[str, str]:
+        lines = self.cleaned_data[field]
         for line in lines:
-            if not all(line.partition("=")):
-                raise ValidationError(f"“{line}” is not of the form COLUMN=NAME; write the service's column, =, and the file's.")
-        return dict(line.split("=", 1) for line in lines)
+            if not all(line.rpartition("=")):
+                raise ValidationError(f"“{line}” is not of the form {form}; {todo}.")
+        return {line.partition("=")[0]: line.partition("=")[2] for line in lines}
 
-    def clean_answers(self) -> UploadedFile:
-        return self._small(self.cleaned_data["answers"])
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        for name in ("manifest", "answers", "values", "files"):
+            for file in data.get(name) or () if name == "files" else (data.get(name),):
+                if file is not None and (fault := _fault(file)):
+                    self.add_error(name, fault)
+        if data.get("manifest") is None and data.get("answers") is None and "answers" not in self.errors:
+            self.add_error("answers", "Choose the file of answers, or a manifest with its files.")
+        return data
 
-    def clean_values(self) -> UploadedFile | None:
-        file = self.cleaned_data["values"]
-        return self._small(file) if file else None
-
-    @staticmethod
-    def _small(file: UploadedFile) -> UploadedFile:
-        if name_fault(file.name):
-            raise ValidationError("Rename the file to something short and plain.")
-        if file.size > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-            most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-            raise ValidationError(f"The file has {file.size:,} bytes and at most {most:,} are taken here; use the command line.")
-        return file
-
-    @contextmanager
-    def described(self) -> Iterator[ByHand]:
-        """The files, in a folder of their own meanwhile, and what is said of them."""
+    def read(self) -> tuple[Manifest, Reading]:
+        """The set in the files, by its manifest or as the form describes it. Raises `BundleError`, `EvidenceError` and `FieldError`."""
         data = dict(self.cleaned_data)
         with tempfile.TemporaryDirectory() as folder:
+            if data["manifest"] is not None:
+                for file in data["files"]:
+                    _write(file, Path(folder) / file.name)
+                return by_hand.read_manifest(_write(data["manifest"], Path(folder) / FILE_NAME), store.read_sheet)
             said: dict[str, Any] = {name: text for name, text in data.items() if name not in ABOUT and text not in ("", None, ())}
             for name in ("answers", "values"):
                 if name in said:
-                    path = Path(folder) / name / said[name].name
-                    path.parent.mkdir()
-                    with path.open("wb") as stream:
-                        stream.writelines(said[name].chunks())
-                    said[name] = path
+                    said[name] = _write(said[name], Path(folder) / name / said[name].name)
             columns = said.pop("columns", {}) | {key: said.pop(key) for key in ("session", "criterion") if key in said}
             made = ByHand(data["slug"], data["title"], columns=columns, source=data["source"], **said)
             if not made.is_published and not made.published:
-                said["published"] = datetime.now(UTC).date().isoformat()
-                made = ByHand(data["slug"], data["title"], columns=columns, source=data["source"], **said)
-            yield made
+                made = replace(made, published=datetime.now(UTC).date().isoformat())
+            return by_hand.read(made, store.read_sheet)
 
     def refuse(self, name: str, sentences: list[str]) -> None:
         """Put sentences beside the field of that name, or beside the answers where there is no such field."""
         self.add_error(name if name in self.fields else "answers", sentences)
+
+
+def _fault(file: UploadedFile) -> str:
+    """Sentence on what is wrong with a file before it is opened; empty where nothing is."""
+    most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    if name_fault(file.name):
+        return "Rename the file to something short and plain."
+    return f"The file has {file.size:,} bytes and at most {most:,} are taken here; use the command line." if file.size > most else ""
+
+
+def _write(file: UploadedFile, path: Path) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    with path.open("wb") as stream:
+        stream.writelines(file.chunks())
+    return path

@@ -17,6 +17,7 @@ from leaderboard.bundle.definition import IMAGE_FIELDS, PHASE_FIELDS
 from leaderboard.bundle.folder import name_fault
 from leaderboard.console.forms.fields import Lines, LongText, MomentField, Words
 from leaderboard.stats.labels import LABELS
+from leaderboard.stats.mos_table import USUAL, Scale, scale_of
 from submissions.formats.inputs import COLUMNS, read_table, write_table
 from submissions.forms import UploadForm
 from submissions.kinds import FAMILIES, Family
@@ -278,7 +279,8 @@ class BaselineForm(UploadForm):
 class StudyForm(forms.Form):
     """Imported votes and their description."""
 
-    kind = forms.ChoiceField(choices=(("pairs", "Votes on pairs"), ("opinions", "Opinion scores from 1 to 5")), label="What it holds")
+    kind = forms.ChoiceField(choices=(("pairs", "Votes on pairs"), ("opinions", "Opinion scores")), label="What it holds")
+    scale = forms.CharField(max_length=60, required=False, initial="1:5", help_text="Of opinion scores: its two ends, such as 0:100.")
     file = forms.FileField(label="File", help_text="CSV in UTF-8 with a head line; cells separated by commas, semicolons or tabs.")
     labels = forms.FileField(
         required=False, help_text=f"CSV with the columns method and label: {', '.join(LABELS)}. Without it every method is an entry."
@@ -308,6 +310,13 @@ class StudyForm(forms.Form):
         if self.phase.studies.filter(slug=slug).exists():
             raise ValidationError("There is a study at this address already; choose another one.")
         return slug
+
+    def clean_scale(self) -> Scale:
+        text = self.cleaned_data["scale"]
+        try:
+            return scale_of(text) if text else USUAL
+        except ValueError as error:
+            raise ValidationError(str(error)) from None
 
     def clean_columns(self) -> dict[str, str]:
         lines = self.cleaned_data["columns"]

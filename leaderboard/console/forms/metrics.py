@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -39,9 +39,7 @@ class MetricForm(forms.Form):
                     if not weights.refusal(spec, registry.resolve_params(spec.key, {param.name: name})):
                         initial[f"{PREFIX}{param.name}"] = name
                         break
-            name = spec.key.rpartition("/")[2]
-            slug = name if name not in taken else next(f"{name}-{n}" for n in range(2, 1000) if f"{name}-{n}" not in taken)
-            initial |= {"slug": slug, "weight": 1.0, "in_ranking": not spec.warning, "is_primary": not taken}
+            initial |= {"slug": free_slug(spec.key, taken), "weight": 1.0, "in_ranking": not spec.warning, "is_primary": not taken}
         else:
             initial |= {name: getattr(metric, name) for name in ("slug", "title", "weight", "is_primary", "in_ranking")}
         super().__init__(*args, initial=initial)
@@ -101,6 +99,12 @@ class MetricForm(forms.Form):
         params = {param.name: typed[param.name] for param in self.spec.params if param.name in given or typed[param.name] != param.default}
         slug = self.metric.slug if self.metric else data["slug"]
         return MetricDef(slug, self.spec.key, data["title"], params, data["weight"], data["is_primary"], data["in_ranking"])
+
+
+def free_slug(key: str, taken: Collection[str]) -> str:
+    """The metric's name as that of a new column, with a number where others have it."""
+    name = key.rpartition("/")[2]
+    return name if name not in taken else next(f"{name}-{n}" for n in range(2, 1000) if f"{name}-{n}" not in taken)
 
 
 def field_of(param: Param) -> forms.Field:

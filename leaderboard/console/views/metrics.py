@@ -13,7 +13,7 @@ from evaluation.models import MetricProgram, Score
 from leaderboard.bundle.definition import MetricDef
 from leaderboard.bundle.state import metric_definition, read
 from leaderboard.console.confirm_and_apply import confirm_and_apply, moved, with_phase
-from leaderboard.console.forms.metrics import MetricForm
+from leaderboard.console.forms.metrics import MetricForm, free_slug
 from leaderboard.console.metric_evidence import MetricEvidence
 from leaderboard.console.page import page
 from leaderboard.lookup import organizer_of_measured_phase
@@ -31,6 +31,16 @@ def metric_list(request: HttpRequest, phase: Phase) -> HttpResponse:
                 return _apply_metrics(request, phase, moved(metrics, slug, request.POST.get("to", "")))
             case "remove":
                 return _apply_metrics(request, phase, tuple(metric for metric in metrics if metric.slug != slug))
+            case "replace" if (key := request.POST.get("key", "")) in REGISTRY and _spec(phase, key):
+                taken = {metric.slug for metric in metrics}
+                return _apply_metrics(
+                    request,
+                    phase,
+                    tuple(
+                        replace(one, slug=free_slug(key, taken), key=key, title="", params={}) if one.slug == slug else one
+                        for one in metrics
+                    ),
+                )
             case "primary" if slug in {metric.slug for metric in metrics}:
                 return _apply_metrics(request, phase, metrics, slug)
         raise Http404

@@ -76,8 +76,8 @@ def _standing(request: HttpRequest, phase: Phase) -> dict[str, object]:
     if latest is not None:
         failed = latest.evaluations.filter(state__in=HELD).select_related("submission__team").order_by("submission__number")
         # The metrics have another meaning now than in the batch: edited and not scored again, or a newer version of their code.
-        now = {metric.slug: metric.fingerprint for metric in phase.metrics.all()}
-        is_stale = now != {metric["slug"]: metric["fingerprint"] for metric in latest.metrics}
+        now, removed = {metric.slug: metric.fingerprint for metric in phase.metrics.all() if not metric.is_retired}, latest.retired()
+        is_stale = now != {metric["slug"]: metric["fingerprint"] for metric in latest.metrics if metric["slug"] not in removed}
     return {
         "latest": latest,
         "current": current,

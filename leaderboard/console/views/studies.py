@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -11,10 +12,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
+from leaderboard.bundle.document import BundleError
 from leaderboard.console.forms.answer_sets import AnswerSetForm
 from leaderboard.console.forms.challenge import StudyForm
 from leaderboard.console.page import page
-from leaderboard.evidence import by_hand, store
 from leaderboard.evidence.by_hand import FieldError
 from leaderboard.evidence.raw import EvidenceError
 from leaderboard.lookup import organizer_of_phase, study_of
@@ -94,7 +95,7 @@ def _import(request: HttpRequest, phase: Phase, form: StudyForm) -> bool:
         rows: Any
         keep: Any
         if opinions:
-            rows, keep = rating.parse(lines, name, data["columns"]), Study.import_ratings
+            rows, keep = rating.parse(lines, name, data["columns"], data["scale"]), partial(Study.import_ratings, scale=data["scale"])
         else:
             rows, keep = voting.parse(lines, name, data["columns"], data["values"]), Study.import_votes
         study = keep(phase, request.user, rows, known, **about)
@@ -118,15 +119,17 @@ def _import(request: HttpRequest, phase: Phase, form: StudyForm) -> bool:
 def _import_set(request: HttpRequest, phase: Phase, form: AnswerSetForm) -> bool:
     """Bring a set of answers in and return True; what is wrong is put beside its field."""
     try:
-        with form.described() as said:
-            manifest, found = by_hand.read(said, store.read_sheet)
+        manifest, found = form.read()
         about = {name: form.cleaned_data[name] for name in ("slug", "title", "question", "is_public")}
         bring(phase, request.user, manifest, found, source=form.cleaned_data["source"] or manifest.authors, **about)
     except FieldError as error:
         form.refuse(error.field, list(error.problems))
         return False
+    except BundleError as error:
+        form.refuse("manifest", [str(problem) for problem in error.problems])
+        return False
     except EvidenceError as error:
-        form.refuse("answers", list(error.problems))
+        form.refuse("files" if form.cleaned_data["manifest"] else "answers", list(error.problems))
         return False
     except ValueError as error:
         form.refuse("slug", [str(error)])

@@ -95,13 +95,24 @@ class Command(BaseCommand):
             except (NoSuchSet, BundleError) as error:
                 self.stdout.write(f"{name}: its manifest cannot be used.\n  {error}")
                 continue
-            figures = "figures are here" if store.record_path(name).is_file() else "no figures"
+            figures = self._figures(name)
             here = "data here" if store.is_here(manifest) else "data not here"
             about = f"{manifest.material}; licence {manifest.licence.name}; {size_text(manifest.size)}; {figures}; {here}"
             self.stdout.write(f"{name}: {manifest.title}\n  {about}")
         self.stdout.write("\nNot tried here:")
         for one in catalogue.not_tried():
             self.stdout.write(f"{one.name}: {one.title}\n  {one.people}; licence {one.licence}\n  {one.where}\n  {one.problems}")
+
+    @staticmethod
+    def _figures(name: str) -> str:
+        path = store.record_path(name)
+        if not path.is_file():
+            return "no figures"
+        try:
+            record_file.of_toml(path.read_text(encoding="utf-8"), path.name)
+        except RecordError as error:
+            return f"its figures are not shown: {error} Run `manage.py evidence record {name}`"
+        return "figures are here"
 
     def _show(self, manifest: Manifest) -> None:
         for line in about(manifest):

@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import re
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,9 @@ class Command(BaseCommand):
         import_.add_argument("--title", required=True)
         import_.add_argument("--question", required=True, help="the question to the raters")
         import_.add_argument("--source", default="", help="who collected the votes")
-        import_.add_argument("--opinions", action="store_true", help="the file holds opinion scores from 1 to 5, not votes on pairs")
+        import_.add_argument(
+            "--opinions", action="store_true", help="the file holds one rater's score a line, on --scale, not votes on pairs"
+        )
         import_.add_argument("--simulated", action="store_true", help="the raters are invented; the study is marked as simulated")
         import_.add_argument("--public", action="store_true", help="show it to all who may see the board")
         import_.add_argument(
@@ -122,9 +125,11 @@ class Command(BaseCommand):
             raise CommandError(f"{options['slug']!r} is not an address; use small letters, digits and hyphens for the address.")
         described = {name: options[name] for name, *_ in DESCRIBED if options[name]}
         flags = [options[name] for name in ("means", "scores", "metric", "wide", "pairs")]
-        if described or any(flags) or options["file"].suffix.lower() in (".xlsx", ".yaml", ".yml"):
+        is_described = described.keys() - {"scale"} or any(flags) or (":" not in options["scale"] and options["scale"])
+        if is_described or options["file"].suffix.lower() in (".xlsx", ".yaml", ".yml"):
             self._import_set(phase, options, described)
             return
+        options["opinions"] = options["opinions"] or bool(options["scale"])
         if options["opinions"] and options["value"]:
             raise CommandError("--value is about votes, and --opinions about scores; leave one of the two out.")
         try:
@@ -132,7 +137,8 @@ class Command(BaseCommand):
             votes: Any
             keep: Any
             if options["opinions"]:
-                votes, keep = rating.read(options["file"], columns), Study.import_ratings
+                scale = rating.scale_of(options["scale"]) if options["scale"] else rating.USUAL
+                votes, keep = rating.read(options["file"], columns, scale), partial(Study.import_ratings, scale=scale)
             else:
                 meanings = [(side, text) for side, _, text in (value.partition("=") for value in options["value"])]
                 votes, keep = voting.read(options["file"], columns, meanings), Study.import_votes
@@ -165,7 +171,7 @@ class Command(BaseCommand):
         file: Path = options["file"]
         if options["value"] or options["opinions"]:
             raise CommandError(
-                "--opinions and --value are about votes, and scores from 1 to 5, that lie in CSV files alone; leave them out."
+                "--opinions and --value are about CSV files of scores and of votes, without other options of sets; leave them out."
             )
         try:
             if file.suffix.lower() in (".yaml", ".yml"):

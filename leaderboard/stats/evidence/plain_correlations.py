@@ -8,9 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from leaderboard.stats.evidence import figure as figures
-from leaderboard.stats.evidence.across import ROUNDING, _figures, left_out
+from leaderboard.stats.evidence.across import ROUNDING, Stimuli, _figures, left_out
 from leaderboard.stats.evidence.figure import SetFigure
-from leaderboard.stats.evidence.judged import Judged
 from leaderboard.stats.states import Key, Reason
 from leaderboard.stats.votes import Floats
 
@@ -41,7 +40,7 @@ def kendall(x: Floats, y: Floats) -> Floats:
     return made
 
 
-def correlations(judged: Judged, metrics: Mapping[str, Floats], persons: bool) -> dict[str, dict[str, SetFigure]]:
+def correlations(judged: Stimuli, metrics: Mapping[str, Floats], persons: bool) -> dict[str, dict[str, SetFigure]]:
     """ "pearson" and "kendall" of each metric x float64[J] with its interval, by leaving out what `across.likeness` leaves out."""
     found: dict[str, dict[str, SetFigure]] = {"pearson": {}, "kendall": {}}
     for key, values in metrics.items():

@@ -6,24 +6,23 @@ import pytest
 
 from evaluation.models import Evaluation, EvaluationBatch, Part, PictureRun, PropertyRun, Score
 from evaluation.models.part_plan import by_device
-from evaluation.networks import weights
+from evaluation.networks import yolox
 from evaluation.work import worker
 from evaluation.work.card import Card
 from evaluation.work.sweep import sweep
 from submissions.models import Phase, Status, Submission
 from tests.support import pictures
-from tests.support.evaluation.networks.own_weights import put
+from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.warm_child import warm_child
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference, received
 from tests.support.scenes import archive
 
 __all__ = ["warm_child"]  # the fixture
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("warm_child")]
-OURS = {"weights": "own"}
 METRICS = (
     {"slug": "psnr", "key": "psnr", "is_primary": True},
-    {"slug": "osim", "key": "osim", "params": OURS},
-    {"slug": "map", "key": "puzzlesim", "params": OURS},
+    {"slug": "osim", "key": "osim", "params": {"weights": "yolox-nano", "conf": 1.0, "saliency": "none"}},
+    {"slug": "map", "key": "puzzlesim"},
 )
 
 
@@ -31,11 +30,11 @@ METRICS = (
 def phase(db, settings, warm_child, monkeypatch) -> Phase:
     settings.GPU_WORKERS = True
     monkeypatch.setattr(Card, "is_needed", lambda self, device: False)  # the processor of this machine does them
-    settings.WEIGHTS = warm_child / "weights"
-    monkeypatch.setattr(weights, "_folder", [settings.WEIGHTS])
+    settings.WEIGHTS = random_weights.shelf(monkeypatch, warm_child / "weights")
+    settings.WEIGHTS.mkdir(exist_ok=True)
     monkeypatch.setattr(PropertyRun, "request_missing", lambda: 0)  # no table ships for such weights, and making one takes minutes
-    put("backbone")
-    put("yolox")
+    random_weights.put(monkeypatch, "squeezenet1_1", random_weights.backbone("squeezenet1_1"))
+    random_weights.put(monkeypatch, "yolox-nano", {"model": random_weights.lively(yolox.build("yolox-nano"))})
     phase = PhaseFactory(challenge=ChallengeFactory(family="render"))
     give_reference(phase, pictures.views(2), metrics=METRICS)
     return phase

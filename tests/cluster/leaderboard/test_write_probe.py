@@ -130,7 +130,7 @@ def on_small_disk() -> Iterator[Path]:
     if connection.vendor != "postgresql":
         pytest.skip("SQLite has no files but the one whose room `test_full_disk.py` tries")
     kept = connections["default"]
-    with tempfile.TemporaryDirectory(prefix="plumbline-small-") as parent:
+    with tempfile.TemporaryDirectory(prefix="small-disk-") as parent:
         Path(parent).chmod(0o755)
         with mounted(Path(parent) / "small", 160) as folder:
             server = PostgresServer(folder)

@@ -418,11 +418,11 @@ class TestWorkers:
 
 
 class TestRetired:
-    @pytest.fixture
-    def phase(self) -> Phase:
+    @pytest.fixture(params=["puzzlesim", "lpips_plumbline_small", "lpips_plumbline_small@mask", "lpips_plumbline_small@bbox"])
+    def phase(self, request) -> Phase:
         phase = PhaseFactory(challenge=ChallengeFactory(family="render"))
         give_reference(phase, pictures.views(2), metrics=(PSNR,))
-        add_column(phase, "map", "puzzlesim")
+        add_column(phase, "map", request.param)
         entry(phase, TeamFactory(challenge=phase.challenge), {"psnr": [20.0, 21.0], "map": [0.4, 0.6]})
         return phase
 
@@ -432,7 +432,7 @@ class TestRetired:
         newer = entry(phase, TeamFactory(challenge=phase.challenge), {"psnr": [25.0, 26.0]})
         assert Evaluation.objects.get(submission=newer).waiting() == []
         found = column(phase, "map")
-        said = "Shown, not ranked: in-house weights retired."
+        said = "No longer computed: its values stay and do not rank."
         assert found.acceptance_test == ColumnAcceptanceTest(state="retired", sentence=said)
         assert found.value == [0.5, None] and set(found.rank) == {None}
         assert column(phase, "psnr").rank == [2, 1] and AcceptanceTest.request_missing() == 0

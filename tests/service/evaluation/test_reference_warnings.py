@@ -19,36 +19,37 @@ from submissions.formats.render.views import CleanViews, Roi, View, render
 from submissions.kinds import MESH, RENDER
 from submissions.models import Phase
 from tests.support.evaluation.networks import random_weights
-from tests.support.evaluation.networks.own_weights import put
 from tests.support.evaluation.solids import SQUARE, box, mesh
 from tests.support.evaluation.warm_child import warm_child
 from tests.support.factories import ChallengeFactory, PhaseFactory, UserFactory
 from tests.support.scenes import write_folder
 
 __all__ = ["warm_child"]  # the fixture
-OURS = {"weights": "own"}
+OURS = {"weights": "yolox-nano"}
 GREY = View(render(np.full((120, 160, 3), 128, np.uint8)), 160, 120)
 SEEN = View(render(view(room("demo:5"), 1, 160, 120).image), 160, 120)
 VIEWS = {"full/a": GREY, "full/b": SEEN, "empty/a": GREY, "empty/b": GREY}
-SENTENCE = "empty: the detector own finds no object in its views, so OSIM has no value there; mark objects in empty/rois.json."
+SENTENCE = "empty: the detector yolox-nano finds no object in its views, so OSIM has no value there; mark objects in empty/rois.json."
 
 
 @pytest.fixture(autouse=True)
 def shelf(warm_child, monkeypatch, settings) -> None:
-    """A detector and a backbone of the operator's own."""
-    settings.WEIGHTS = warm_child / "weights"
-    monkeypatch.setattr(weights, "_folder", [settings.WEIGHTS])
-    put("yolox")
-    put("backbone")
+    """A detector that finds an object in the one picture and none in the other, and a backbone."""
+    settings.WEIGHTS = random_weights.shelf(monkeypatch, warm_child / "weights")
+    settings.WEIGHTS.mkdir(exist_ok=True)
+    random_weights.put(monkeypatch, "yolox-nano", random_weights.detector(SEEN.image.pixels(), GREY.image.pixels()))
+    random_weights.put(monkeypatch, "squeezenet1_1", random_weights.backbone("squeezenet1_1"))
 
 
 def test_a_scene_counts_as_empty_only_where_no_view_has_an_object():
     assert reference_warnings.of_objects(VIEWS, [("osim", OURS), ("psnr", {})]) == [SENTENCE]
-    assert reference_warnings.of_objects(VIEWS, [("psnr", {}), ("puzzlesim", OURS)]) == []
+    assert reference_warnings.of_objects(VIEWS, [("psnr", {}), ("puzzlesim", {})]) == []
 
 
 def test_metrics_with_one_detector_are_named_together_and_another_threshold_is_another_question():
-    found = reference_warnings.of_objects(VIEWS, [("osim", OURS), ("psnr@bbox", {"detector": "own"}), ("osim", {**OURS, "conf": 1.0})])
+    found = reference_warnings.of_objects(
+        VIEWS, [("osim", OURS), ("psnr@bbox", {"detector": "yolox-nano"}), ("osim", {**OURS, "conf": 1.0})]
+    )
     assert found[0] == SENTENCE.replace("OSIM has", "OSIM and PSNR in boxes have")
     assert [sentence.partition(":")[0] for sentence in found] == ["empty", "full", "empty"]
 
@@ -88,7 +89,7 @@ def test_scenes_with_too_few_clean_views_are_named():
         f"owl: has 1 clean view, so {titles}; put 4 or more into owl/clean/.",
         f"pot: has 0 clean views, so {titles}; put 4 or more into pot/clean/.",
     ]
-    assert reference_warnings.of("render", views, [("puzzlesim", OURS)]) == []
+    assert reference_warnings.of("render", views, [("puzzlesim", {})]) == []
     few = {"chair/a": replace(GREY, clean=CleanViews.of([GREY.image] * 15))}
     said = "depend much on which views these are."
     assert reference_warnings.of_clean_views(few, ["puzzlesim_pieces"]) == [
@@ -180,7 +181,7 @@ def test_the_command_says_it(tmp_path, capsys):
     write_folder(VIEWS, tmp_path / "reference")
     (tmp_path / "challenge.yaml").write_text(
         "slug: rooms\ntitle: Rooms\nfamily: render\nphases:\n  - slug: one\n    title: One\n    opens_at: 2026-01-01T00:00\n"
-        "    metrics: [{key: osim, params: {weights: own}}]\n    reference: {path: reference}\n"
+        "    metrics: [{key: osim, params: {weights: yolox-nano}}]\n    reference: {path: reference}\n"
     )
     call_command("challenge", "apply", str(tmp_path), "--yes")
     assert f"! phase one: {SENTENCE}" in capsys.readouterr().out and Phase.objects.count() == 1

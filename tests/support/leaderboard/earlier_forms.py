@@ -11,15 +11,15 @@ def as_before(content: dict[str, Any]) -> dict[str, Any]:
     def renamed(found: dict[str, Any], **names: str) -> dict[str, Any]:
         return {names.get(name, name): each for name, each in found.items()}
 
-    found = content | {"format": 1, "challenge": renamed(content["challenge"], simulated="made_up")}
-    found["metrics"] = [renamed(one, acceptance_test="trial") for one in content["metrics"]]
+    found = content | {"format": 1, "challenge": renamed(content["challenge"], simulated="simulated")}
+    found["metrics"] = [renamed(one, acceptance_test="acceptance_test") for one in content["metrics"]]
     for column in found["metrics"]:
-        if "trial" in column:
-            column["trial"] = renamed(column["trial"], id="trial")
+        if "acceptance_test" in column:
+            column["acceptance_test"] = renamed(column["acceptance_test"], id="acceptance_test")
     if content["people"]:
-        people = renamed(content["people"], answers="judgements")
-        people["study"] = renamed(people["study"], simulated="made_up")
-        people["metrics"] = [_column(renamed(line, reference_point="guard")) for line in people["metrics"]]
+        people = renamed(content["people"], answers="answers")
+        people["study"] = renamed(people["study"], simulated="simulated")
+        people["metrics"] = [_column(renamed(line, reference_point="reference_point")) for line in people["metrics"]]
         found["people"] = people
     return found
 

@@ -71,13 +71,13 @@ def _train(options: argparse.Namespace) -> None:
     plan = _plan(options)
     base = weights.get("locase", options.base) if options.stage == 2 else None
     with _subjects(options) as subjects:
-        training = Training(subjects, plan, options.out, base.read() if base else None, judging=_judging, device=device)
+        training = Training(subjects, plan, options.out, base.read() if base else None, judging=judging, device=device)
         if options.stop:
             training.stop()
             _describe(options, plan, subjects, training.results, base)
             return
-        with _bar("train", training.total, training.done) as bar:
-            training.run(lambda phase, loss: (bar.set_postfix_str(f"{phase}, loss {loss:.3f}"), bar.update()))
+        with bar("train", training.total, training.done) as steps:
+            training.run(lambda phase, loss: (steps.set_postfix_str(f"{phase}, loss {loss:.3f}"), steps.update()))
         _describe(options, plan, subjects, training.results, base)
 
 
@@ -131,10 +131,10 @@ def _describe(options: argparse.Namespace, plan: Plan, subjects: Sequence[Subjec
         sets[", ".join(path.name for path in files)] = {path.name: _read(path) for path in files}
     tried = {}
     for label, items in sets.items():
-        with _bar("sentences", len(items)) as each:
+        with bar("sentences", len(items)) as each:
             tried[label] = sentences(trials(model, items, lambda name: each.update()))
-    with _bar("acceptance", COUNT) as bar:
-        measured = figures(model, procedural_cases(options.seed + 1), lambda step: bar.update())
+    with bar("acceptance", COUNT) as each:
+        measured = figures(model, procedural_cases(options.seed + 1), each.update)
     made = datetime.datetime.now(datetime.UTC).date().isoformat()
     # All subjects were trained on, unless the final training was stopped in its first epoch.
     trained_on = list(islice(subjects, results["final"].get("steps", len(subjects)) * plan.per_batch))
@@ -173,19 +173,20 @@ def _study(file: Path) -> dict[str, Any]:
     return {key: said[key] for key in ("phase", "study", "study_created_at") if isinstance(said, dict) and said.get(key)}
 
 
-def _judging(fold: str, total: int) -> Callable[[], None]:
+def judging(fold: str, total: int) -> Callable[[], None]:
     """A bar of its own below that of the training, which stands still meanwhile; gone when all meshes are judged."""
-    bar = _bar(f"judge {fold}", total, leave=False)
+    shown = bar(f"judge {fold}", total, leave=False)
 
     def advance() -> None:
-        bar.update()
-        if bar.n >= total:
-            bar.close()
+        shown.update()
+        if shown.n >= total:
+            shown.close()
 
     return advance
 
 
-def _bar(label: str, total: int, initial: int = 0, leave: bool = True) -> Any:
+def bar(label: str, total: int, initial: int = 0, leave: bool = True) -> Any:
+    """A bar of progress on standard error."""
     from tqdm import tqdm
 
     every = 0.2 if sys.stderr.isatty() else 5.0

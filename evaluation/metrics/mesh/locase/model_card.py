@@ -132,24 +132,35 @@ def _folds(card: dict[str, Any]) -> list[str]:
 def _acceptance(card: dict[str, Any]) -> list[str]:
     if not card["acceptance"]:
         return []
-    lines = [
+    return [
         "## What should hardly change the score",
         "",
         "On four objects of other seeds than those trained on, each with six damages. Noise is a share of the mean distance of "
         "the vertices from their middle; score changes are means of |change| / score.",
         "",
-        "| figure | measured | at most | met |",
-        "| --- | --- | --- | --- |",
-    ]
-    for figure in card["acceptance"]:
-        in_points = figure["name"].startswith(("standard deviation", "mean score of"))
-        shown = {key: f"{one:.3f}" if in_points else f"{100 * one:.2f} %" for key, one in figure.items() if isinstance(one, float)}
-        value, limit = shown.get("value", ""), shown.get("limit", "")
-        met = {True: "yes", False: "**no**", None: ""}[figure["met"]]
-        lines.append(f"| {figure['name']} | {value} | {limit} | {met} |")
-    lines += [
+        *figures_table(card["acceptance"]),
         "",
         "The reference itself has 5, and nothing scores better. For a symmetric object the directions of its axes are not stable; "
         "all possible directions are seen and averaged.",
+        "",
     ]
-    return [*lines, ""]
+
+
+def figures_table(figures: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Acceptance figures as lines of Markdown."""
+    lines = [
+        "| figure | measured | 95 % interval | objects | at most | met | table of the paper | its figure |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for figure in figures:
+
+        def shown(value: float | None, in_points: bool = figure["name"].startswith(("standard deviation", "mean score of"))) -> str:
+            return "" if value is None else f"{value:.3f}" if in_points else f"{100 * value:.2f} %"
+
+        between = "none for one object" if figure["interval"] is None else " to ".join(map(shown, figure["interval"]))
+        met = {True: "yes", False: "**no**", None: ""}[figure["met"]]
+        lines.append(
+            f"| {figure['name']} | {shown(figure['value'])} | {between} | {figure['n']} | {shown(figure['limit'])} | {met} | "
+            f"{figure['table'] or ''} | {shown(figure['published'])} |"
+        )
+    return lines

@@ -110,7 +110,7 @@ class Plan:
 
     stage: int = 1
     seed: int = 0
-    epochs: int = 4  # in each, every subject is seen once
+    epochs: int = 4  # in each, every subject is seen once; 0: folds alone
     fold_epochs: int = 1
     folds: int = 0
     queries: int = 40  # points of every mesh looked at in one step: half, all or one and a half times as many
@@ -138,8 +138,8 @@ class Phase:
 
 
 def phases(subjects: Sequence[Subject], plan: Plan) -> list[Phase]:
-    """The final training on everything, then one per fold, which leaves some groups of subjects out."""
-    made = [Phase("final", subjects, (), plan.epochs)]
+    """The final training on everything, unless it has no epochs; then one per fold, which leaves some groups of subjects out."""
+    made = [Phase("final", subjects, (), plan.epochs)] if plan.epochs else []
     if not plan.folds:
         return made
     groups = list(dict.fromkeys(subject.group for subject in subjects))

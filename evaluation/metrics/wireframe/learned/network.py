@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from evaluation.networks import weights as stored
-from evaluation.networks.backbones import SqueezeNet, to_tensor
+from evaluation.networks.backbones import to_tensor
 from evaluation.networks.inference import in_batches
 from evaluation.networks.load import load
 from evaluation.networks.weights import WeightsError
@@ -54,16 +54,7 @@ def _tokens(network: torch.nn.Module, x: Tensor) -> Tensor:
     return torch.cat([tokens[:, 0], tokens[:, 1:].mean(dim=1)], dim=1)
 
 
-def _maps(network: SqueezeNet, x: Tensor) -> Tensor:
-    """Mean and maximum over the picture of every channel of every feature map."""
-    maps = network.features(x)
-    return torch.cat([part for each in maps for part in (each.mean(dim=(2, 3)), each.amax(dim=(2, 3)))], dim=1)
-
-
-KNOWN: Mapping[str, Features] = {
-    "dinov2-vitb14": Features("dinov2", "dinov2-vitb14", 1536, _tokens),
-    "plumbline-small": Features("backbone", "plumbline-small", 4480, _maps),
-}
+KNOWN: Mapping[str, Features] = {"dinov2-vitb14": Features("dinov2", "dinov2-vitb14", 1536, _tokens)}
 
 
 HIDDEN, DROPOUT = 256, 0.2

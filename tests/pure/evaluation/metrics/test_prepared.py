@@ -10,6 +10,7 @@ from evaluation.metrics.registry import REGISTRY, fingerprint
 from evaluation.metrics.runner import MetricRequest
 from submissions.formats.render.views import CleanViews, View, render
 from tests.support import scenes
+from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.shapes import SQ, noisy, random_wireframe
 
 SLOW = {"hss_exact", "ecd_emd"}  # they take seconds an item and share their reference's side with others
@@ -58,7 +59,9 @@ def test_every_single_changed_byte_is_noticed():
             prepared.unpack(data[:n] + bytes([data[n] ^ 1]) + data[n + 1 :])
 
 
-def test_of_a_scene_only_metrics_that_keep_something_are_asked_again(monkeypatch):
+def test_of_a_scene_only_metrics_that_keep_something_are_asked_again(monkeypatch, tmp_path):
+    random_weights.shelf(monkeypatch, tmp_path)
+    random_weights.put(monkeypatch, "squeezenet1_1", random_weights.backbone("squeezenet1_1"))
     asked, score = [], runner.score_items
 
     def noted(predictions, references, requests, *rest, **more):
@@ -71,7 +74,7 @@ def test_of_a_scene_only_metrics_that_keep_something_are_asked_again(monkeypatch
     names = ("garden/000", "garden/001", "garden/002", "kitchen/000")
     views = {name: View(image, 64, 48, clean=clean) for name, image in zip(names, images, strict=False)}
     every = ["psnr", "puzzlesim", "ssim"]
-    requests = [MetricRequest(key, key, {"weights": "plumbline-small"} if key == "puzzlesim" else {}) for key in every]
+    requests = [MetricRequest(key, key, {}) for key in every]
     kept = prepared.prepare(views, requests, 1.0, list(views))
     first = [(["garden/000"], [slug]) for slug in every]
     assert asked == [*first, (["garden/001"], ["puzzlesim"]), (["garden/002"], ["puzzlesim"]), (["kitchen/000"], every)]

@@ -19,7 +19,7 @@ from evaluation.networks import weights
 from evaluation.networks.weights import NOT_NETWORKS
 from tests import ROOT
 
-LPIPS = ("lpips_alex", "lpips_vgg", "lpips_squeeze", "lpips_plumbline_small")
+LPIPS = ("lpips_alex", "lpips_vgg", "lpips_squeeze")
 # key: (higher is better, bounds, unit, worst), as the specification's index has them
 INDEX = {
     "corner_precision": (True, (0, 1), "", "0"),
@@ -59,7 +59,6 @@ INDEX = {
     "lpips_alex": (False, (0, None), "", "1"),
     "lpips_vgg": (False, (0, None), "", "1"),
     "lpips_squeeze": (False, (0, None), "", "1"),
-    "lpips_plumbline_small": (False, (0, 1), "", "1"),
     "clip_sim": (True, (-1, 1), "", "0"),
     "clip_sim_text": (True, (-1, 1), "", "0"),
     "fid": (False, (0, None), "", "null"),
@@ -71,7 +70,7 @@ INDEX = {
     "osim_rois": (True, (0, 1), "", "0"),
     "puzzlesim_pieces": (True, (0, 1), "", "0"),
 }
-LPIPS = ("lpips_alex", "lpips_vgg", "lpips_squeeze", "lpips_plumbline_small")
+LPIPS = ("lpips_alex", "lpips_vgg", "lpips_squeeze")
 MASKED = ("psnr", "ssim", *LPIPS, "puzzlesim", "puzzlesim_pieces")
 BOXED = ("psnr", "ssim", *LPIPS, "clip_sim")
 INDEX |= {f"{key}@mask": INDEX[key] for key in MASKED} | {f"{key}@bbox": INDEX[key] for key in BOXED}
@@ -352,8 +351,8 @@ def test_the_fingerprint_changes_with_everything_that_changes_numbers(monkeypatc
 def test_a_column_says_which_network_it_looks_with_unless_it_is_the_one_it_is_known_with():
     osim = get("osim")
     assert osim.titled({}) == osim.titled({"weights": "yolox-x", "conf": 0.5}) == "OSIM"
-    assert osim.titled({"weights": "plumbline-small"}) == "OSIM (plumbline-small)"
-    assert osim.titled({"weights": "plumbline-small"}, "Objects") == "Objects (plumbline-small)"
+    assert osim.titled({"weights": "no-more"}) == "OSIM (no-more)"
+    assert osim.titled({"weights": "no-more"}, "Objects") == "Objects (no-more)"
     assert osim.titled({"weights": "yolox-s"}, "OSIM with yolox-s") == "OSIM with yolox-s"
     assert get("corner_f1").titled({"tau": 1.0}) == get("corner_f1").title
     assert get("psnr@bbox").titled({"detector": "yolox-nano"}).endswith("(yolox-nano)")

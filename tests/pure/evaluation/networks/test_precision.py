@@ -14,7 +14,6 @@ from evaluation.networks.inference import CPU, exact, has_precision, in_batches
 from evaluation.networks.precision import PrecisionMissing, computing_in, current
 from tests.support import pictures
 from tests.support.evaluation.networks import random_weights
-from tests.support.evaluation.networks.own_weights import put
 
 
 @pytest.fixture
@@ -77,8 +76,8 @@ def test_a_card_has_the_precisions_of_its_generation(monkeypatch, capability, ex
 
 def test_columns_of_two_precisions_share_no_work_and_other_metrics_keep_float32(every_unit, monkeypatch, tmp_path):
     random_weights.shelf(monkeypatch, tmp_path)
-    put("backbone")
-    given = {"own": {"weights": "own"}, "half": {"weights": "own", "precision": "bfloat16"}}
+    random_weights.put(monkeypatch, "squeezenet1_1", random_weights.backbone("squeezenet1_1"))
+    given = {"own": {}, "half": {"precision": "bfloat16"}}
     requests = [runner.MetricRequest(slug, "puzzlesim", params) for slug, params in given.items()]
     prepared = {name: {} for name in pictures.views(2)}
     found = runner.score_items(pictures.renders(2), pictures.views(2), requests, prepared=prepared)
@@ -90,13 +89,16 @@ def test_columns_of_two_precisions_share_no_work_and_other_metrics_keep_float32(
     assert current() == "float32"
 
 
-def test_every_precision_gives_nearly_the_values_of_float32_and_tf32_is_left_to_cards(every_unit):
-    plain = scores("lpips_plumbline_small")
+def test_every_precision_gives_nearly_the_values_of_float32_and_tf32_is_left_to_cards(every_unit, monkeypatch, tmp_path):
+    random_weights.shelf(monkeypatch, tmp_path)
+    random_weights.put(monkeypatch, "squeezenet1_1", random_weights.backbone("squeezenet1_1"))
+    random_weights.put(monkeypatch, "lpips-squeeze", random_weights.head("squeeze"))
+    plain = scores("lpips_squeeze")
     for name in ("bfloat16", "float16"):
-        assert np.allclose(scores("lpips_plumbline_small", precision=name), plain, rtol=0.02), name
-        assert scores("lpips_plumbline_small", precision=name) != plain
+        assert np.allclose(scores("lpips_squeeze", precision=name), plain, rtol=0.02), name
+        assert scores("lpips_squeeze", precision=name) != plain
     with pytest.raises(PrecisionMissing):
-        scores("lpips_plumbline_small", precision="tf32")
+        scores("lpips_squeeze", precision="tf32")
 
 
 def test_a_metric_program_may_have_a_parameter_of_that_name(monkeypatch):

@@ -56,11 +56,15 @@ def test_what_was_trained_here_stands_beside_what_ships_which_comes_first(monkey
 
 
 def test_what_a_card_says_goes_with_the_values_and_published_weights_say_nothing():
-    osim, boxes = registry.get("osim"), registry.get("lpips_plumbline_small@bbox")
+    osim, locase = registry.get("osim"), registry.get("locase")
     assert weights.statement(osim, {"weights": "yolox-x"}) == weights.statement(osim, {"weights": "no-more"}) == ""
-    said = weights.statement(osim, {"weights": "plumbline-small"})
-    assert (
-        said.startswith("This detector knows procedural rooms only") and said == weights.get("yolox", "plumbline-small").card["statement"]
-    )
-    both = weights.statement(boxes, {"weights": "plumbline-small", "detector": "plumbline-small"})
-    assert both.count("procedural rooms only") == 2 and weights.statement(registry.get("psnr"), {}) == ""
+    assert weights.statement(locase, {"weights": "stage1"}) == weights.get("locase", "stage1").card["statement"] != ""
+    assert weights.statement(registry.get("psnr"), {}) == ""
+
+
+def test_a_set_that_a_network_of_published_sets_lacks_was_removed_and_cannot_be_computed_with():
+    osim, learned = registry.get("osim"), registry.get("wf_learned")
+    assert weights.are_removed(osim, {"weights": "plumbline-small"}) and not weights.may_rank(osim, {"weights": "plumbline-small"})
+    assert "there are: yolox-l, yolox-m" in weights.refusal(osim, {"weights": "plumbline-small"})
+    assert not weights.are_removed(osim, {"weights": "yolox-nano"})
+    assert not weights.are_removed(learned, {"weights": "an operator's own"}), "it may come back"

@@ -216,7 +216,8 @@ def test_a_folder_is_seen_view_by_view_and_kept(exported, tmp_path, monkeypatch)
     calls = []
     of = kinds.Features.of
     monkeypatch.setattr(kinds.Features, "of", lambda self, images: calls.append(1) or of(self, images))
-    small, about = kinds.KNOWN["plumbline-small"], study(exported)
+    random_weights.learned_shelf(monkeypatch, tmp_path / "shelf")
+    small, about = kinds.KNOWN[random_weights.STAND_IN], study(exported)
     decisions = read(about.votes)
     found = seen(about, decisions, small, tmp_path)
     assert found.features.shape == (2, 6, 4480) and found.known.tolist() == [[True, True, False, True, True, True]] * 2
@@ -228,16 +229,12 @@ def test_a_folder_is_seen_view_by_view_and_kept(exported, tmp_path, monkeypatch)
 
 
 def test_the_command_trains_weights_that_the_metric_then_uses(exported, tmp_path, monkeypatch, capsys):
-    shelf = random_weights.shelf(monkeypatch, tmp_path / "shelf")
+    shelf = random_weights.learned_shelf(monkeypatch, tmp_path / "shelf")
     out = tmp_path / "out"
     command = ["train", "wireframe-preference", "--votes", str(exported), "--out", str(out), "--name", "mine", "--epochs", "2"]
     assert main(command) == 0
     printed = capsys.readouterr()
-    assert (
-        "30 votes of 1 raters" in printed.err
-        and "Without files: from elsewhere." in printed.err
-        and "Features: plumbline-small." in printed.err
-    )
+    assert "30 votes of 1 raters" in printed.err and "Without files: from elsewhere." in printed.err
     assert "fold 1: accuracy" in printed.out and "accuracy over 2 folds" in printed.out
     card = json.loads((out / "mine.json").read_text())
     data = (out / "mine.safetensors").read_bytes()
@@ -246,7 +243,7 @@ def test_the_command_trains_weights_that_the_metric_then_uses(exported, tmp_path
         and card["simulated"]
         and "raters of the study they were trained on are made up" in card["statement"]
     )
-    assert card["data"]["decisions"] == 20 and card["data"]["title"] == "Two houses" and card["features"]["name"] == "plumbline-small"
+    assert card["data"]["decisions"] == 20 and card["data"]["title"] == "Two houses" and card["features"]["name"] == random_weights.STAND_IN
     text = (out / "mine.md").read_text()
     assert card["sha256"] in text and "reward hacking" in text and "| mean ± sd |" in text and "made up" in text
     assert {name: tuple(value.shape) for name, value in load(data).items()} == {
@@ -270,7 +267,7 @@ def test_it_trains_on_the_device_that_is_asked_for(exported, tmp_path, monkeypat
     def made(*given, device, **more):
         raise TrainingError(f"on {device}")
 
-    random_weights.shelf(monkeypatch, tmp_path / "shelf")
+    random_weights.learned_shelf(monkeypatch, tmp_path / "shelf")
     monkeypatch.setattr(run_sequence, "require", lambda name: name)
     monkeypatch.setattr(training, "Training", made)
     assert main(["train", "wireframe-preference", "--votes", str(exported), "--out", str(tmp_path / "out"), *options]) == 2
@@ -280,7 +277,6 @@ def test_it_trains_on_the_device_that_is_asked_for(exported, tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [
-        (["--features", "dinov2-vitb14"], "“dinov2-vitb14” are not here; get them with: python -m evaluation fetch dinov2-vitb14"),
         (["--criterion", "edges"], "name one of them with --criterion"),
         (["--references", "/nowhere"], "There are no references at /nowhere"),
         (["--name", "../x"], "'../x' cannot be a name"),
@@ -289,9 +285,16 @@ def test_it_trains_on_the_device_that_is_asked_for(exported, tmp_path, monkeypat
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(exported, tmp_path, monkeypatch, capsys, more, sentence):
-    random_weights.shelf(monkeypatch, tmp_path / "shelf")
+    random_weights.learned_shelf(monkeypatch, tmp_path / "shelf")
     assert main(["train", "wireframe-preference", "--votes", str(exported), "--out", str(tmp_path / "out"), *more]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_without_dinov2_it_says_which_weights_it_needs(exported, tmp_path, monkeypatch, capsys):
+    random_weights.shelf(monkeypatch, tmp_path)
+    assert main(["train", "wireframe-preference", "--votes", str(exported), "--out", str(tmp_path / "out")]) == 2
+    said = "wf_learned is trained on features of “dinov2-vitb14”, whose weights are not here; get them with: python -m evaluation fetch"
+    assert capsys.readouterr().err.strip() == f"{said} dinov2-vitb14"
 
 
 def test_a_study_of_something_else_and_a_description_that_is_none_are_refused(exported, tmp_path):

@@ -63,7 +63,7 @@ def job(kind: str, *keys: str, **params) -> dict:
         ({"kind": "validate", "archive": "a.zip", "manifest": {}}, False),
         ({"kind": "reference", "file": "a.zip", "family": "render", "columns": ["psnr"]}, False),
         (job("score", "corner_f1", "wed"), False),
-        (job("score", "psnr", "lpips_plumbline_small"), True),
+        (job("score", "psnr", "lite0_distance"), True),
         (job("prepare", "puzzlesim"), True),
         (job("score", "puzzlesim_pieces"), True),
         (job("score", "puzzlesim_pieces", features="dictionary"), False),  # numpy applies the dictionary that it learns from the scene

@@ -13,7 +13,7 @@ from tests import ROOT
 from tests.support.leaderboard.boards import board_of, column_of, judged
 from tests.support.leaderboard.earlier_forms import as_before
 
-FORMAT_2 = import_module("leaderboard.migrations.0041_format_2_of_rankings")
+FORMAT_2 = import_module("leaderboard.migrations.0042_format_2_of_rankings")
 KEPT = sorted(Path(ROOT, "tests/support/leaderboard/payloads").glob("*.json"))
 NAMES = {"made_up": "simulated", "judgements": "answers", "guard": "reference_point"}
 

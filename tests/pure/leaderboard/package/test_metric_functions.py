@@ -45,6 +45,35 @@ def test_a_value_knows_itself():
     assert repr(value) == "<edge_f1 0.571429>" and f"{value:.2f}" == "0.57"
 
 
+A, B = np.array([[0, 0, 0], [1, 0, 0.0]]), np.array([[0, 0, 0], [1, 0.3, 0], [3, 0, 0]])
+
+
+def test_points_without_a_surface_are_their_own_samples_and_the_value_has_no_fingerprint():
+    """The toy example of the definitions: distances 0 and .3 one way, 0, .3 and 2 the other."""
+    value = plumbline.chamfer(A, B, normalize="none")
+    assert value.value == pytest.approx((0.15 + 2.3 / 3) / 2) and value.flags == ("points_only",)
+    assert (
+        value.fingerprint is None
+        and "has no fingerprint" in value.notes[0]
+        and repr(value) == "<chamfer_l1 0.458333 (no fingerprint, 1 note)>"
+    )
+    assert plumbline.metric("chamfer_l2", normalize="none")(A, B).value == pytest.approx(0.045 + 4.09 / 3)
+    assert [plumbline.fscore(A, B, threshold=tau, normalize="none").value for tau in (0.3, 0.05)] == pytest.approx([0.8, 0.4])
+    assert plumbline.chamfer(A, B, normalize="none", unit="cm").value == pytest.approx(value.value / 100)
+    assert plumbline.chamfer(A, B).value == pytest.approx(value.value / 3), "in units of the reference's longest side"
+    assert bits(plumbline.chamfer(A, B)) == bits(plumbline.chamfer(SimpleNamespace(points=A), (B[::-1], [])))
+
+
+def test_points_against_a_surface_are_a_leaderboards_entry_and_keep_the_fingerprint(tmp_path):
+    (tmp_path / "points.ply").write_bytes(write_ply(Mesh(A, np.empty((0, 3), np.int64))))
+    value = plumbline.chamfer(A, MESH)
+    assert value.fingerprint == registry.fingerprint("chamfer_l1", {}) and bits(value) == bits(
+        plumbline.chamfer(tmp_path / "points.ply", MESH)
+    )
+    scanned = plumbline.chamfer(MESH, MESH.vertices)
+    assert scanned.fingerprint is None and 0 < scanned.parts["accuracy"] < 1 and scanned.parts["completeness"] < 0.01
+
+
 def test_no_value_is_not_a_number():
     value = plumbline.Value("fid", None, "not_applicable", {}, {}, "")
     assert np.isnan(float(value)) and repr(value) == "<fid no value (not_applicable)>"
@@ -144,6 +173,11 @@ VERTICES, EDGES = SQUARE
             lambda: plumbline.hss((VERTICES, [[0, 1, 2]]), SQUARE),
             "the prediction's edges must have the shape [E, 2], got (1, 3), which are faces of a mesh; hss is a metric of wireframes",
         ),
+        (lambda: plumbline.metric("p2s")(A, B), "the reference: it needs at least one face with an area"),
+        (lambda: plumbline.chamfer(A, B[:1]), "the reference is too small to be measured against"),
+        (lambda: plumbline.chamfer(A, B[:0]), "the reference: it needs at least one face with an area"),
+        (lambda: plumbline.chamfer(A[:, :2], B), "the prediction's vertices must have the shape [V, 3], got (2, 2)"),
+        (lambda: plumbline.chamfer([[0, 0, 0]], B), "a path, (vertices, faces), an array [N, 3] of points, or an object with these"),
         (lambda: plumbline.chamfer(HOUSE, MESH), "chamfer_l1 is a metric of meshes; the prediction is a wireframe"),
         (lambda: plumbline.hss((VERTICES, [[0, 9]]), SQUARE), "the prediction: edges[0]: edge names vertex 9, there are 4, counted from 0"),
         (lambda: plumbline.hss((VERTICES * np.nan, EDGES), SQUARE), "the prediction: vertices[0]: has a coordinate that is not finite"),

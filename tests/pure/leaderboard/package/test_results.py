@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +49,13 @@ def good(folders) -> plumbline.Result:
 @pytest.fixture(scope="module")
 def bad(folders) -> plumbline.Result:
     return plumbline.evaluate(folders / "bad", folders / "ref", METRICS, match="pred_{id}")
+
+
+def test_texts_of_a_table_are_no_formulas(good):
+    items = ("=1+1", "-4.5", *good.items[2:])
+    rows = list(csv.reader(io.StringIO(replace(good, items=items).to_csv())))
+    assert rows[0][:2] == ["item", "group"] and [row[0] for row in rows[1:3]] == ["'=1+1", "-4.5"]
+    assert float(rows[1][2]) == good.rows()[0]["edge_f1"]
 
 
 def test_the_values_are_those_of_the_command(folders, good, tmp_path):

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import scipy
 
 from leaderboard.stats import mos_table, votes
 from leaderboard.stats.__main__ import _in_order, main
@@ -244,6 +245,20 @@ def test_what_it_prints_is_what_a_studys_page_says(tmp_path, scores, capsys):
     alike = [Rating(f"r{k}", entry, 3.0, f"s{h}") for k in range(5) for h in range(5) for entry in "ab"]
     assert main([str(written(tmp_path, "alike.csv", mos_table.write(alike)))]) == 0
     assert re.search(r"^a +3\.000 +– +0\.000 +25  All 25 scores are 3\.$", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_of_opinion_scores_it_prints_three_correlations_over_all_stimuli(tmp_path, scores, capsys):
+    file = written(tmp_path, "mos.csv", mos_table.write(opinions()))
+    assert main([str(file), "--scores", str(scores)]) == 0
+    head, _, *rows = capsys.readouterr().out.partition("Over all stimuli")[2].splitlines()[:6]
+    assert "95 % intervals" in head and rows[0].split() == ["metric", "stimuli", "SRCC", "PLCC", "KRCC"]
+    metrics, ratings = values(), mos_table.canonical(opinions())
+    mean = ratings.means[:-1].ravel()
+    for row in rows[1:]:
+        key, n, *cells = re.sub(r"[\[\],]", " ", row).split()
+        x = metrics[key].ravel()
+        found = [scipy.stats.spearmanr(x, mean), scipy.stats.pearsonr(x, mean), scipy.stats.kendalltau(x, mean)]
+        assert int(n) == len(mean) and [float(cell) for cell in cells[::3]] == pytest.approx([one.statistic for one in found], abs=6e-4)
 
 
 def test_of_a_first_place_that_is_shared_nothing_is_said_to_hang_on_anything(tmp_path, capsys):

@@ -51,7 +51,7 @@ def test_the_first_entry(record, said):
             SCORED,
             "The metrics put a first. People prefer b: they score it 0.52 points higher [0.31, 0.70].",
             [
-                ("0.52 points", "by which people score b higher, of 1 to 5, 95 % interval [0.31, 0.70]"),
+                ("0.52 points", "by which people score b higher, on a scale from 1 to 5, 95 % interval [0.31, 0.70]"),
                 ("1", "rating by raters unknown on all entries of the study"),
             ],
         ),

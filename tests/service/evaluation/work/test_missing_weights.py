@@ -17,27 +17,27 @@ from evaluation.networks import weights
 from evaluation.work import missing_weights, properties, shares, worker
 from submissions.models import Submission
 from tests.support import pictures
-from tests.support.evaluation.networks.own_weights import put
+from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.warm_child import warm_child
 from tests.support.factories import ChallengeFactory, PhaseFactory, TeamFactory, give_reference
 from tests.support.leaderboard.scores import entry, with_files
 
 __all__ = ["warm_child"]  # the fixture
 pytestmark = pytest.mark.django_db(transaction=True)
-MAP = {"slug": "map", "key": "puzzlesim", "params": {"weights": "mine"}, "is_primary": True}
+MAP = {"slug": "map", "key": "puzzlesim", "is_primary": True}
 KINDS = {PictureRun: "making these pictures", PropertyRun: "measuring this metric"}
 
 
 @pytest.fixture
 def shelf(warm_child, monkeypatch, settings) -> Path:
-    """A folder with a backbone called "mine" alone, that this process and its child look for weights in."""
-    settings.WEIGHTS = warm_child / "weights"
+    """A folder with PuzzleSim's backbone alone, that this process and its child look for weights in."""
+    settings.WEIGHTS = random_weights.shelf(monkeypatch, warm_child / "weights")
     shutil.rmtree(settings.WEIGHTS, ignore_errors=True)
-    monkeypatch.setattr(weights, "_folder", [settings.WEIGHTS])
+    settings.WEIGHTS.mkdir()
     monkeypatch.setattr(missing_weights, "_left", {})
     monkeypatch.setattr(missing_weights, "SECONDS", 1e6)  # until a test says that it is over
     monkeypatch.setattr(properties, "SLICE_SECONDS", 0.0)  # is over after one value of the metric
-    put("backbone", "mine")
+    random_weights.put(monkeypatch, "squeezenet1_1", random_weights.backbone("squeezenet1_1"))
     return settings.WEIGHTS
 
 
@@ -64,18 +64,18 @@ def got_on(run: Run) -> bool:
     return bool(run.n_made if isinstance(run, PictureRun) else run.pending)
 
 
-def test_it_is_asked_once_and_goes_on_with_other_work(run, shelf):
-    weights.get("backbone", "mine").file.unlink()
+def test_it_is_asked_once_and_goes_on_with_other_work(run, shelf, monkeypatch):
+    weights.published("squeezenet1_1").path.unlink()
     assert worker.drain() == 1 and missing_weights.deferred_rows(type(run)) == [run.pk] and missing_weights.deferred_rows(Part) == []
     type(run).objects.update(lease_until=None)
     assert worker.drain() == 0, "left to others for a while"
-    put("backbone", "mine")
+    random_weights.put(monkeypatch, "squeezenet1_1", random_weights.backbone("squeezenet1_1"))
     missing_weights._left.clear()
     assert worker.work_once("cpu") and got_on(run)
 
 
 def test_many_workers_that_lack_them_use_up_no_tries(run, shelf, settings):
-    weights.get("backbone", "mine").file.unlink()
+    weights.published("squeezenet1_1").path.unlink()
     for _ in range(3 * settings.MAX_ATTEMPTS):
         missing_weights._left.clear()
         type(run).objects.update(lease_until=None)
@@ -84,11 +84,11 @@ def test_many_workers_that_lack_them_use_up_no_tries(run, shelf, settings):
 
 
 def test_what_no_worker_has_the_weights_for_fails_with_the_sentence(run, shelf):
-    weights.get("backbone", "mine").file.unlink()
+    weights.published("squeezenet1_1").path.unlink()
     since = timezone.now() - missing_weights.MAX_WAIT - timedelta(seconds=1)
     type(run).objects.update(lacking_since=since)
     assert worker.drain() == 1
-    assert state(run)[0] == "failed" and run.failure.endswith("ask the operator to put mine.safetensors beside its model card.")
+    assert state(run)[0] == "failed" and run.failure.endswith("get them with: python manage.py fetch_weights squeezenet1_1")
     assert run.restart() and state(run) == ("waiting", 0) and run.lacking_since is None
 
 
@@ -102,10 +102,10 @@ def test_with_other_weights_than_asked_for_nothing_is_made(run, shelf):
 
 
 def test_a_file_that_changed_is_found_by_the_child_and_is_no_try(run, shelf):
-    with weights.get("backbone", "mine").file.open("ab") as file:
+    with weights.published("squeezenet1_1").path.open("ab") as file:
         file.write(b"more")
     assert worker.drain() == 1 and not got_on(run)
-    assert state(run) == ("waiting", 0) and "mine.safetensors" in run.failure
+    assert state(run) == ("waiting", 0) and "squeezenet1_1" in run.failure
 
 
 def test_a_part_left_to_others_does_not_keep_this_worker_from_measuring(shelf):

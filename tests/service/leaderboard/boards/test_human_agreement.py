@@ -275,7 +275,7 @@ def test_opinion_scores_give_their_column_and_marks(judged, client):  # noqa: F8
     head = page.partition("By criterion</h2>")[2].partition("</thead>")[0]
     assert head.index("overall") > head.index("semantic")  # as the study asks them
     for words in (
-        "Mean score from 1 to 5",
+        "Mean score on a scale from 1 to 5",
         "By criterion",
         "semantic",
         "How reliable the raters are",

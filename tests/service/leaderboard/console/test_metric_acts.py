@@ -46,7 +46,7 @@ def test_another_parameter_shows_how_many_entries_are_scored_anew(desk, phase, s
 
 
 def test_a_precision_is_stored_where_it_is_not_float32_and_is_a_column_of_its_own(desk, phase, at, monkeypatch, tmp_path):
-    random_weights.shelf(monkeypatch, tmp_path)
+    random_weights.learned_shelf(monkeypatch, tmp_path)
     random_weights.put_learned(tmp_path)
     path = at(f"phases/{phase.slug}/metrics/new/wf_learned/")
     page = desk.get(path).content.decode()

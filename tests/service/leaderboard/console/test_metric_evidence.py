@@ -60,7 +60,7 @@ class TestPage:
         assert "Agreement with people: no study yet" in page(new), "its entries have no values here"
 
     def test_a_learned_metric_warns_and_is_refused_without_weights(self, page, monkeypatch, tmp_path):
-        random_weights.shelf(monkeypatch, tmp_path)
+        random_weights.learned_shelf(monkeypatch, tmp_path)
         text = page("new/wf_learned/")
         assert "Never let it decide alone" in text and "There are no weights 'study' of wf_learned; there are: none." in text
         random_weights.put_learned(tmp_path)
@@ -69,7 +69,7 @@ class TestPage:
     def test_a_learned_metric_opens_on_weights_that_are_there_says_what_they_saw_and_counts_for_no_rank(
         self, page, phase, monkeypatch, tmp_path
     ):
-        random_weights.shelf(monkeypatch, tmp_path)
+        random_weights.learned_shelf(monkeypatch, tmp_path)
         form = MetricForm(registry.get("wf_learned"), {"corner_f1"})
         assert form.initial["param_weights"] == "study" and form.initial["in_ranking"] is False
         random_weights.put_learned(tmp_path)

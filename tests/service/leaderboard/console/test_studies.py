@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+from typing import Any
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
@@ -164,6 +167,16 @@ def test_opinion_scores_come_in_and_out_as_they_were(address, phase, client, tmp
     assert [(r.rater, r.entry, r.score, r.order) for r in again.ratings()] == [("1", "A", 5.0, "3"), ("2", "B", 1.0, "")]
 
 
+def test_ratings_on_another_scale_are_a_usual_study(address, client):
+    head = "rater,entry,score\n"
+    page = client.post(address, filled(f"{head}1,A,72.5\n1,B,8\n", kind="opinions", columns="", scale="0:100"), follow=True)
+    assert "2 scores are imported" in page.content.decode()
+    study = Study.objects.get()
+    assert study.scale == (0.0, 100.0) and [one.score for one in study.ratings()] == [72.5, 8.0]
+    again = client.post(address, filled(f"{head}1,A,7\n", kind="opinions", columns="", scale="5", slug="again"))
+    assert "write its two ends" in again.content.decode() and Study.objects.count() == 1
+
+
 def test_a_score_that_nobody_can_give_is_not_taken(address, client):
     head = "rater,entry,score\n"
     for score in ("6", "4.5"):
@@ -202,9 +215,53 @@ class TestSets:
         ).content.decode()
         assert "27 scores of 3 raters" in page
 
+    def test_a_manifest_takes_the_place_of_the_form(self, address, client, phase):
+        text = self.SCORES.replace("Ann 2", "Bo").encode()
+        manifest = f"""evidence: 1
+name: theirs
+title: Their scores
+authors: A. Author
+source: {{repository: https://github.com/example/theirs, commit: {"ab" * 20}}}
+licence: {{stated: none}}
+material: meshes
+published: "2026-02-04"
+files: [{{id: all, path: data/all.csv, sha256: {hashlib.sha256(text).hexdigest()}, bytes: {len(text)}}}]
+answers: [{{file: all, item: item, entry: entry, rater: rater, score: score, scale: [0, 100], better: higher, raters: columns}}]
+labels: [{{entries: [e0], label: reference}}]
+""".encode()
+
+        def post(given: bytes, *files: bytes) -> Any:
+            about = {"set-title": "A set", "set-slug": "brought", "set-question": "How good?", "set-layout": "scores", "set-scale": "1:5"}
+            about |= {"set-better": "higher", "set-material": "pictures", "act": "import_set"}
+            sent = {
+                "set-manifest": SimpleUploadedFile("mine.yaml", given),
+                "set-files": [SimpleUploadedFile("all.csv", one) for one in files],
+            }
+            return client.post(address, about | sent, follow=True)
+
+        for given, files, field, sentence in (
+            (manifest, [], "files", "all.csv is not beside evidence.yaml."),
+            (manifest, [text + b"i9,e1,Bo,3\n"], "files", "is not the file of the catalogue"),
+            (manifest.replace(b"[0, 100]", b"[0, 50]"), [text], "files", "lies outside 0 to 50"),
+            (manifest.replace(b"authors: A. Author\n", b""), [text], "manifest", "authors"),
+        ):
+            errors = post(given, *files).context["set_form"].errors
+            assert sentence in " ".join(errors[field]), errors
+        assert not Study.objects.exists()
+        assert "45 scores of 3 raters" in post(manifest, text).content.decode()
+        study = Study.objects.get()
+        assert study.source == "A. Author" and set(study.damaged) == {"e0"} and b"Bo" not in bytes(study.answer_set.packed)
+
+    def test_neither_answers_nor_a_manifest_is_said_beside_the_answers(self, address, client):
+        said = self.sent()
+        del said["set-answers"]
+        assert "or a manifest with its files" in " ".join(client.post(address, said).context["set_form"].errors["answers"])
+
     @pytest.mark.parametrize(
         ("more", "field", "sentence"),
         [
+            ({"labels": "e0"}, "labels", "“e0” is not of the form ENTRY=LABEL"),
+            ({"labels": "e0=broken"}, "labels", "a label is one of"),
             ({"scale": "0:50"}, "answers", "lies outside 0 to 50. Is the scale another one?"),
             ({"scale": "50:0"}, "scale", "expected the lower end first"),
             ({"layout": "wide", "wide": "obs*"}, "answers", "all.csv has no column like obs*."),

@@ -342,3 +342,22 @@ class TestApply:
         assert "The challenge small was removed." in evidence("forget", "small", "--challenge")
         assert not Challenge.objects.exists() and not Study.objects.exists() and not AnswerSet.objects.exists()
         assert "There is no challenge of small." in evidence("forget", "small", "--challenge")
+
+
+def test_the_record_of_an_own_set_has_a_page_and_is_in_the_api(home, published, client, settings):
+    evidence("fetch", "small", "--from", published, "--accept", "MIT")
+    assert client.get("/evidence/small/").status_code == 404 and "no figures; data here" in evidence("list")
+    evidence("record", "small")
+    assert "small: A small set\n  pictures; licence MIT" in evidence("list") and "figures are here; data here" in evidence("list")
+    page = client.get("/evidence/small/").content.decode()
+    assert "A small set" in page and "evidence verify small" in page
+    assert client.get("/api/v1/evidence/small/").json()["title"] == "A small set"
+    assert "small" in [one["name"] for one in client.get("/api/v1/evidence/").json()]
+    assert 'href="/evidence/small/"' in client.get("/evidence/").content.decode()
+    settings.EVIDENCE_RECORDS = ["gsc"]
+    assert client.get("/evidence/small/").status_code == 404
+    settings.EVIDENCE_RECORDS = []
+    record = home / "small" / "record.toml"
+    record.write_text(record.read_text().replace("evidence = ", "evidence = 9"))
+    assert client.get("/evidence/small/").status_code == 404 and client.get("/").status_code == 200
+    assert "its figures are not shown: record.toml has the format 92" in evidence("list")

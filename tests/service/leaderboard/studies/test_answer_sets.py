@@ -21,6 +21,7 @@ from django.urls import reverse
 from leaderboard.evidence import catalogue, record_file
 from leaderboard.models import AnswerSet, Opinion, Rater, Study
 from leaderboard.studies import answer_sets
+from leaderboard.studies.analysis import analyse_due
 from submissions.models import Phase
 from tests.support.factories import PhaseFactory
 from tests.support.leaderboard.evidence.published import FOLDERS
@@ -149,18 +150,21 @@ class TestBrought:
         assert "Being computed" not in client.get(page).content.decode()
 
     def test_a_slug_that_is_taken_is_refused(self, phase, scores):
-        bring(phase, "people", scores, "--scale", "0:100")
+        bring(phase, "people", scores, "--scale", "0:100", *PUBLISHED)
         with pytest.raises(CommandError, match="There is a study 'people' in this phase already"):
-            bring(phase, "people", scores, "--scale", "0:100")
+            bring(phase, "people", scores, "--scale", "0:100", *PUBLISHED)
         assert AnswerSet.objects.count() == 1
 
     @pytest.mark.parametrize(
         ("options", "sentence"),
         [
-            (("--scale", "0:50"), r"scores.csv, row \d+, score: \d+ lies outside 0 to 50. Is the scale another one\?"),
+            (
+                ("--scale", "0:50", "--better", "higher"),
+                r"scores.csv, row \d+, score: \d+ lies outside 0 to 50. Is the scale another one\?",
+            ),
             (("--scale", "0:100", "--authors", "A"), "--repository: Say where it was published"),
             (("--scale", "0:100", "--means", "--pairs"), "A file holds one kind of answers: give one of --wide, --means and --pairs."),
-            (("--scale", "0:100", "--opinions"), "--opinions and --value are about votes, and scores from 1 to 5"),
+            (("--scale", "0:100", "--opinions", "--better", "lower"), "--opinions and --value are about CSV files of scores and of votes"),
             (("--scale", "0:100", "--metric", "PSNR"), "--metrics: PSNR: say whether higher or lower is better."),
             (("--scale", "0:100", "--scores", "nowhere.csv"), "nowhere.csv"),
         ],
@@ -168,7 +172,7 @@ class TestBrought:
     def test_what_is_refused_says_why_and_nothing_is_changed(self, phase, scores, options, sentence):
         with pytest.raises(CommandError, match=sentence) as refused:
             bring(phase, "people", scores, *options)
-        assert "Nothing was changed." in str(refused.value) or len(options) == 3 + ("--means" in options)
+        assert "Nothing was changed." in str(refused.value) or {"--means", "--opinions"} & {*options}
         assert not Study.objects.exists()
 
     def test_a_table_of_groups(self, phase, scores, tmp_path):
@@ -177,6 +181,47 @@ class TestBrought:
         (tmp_path / "groups.csv").write_text("item,group\ni0,a\ni0,b\n")
         with pytest.raises(CommandError, match="row 3: i0 needs one group, and only one"):
             bring(phase, "again", scores, "--scale", "0:100", "--groups", str(tmp_path / "groups.csv"))
+
+
+class TestRatingsOfKnownRaters:
+    """Ratings on another scale, without other options: a study like those from 1 to 5."""
+
+    @pytest.mark.parametrize("options", [("--scale", "0:100"), ("--scale", "0:100", "--opinions")])
+    def test_they_are_rows_of_a_usual_study(self, phase, scores, client, options):
+        said = bring(phase, "people", scores, "--column", "sample=item", *options, "--public")
+        assert "168 scores of 7 raters on 4 methods are in" in said and not AnswerSet.objects.exists()
+        study = Study.objects.get()
+        assert (study.kind, study.scale, study.from_results) == (Study.Kind.OPINIONS, (0.0, 100.0), False)
+        given = [float(line.split(",")[-1]) for line in scores.read_text().splitlines()[1:]]
+        assert [one.score for one in study.ratings()] == given
+        assert analyse_due() == 1
+        summary = study.main_summary([])
+        assert summary is not None and summary.scale == (0.0, 100.0)
+        of_first = [score for n, score in enumerate(given) if n // 7 % 4 == 0]
+        first = next(line for line in summary.ranked if line.method == "e0")
+        assert first.mos[0] == pytest.approx(sum(of_first) / len(of_first)) and first.normalised == pytest.approx(first.mos[0] / 100)
+        page = client.get(reverse("study", args=[phase.challenge.slug, phase.slug, "people"])).content.decode()
+        assert "on a scale from 0 to 100" in page and "from 1 to 5" not in page and "of 5" not in page
+
+    def test_fractions_are_kept(self, phase, tmp_path):
+        file = tmp_path / "fine.csv"
+        file.write_text("rater,entry,score\n1,a,-1.25\n1,b,3\n")
+        bring(phase, "people", file, "--scale=-3:3")
+        assert [one.score for one in Study.objects.get().ratings()] == [-1.25, 3.0]
+
+    @pytest.mark.parametrize(
+        ("scale", "sentence"),
+        [
+            ("0:50", r"line \d+: score is '\d+'; it must be a number from 0 to 50\. Is the scale another one\?"),
+            ("100:0", "“100:0” is no scale; write its two ends, such as 0:100."),
+            ("0:inf", "“0:inf” is no scale"),
+            ("a:b", "“a:b” is no scale"),
+        ],
+    )
+    def test_another_scale_is_refused(self, phase, scores, scale, sentence):
+        with pytest.raises(CommandError, match=sentence):
+            bring(phase, "people", scores, "--scale", scale)
+        assert not Study.objects.exists()
 
 
 class TestSpreadsheets:

@@ -118,7 +118,7 @@ def test_pairs_and_scores_are_not_analysed_together(scored):
         imported(scored, "pairs", comparisons(scored)),
         Study.import_ratings(scored, None, scores(scored), slug="mos", title="M", **ABOUT),
     ]
-    with pytest.raises(ValueError, match="pairs and of opinion scores"):
+    with pytest.raises(ValueError, match="of pairs, and of opinion scores on each scale"):
         joint.together(mixed)
     while analyse_due():
         pass

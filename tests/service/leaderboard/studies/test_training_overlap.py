@@ -34,7 +34,7 @@ SEEN = {"samples": ["s1", "s2"], "methods": ["x", "y", "new"]}
 
 @pytest.fixture
 def shelf(monkeypatch, tmp_path):
-    return random_weights.shelf(monkeypatch, tmp_path / "shelf")
+    return random_weights.learned_shelf(monkeypatch, tmp_path / "shelf")
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_what_was_not_learnt_from_people_is_not_asked(study):
 
 @pytest.mark.parametrize("key", ["locase", "lpips_plumbline_small"])
 def test_weights_that_may_order_nothing_have_no_place_whatever_they_were_trained_on(study, key):
-    """By their model card, or because they are retired; figures of the same name that a paper prints are not theirs."""
+    """By their model card, or because the metric was removed; figures of the same name that a paper prints are not theirs."""
     metric = PhaseMetric(slug="m", key=key, params={}).snapshot()
     assert trained_on(study, metric, SAMPLES, METHODS) == "refused"
     assert trained_on(study, metric | {"imported": {"higher_is_better": True, "unit": "", "decimals": 3}}, SAMPLES, METHODS) == ""
@@ -115,8 +115,8 @@ def test_a_card_says_of_a_folder_which_study_it_is(judged, tmp_path):  # noqa: F
     about = read_study(tmp_path / "folder")
     decisions = read(about.votes)
     results = {"final": {"losses": [0.1]}}
-    plan = Plan("plumbline-small", "0", 0, 1, folds=0)
-    said = card_of("panel", b"", plan, KNOWN["plumbline-small"], decisions, about.said, results, 1, "2026-11-21")["data"]
+    plan = Plan("dinov2-vitb14", "0", 0, 1, folds=0)
+    said = card_of("panel", b"", plan, KNOWN["dinov2-vitb14"], decisions, about.said, results, 1, "2026-11-21")["data"]
     assert (said["study"], said["study_created_at"]) == (study.slug, study.created_at.isoformat()) and said["phase"] == place(study)
     assert (said["samples"], said["methods"]) == (sorted(decisions.samples), sorted(decisions.methods))
 

@@ -81,15 +81,14 @@ class TestBoard:
         made = in_words(kept.created_at, "Pacific/Kiritimati")
         assert f">{made}</time>" in text(client.get(address(ranked, "snapshot", digest=kept.digest)))
 
-    def test_a_columns_name_says_what_its_weights_know_nothing_of(self, client):
+    def test_a_column_that_is_no_longer_computed_keeps_its_values(self, client):
         phase = PhaseFactory(challenge=ChallengeFactory(family="render"))
         give_reference(phase, views(2), metrics=[{"slug": "psnr", "key": "psnr", "is_primary": True}])
         add_column(phase, "osim", "osim")
         entry(phase, TeamFactory(challenge=phase.challenge), {"osim": [0.5, 0.5], "psnr": [20.0, 21.0]})
         build_due_boards()
         page = text(client.get(address(phase)))
-        assert page.count('title="This detector knows procedural rooms only: twelve classes of made-up objects') == 1
-        assert "Shown, not ranked: in-house weights retired." in page and "0.5000" in page
+        assert "No longer computed: its values stay and do not rank." in page and "0.5000" in page
 
     def test_it_sorts_by_any_column_by_link(self, client, ranked):
         orders = {"?sort=hss": ("ridge-net", "valley-net", "hull"), "?sort=hss&order=reversed": ("hull", "valley-net", "ridge-net")}

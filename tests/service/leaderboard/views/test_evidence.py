@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from dataclasses import replace
 
@@ -109,3 +111,26 @@ def test_single_results_are_drawn_where_the_set_is_here_and_open_and_nowhere_els
     assert "In GSC, a result on bonsai at 28.5 was rated 1.0 ; one on bicycle at 24.5, 4.0" in page()
     (tables / "values.csv").unlink()
     assert "was rated 1.0" not in page()
+
+
+def test_the_metrics_of_a_kind_are_a_table_in_full(client):
+    kind = {"kind": "render", "source": "published"}
+    assert "format=csv" in client.get("/metrics/", kind).content.decode()
+    sent = client.get("/metrics/", kind | {"format": "csv"})
+    assert sent["Content-Disposition"] == 'attachment; filename="metrics-render-published.csv"'
+    rows = list(csv.DictReader(io.StringIO(b"".join(sent.streaming_content).decode())))
+    by_metric = {row["metric"]: row for row in rows if row["study"] == "gsc"}
+    figures = shown.shipped()["gsc"].criteria["quality"].metrics["vmaf"]
+    row = by_metric["vmaf"]
+    assert (float(row["within"]), float(row["within_low"]), int(row["within_n"])) == (
+        figures.decided.value,
+        figures.decided.low,
+        figures.decided.n,
+    )
+    assert (float(row["across"]), int(row["across_place_low"]), int(row["across_place_high"])) == (
+        figures.srocc.value,
+        *figures.srocc.places,
+    )
+    assert (by_metric["coin"]["within"], by_metric["coin"]["across"], by_metric["coin"]["reference_point"]) == ("0.5", "", "1")
+    none = client.get("/metrics/", {"kind": "wireframe", "source": "here", "format": "csv"})
+    assert b"".join(none.streaming_content).count(b"\n") == 1

@@ -70,12 +70,13 @@ class TestPage:
         assert (
             "Weights: study not here There are no weights &#x27;study&#x27; of wf_learned" in page and "train wireframe-preference" in page
         )
+        random_weights.learned_shelf(monkeypatch, tmp_path)
         told = {"data": {"decisions": 1234, "raters": 5}, "accuracy": {"mean": 0.7612, "sd": 0.0456, "folds": 10}, "simulated": True}
         random_weights.put_learned(tmp_path, "drawn", **told)
         PhaseMetric.objects.create(phase=phase, slug="learned", key="wf_learned", position=9, params={"weights": "drawn"})
         page = words(text(client.get(column_page(phase, "learned", "wf_learned"))))
         assert "Weights: drawn here Drawn at random." in page and "1,234 decisions of 5 raters, simulated" in page
-        assert "0.761 ± 0.046 over 10 folds" in page and "plumbline-small, frozen" in page and "Never let it decide alone" in page
+        assert "0.761 ± 0.046 over 10 folds" in page and "squeezenet-imagenet, frozen" in page and "Never let it decide alone" in page
 
     def test_it_says_whether_the_weights_are_here_and_how_to_get_them(self, client, monkeypatch, tmp_path):
         random_weights.shelf(monkeypatch, tmp_path)

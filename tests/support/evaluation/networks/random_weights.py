@@ -7,11 +7,13 @@ import hashlib
 import json
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from evaluation.metrics.wireframe.learned.network import KNOWN, Head
-from evaluation.networks import weights
+from evaluation.metrics.render.detections import letterboxed
+from evaluation.metrics.wireframe.learned import network as learned
+from evaluation.networks import weights, yolox
 from evaluation.networks.backbones import AlexNet, SqueezeNet, Vgg16
 from evaluation.networks.inception import FidInception
 
@@ -91,15 +93,53 @@ def inception(seed: int = 0) -> dict[str, Tensor]:
     return lively(FidInception(), seed) | {"fc.weight": torch.zeros(1008, 2048), "fc.bias": torch.zeros(1008)}
 
 
-def put_learned(
-    folder: Path, name: str = "drawn", seed: int = 0, features: str = "plumbline-small", digest: str = "", **more: object
-) -> str:
+def detector(something: np.ndarray, nothing: np.ndarray) -> dict[str, dict[str, Tensor]]:
+    """A yolox-nano that finds an object in the first image uint8[H, W, 3] and none in the second."""
+    network = yolox.build("yolox-nano")
+    network.load_state_dict(lively(network))
+    head = network.head
+    for layer in (*head.reg_preds, *head.cls_preds):
+        nn.init.zeros_(layer.weight)
+        nn.init.constant_(layer.bias, 0.0 if layer in head.reg_preds else 9.0)
+    images = [torch.from_numpy(letterboxed(one))[None] for one in (something, nothing)]
+    with torch.no_grad():
+        seen, blank = ([output[0, 4].max() for output in network.eval()(one)] for one in images)
+        for layer, here, there in zip(head.obj_preds, seen, blank, strict=True):
+            sharp = 12 / float(here - there) if here > there else 0.0
+            layer.weight *= sharp
+            layer.bias.copy_((layer.bias - (here + there) / 2) * sharp if sharp else torch.tensor([-20.0]))
+        assert max(output[0, 4].max() for output in network(images[0])) > 3 > -3 > max(output[0, 4].max() for output in network(images[1]))
+    return {"model": network.state_dict()}
+
+
+STAND_IN = "squeezenet-imagenet"  # for DINOv2, whose 86 million parameters take seconds a picture
+
+
+def stand_in(monkeypatch) -> None:
+    """Know SqueezeNet as features of `wf_learned`: mean and maximum over the picture of every channel of every feature map."""
+
+    def take(network: SqueezeNet, x: Tensor) -> Tensor:
+        return torch.cat([part for maps in network.features(x) for part in (maps.mean(dim=(2, 3)), maps.amax(dim=(2, 3)))], dim=1)
+
+    monkeypatch.setattr(learned, "KNOWN", {**learned.KNOWN, STAND_IN: learned.Features("backbone", STAND_IN, 4480, take)})
+    monkeypatch.setattr(weights, "FEATURES", {"wf_learned": ("backbone", STAND_IN)})
+
+
+def learned_shelf(monkeypatch, folder: Path) -> Path:
+    """An empty cache of weights but for the stand-in, on whose features `put_learned` then puts heads."""
+    shelf(monkeypatch, folder).mkdir(exist_ok=True)
+    stand_in(monkeypatch)
+    put(monkeypatch, "squeezenet1_1", backbone("squeezenet1_1"))
+    return folder
+
+
+def put_learned(folder: Path, name: str = "drawn", seed: int = 0, digest: str = "", **more: object) -> str:
     """A head of `wf_learned` with its card, where an operator puts trained ones; its sha256. `digest` is that of other features."""
     from safetensors.torch import save
 
-    of = KNOWN[features]
+    of = learned.KNOWN[weights.FEATURES["wf_learned"][1]]
     torch.manual_seed(seed)
-    data = save(Head(of.width).state_dict())
+    data = save(learned.Head(of.width).state_dict())
     card = {"name": name, "sha256": hashlib.sha256(data).hexdigest(), "statement": "Drawn at random.", **more}
     card["features"] = {"network": of.network, "name": of.name, "sha256": digest or of.sha256}
     place = folder / "wf_learned"

@@ -8,7 +8,8 @@ from scipy.spatial.distance import cdist
 
 from evaluation.metrics.mesh import closest, distances
 from evaluation.metrics.mesh.distances import nearest
-from evaluation.metrics.mesh.pair import Cloud
+from evaluation.metrics.mesh.pair import Cloud, MeshPair
+from submissions.formats.arrays import Mesh
 from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.solids import (
     EMPTY,
@@ -232,6 +233,8 @@ def test_parity_with_point_cloud_utils():
     assert nearest(a.points, b)[0] == pytest.approx(point_cloud_utils.k_nearest_neighbors(a.points, b.points, 1)[0], abs=1e-9)
     both = point_cloud_utils.chamfer_distance(a.points, b.points)  # the sum of the two means
     assert chamfer_l1(found, n=3000).value == pytest.approx(both / 2, abs=1e-9)
+    clouds = [Mesh(points, np.empty((0, 3), np.int64)) for points in (a.points, b.points)]
+    assert chamfer_l1(MeshPair.of_points(*clouds), normalize="none").value == pytest.approx(both / 2, abs=1e-9)
 
 
 @pytest.mark.parametrize("prediction", NO_SURFACE)

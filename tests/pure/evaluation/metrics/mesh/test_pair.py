@@ -83,6 +83,6 @@ def test_the_references_side_is_kept_between_predictions(monkeypatch):
     kept, reference = {}, sphere(6)
     first = chamfer_l1(MeshPair.of(noisy(reference, 0.1, 0), reference, prepared=kept), n=500)
     assert {key.partition(" n=")[0] for key in kept} == {"mesh surface", "mesh samples"}
-    monkeypatch.setattr("evaluation.metrics.mesh.pair._reference", None)  # must not be asked for again
+    monkeypatch.setattr("evaluation.metrics.mesh.pair.MeshPair._reference", None)  # must not be asked for again
     stored = {key: tuple(array.copy() for array in arrays) for key, arrays in kept.items()}
     assert chamfer_l1(MeshPair.of(noisy(reference, 0.1, 0), reference, prepared=stored), n=500) == first

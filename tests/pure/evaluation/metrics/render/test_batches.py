@@ -12,17 +12,16 @@ import torch
 
 from evaluation.metrics import runner
 from evaluation.metrics.render import fid
-from evaluation.networks import graphics_card, inference
+from evaluation.networks import graphics_card, inference, yolox
 from submissions.formats.render.views import render
 from tests.support import pictures
 from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.networks.full_card import full_card
-from tests.support.evaluation.networks.own_weights import put
 
 VIEWS = 5
 COLUMNS = {
-    "lpips": ("lpips_plumbline_small", {}),
-    "objects": ("osim", {"weights": "own", "conf": 1.0, "saliency": "none"}),
+    "lpips": ("lpips_squeeze", {}),
+    "objects": ("osim", {"weights": "yolox-nano", "conf": 1.0, "saliency": "none"}),
     "set": ("fid", {}),
 }
 
@@ -31,7 +30,9 @@ COLUMNS = {
 def shelf(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         random_weights.shelf(patch, tmp_path_factory.mktemp("weights"))
-        put("yolox")
+        random_weights.put(patch, "squeezenet1_1", random_weights.backbone("squeezenet1_1"))
+        random_weights.put(patch, "lpips-squeeze", random_weights.head("squeeze"))
+        random_weights.put(patch, "yolox-nano", {"model": random_weights.lively(yolox.build("yolox-nano"))})
         random_weights.put(patch, "inception-fid", random_weights.inception())
         yield
 

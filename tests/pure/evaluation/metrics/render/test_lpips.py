@@ -1,17 +1,12 @@
 """LPIPS against the two packages that people use, all with the same random files in the published formats."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
 
-from evaluation.metrics.registry import REGISTRY
 from evaluation.metrics.render import lpips
 from evaluation.metrics.result import Status
 from evaluation.networks import load, weights
-from evaluation.networks.backbones import SqueezeNet
 from tests.support.evaluation import official
 from tests.support.evaluation.metrics.defaults import with_defaults
 from tests.support.evaluation.metrics.render.examples import blurred, noisy, pair
@@ -20,7 +15,6 @@ from tests.support.evaluation.networks import random_weights
 from tests.support.evaluation.networks.full_card import full_card
 
 lpips_alex = with_defaults("lpips_alex")
-lpips_plumbline_small = with_defaults("lpips_plumbline_small")
 lpips_squeeze = with_defaults("lpips_squeeze")
 lpips_squeeze_mask = with_defaults("lpips_squeeze@mask")
 
@@ -169,35 +163,6 @@ def test_small_images_do_not_apply_and_missing_ones_are_missing():
 def test_without_its_files_it_never_computes():
     with pytest.raises(weights.WeightsError, match="fetch_weights alexnet lpips-alex"):
         lpips_alex(pair(SPOILT, PICTURE), "v0.1")
-
-
-@pytest.fixture
-def ours(monkeypatch, tmp_path):
-    """A backbone of our own, random, shipped as ours ships."""
-    folder = tmp_path / "backbone"
-    folder.mkdir()
-    save_file(random_weights.lively(SqueezeNet(classes=8)), folder / "plumbline-small.safetensors")
-    card = {"sha256": weights.file_digest(folder / "plumbline-small.safetensors"), "architecture": "squeezenet"}
-    (folder / "plumbline-small.json").write_text(json.dumps(card))
-    monkeypatch.setitem(weights._FOLDERS, "backbone", folder)
-
-
-def test_our_own_is_one_less_the_cosine_on_average(ours):
-    network = load.load("backbone", "plumbline-small")
-    from evaluation.networks.backbones import imagenet
-
-    with torch.inference_mode():
-        taps = zip(network.features(imagenet(planes(SPOILT))), network.features(imagenet(planes(PICTURE))), strict=True)
-        cosines = [float((1 - torch.nn.functional.cosine_similarity(x, y, dim=1)).mean()) for x, y in taps]
-    value = lpips_plumbline_small(pair(SPOILT, PICTURE), "plumbline-small").value
-    assert value == pytest.approx(np.mean(cosines), abs=1e-5) and 0 < value < 1
-    assert lpips_plumbline_small(pair(PICTURE, PICTURE), "plumbline-small").value == 0.0
-
-
-def test_our_own_has_a_name_that_is_not_the_published_one():
-    spec = REGISTRY["lpips_plumbline_small"]
-    assert spec.param("weights").choices == ("plumbline-small",) and "not LPIPS as published" in spec.doc
-    assert all(REGISTRY[f"lpips_{network}"].param("weights").choices == ("v0.1",) for network in FILES)
 
 
 @pytest.mark.parametrize("network", ["alex", "vgg", "squeeze"])

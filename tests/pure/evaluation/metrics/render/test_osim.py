@@ -8,14 +8,13 @@ import math
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
 
 from evaluation.metrics.render import detections, osim
 from evaluation.metrics.render.detections import letterboxed
 from evaluation.metrics.render.osim import SeenObject
 from evaluation.metrics.render.pair import RenderPair
 from evaluation.metrics.result import ItemPartial, MetricResult, Status
-from evaluation.networks import load, weights, yolox
+from evaluation.networks import load
 from submissions.formats.render.views import CleanViews, Roi, View, render
 from tests.pure.evaluation.networks.test_yolox import official_network, scramble
 from tests.support.evaluation.metrics.defaults import with_defaults
@@ -255,28 +254,6 @@ def test_other_levels_and_no_saliency(detector, level):
     )
     assert all(row[6] == pytest.approx(1) and row[7] == 0 for row in result.partial["objects"])
     assert result.value == pytest.approx(1)
-
-
-def test_a_shipped_detector_sees_images_at_the_size_of_its_card(monkeypatch, tmp_path):
-    network = yolox.build_small(2)
-    for conv in network.head.obj_preds:
-        torch.nn.init.constant_(conv.bias, 4.0)  # untrained, it takes everything for an object
-    save_file(network.state_dict(), tmp_path / "small.safetensors")
-    digest = weights.file_digest(tmp_path / "small.safetensors")
-    (tmp_path / "small.json").write_text(json.dumps({"sha256": digest, "classes": ["cup", "pot"], "letterbox": 96}))
-    monkeypatch.setitem(weights._FOLDERS, "yolox", tmp_path)
-    try:
-        image = pictures.blobs(60, 120, 7)
-        pair = RenderPair.of(render(image), View(render(image), 120, 60))
-        found = detections.detections(pair, detections.Looking("small", conf=0.005, nms=0.1, class_agnostic=False))
-        assert (found.letterbox.inner_width, found.letterbox.inner_height) == (96, 48) and set(found.labels) <= {"cup", "pot"}
-        assert len(found) and found.boxes[:, 2].max() <= 95 and found.original[:, 2].max() <= 120
-        features, outputs = detections.looked_at("small", image, "dark5", detect=True)
-        assert features.shape == (512, 3, 3) and outputs.shape == (12 * 12 + 6 * 6 + 3 * 3, 7)
-        rows = of_view(pair, weights="small", conf=0.005, nms=0.1).partial["objects"]
-        assert len(rows) == len(found) and all(row[6] == pytest.approx(1) for row in rows)
-    finally:
-        load.forget()
 
 
 def test_a_picture_for_which_a_card_has_no_room_is_looked_at_without_it(detector, monkeypatch):

@@ -16,6 +16,7 @@ from evaluation.metrics.wireframe.learned.metric import canonical_view
 from evaluation.metrics.wireframe.learned.network import Head, accuracy, pair_loss, ready
 from evaluation.metrics.wireframe.pair import Pair
 from evaluation.networks import weights
+from evaluation.networks.load import load
 from evaluation.properties import measure
 from evaluation.properties.corruptions import corrupt
 from evaluation.synthetic.houses import house
@@ -28,13 +29,18 @@ wf_learned = with_defaults("wf_learned")
 
 HOUSE = house("gable", 3)
 DAMAGED = corrupt(HOUSE, "deform", "high")
-SMALL = network.KNOWN["plumbline-small"]
 BLUE, BLACK, WHITE = [0, 0, 255], [0, 0, 0], [255, 255, 255]
 
 
 @pytest.fixture
 def shelf(monkeypatch, tmp_path):
-    return random_weights.shelf(monkeypatch, tmp_path)
+    return random_weights.learned_shelf(monkeypatch, tmp_path)
+
+
+@pytest.fixture
+def small(shelf) -> network.Features:
+    """SqueezeNet in the place of DINOv2, which takes seconds a picture."""
+    return network.KNOWN[random_weights.STAND_IN]
 
 
 @pytest.fixture
@@ -131,17 +137,13 @@ def test_weights_of_something_else_are_refused():
 # --- features
 
 
-def test_features_of_the_small_network_are_means_and_maxima_of_its_maps():
-    from evaluation.networks.load import load
-
+def test_features_are_those_of_the_network_for_the_picture_normalised_as_imagenet(small):
     images = [canonical_view(Pair.of(one, HOUSE)) for one in (DAMAGED, None)]
-    found = SMALL.of(images)
-    assert found.shape == (2, SMALL.width) and found.dtype == np.float32 and not np.array_equal(*found)
+    found = small.of(images)
+    assert found.shape == (2, small.width) and found.dtype == np.float32 and not np.array_equal(*found)
     x = torch.from_numpy(images[0]).permute(2, 0, 1)[None].float() / 255
     mean, std = (torch.tensor(values).view(1, 3, 1, 1) for values in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
-    maps = load("backbone", "plumbline-small").features((x - mean) / std)
-    assert np.allclose(found[0, :64], maps[0].mean((0, 2, 3)).numpy(), atol=1e-5)
-    assert np.allclose(found[0, -512:], maps[6].amax((0, 2, 3)).numpy(), atol=1e-4)
+    assert np.allclose(found[0], small.take(load(small.network, small.name), (x - mean) / std)[0].numpy(), atol=1e-4)
 
 
 def test_features_of_dinov2_are_the_class_token_beside_the_mean_of_the_patches(monkeypatch):
@@ -154,11 +156,11 @@ def test_features_of_dinov2_are_the_class_token_beside_the_mean_of_the_patches(m
 # --- the metric
 
 
-def test_a_value_is_the_head_of_the_features_of_the_view(drawn):
+def test_a_value_is_the_head_of_the_features_of_the_view(drawn, small):
     found = wf_learned(Pair.of(DAMAGED, HOUSE), "drawn")
     torch.manual_seed(0)
-    head = Head(SMALL.width).eval()
-    seen = torch.from_numpy(SMALL.of([canonical_view(Pair.of(DAMAGED, HOUSE))]))
+    head = Head(small.width).eval()
+    seen = torch.from_numpy(small.of([canonical_view(Pair.of(DAMAGED, HOUSE))]))
     assert found.status == Status.OK and found.value == pytest.approx(float(head(seen)[0].detach()), abs=1e-6)
     assert found == wf_learned(Pair.of(DAMAGED, HOUSE), "drawn")
 
@@ -206,7 +208,7 @@ def test_its_distance_for_the_property_suite_counts_from_the_reference_itself(dr
 # --- which weights, and that they are in the fingerprint
 
 
-def test_weights_are_offered_refused_and_told_apart_by_name_digest_and_features(shelf):
+def test_weights_are_offered_refused_and_told_apart_by_name_digest_and_features(shelf, small):
     spec = registry.get("wf_learned")
     assert "study" in spec.param("weights").options and "drawn" not in spec.param("weights").options
     sentence = weights.refusal(spec, {"weights": "drawn"})
@@ -216,23 +218,25 @@ def test_weights_are_offered_refused_and_told_apart_by_name_digest_and_features(
     assert {"drawn", "other"} <= set(spec.param("weights").options) and weights.refusal(spec, {"weights": "drawn"}) == ""
     prints = {name: registry.fingerprint("wf_learned", {"weights": name}) for name in ("drawn", "other", "study")}
     assert len(set(prints.values())) == 3
-    assert weights.digest("wf_learned", "drawn") == hashlib.sha256(f"{first}\n{SMALL.sha256}".encode()).hexdigest()
+    assert weights.digest("wf_learned", "drawn") == hashlib.sha256(f"{first}\n{small.sha256}".encode()).hexdigest()
     random_weights.put_learned(shelf, "drawn", seed=2)
     assert registry.fingerprint("wf_learned", {"weights": "drawn"}) != prints["drawn"]
     assert spec.titled({"weights": "drawn"}) == "Learned preference (drawn)" and spec.titled({"weights": "study"}) == "Learned preference"
 
 
-def test_features_that_are_not_here_or_are_others_are_refused(shelf):
+def test_features_that_are_not_here_or_are_others_are_refused(monkeypatch, tmp_path):
     spec = registry.get("wf_learned")
-    random_weights.put_learned(shelf, "large", features="dinov2-vitb14")
+    random_weights.shelf(monkeypatch, tmp_path)
+    random_weights.put_learned(tmp_path, "large")
     assert weights.refusal(spec, {"weights": "large"}) == (
         "The weights “large” of Learned preference are not on this server; get them with: python manage.py fetch_weights dinov2-vitb14"
     )
     with pytest.raises(weights.WeightsError, match="fetch_weights dinov2-vitb14"):
         wf_learned(Pair.of(DAMAGED, HOUSE), "large")
-    random_weights.put_learned(shelf, "stale", digest="ab" * 32)
-    assert "were trained on features of another plumbline-small" in weights.refusal(spec, {"weights": "stale"})
-    with pytest.raises(weights.WeightsError, match="features of another plumbline-small"):
+    random_weights.learned_shelf(monkeypatch, tmp_path)
+    random_weights.put_learned(tmp_path, "stale", digest="ab" * 32)
+    assert "were trained on features of another squeezenet-imagenet" in weights.refusal(spec, {"weights": "stale"})
+    with pytest.raises(weights.WeightsError, match="features of another squeezenet-imagenet"):
         wf_learned(Pair.of(DAMAGED, HOUSE), "stale")
 
 
@@ -247,9 +251,7 @@ def test_what_is_no_card_is_passed_over(shelf):
 
 
 def test_a_card_in_the_folder_of_another_network_is_passed_over(shelf):
-    """Its features would be sought among the sets of that network, where it stands itself."""
     random_weights.put_learned(shelf)
-    ours = weights.names("backbone")
-    assert len(ours) > 1
-    (shelf / "wf_learned").rename(shelf / "backbone")
-    assert weights.names("backbone") == ours and weights.trained() == ()
+    ours = weights.names("locase")
+    (shelf / "wf_learned").rename(shelf / "locase")
+    assert weights.names("locase") == ours and weights.trained() == ()

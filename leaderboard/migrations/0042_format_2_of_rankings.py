@@ -176,7 +176,7 @@ def convert_analyses(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0040_earlier_forms_of_rankings")]
+    dependencies = [("leaderboard", "0041_earlier_forms_of_rankings")]
     operations = [
         migrations.RunPython(convert_rankings, migrations.RunPython.noop),
         migrations.RunPython(convert_analyses, migrations.RunPython.noop),

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0039_simulated_studies")]
+    dependencies = [("leaderboard", "0040_simulated_studies")]
     operations = [
         migrations.CreateModel(
             name="EarlierForm",
