@@ -13,7 +13,7 @@ from typing import Any
 
 from evaluation.metrics import registry
 
-FILE = Path(__file__).with_name("drawn.json")
+FILE = Path(__file__).with_name("example_values.json")
 
 
 def values(key: str) -> tuple[tuple[float, ...], ...] | None:

@@ -29,7 +29,7 @@ def test_every_kind_with_examples_is_drawn():
 
 
 def test_one_metric_is_drawn_anew_and_the_others_stay(monkeypatch, tmp_path):
-    file = tmp_path / "drawn.json"
+    file = tmp_path / "example_values.json"
     other = {"fingerprint": "of before", "values": [[1.0]]}
     file.write_text(json.dumps({"corner_f1": other, "edge_f1": other}))
     monkeypatch.setattr(example_values, "FILE", file)
