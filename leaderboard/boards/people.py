@@ -141,7 +141,7 @@ class People:
         )
 
     def charts(self) -> list[GroupChart]:
-        """The metrics by how far they agree with people, reference points last: with all of them, then with each group of them. None where the
+        """The metrics by how far they agree with people, reference points last: with all people, then with each group. None where the
         figures are too few for any, or of an earlier rule."""
         if self.found.people < 2 or self.only_means:
             return []

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0038_answers_of_results")]
+    dependencies = [("leaderboard", "0039_scales_of_ratings")]
     operations = [
         migrations.RenameField("study", "made_up", "simulated"),
         migrations.RenameModel("StudyLook", "InterimAnalysis"),
