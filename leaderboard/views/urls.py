@@ -99,7 +99,7 @@ urlpatterns = [
     page(f"{PHASE}/people/<slug:slug>/analysis.json", studies.study_json, "study_json"),
     page(f"{PHASE}/people/<slug:slug>/votes.csv", studies.study_votes, "study_votes"),
     page(f"{PHASE}/people/<slug:slug>/judges.csv", studies.study_judges, "study_judges"),
-    path("acceptance_tests/<int:pk>/", MOVED),
+    path("trials/<int:pk>/", MOVED),
     page("acceptance-tests/<int:pk>/", acceptance_test.acceptance_test, "acceptance_test"),
     page(
         "acceptance-tests/<int:pk>/pictures/<int:scene>/<slug:damage>.webp",

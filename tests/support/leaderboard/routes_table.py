@@ -51,8 +51,7 @@ GET    /-/health                                    yyyyyyyy
 GET    /-/ready                                     yyyyyyyy
 GET    /-/metrics                                   yyyyyyyy
 
-GET    /acceptance-tests/{acceptance_test}/                                                yyyyyyyy
-GET    /acceptance-tests/999999/                                                           yyyyyyyy
+GET    /trials/1/                                                                yyyyyyyy
 GET    /acceptance-tests/{acceptance_test}/                                      yyyyyyyy
 GET    /acceptance-tests/{acceptance_test_open}/                                 yyyyyyyy
 GET    /acceptance-tests/{acceptance_test_masked}/                               yyyyyyyy
@@ -181,6 +180,8 @@ GET    /challenges/{draft}/{dp}/                    xxxxxyxy
 GET    /challenges/{c}/nothing/                     xxxxxxxx
 GET    /challenges/{c}/{p}/snapshots/{digest}/      yyyyyyyy
 GET    /challenges/{c}/{p}/snapshots/{inner}/       xxxxxyxy
+GET    /challenges/{c}/{p}/snapshots/{digest}/content.json yyyyyyyy
+GET    /challenges/{c}/{p}/snapshots/{inner}/content.json xxxxxyxy
 GET    /challenges/{c}/{masked}/snapshots/{digest}/ yyyyyxyx
 GET    /challenges/{c}/{p}/snapshots/{digest}.csv   yyyyyyyy
 GET    /challenges/{c}/{p}/snapshots/{inner}.json   xxxxxyxy
